@@ -1,0 +1,327 @@
+#include "engine/api/api.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/api/options_json.h"
+#include "engine/base/thread_pool.h"
+#include "engine/format/config_json.h"
+#include "engine/format/sha256.h"
+#include "engine/format/vocabulary_files.h"
+#include "engine/format/weight_reader.h"
+#include "engine/generate/scorer.h"
+#include "engine/generate/session.h"
+
+// Everything that a loaded model is. Later members borrow earlier ones.
+struct Gpt2Engine {
+  explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
+
+  gpt2::ThreadPool pool;
+  gpt2::KvFormat kv_format = gpt2::KvFormat::kQ8;
+  std::optional<gpt2::WeightReader> reader;  // during a load
+  std::unique_ptr<gpt2::Weights> weights;
+  std::optional<gpt2::Tokenizer> tokenizer;
+  std::optional<gpt2::Context> context;
+  std::optional<gpt2::Session> session;
+  std::optional<gpt2::Scorer> scorer;
+  std::vector<std::int32_t> scored_ids;
+  std::string reply;
+};
+
+namespace gpt2 {
+namespace {
+
+Error Misuse(const std::string& what) { return Error{ErrorCode::kInvalidArgument, what}; }
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const char* Reply(Gpt2Engine* engine, const Result<Json>& result) {
+  Json reply;
+  if (result.ok()) {
+    reply["result"] = result.value();
+  } else {
+    reply["error"] = {{"code", ErrorCodeName(result.error().code)},
+                      {"message", result.error().message}};
+  }
+  engine->reply = Dump(reply);
+  return engine->reply.c_str();
+}
+
+// Valid UTF-8 whatever the token's bytes are.
+std::string TokenText(const Gpt2Engine& engine, std::int32_t id) {
+  if (!engine.tokenizer || static_cast<std::size_t>(id) >= engine.tokenizer->vocab_size()) return {};
+  Utf8Stream stream;
+  std::string text = stream.Push(engine.tokenizer->TokenBytes(id));
+  return text + stream.Flush();
+}
+
+// A JSON array of ids, each of which fits an int32; their range is the model's to check.
+Result<std::vector<std::int32_t>> ReadIds(const Json& json) {
+  if (!json.is_array()) return Misuse("expected an array of token ids, found " + Dump(json).substr(0, 80));
+  std::vector<std::int32_t> ids;
+  for (const Json& value : json) {
+    const auto id = WholeNumber(value, 0, INT32_MAX);
+    if (!id) return Misuse("token id " + Dump(value) + " is not a whole number from 0 on");
+    ids.push_back(static_cast<std::int32_t>(*id));
+  }
+  return ids;
+}
+
+Result<std::vector<std::int32_t>> Encode(const Gpt2Engine& engine, const Json& text, bool special) {
+  if (!text.is_string()) {
+    return Misuse("expected text or token ids, found " + Dump(text).substr(0, 80));
+  }
+  if (!engine.tokenizer) {
+    return Error{ErrorCode::kNotFound,
+                 "the model folder has no vocab.json and merges.txt: only token ids work"};
+  }
+  return engine.tokenizer->Encode(text.get_ref<const std::string&>(),
+                                  special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
+}
+
+Result<std::vector<std::int32_t>> ReadPrompt(const Gpt2Engine& engine, const Json& request,
+                                             bool special) {
+  const Json prompt = request.is_object() ? request.value("prompt", Json()) : Json();
+  return prompt.is_array() ? ReadIds(prompt) : Encode(engine, prompt, special);
+}
+
+Status NeedModel(const Gpt2Engine& engine) {
+  if (!engine.context) return Misuse("no model is loaded");
+  return Done{};
+}
+
+Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
+                       std::string_view merges, std::string_view options) {
+  engine.session.reset();
+  engine.scorer.reset();
+  engine.context.reset();
+  engine.tokenizer.reset();
+  engine.weights.reset();
+  GPT2_ASSIGN(ModelConfig config, ReadConfigJson(config_json));
+  GPT2_ASSIGN(const Json json, ParseJson(options, "load options"));
+  // Eight bits lose less than the weights do, so they go with quantized weights.
+  const Json kv = json.value("kv", Json(config.weights == "q8" ? "q8" : "f32"));
+  if (kv != "q8" && kv != "f32") return Misuse("kv is " + Dump(kv) + ", expected \"q8\" or \"f32\"");
+  engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
+  if (!vocab.empty() || !merges.empty()) {
+    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges));
+  }
+  engine.reader.emplace(std::move(config), WeightFormat::kF32);
+  return Json::object();
+}
+
+Result<Json> LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
+  if (!engine.reader) return Misuse("no load has begun");
+  GPT2_TRY(engine.reader->Feed(bytes));
+  return Json::object();
+}
+
+Json ConfigJson(const Config& c) {
+  return {{"nEmbd", c.n_embd},           {"nHead", c.n_head},   {"nLayer", c.n_layer},
+          {"nPositions", c.n_positions}, {"nInner", c.n_inner}, {"vocabSize", c.vocab_size},
+          {"eosTokenId", c.eos_token_id ? Json(*c.eos_token_id) : Json()},
+          {"tieWordEmbeddings", c.tie_word_embeddings}};
+}
+
+Result<Json> Info(Gpt2Engine& engine) {
+  GPT2_TRY(NeedModel(engine));
+  const Weights& weights = *engine.weights;
+  const bool is_q8 = weights.wte.format() == WeightFormat::kQ8;
+  return Json{{"config", ConfigJson(weights.config)},
+              {"parameters", weights.parameter_count},
+              {"weights", is_q8 ? "q8" : "f32"},
+              {"kv", engine.kv_format == KvFormat::kQ8 ? "q8" : "f32"},
+              {"weightBytes", weights.bytes},
+              {"contextBytes", engine.context->bytes()},
+              {"threads", engine.pool.threads()},
+              {"kernels", BestKernels().name},
+              {"hasTokenizer", engine.tokenizer.has_value()}};
+}
+
+Result<Json> LoadEnd(Gpt2Engine& engine) {
+  if (!engine.reader) return Misuse("no load has begun");
+  auto weights = engine.reader->Finish();
+  engine.reader.reset();
+  if (!weights.ok()) return weights.error();
+  engine.weights = std::move(weights.value());
+  GPT2_ASSIGN(engine.context, Context::Create(*engine.weights, {&BestKernels(), &engine.pool},
+                                              engine.kv_format));
+  return Info(engine);
+}
+
+Result<Json> Tokenize(Gpt2Engine& engine, std::string_view text) {
+  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
+  const bool special = request.is_object() && request.value("allowSpecial", Json()) == true;
+  GPT2_ASSIGN(const auto ids,
+              Encode(engine, request.is_object() ? request.value("text", Json()) : Json(), special));
+  return Json(ids);
+}
+
+Result<Json> Detokenize(Gpt2Engine& engine, std::string_view text) {
+  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
+  GPT2_ASSIGN(const auto ids, ReadIds(request));
+  if (!engine.tokenizer) {
+    return Error{ErrorCode::kNotFound, "the model folder has no vocab.json and merges.txt"};
+  }
+  std::string bytes;
+  for (const std::int32_t id : ids) {
+    if (static_cast<std::size_t>(id) >= engine.tokenizer->vocab_size()) {
+      return Misuse("token id " + std::to_string(id) + ", expected 0 to " +
+                    std::to_string(engine.tokenizer->vocab_size() - 1));
+    }
+    bytes += engine.tokenizer->TokenBytes(id);
+  }
+  Utf8Stream stream;
+  std::string decoded = stream.Push(bytes);
+  return Json(decoded + stream.Flush());
+}
+
+Result<Json> Generate(Gpt2Engine& engine, std::string_view text) {
+  GPT2_TRY(NeedModel(engine));
+  engine.session.reset();
+  engine.scorer.reset();
+  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
+  if (!request.is_object()) return Misuse("the request is not an object");
+  GPT2_ASSIGN(const GenerateOptions options,
+              ReadGenerateOptions(request.value("options", Json::object())));
+  GPT2_ASSIGN(const auto prompt, ReadPrompt(engine, request, options.allow_special));
+  const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
+  GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, prompt, options));
+  const Session& session = *engine.session;
+  return Json{{"promptTokens", prompt.size()},
+              {"reusedTokens", session.reused_tokens()},
+              {"droppedTokens", session.dropped_tokens()},
+              {"finishReason", FinishReasonName(session.finish())}};
+}
+
+Json TokenJson(const Gpt2Engine& engine, const GeneratedToken& token) {
+  Json json = {{"id", token.id}, {"text", token.text}, {"logprob", token.logprob}};
+  for (const TokenLogprob& other : token.top) {
+    json["top"].push_back(
+        {{"id", other.id}, {"text", TokenText(engine, other.id)}, {"logprob", other.logprob}});
+  }
+  return json;
+}
+
+Result<Json> Step(Gpt2Engine& engine) {
+  if (!engine.session || engine.session->finish() != FinishReason::kNone) {
+    return Misuse("no generation is under way");
+  }
+  const StepResult step = engine.session->Step();
+  Json json = {{"promptDone", engine.context->cached()},
+               {"promptTotal", engine.context->window().size()},
+               {"droppedTokens", engine.session->dropped_tokens()},
+               {"finishReason", FinishReasonName(step.finish)}};
+  if (step.token) json["token"] = TokenJson(engine, *step.token);
+  return json;
+}
+
+Result<Json> Score(Gpt2Engine& engine, std::string_view text) {
+  GPT2_TRY(NeedModel(engine));
+  engine.session.reset();
+  engine.scorer.reset();
+  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
+  GPT2_ASSIGN(engine.scored_ids, ReadPrompt(engine, request, /*special=*/false));
+  const auto capacity = static_cast<std::int64_t>(engine.context->config().n_positions);
+  const Json stride_json = request.value("stride", Json(std::max<std::int64_t>(1, capacity / 2)));
+  const auto stride = WholeNumber(stride_json, 1, capacity);
+  if (!stride) {
+    return Misuse("stride is " + Dump(stride_json) + ", expected a whole number from 1 to " +
+                  std::to_string(capacity - 1));
+  }
+  GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, engine.scored_ids,
+                                           static_cast<std::size_t>(*stride)));
+  return Json{{"total", engine.scored_ids.size()}};
+}
+
+Result<Json> ScoreStep(Gpt2Engine& engine) {
+  if (!engine.scorer) return Misuse("no scoring is under way");
+  if (!engine.scorer->is_done()) engine.scorer->Step();
+  const std::vector<float>& logprobs = engine.scorer->logprobs();
+  const std::vector<std::int32_t>& ids = engine.scored_ids;
+  const std::size_t total = ids.size();
+  Json json = {{"done", std::min(total, logprobs.size() + 1)}, {"total", total}};
+  if (!engine.scorer->is_done()) return json;
+  json["tokens"] = Json::array();
+  double sum = 0;
+  for (std::size_t i = 0; i < total; ++i) {
+    json["tokens"].push_back({{"id", ids[i]},
+                              {"text", TokenText(engine, ids[i])},
+                              {"logprob", i == 0 ? Json() : Json(logprobs[i - 1])}});
+    if (i > 0) sum += logprobs[i - 1];
+  }
+  json["logprob"] = sum;
+  json["perplexity"] =
+      logprobs.empty() ? Json() : Json(std::exp(-sum / static_cast<double>(logprobs.size())));
+  engine.scorer.reset();
+  return json;
+}
+
+}  // namespace
+}  // namespace gpt2
+
+extern "C" {
+
+void* gpt2_allocate(size_t size) { return std::malloc(size); }
+void gpt2_free(void* memory) { std::free(memory); }
+
+void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest) {
+  gpt2::Sha256 hash;
+  hash.Update(std::as_bytes(std::span(bytes, size)));
+  const gpt2::Sha256Digest result = hash.Finish();
+  std::copy(result.begin(), result.end(), digest);
+}
+
+Gpt2Engine* gpt2_create(size_t threads) {
+  return new (std::nothrow) Gpt2Engine(std::max<size_t>(1, threads));
+}
+void gpt2_destroy(Gpt2Engine* engine) { delete engine; }
+
+const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
+                            const char* vocab, size_t vocab_size, const char* merges,
+                            size_t merges_size, const char* options, size_t options_size) {
+  return gpt2::Reply(engine,
+                     gpt2::LoadBegin(*engine, {config, config_size}, {vocab, vocab_size},
+                                     {merges, merges_size}, {options, options_size}));
+}
+
+const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size) {
+  return gpt2::Reply(engine, gpt2::LoadWeights(*engine, std::as_bytes(std::span(bytes, size))));
+}
+
+const char* gpt2_load_end(Gpt2Engine* engine) { return gpt2::Reply(engine, gpt2::LoadEnd(*engine)); }
+
+const char* gpt2_info(Gpt2Engine* engine) { return gpt2::Reply(engine, gpt2::Info(*engine)); }
+
+const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size) {
+  return gpt2::Reply(engine, gpt2::Tokenize(*engine, {request, size}));
+}
+
+const char* gpt2_detokenize(Gpt2Engine* engine, const char* request, size_t size) {
+  return gpt2::Reply(engine, gpt2::Detokenize(*engine, {request, size}));
+}
+
+const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size) {
+  return gpt2::Reply(engine, gpt2::Generate(*engine, {request, size}));
+}
+
+const char* gpt2_step(Gpt2Engine* engine) { return gpt2::Reply(engine, gpt2::Step(*engine)); }
+
+const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size) {
+  return gpt2::Reply(engine, gpt2::Score(*engine, {request, size}));
+}
+
+const char* gpt2_score_step(Gpt2Engine* engine) {
+  return gpt2::Reply(engine, gpt2::ScoreStep(*engine));
+}
+
+}  // extern "C"

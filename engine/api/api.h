@@ -1,0 +1,64 @@
+// The functions that WebAssembly exports: the whole of what the browser side can ask of the engine.
+//
+// Conventions
+//  1. Strings and bytes go in as a pointer and a size in bytes. The caller owns them and may free them
+//     (gpt2_free, for memory from gpt2_allocate) when the call returns. Text is UTF-8.
+//  2. Functions that return `const char*` return JSON, zero-terminated: {"result": ...} or
+//     {"error": {"code": ..., "message": ...}}. It belongs to the engine and is valid until the next
+//     call with the same engine.
+//  3. A function whose turn it is not (gpt2_step without gpt2_generate) returns an error.
+//  4. Only one thread may use an engine; the engine uses its own threads inside a call.
+//  5. Nothing here throws, exits or prints. Any bytes are safe to pass.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+
+typedef struct Gpt2Engine Gpt2Engine;
+
+// Memory of `size` bytes for arguments, or null.
+void* gpt2_allocate(size_t size);
+void gpt2_free(void* memory);
+
+// SHA-256 of `bytes` into digest [32 bytes], for pages that have no crypto.subtle.
+void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest);
+
+// An engine that computes on `threads` threads, the caller's among them; null without memory.
+Gpt2Engine* gpt2_create(size_t threads);
+void gpt2_destroy(Gpt2Engine* engine);
+
+// Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
+// empty, then only token ids work. `options`: {"kv": "q8" | "f32"}. Result: {}.
+const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
+                            const char* vocab, size_t vocab_size, const char* merges,
+                            size_t merges_size, const char* options, size_t options_size);
+// Takes the next bytes of model.safetensors. Result: {}.
+const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
+// Ends the load. Result: what gpt2_info gives.
+const char* gpt2_load_end(Gpt2Engine* engine);
+
+// Result: {"config": {...}, "parameters", "weightBytes", "memoryBytes", "threads", "kernels", ...}.
+const char* gpt2_info(Gpt2Engine* engine);
+
+// `request`: {"text", "allowSpecial"}. Result: ids.
+const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size);
+// `request`: ids. Result: text; bytes that are no UTF-8 become U+FFFD.
+const char* gpt2_detokenize(Gpt2Engine* engine, const char* request, size_t size);
+
+// Starts a generation. `request`: {"prompt": text or ids, "options": {...}}, the options of
+// generate/options.h; one that does not exist is an error.
+// Result: {"promptTokens", "reusedTokens", "droppedTokens", "finishReason"}.
+const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size);
+// Goes on with it. Result: {"token"?: {"id", "text", "logprob", "top"?: [{"id", "text", "logprob"}]},
+// "promptDone", "promptTotal", "droppedTokens", "finishReason": "none" | "length" | "eos" | "stop"}.
+const char* gpt2_step(Gpt2Engine* engine);
+
+// Starts to score a text. `request`: {"text" or ids as "prompt", "stride"?}. Result: {"total"}.
+const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size);
+// Goes on with it. Result: {"done", "total"}, and once they are equal {"tokens": [{"id", "text",
+// "logprob"}], "logprob" (their sum), "perplexity"}; the first token has logprob null.
+const char* gpt2_score_step(Gpt2Engine* engine);
+
+}  // extern "C"

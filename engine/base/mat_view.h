@@ -1,0 +1,32 @@
+// A matrix that somebody else owns.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <span>
+
+namespace gpt2 {
+
+// `rows` rows of `cols` values; row r starts `stride` values after row r - 1.
+template <typename T>
+struct MatView {
+  T* data = nullptr;
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t stride = 0;  // values, at least cols
+
+  std::span<T> Row(std::size_t r) const {
+    assert(r < rows);
+    return {data + r * stride, cols};
+  }
+
+  // The first `count` rows.
+  MatView Top(std::size_t count) const {
+    assert(count <= rows);
+    return {data, count, cols, stride};
+  }
+
+  operator MatView<const T>() const { return {data, rows, cols, stride}; }
+};
+
+}  // namespace gpt2

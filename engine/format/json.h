@@ -1,0 +1,23 @@
+// Reading JSON that may be anything: no exceptions, no surprises.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+using Json = nlohmann::ordered_json;
+
+// Parses `text`; an error names `what`, and says "duplicate" when a key stands twice in one object.
+Result<Json> ParseJson(std::string_view text, const std::string& what);
+
+// A whole number in [least, most], if `value` is one.
+std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most);
+
+}  // namespace gpt2

@@ -1,0 +1,48 @@
+// The header of a safetensors file (huggingface/safetensors, README "Format"): eight bytes of length,
+// then a JSON object that says of each tensor its type, its shape and where its bytes lie.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+enum class DType { kF32, kF16, kBF16, kI8, kOther };
+
+// Bytes of one value; 0 for kOther.
+std::size_t DTypeSize(DType dtype);
+std::string_view DTypeName(DType dtype);
+
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::kOther;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t begin = 0;  // bytes [begin, end) of the data that follows the header
+  std::uint64_t end = 0;
+
+  // "F32 [2, 3]"
+  std::string Describe() const;
+};
+
+struct SafetensorsHeader {
+  std::vector<TensorInfo> tensors;  // in order of `begin`: they cover the data without gap or overlap
+  std::map<std::string, std::string> metadata;
+
+  std::uint64_t data_bytes() const { return tensors.empty() ? 0 : tensors.back().end; }
+};
+
+inline constexpr std::size_t kSafetensorsPrefix = 8;  // bytes of the little-endian header length
+
+// The length of the header that follows the prefix. At most 100 MB, as in the reference reader.
+Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix);
+
+// Parses the header; fails on anything that would make two readers disagree.
+Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view json);
+
+}  // namespace gpt2

@@ -1,0 +1,60 @@
+// What a caller may ask of a generation, with names, ranges and defaults in one list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+// Filters apply in the order of Hugging Face transformers (generation/utils.py,
+// _get_logits_processor): repetition penalty, temperature, top-k, top-p, min-p.
+struct GenerateOptions {
+  std::size_t max_new_tokens = 64;
+  double temperature = 0.8;         // logits / temperature; 0: always the likeliest token
+  std::size_t top_k = 40;           // keep the k likeliest tokens; 0: all (Fan et al. 2018)
+  double top_p = 0.95;              // keep the fewest with this much probability (Holtzman et al. 2020)
+  double min_p = 0.0;               // keep those with min_p of the best's probability (Nguyen et al. 2024)
+  double repetition_penalty = 1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)
+  std::uint64_t seed = 0;
+  std::size_t logprobs = 0;         // how many alternatives to report with each token
+  bool ignore_eos = false;          // go on after end of text
+  bool strict = false;              // refuse what does not fit the context instead of cutting it
+  bool allow_special = false;       // "<|endoftext|>" in the prompt is the token, not text
+  std::vector<std::string> stop;    // end before any of these
+};
+
+struct NumberOption {
+  std::string_view name;  // as in the web API; the command line spells it --in-kebab-case
+  bool is_whole;
+  double least;
+  double most;
+  std::string_view help;
+  void (*set)(GenerateOptions&, double);
+  double (*get)(const GenerateOptions&);
+};
+
+struct FlagOption {
+  std::string_view name;
+  std::string_view help;
+  void (*set)(GenerateOptions&, bool);
+};
+
+inline constexpr std::string_view kStopOption = "stop";
+
+std::span<const NumberOption> NumberOptions();
+std::span<const FlagOption> FlagOptions();
+
+// Sets `option` to `value`; the error names the option, its range and the value.
+Status SetNumber(const NumberOption& option, double value, GenerateOptions& options);
+
+// An empty stop string would end everything at once: an error.
+Status SetStop(std::vector<std::string> stop, GenerateOptions& options);
+
+}  // namespace gpt2

@@ -1,0 +1,126 @@
+#include "engine/generate/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/kernels/scalar_math.h"
+
+namespace gpt2 {
+
+void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best) {
+  best.clear();
+  count = std::min(count, logits.size());
+  if (count == 0) return;
+  // A heap whose front is the least likely of the best so far.
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    const Candidate candidate{static_cast<std::int32_t>(id), logits[id]};
+    if (best.size() < count) {
+      best.push_back(candidate);
+      std::push_heap(best.begin(), best.end(), IsLikelier);
+    } else if (candidate.logit > best.front().logit) {  // an equal one comes later: it loses
+      std::pop_heap(best.begin(), best.end(), IsLikelier);
+      best.back() = candidate;
+      std::push_heap(best.begin(), best.end(), IsLikelier);
+    }
+  }
+  std::sort_heap(best.begin(), best.end(), IsLikelier);
+}
+
+Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
+    : temperature_(options.temperature),
+      top_k_(options.top_k == 0 ? vocab_size : std::min(options.top_k, vocab_size)),
+      top_p_(options.top_p),
+      min_p_(options.min_p),
+      repetition_penalty_(static_cast<float>(options.repetition_penalty)),
+      random_(options.seed),
+      seen_(vocab_size) {
+  candidates_.reserve(vocab_size);
+  weights_.reserve(vocab_size);
+}
+
+void Sampler::See(std::int32_t id) { seen_[static_cast<std::size_t>(id)] = true; }
+
+std::span<const float> Sampler::Penalize(std::span<const float> logits) {
+  if (repetition_penalty_ == 1.0f) return logits;
+  penalized_.assign(logits.begin(), logits.end());
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    if (!seen_[id]) continue;
+    float& logit = penalized_[id];
+    logit = logit > 0 ? logit / repetition_penalty_ : logit * repetition_penalty_;
+  }
+  return penalized_;
+}
+
+std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
+  const std::span<const float> logits = Penalize(raw_logits);
+  if (temperature_ == 0.0) {
+    SelectTop(logits, 1, candidates_);
+    return candidates_[0].id;
+  }
+  if (top_k_ < logits.size()) {
+    SelectTop(logits, top_k_, candidates_);
+  } else {
+    candidates_.clear();
+    for (std::size_t id = 0; id < logits.size(); ++id) {
+      candidates_.push_back({static_cast<std::int32_t>(id), logits[id]});
+    }
+    // A heap gives the likeliest first, and only as many as top-p looks at.
+    const auto is_less_likely = [](const Candidate& a, const Candidate& b) { return IsLikelier(b, a); };
+    if (top_p_ < 1.0) {
+      std::make_heap(candidates_.begin(), candidates_.end(), is_less_likely);
+    } else {
+      std::iter_swap(candidates_.begin(),
+                     std::min_element(candidates_.begin(), candidates_.end(), IsLikelier));
+    }
+  }
+  return Draw();
+}
+
+// Draws from candidates_, whose first is the likeliest: sorted after top-k, else a heap for top-p.
+std::int32_t Sampler::Draw() {
+  const float best = candidates_[0].logit;
+  const auto weight_of = [&](const Candidate& candidate) {
+    return static_cast<double>(
+        Exp(static_cast<float>(static_cast<double>(candidate.logit - best) / temperature_)));
+  };
+  weights_.clear();
+  double total = 0;
+  for (const Candidate& candidate : candidates_) {
+    weights_.push_back(weight_of(candidate));
+    total += weights_.back();
+  }
+  std::size_t kept = candidates_.size();
+  if (top_p_ < 1.0) {
+    const bool is_sorted = std::is_sorted(candidates_.begin(), candidates_.end(), IsLikelier);
+    const auto is_less_likely = [](const Candidate& a, const Candidate& b) { return IsLikelier(b, a); };
+    double cumulative = 0;
+    std::size_t taken = 0;
+    while (taken < candidates_.size() && (taken == 0 || cumulative < top_p_ * total)) {
+      if (!is_sorted) {  // move the likeliest that is left to the back, where the taken ones gather
+        std::pop_heap(candidates_.begin(), candidates_.end() - static_cast<std::ptrdiff_t>(taken),
+                      is_less_likely);
+        weights_[taken] = weight_of(candidates_[candidates_.size() - 1 - taken]);
+      }
+      cumulative += weights_[taken];
+      ++taken;
+    }
+    if (!is_sorted) std::reverse(candidates_.begin(), candidates_.end());
+    kept = taken;
+  }
+  double kept_total = 0;
+  for (std::size_t i = 0; i < kept; ++i) {
+    if (weights_[i] < min_p_) weights_[i] = 0;  // the best weighs 1
+    kept_total += weights_[i];
+  }
+  double left = random_.NextUnit() * kept_total;
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < kept; ++i) {
+    if (weights_[i] == 0) continue;
+    chosen = i;
+    left -= weights_[i];
+    if (left < 0) break;
+  }
+  return candidates_[chosen].id;
+}
+
+}  // namespace gpt2

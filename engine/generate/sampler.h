@@ -1,0 +1,56 @@
+// From logits to a token.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/random.h"
+#include "engine/generate/options.h"
+
+namespace gpt2 {
+
+struct Candidate {
+  std::int32_t id;
+  float logit;
+};
+
+// Orders by logit, equal ones by id, so that every selection is the same on every build.
+inline bool IsLikelier(const Candidate& a, const Candidate& b) {
+  return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+}
+
+// Picks tokens for one sequence; remembers which it has seen, for the repetition penalty. Allocates
+// only when created.
+class Sampler {
+ public:
+  Sampler(const GenerateOptions& options, std::size_t vocab_size);
+
+  // Tells that `id` stands in the context: prompt and output alike.
+  void See(std::int32_t id);
+
+  // The next token after logits [vocab_size].
+  std::int32_t Sample(std::span<const float> logits);
+
+ private:
+  std::span<const float> Penalize(std::span<const float> logits);
+  std::int32_t Draw();
+
+  double temperature_;
+  std::size_t top_k_;
+  double top_p_;
+  double min_p_;
+  float repetition_penalty_;
+  Random random_;
+  std::vector<bool> seen_;  // [vocab_size]
+  std::vector<float> penalized_;  // logits after the repetition penalty
+  std::vector<Candidate> candidates_;
+  std::vector<double> weights_;  // of the candidates: exp((logit - best) / temperature)
+};
+
+// Fills `best` with the `count` likeliest candidates of logits, likeliest first; one pass that seldom
+// does more than a comparison. Reuses best's memory.
+void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best);
+
+}  // namespace gpt2

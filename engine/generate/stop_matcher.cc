@@ -1,0 +1,37 @@
+#include "engine/generate/stop_matcher.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpt2 {
+
+std::string StopMatcher::Push(std::string_view text) {
+  if (stopped_) return {};
+  pending_ += text;
+  std::size_t first = std::string::npos;
+  for (const std::string& stop : stop_) first = std::min(first, pending_.find(stop));
+  if (first != std::string::npos) {
+    stopped_ = true;
+    pending_.resize(first);
+    return std::exchange(pending_, {});
+  }
+  const std::size_t shown = pending_.size() - HeldBack();
+  std::string out = pending_.substr(0, shown);
+  pending_.erase(0, shown);
+  return out;
+}
+
+std::string StopMatcher::Flush() { return std::exchange(pending_, {}); }
+
+// Bytes at the end of pending_ that are the beginning of a stop string.
+std::size_t StopMatcher::HeldBack() const {
+  std::size_t held = 0;
+  for (const std::string& stop : stop_) {
+    for (std::size_t size = std::min(stop.size() - 1, pending_.size()); size > held; --size) {
+      if (std::string_view(pending_).ends_with(std::string_view(stop).substr(0, size))) held = size;
+    }
+  }
+  return held;
+}
+
+}  // namespace gpt2

@@ -1,0 +1,32 @@
+// Ends a text at the first stop string without ever showing a part of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpt2 {
+
+class StopMatcher {
+ public:
+  explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}
+
+  // The text that may be shown now that `text` has come: all but an end that could begin a stop
+  // string. Once a stop string is complete, only what stands before it, and stopped() is true.
+  std::string Push(std::string_view text);
+
+  // What was held back, at the end of the text.
+  std::string Flush();
+
+  bool stopped() const { return stopped_; }
+
+ private:
+  std::size_t HeldBack() const;
+
+  std::vector<std::string> stop_;
+  std::string pending_;
+  bool stopped_ = false;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,55 @@
+#include <array>
+
+#include "engine/kernels/kernels.h"
+
+namespace gpt2 {
+namespace {
+
+constexpr KernelTable MakeReference() {
+  KernelTable table{.name = "reference"};
+#define KERNEL(operation, isa) KERNEL_##isa(operation)
+#define KERNEL_Reference(operation) table.operation = &operation##_Reference;
+#define KERNEL_Simd128(operation)
+#include "engine/kernels/kernels.inc"
+#undef KERNEL_Reference
+#undef KERNEL_Simd128
+  return table;
+}
+
+constexpr KernelTable MakeSimd128() {
+  KernelTable table{.name = "simd128"};
+#define KERNEL(operation, isa) KERNEL_##isa(operation)
+#define KERNEL_Reference(operation)
+#define KERNEL_Simd128(operation) table.operation = &operation##_Simd128;
+#include "engine/kernels/kernels.inc"
+#undef KERNEL_Reference
+#undef KERNEL_Simd128
+  return table;
+}
+
+constexpr KernelTable kReference = MakeReference();
+constexpr KernelTable kSimd128 = MakeSimd128();
+
+#ifdef __wasm_relaxed_simd__
+constexpr KernelTable MakeRelaxed() {
+  KernelTable table = MakeSimd128();
+  table.name = "relaxed";
+#define KERNEL(operation, isa)
+#define KERNEL_RELAXED(operation) table.operation = &operation##_RelaxedSimd;
+#include "engine/kernels/kernels.inc"
+  return table;
+}
+
+constexpr KernelTable kRelaxed = MakeRelaxed();
+constexpr std::array<const KernelTable*, 3> kTables = {&kReference, &kSimd128, &kRelaxed};
+#else
+constexpr std::array<const KernelTable*, 2> kTables = {&kReference, &kSimd128};
+#endif
+
+}  // namespace
+
+std::span<const KernelTable* const> KernelTables() { return kTables; }
+
+const KernelTable& BestKernels() { return *kTables.back(); }
+
+}  // namespace gpt2

@@ -1,0 +1,72 @@
+// How weights, activations and the KV cache lie in memory, so that a kernel only ever reads forward.
+// These layouts exist in memory alone; files hold plain rows (see weights_tools/FORMAT.md).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace gpt2 {
+
+inline constexpr std::size_t kGroup = 32;      // neighbouring inputs that share one scale
+inline constexpr std::size_t kTileRows = 8;    // output rows that a matmul computes together
+inline constexpr std::size_t kStepInputs = 4;  // inputs that one 32-bit lane of a dot product sums
+inline constexpr std::size_t kGroupSteps = kGroup / kStepInputs;
+inline constexpr std::size_t kKvBlock = 32;    // positions that attention handles together
+
+// Scales are stored as the upper half of a float (bfloat16): widening is one shift.
+using BFloat16 = std::uint16_t;
+
+inline float WidenBFloat16(BFloat16 bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+// A range of output-row tiles [first, last).
+struct TileRange {
+  std::size_t first;
+  std::size_t last;
+};
+
+// A float matrix [rows, cols] and the bias of each row, rows padded with zeros to whole tiles.
+struct TiledF32 {
+  const float* values;  // [tiles, cols, kTileRows]
+  const float* bias;    // [tiles * kTileRows]
+  std::size_t cols;
+};
+
+// An 8-bit matrix. One step of a tile, 4 inputs of 8 rows, is two vectors of four 32-bit lanes,
+// lane = row:  | r0: i0 i1 i2 i3 | r1: i0..i3 | r2 | r3 |   | r4 | r5 | r6 | r7 |
+struct TiledQ8 {
+  const std::int8_t* codes;  // [tiles, groups, kGroupSteps, kTileRows, kStepInputs], -127..127
+  const BFloat16* scales;    // [tiles, groups, kTileRows]; weight = scale * code
+  const float* bias;         // [tiles * kTileRows]
+  std::size_t groups;
+};
+
+// Activations quantized group by group, the last group padded with zeros.
+struct QuantizedRows {
+  const std::int8_t* codes;  // [rows, groups * kGroup], -127..127
+  const float* scales;       // [rows, groups]; value = scale * code
+  std::size_t rows;
+  std::size_t groups;
+};
+
+// Keys and values of one head in float. Padded dimensions are zero.
+struct KvHeadF32 {
+  float* keys;    // [positions, padded_dim]
+  float* values;  // [positions, padded_dim]
+  std::size_t padded_dim;  // head_dim rounded up to 4
+};
+
+// Keys and values of one head in 8 bits, in blocks of kKvBlock positions.
+// A key vector holds 4 dimensions of 4 positions (lane = position), a value vector 4 positions of
+// 4 dimensions (lane = dimension), so that neither product needs a sum across lanes.
+struct KvHeadQ8 {
+  std::int8_t* keys;    // [blocks, kKvBlock / 4, padded_dim / 4, 4 positions, 4 dimensions]
+  std::int8_t* values;  // [blocks, kKvBlock / 4, padded_dim, 4 positions]
+  float* key_scales;    // [positions]
+  float* value_scales;  // [positions]
+  std::size_t padded_dim;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,84 @@
+// Exact integer dot products, four inputs to a 32-bit lane, in the two ways that wasm offers. Kernels
+// are templates over one of these classes; both give the same integers.
+//
+// A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3 |,
+// a vector of inputs the same four inputs four times.
+#pragma once
+
+#include "engine/kernels/simd.h"
+
+namespace gpt2::simd {
+
+// Plain SIMD128: widen to 16 bits, multiply, add pairs. A sum is kept as two vectors whose
+// neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
+struct PlainDot {
+  static constexpr int kTokens = 2;  // tokens that share a weight load: 8 sums fill the registers
+
+  struct Weights {
+    v128_t low, high;
+  };
+  struct Sum {
+    v128_t low = wasm_i32x4_splat(0);
+    v128_t high = wasm_i32x4_splat(0);
+  };
+
+  static Weights LoadWeights(const void* codes) {
+    const v128_t v = wasm_v128_load(codes);
+    return {wasm_i16x8_extend_low_i8x16(v), wasm_i16x8_extend_high_i8x16(v)};
+  }
+
+  static v128_t LoadInput(const void* codes) {
+    return wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(codes));
+  }
+
+  static void Add(Sum& sum, const Weights& w, v128_t input) {
+    sum.low = wasm_i32x4_add(sum.low, wasm_i32x4_dot_i16x8(w.low, input));
+    sum.high = wasm_i32x4_add(sum.high, wasm_i32x4_dot_i16x8(w.high, input));
+  }
+
+  // The same for weights used once, with inputs in 0..127.
+  static void AddNonNegative(Sum& sum, const void* codes, v128_t input) {
+    Add(sum, LoadWeights(codes), input);
+  }
+
+  static v128_t Finish(const Sum& sum) {
+    return wasm_i32x4_add(wasm_i32x4_shuffle(sum.low, sum.high, 0, 2, 4, 6),
+                          wasm_i32x4_shuffle(sum.low, sum.high, 1, 3, 5, 7));
+  }
+};
+
+#ifdef __wasm_relaxed_simd__
+// Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only for
+// a second operand in 0..127. So the weight's magnitude is the second operand, and its sign is moved
+// to the input: w * x = |w| * (w < 0 ? -x : x). Pairs stay within 2 * 127 * 127 < 2^15: no saturation.
+struct RelaxedDot {
+  static constexpr int kTokens = 4;
+
+  struct Weights {
+    v128_t magnitude, sign;  // sign: all ones where the weight is negative
+  };
+  struct Sum {
+    v128_t lanes = wasm_i32x4_splat(0);
+  };
+
+  static Weights LoadWeights(const void* codes) {
+    const v128_t v = wasm_v128_load(codes);
+    return {wasm_i8x16_abs(v), wasm_i8x16_shr(v, 7)};
+  }
+
+  static v128_t LoadInput(const void* codes) { return wasm_v128_load32_splat(codes); }
+
+  static void Add(Sum& sum, const Weights& w, v128_t input) {
+    const v128_t signed_input = wasm_i8x16_sub(wasm_v128_xor(input, w.sign), w.sign);
+    sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(signed_input, w.magnitude, sum.lanes);
+  }
+
+  static void AddNonNegative(Sum& sum, const void* codes, v128_t input) {
+    sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_load(codes), input, sum.lanes);
+  }
+
+  static v128_t Finish(const Sum& sum) { return sum.lanes; }
+};
+#endif
+
+}  // namespace gpt2::simd

@@ -1,0 +1,114 @@
+// Vector twins of scalar_math.h and of the reductions in reference.cc: the same operations in the
+// same order, so the same bits.
+#pragma once
+
+#include <cstddef>
+
+#include "engine/kernels/scalar_math.h"
+#include "engine/kernels/simd.h"
+
+namespace gpt2::simd {
+
+inline v128_t Splat(float value) { return wasm_f32x4_splat(value); }
+
+inline v128_t MulAdd(v128_t a, v128_t b, v128_t c) {  // two roundings, never fused
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+}
+
+// (0 + 1) + (2 + 3)
+inline float SumLanes(v128_t v) {
+  return (wasm_f32x4_extract_lane(v, 0) + wasm_f32x4_extract_lane(v, 1)) +
+         (wasm_f32x4_extract_lane(v, 2) + wasm_f32x4_extract_lane(v, 3));
+}
+
+inline float MaxLane(v128_t v) {
+  return std::max(std::max(wasm_f32x4_extract_lane(v, 0), wasm_f32x4_extract_lane(v, 1)),
+                  std::max(wasm_f32x4_extract_lane(v, 2), wasm_f32x4_extract_lane(v, 3)));
+}
+
+// The first n < 4 values, zeros in the other lanes.
+inline v128_t LoadPart(const float* x, std::size_t n) {
+  float lanes[4] = {0, 0, 0, 0};
+  for (std::size_t i = 0; i < n; ++i) lanes[i] = x[i];
+  return wasm_v128_load(lanes);
+}
+
+inline void StorePart(float* x, std::size_t n, v128_t v) {
+  float lanes[4];
+  wasm_v128_store(lanes, v);
+  for (std::size_t i = 0; i < n; ++i) x[i] = lanes[i];
+}
+
+// x = f(x) over n values, four at a time.
+template <typename F>
+inline void Transform(float* x, std::size_t n, F f) {
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) wasm_v128_store(x + i, f(wasm_v128_load(x + i)));
+  if (i < n) StorePart(x + i, n - i, f(LoadPart(x + i, n - i)));
+}
+
+inline v128_t Exp(v128_t x) {
+  x = wasm_f32x4_pmin(wasm_f32x4_pmax(Splat(kExpMin), x), Splat(kExpMax));
+  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, Splat(kLog2E)));
+  const v128_t r = wasm_f32x4_sub(wasm_f32x4_sub(x, wasm_f32x4_mul(n, Splat(kLn2High))),
+                                  wasm_f32x4_mul(n, Splat(kLn2Low)));
+  v128_t p = Splat(kExpPolynomial[0]);
+  for (int i = 1; i < 6; ++i) p = MulAdd(p, r, Splat(kExpPolynomial[i]));
+  const v128_t mantissa =
+      wasm_f32x4_add(MulAdd(p, wasm_f32x4_mul(r, r), r), Splat(1.0f));
+  const v128_t exponent = wasm_i32x4_shl(wasm_i32x4_trunc_sat_f32x4(n), 23);
+  return wasm_i32x4_add(mantissa, exponent);
+}
+
+inline v128_t Erf(v128_t x) {
+  const v128_t a = wasm_f32x4_abs(x);
+  const v128_t one = Splat(1.0f);
+  const v128_t t = wasm_f32x4_div(one, wasm_f32x4_add(one, wasm_f32x4_mul(Splat(kErfP), a)));
+  v128_t p = Splat(kErfPolynomial[0]);
+  for (int i = 1; i < 5; ++i) p = MulAdd(p, t, Splat(kErfPolynomial[i]));
+  const v128_t tail = wasm_f32x4_mul(wasm_f32x4_mul(p, t), Exp(wasm_f32x4_neg(wasm_f32x4_mul(a, a))));
+  const v128_t sign_bit = Splat(-0.0f);
+  return wasm_v128_bitselect(x, wasm_f32x4_sub(one, tail), sign_bit);
+}
+
+// Four neighbouring bfloat16 values as floats.
+inline v128_t LoadBFloat16(const std::uint16_t* x) {
+  return wasm_i32x4_shl(wasm_u32x4_load16x4(x), 16);
+}
+
+// The largest absolute value of n values.
+inline float Peak(const float* x, std::size_t n) {
+  v128_t peak = Splat(0.0f);
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) peak = wasm_f32x4_pmax(peak, wasm_f32x4_abs(wasm_v128_load(x + i)));
+  if (i < n) peak = wasm_f32x4_pmax(peak, wasm_f32x4_abs(LoadPart(x + i, n - i)));
+  return MaxLane(peak);
+}
+
+// Four values times `inverse`, rounded half to even, as int32 in -127..127; NaN gives 0.
+inline v128_t ToCodes(v128_t x, v128_t inverse) {
+  const v128_t rounded = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(x, inverse)));
+  return wasm_i32x4_min(wasm_i32x4_max(rounded, wasm_i32x4_splat(-127)), wasm_i32x4_splat(127));
+}
+
+// Quantizes n values with one scale, which it returns; writes RoundUp(n, 16) codes, zeros at the end.
+inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
+  constexpr float kSmallestPeak = 1e-30f;
+  const float peak = Peak(x, n);
+  const bool is_zero = !(peak >= kSmallestPeak);
+  const v128_t inverse = Splat(is_zero ? 0.0f : 127.0f / peak);
+  for (std::size_t start = 0; start < n; start += 16) {
+    v128_t quads[4];
+    for (std::size_t quad = 0; quad < 4; ++quad) {
+      const std::size_t i = start + quad * 4;
+      const v128_t values = i + 4 <= n ? wasm_v128_load(x + i) : LoadPart(x + i, i < n ? n - i : 0);
+      quads[quad] = ToCodes(values, inverse);
+    }
+    wasm_v128_store(codes + start,
+                    wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(quads[0], quads[1]),
+                                            wasm_i16x8_narrow_i32x4(quads[2], quads[3])));
+  }
+  return is_zero ? 0.0f : peak / 127.0f;
+}
+
+}  // namespace gpt2::simd

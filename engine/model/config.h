@@ -1,0 +1,30 @@
+// The shape of a GPT-2, in the words of its config.json.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace gpt2 {
+
+enum class Activation {
+  kGeluTanh,  // "gelu_new": GPT-2's tanh formula
+  kGeluErf,   // "gelu": exact
+};
+
+struct Config {
+  std::size_t n_embd = 0;
+  std::size_t n_head = 0;
+  std::size_t n_layer = 0;
+  std::size_t n_inner = 0;      // width of the MLP's hidden layer, usually 4 * n_embd
+  std::size_t n_positions = 0;  // the context, in tokens
+  std::size_t vocab_size = 0;
+  float layer_norm_epsilon = 1e-5f;
+  Activation activation = Activation::kGeluTanh;
+  bool tie_word_embeddings = true;
+  std::optional<std::int32_t> eos_token_id;
+
+  std::size_t head_dim() const { return n_embd / n_head; }
+};
+
+}  // namespace gpt2

@@ -1,0 +1,192 @@
+#include "engine/model/forward.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace gpt2 {
+namespace {
+
+// Items per chunk so that each thread gets about four: enough to even out, few enough to be cheap.
+std::size_t Grain(const Compute& c, std::size_t items) {
+  return std::max<std::size_t>(1, CeilDiv(items, 4 * c.pool->threads()));
+}
+
+// One row of activations is faster to prepare here than to share out.
+void ForRows(const Compute& c, std::size_t rows, FunctionRef<void(std::size_t row)> body) {
+  c.pool->ParallelFor(rows, Grain(c, rows), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) body(row);
+  });
+}
+
+QuantizedRows Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
+  const std::size_t groups = CeilDiv(x.cols, kGroup);
+  ForRows(c, x.rows, [&](std::size_t row) {
+    c.kernels->QuantizeRow(x.Row(row).data(), x.cols, s.codes + row * groups * kGroup,
+                          s.scales + row * groups);
+  });
+  return {s.codes, s.scales, x.rows, groups};
+}
+
+// y [rows, out] = x [rows, in] w^T + bias. `finish(first, last)` runs on each range of finished
+// columns, on the thread that computed them.
+void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<const float> x,
+                Scratch& s, MatView<float> y,
+                FunctionRef<void(std::size_t first, std::size_t last)> finish) {
+  const bool quantized = w.format() == WeightFormat::kQ8;
+  const QuantizedRows codes = quantized ? Quantize(c, x, s) : QuantizedRows{};
+  c.pool->ParallelFor(w.tiles(), Grain(c, w.tiles()), [&](std::size_t begin, std::size_t end) {
+    if (quantized) {
+      c.kernels->MatmulQ8(w.AsQ8(bias), codes, {begin, end}, y);
+    } else {
+      c.kernels->MatmulF32(w.AsF32(bias), x, {begin, end}, y);
+    }
+    finish(begin * kTileRows, std::min(end * kTileRows, w.rows()));
+  });
+}
+
+void Linear(const Compute& c, const LinearWeights& w, MatView<const float> x, Scratch& s,
+            MatView<float> y) {
+  MatmulThen(c, w.weight, w.bias.data(), x, s, y, [](std::size_t, std::size_t) {});
+}
+
+void LinearThenGelu(const Compute& c, const LinearWeights& w, Activation activation,
+                    MatView<const float> x, Scratch& s, MatView<float> y) {
+  const auto gelu =
+      activation == Activation::kGeluTanh ? c.kernels->GeluTanh : c.kernels->GeluErf;
+  MatmulThen(c, w.weight, w.bias.data(), x, s, y, [&](std::size_t first, std::size_t last) {
+    for (std::size_t row = 0; row < y.rows; ++row) gelu(&y.Row(row)[first], last - first);
+  });
+}
+
+// x += Linear(in)
+void LinearAddTo(const Compute& c, const LinearWeights& w, MatView<const float> in, Scratch& s,
+                 MatView<float> x) {
+  const MatView<float> delta = s.delta.Top(x.rows);
+  MatmulThen(c, w.weight, w.bias.data(), in, s, delta, [&](std::size_t first, std::size_t last) {
+    for (std::size_t row = 0; row < x.rows; ++row) {
+      c.kernels->AddTo(&x.Row(row)[first], &delta.Row(row)[first], last - first);
+    }
+  });
+}
+
+void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatView<const float> x,
+               MatView<float> y) {
+  ForRows(c, x.rows, [&](std::size_t row) {
+    c.kernels->LayerNorm(x.Row(row).data(), w.gain.data(), w.bias.data(), epsilon, x.cols,
+                        y.Row(row).data());
+  });
+}
+
+// Appends K and V of all rows to their caches, then lets each row attend to its own past and itself.
+// Heads are independent, and are what the threads share out.
+void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
+                     std::span<const TokenRow> rows, MatView<const float> qkv,
+                     MatView<float> mixed) {
+  const std::size_t n_embd = config.n_embd;
+  const std::size_t dim = config.head_dim();
+  ForRows(c, config.n_head, [&](std::size_t head) {
+    const std::size_t first = head * dim;  // this head's columns in Q, K, V and the output
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::span<const float> row = qkv.Row(r);
+      rows[r].cache->Store(layer, head, rows[r].position, &row[n_embd + first],
+                           &row[2 * n_embd + first]);
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const float* q = &qkv.Row(r)[first];
+      float* out = &mixed.Row(r)[first];
+      KvCache& cache = *rows[r].cache;
+      const std::size_t positions = rows[r].position + 1;
+      if (cache.format() == KvFormat::kQ8) {
+        c.kernels->AttendQ8(q, cache.HeadQ8(layer, head), dim, positions, out);
+      } else {
+        c.kernels->AttendF32(q, cache.HeadF32(layer, head), dim, positions, out);
+      }
+    }
+  });
+}
+
+// x: residual stream [rows, n_embd], updated in place.
+void RunBlock(const Compute& c, const Config& config, const BlockWeights& w, std::size_t layer,
+              std::span<const TokenRow> rows, Scratch& s, MatView<float> x, const Trace* trace) {
+  const std::size_t n = rows.size();
+  const float epsilon = config.layer_norm_epsilon;
+  const std::string name = trace != nullptr ? "h." + std::to_string(layer) : std::string();
+
+  LayerNorm(c, w.ln_1, epsilon, x, s.normed.Top(n));
+  Linear(c, w.attn_qkv, s.normed.Top(n), s, s.qkv.Top(n));
+  CausalAttention(c, config, layer, rows, s.qkv.Top(n), s.mixed.Top(n));
+  LinearAddTo(c, w.attn_out, s.mixed.Top(n), s, x);
+  if (trace != nullptr) (*trace)(name + ".attn", x);
+
+  LayerNorm(c, w.ln_2, epsilon, x, s.normed.Top(n));
+  LinearThenGelu(c, w.mlp_up, config.activation, s.normed.Top(n), s, s.hidden.Top(n));
+  LinearAddTo(c, w.mlp_down, s.hidden.Top(n), s, x);
+  if (trace != nullptr) (*trace)(name + ".mlp", x);
+}
+
+// x [rows, n_embd] = wte[token] + wpe[position]
+void Embed(const Weights& w, const Compute& c, std::span<const TokenRow> rows, MatView<float> x) {
+  ForRows(c, rows.size(), [&](std::size_t r) {
+    const std::span<float> row = x.Row(r);
+    w.wte.ReadRow(static_cast<std::size_t>(rows[r].token), row);
+    c.kernels->AddTo(row.data(), w.wpe.data() + rows[r].position * x.cols, x.cols);
+  });
+}
+
+}  // namespace
+
+Result<Scratch> Scratch::Create(const Config& config) {
+  Scratch s;
+  const std::size_t n_embd = config.n_embd;
+  const std::size_t widest = RoundUp(std::max(n_embd, config.n_inner), kGroup);
+  std::size_t used = 0;
+  // Rows are whole tiles wide, as the kernels write padded columns too.
+  const auto reserve = [&used](std::size_t cols) {
+    const std::size_t start = used;
+    used += kMaxRows * RoundUp(cols, kTileRows);
+    return start;
+  };
+  const std::size_t starts[] = {reserve(n_embd), reserve(n_embd),         reserve(3 * n_embd),
+                                reserve(n_embd), reserve(config.n_inner), reserve(n_embd),
+                                reserve(widest / kGroup)};
+  GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
+  GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxRows * widest, "activations"));
+  const auto view = [&s](std::size_t start, std::size_t cols) {
+    return MatView<float>{s.floats_.data() + start, kMaxRows, cols, RoundUp(cols, kTileRows)};
+  };
+  s.x = view(starts[0], n_embd);
+  s.normed = view(starts[1], n_embd);
+  s.qkv = view(starts[2], 3 * n_embd);
+  s.mixed = view(starts[3], n_embd);
+  s.hidden = view(starts[4], config.n_inner);
+  s.delta = view(starts[5], n_embd);
+  s.scales = s.floats_.data() + starts[6];
+  s.codes = s.codes_.data();
+  return s;
+}
+
+void Forward(const Weights& weights, const Compute& compute, std::span<const TokenRow> rows,
+             Scratch& s, const Trace* trace) {
+  assert(!rows.empty() && rows.size() <= kMaxRows);
+  const Config& config = weights.config;
+  const MatView<float> x = s.x.Top(rows.size());
+  Embed(weights, compute, rows, x);
+  if (trace != nullptr) (*trace)("embed", x);
+  for (std::size_t layer = 0; layer < config.n_layer; ++layer) {
+    RunBlock(compute, config, weights.blocks[layer], layer, rows, s, x, trace);
+  }
+  const MatView<float> normed = s.normed.Top(rows.size());
+  LayerNorm(compute, weights.ln_f, config.layer_norm_epsilon, x, normed);
+  if (trace != nullptr) (*trace)("ln_f", normed);
+}
+
+void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,
+                   Scratch& scratch, MatView<float> logits) {
+  assert(logits.stride >= LogitsStride(weights.config) && logits.rows == normed.rows);
+  MatmulThen(compute, weights.head(), weights.lm_head_bias.data(), normed, scratch, logits,
+             [](std::size_t, std::size_t) {});
+}
+
+std::size_t LogitsStride(const Config& config) { return RoundUp(config.vocab_size, kTileRows); }
+
+}  // namespace gpt2

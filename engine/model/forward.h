@@ -1,0 +1,80 @@
+// The forward pass of GPT-2 (Radford et al. 2019): token rows in, residual stream and logits out.
+// Prefill, decode and batches of sequences are the same code; a row's result does not depend on which
+// rows it is computed with, nor on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/function_ref.h"
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
+#include "engine/kernels/kernels.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+
+// What computes: the kernels and the threads. Borrowed, both outlive the calls.
+struct Compute {
+  const KernelTable* kernels;
+  ThreadPool* pool;
+};
+
+// One token to run: `token` < vocab_size sits at `position` < n_positions of the sequence whose keys
+// and values are in `cache`. Rows of one sequence come in order of position.
+struct TokenRow {
+  std::int32_t token;
+  std::size_t position;
+  KvCache* cache;
+};
+
+// Rows that one call takes at most. Large enough that prefill reuses each weight tile many times,
+// small enough that activations stay in the second-level cache and that a stop is prompt.
+inline constexpr std::size_t kMaxRows = 64;
+
+// Every intermediate of a forward pass, for up to kMaxRows rows. One thread at a time may use it.
+class Scratch {
+ public:
+  static Result<Scratch> Create(const Config& config);
+
+  MatView<float> x;       // residual stream [kMaxRows, n_embd]
+  MatView<float> normed;  // [kMaxRows, n_embd]
+  MatView<float> qkv;     // [kMaxRows, 3 * n_embd]
+  MatView<float> mixed;   // attention's output [kMaxRows, n_embd]
+  MatView<float> hidden;  // [kMaxRows, n_inner]
+  MatView<float> delta;   // what a sublayer adds to x [kMaxRows, n_embd]
+
+  // Room for the input of any Linear in 8 bits.
+  std::int8_t* codes = nullptr;  // [kMaxRows, the widest input in whole groups]
+  float* scales = nullptr;       // [kMaxRows, its groups]
+
+  std::size_t bytes() const { return floats_.bytes() + codes_.bytes(); }
+
+ private:
+  AlignedBuffer<float> floats_;
+  AlignedBuffer<std::int8_t> codes_;
+};
+
+// Sees the residual stream [rows, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and, normalised,
+// "ln_f".
+using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)>;
+
+// Runs `rows` (1 to kMaxRows) through the model: appends their keys and values to their caches and
+// leaves the output of ln_f in scratch.normed [rows, n_embd].
+void Forward(const Weights& weights, const Compute& compute, std::span<const TokenRow> rows,
+             Scratch& scratch, const Trace* trace = nullptr);
+
+// logits [normed.rows, vocab_size] of rows of scratch.normed, at most kMaxRows of them. The stride of
+// `logits` holds the vocabulary rounded up to whole tiles (LogitsStride).
+void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,
+                   Scratch& scratch, MatView<float> logits);
+
+// Values from one row of logits to the next.
+std::size_t LogitsStride(const Config& config);
+
+}  // namespace gpt2

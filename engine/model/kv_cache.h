@@ -1,0 +1,48 @@
+// Keys and values of the tokens that the model has seen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/config.h"
+
+namespace gpt2 {
+
+enum class KvFormat { kF32, kQ8 };
+
+// The cache of one sequence, for every layer and head. Heads may be written from different threads at
+// once; one head may not. What was written at a position stays until it is written again.
+class KvCache {
+ public:
+  // Room for config.n_positions positions.
+  static Result<KvCache> Create(const Config& config, KvFormat format);
+
+  KvFormat format() const { return format_; }
+  std::size_t bytes() const;
+
+  // Stores key and value [head_dim] of `position`. kQ8: one scale each, peak / 127, as in QuantizeRow.
+  void Store(std::size_t layer, std::size_t head, std::size_t position, const float* key,
+             const float* value);
+
+  KvHeadF32 HeadF32(std::size_t layer, std::size_t head);
+  KvHeadQ8 HeadQ8(std::size_t layer, std::size_t head);
+
+  // Copies the first `positions` positions of `other`, which has the same shape and format.
+  void CopyPrefix(const KvCache& other, std::size_t positions);
+
+ private:
+  KvFormat format_ = KvFormat::kF32;
+  std::size_t n_layer_ = 0;
+  std::size_t n_head_ = 0;
+  std::size_t head_dim_ = 0;
+  std::size_t padded_dim_ = 0;  // head_dim rounded up to 4
+  std::size_t capacity_ = 0;    // positions, whole blocks
+  AlignedBuffer<float> floats_;       // kF32: [n_layer, n_head, keys and values, capacity, padded_dim]
+  AlignedBuffer<std::int8_t> codes_;  // kQ8: the same shape, in the blocks of KvHeadQ8
+  AlignedBuffer<float> scales_;       // kQ8: [n_layer, n_head, keys and values, capacity]
+};
+
+}  // namespace gpt2

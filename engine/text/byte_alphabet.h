@@ -1,0 +1,17 @@
+// The printable characters by which vocab.json and merges.txt spell bytes (bytes_to_unicode in GPT-2's
+// encoder.py): printable Latin-1 stands for itself, the other 68 bytes for U+0100 and up.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+// The bytes that `spelled` (UTF-8) stands for; nothing if a character is outside the alphabet.
+std::optional<std::string> BytesFromAlphabet(std::string_view spelled);
+
+// The inverse.
+std::string AlphabetFromBytes(std::string_view bytes);
+
+}  // namespace gpt2

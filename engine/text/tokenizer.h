@@ -1,0 +1,68 @@
+// GPT-2's byte-level byte-pair encoding (Sennrich et al. 2016, on bytes), for any vocabulary.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+enum class SpecialTokens {
+  kAsText,   // "<|endoftext|>" in the text is thirteen characters like any others
+  kAllowed,  // it is the end-of-text token
+};
+
+inline constexpr std::string_view kEndOfText = "<|endoftext|>";
+
+// Immutable; any number of threads may use one.
+class Tokenizer {
+ public:
+  // `tokens`: id -> token, `merges`: the two halves of each merge by rank, all spelled in the byte
+  // alphabet; ids that name no token are empty strings. Fails where a merge names or makes a token that
+  // is not in the vocabulary.
+  static Result<Tokenizer> Create(
+      std::span<const std::string> tokens,
+      std::span<const std::pair<std::string, std::string>> merges);
+
+  // The ids of `text`, any bytes. Time grows linearly with the text, and as n log n in its longest
+  // word. Fails only where the vocabulary lacks a byte that the text holds.
+  Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special) const;
+
+  // The bytes that a token stands for: not always whole characters. `id` must be below vocab_size();
+  // an id without a token has no bytes.
+  std::string_view TokenBytes(std::int32_t id) const { return bytes_[static_cast<std::size_t>(id)]; }
+
+  // One more than the largest id.
+  std::size_t vocab_size() const { return bytes_.size(); }
+
+  std::optional<std::int32_t> end_of_text() const { return end_of_text_; }
+
+ private:
+  struct Merge {
+    std::uint32_t rank;
+    std::int32_t merged;
+  };
+
+  static std::uint64_t PairKey(std::int32_t left, std::int32_t right) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
+           static_cast<std::uint32_t>(right);
+  }
+  Status EncodeText(std::string_view text, std::vector<std::int32_t>& ids) const;
+  void MergePairs(std::span<std::int32_t> symbols, std::vector<std::int32_t>& ids) const;
+
+  std::vector<std::string> bytes_;
+  std::array<std::int32_t, 256> byte_tokens_{};  // -1 where the vocabulary lacks the byte
+  std::unordered_map<std::uint64_t, Merge> merges_;
+  std::optional<std::int32_t> end_of_text_;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,15 @@
+// The character classes of GPT-2's pre-tokenizer.
+#pragma once
+
+namespace gpt2 {
+
+enum class CharacterClass {
+  kLetter,  // Unicode general category L
+  kNumber,  // N
+  kSpace,   // the property White_Space
+  kOther,   // everything else, bytes that are no character among it
+};
+
+CharacterClass ClassOf(char32_t code_point);
+
+}  // namespace gpt2

@@ -1,0 +1,37 @@
+// UTF-8 (RFC 3629): reading one character, and cutting a stream only between characters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+struct Utf8Character {
+  char32_t code_point;  // kInvalidCodePoint for a byte that begins no valid character
+  std::size_t size;     // bytes, at least 1
+};
+inline constexpr char32_t kInvalidCodePoint = 0xffffffff;
+
+// The first character of non-empty `text`; an invalid or cut-off sequence is one byte long.
+Utf8Character ReadUtf8(std::string_view text);
+
+// How many bytes at the end of `text` could be the beginning of a character that is not yet whole: 0
+// to 3.
+std::size_t IncompleteUtf8Tail(std::string_view text);
+
+// Turns bytes that arrive in any pieces into valid UTF-8, holding back a character that is cut in two.
+// Bytes that belong to no character come out as U+FFFD.
+class Utf8Stream {
+ public:
+  // The text that `bytes` completes.
+  std::string Push(std::string_view bytes);
+
+  // What is left at the end of the stream.
+  std::string Flush();
+
+ private:
+  std::string pending_;
+};
+
+}  // namespace gpt2

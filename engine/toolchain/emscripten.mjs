@@ -1,0 +1,128 @@
+// Finds an Emscripten that is new enough (3.1.69: relaxed SIMD, wasm threads, LLVM 19), or makes a private one
+// in .cache/emscripten from Debian 13's packages, without touching the system's own.
+//
+// Prints what it uses; writes .cache/emscripten/emscripten.json {root, config, version}, which
+// wasm.cmake reads. A second run finds that file, checks that it still holds, and stops.
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { aptInstall } from "./system-packages.mjs";
+
+const minimum = [3, 1, 69];
+const llvm = "19"; // what Debian 13's Emscripten 3.1.69 is built for
+const cache = resolve(dirname(fileURLToPath(import.meta.url)), "../../.cache/emscripten");
+const record = join(cache, "emscripten.json");
+
+const say = (line) => console.error(`emscripten: ${line}`);
+
+/** The version in `root`, or why it cannot be used: {version} or {problem}. */
+function readVersion(root) {
+  const file = join(root, "emscripten-version.txt");
+  if (!existsSync(join(root, "emcc.py")) || !existsSync(file)) return { problem: `no Emscripten in ${root}` };
+  const version = readFileSync(file, "utf8").replace(/["\s]/g, "");
+  const parts = version.split(/[.-]/).map(Number);
+  const difference = minimum.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0;
+  return difference < 0 ? { problem: `${root} is ${version}, ${minimum.join(".")} or newer is needed` } : { version };
+}
+
+/** Folders in which an installed Emscripten may lie, most wanted first. */
+function installedRoots() {
+  const onPath = (process.env.PATH ?? "").split(delimiter).filter((folder) => existsSync(join(folder, "emcc")));
+  const roots = onPath.flatMap((folder) => [folder, "/usr/share/emscripten"]);
+  if (process.env.EMSDK) roots.push(join(process.env.EMSDK, "upstream/emscripten"));
+  return roots;
+}
+
+function writeRecord(root, config, version) {
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(record, JSON.stringify({ root, config, version }, null, 2));
+  say(`using ${version} in ${root}`);
+}
+
+/** Downloads Debian 13's packages with a private apt state and unpacks them below `stage`. */
+function unpackDebian13(stage) {
+  const apt = join(stage, "apt");
+  for (const folder of ["lists/partial", "archives/partial", "root"]) mkdirSync(join(apt, folder), { recursive: true });
+  const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
+  writeFileSync(join(apt, "sources.list"), `deb [signed-by=${keyring}] http://deb.debian.org/debian trixie main\n`);
+  const options = [
+    `Dir::Etc::sourcelist=${apt}/sources.list`, "Dir::Etc::sourceparts=-", `Dir::State::lists=${apt}/lists`,
+    `Dir::Cache=${apt}`, "APT::Sandbox::User=root",
+  ].flatMap((option) => ["-o", option]);
+  const packages = ["emscripten", "binaryen", "libc6", "libstdc++6", "libgcc-s1"];
+  say(`fetching Debian 13's ${packages.join(", ")} (250 MB) into ${cache}`);
+  execFileSync("apt-get", [...options, "-qq", "update"], { stdio: ["ignore", 2, 2] });
+  execFileSync("apt-get", [...options, "-qq", "download", ...packages], { cwd: apt, stdio: ["ignore", 2, 2] });
+  for (const file of readdirSync(apt).filter((name) => name.endsWith(".deb"))) {
+    execFileSync("dpkg", ["-x", join(apt, file), join(stage, "root")]);
+  }
+  rmSync(apt, { recursive: true });
+}
+
+/** Scripts that start binaryen's programs through the unpacked, newer C library. */
+function wrapBinaryen(stage, final) {
+  const bin = join(stage, "binaryen/bin");
+  mkdirSync(bin, { recursive: true });
+  for (const name of readdirSync(join(stage, "root/usr/bin")).filter((file) => file.startsWith("wasm"))) {
+    const libraries = `${final}/root/lib/x86_64-linux-gnu:${final}/root/usr/lib/x86_64-linux-gnu`;
+    const loader = `${final}/root/usr/lib64/ld-linux-x86-64.so.2`;
+    const script = `#!/bin/sh\nexec "${loader}" --library-path "${libraries}" "${final}/root/usr/bin/${name}" "$@"\n`;
+    writeFileSync(join(bin, name), script);
+    chmodSync(join(bin, name), 0o755);
+  }
+}
+
+function makePrivateCopy() {
+  if (process.arch !== "x64" || !existsSync("/usr/bin/dpkg")) {
+    throw new Error(
+      `no Emscripten ${minimum.join(".")} or newer on PATH or in $EMSDK, and a private copy can be made only on ` +
+        "x86-64 Debian. Install emsdk (https://emscripten.org/docs/getting_started) and set EMSDK.");
+  }
+  aptInstall([`clang-${llvm}`, `lld-${llvm}`, `llvm-${llvm}`, "python3", "debian-archive-keyring"]);
+  const final = join(cache, "debian13");
+  const stage = `${final}.partial`;
+  rmSync(stage, { recursive: true, force: true });
+  rmSync(final, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+  unpackDebian13(stage);
+  wrapBinaryen(stage, final);
+  const root = join(stage, "root/usr/share/emscripten");
+  say("adding acorn from npm");
+  execFileSync("npm", ["install", "--silent", "--no-save", "--prefix", root, "--ignore-scripts", "acorn@8"],
+    { stdio: ["ignore", 2, 2] });
+  writeFileSync(join(stage, "config.py"), [
+    "LLVM_ROOT = '/usr/bin'", `BINARYEN_ROOT = '${final}/binaryen'`, `NODE_JS = '${process.execPath}'`,
+    `LLVM_ADD_VERSION = '${llvm}'`, `CLANG_ADD_VERSION = '${llvm}'`, "FROZEN_CACHE = True",
+    `CACHE = '${final}/root/usr/share/emscripten/cache'`, "",
+  ].join("\n"));
+  renameSync(stage, final); // only now does the copy count as complete
+  return { root: join(final, "root/usr/share/emscripten"), config: join(final, "config.py") };
+}
+
+/** Makes sure that an Emscripten is there; returns {root, config, version}. Throws with what to do where it can't. */
+export function ensureEmscripten() {
+  if (existsSync(record)) {
+    const known = JSON.parse(readFileSync(record, "utf8"));
+    if (readVersion(known.root).version === known.version) return known;
+  }
+  for (const root of installedRoots()) {
+    const { version, problem } = readVersion(root);
+    if (version) return writeRecord(root, "", version);
+    if (!problem.startsWith("no ")) say(problem);
+  }
+  const { root, config } = makePrivateCopy();
+  const { version, problem } = readVersion(root);
+  if (!version) throw new Error(problem);
+  writeRecord(root, config, version);
+  return { root, config, version };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    ensureEmscripten();
+  } catch (error) {
+    say(error.message);
+    process.exit(1);
+  }
+}

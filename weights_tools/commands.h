@@ -1,0 +1,43 @@
+// What each `gpt2-weights` command does, once its arguments are read. Each prints its result on
+// standard output, as JSON if asked, and returns an error instead of printing it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/generate/options.h"
+#include "weights_tools/model_writer.h"
+
+namespace gpt2::tools {
+
+// How a model is run.
+struct RunOptions {
+  std::size_t threads = 0;                // 0: one per core
+  std::optional<std::string> kv;          // "q8" or "f32"; by default as the weights
+  std::optional<std::string> kernels;     // a name from KernelTables(); by default the fastest
+};
+
+// A prompt as text or as ids, whichever is set.
+struct Prompt {
+  std::optional<std::string> text;
+  std::vector<std::int32_t> ids;
+};
+
+Status Convert(const std::string& in, const std::string& out, FileFormat format, bool force, bool json);
+Status Inspect(const std::string& model, const std::string& original, bool json);
+Status Generate(const std::string& model, const Prompt& prompt, const GenerateOptions& options,
+                const RunOptions& run, bool json);
+Status Evaluate(const std::string& model, const std::string& file, std::size_t stride,
+                const RunOptions& run, bool json);
+Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOptions& run);
+Status Tokenize(const std::string& model, bool lines, bool allow_special);
+Status Detokenize(const std::string& model, bool lines);
+Status MakeRandomModel(const std::string& config, const std::string& out, FileFormat format,
+                       std::uint64_t seed, bool force, bool json);
+
+}  // namespace gpt2::tools

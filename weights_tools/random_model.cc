@@ -1,0 +1,77 @@
+#include <cmath>
+#include <cstdio>
+
+#include "engine/base/random.h"
+#include "engine/kernels/scalar_math.h"
+#include "weights_tools/commands.h"
+#include "weights_tools/model_folder.h"
+#include "weights_tools/progress.h"
+
+namespace gpt2::tools {
+namespace {
+
+// GPT-2's own initialisation (Radford et al. 2019): normal with deviation 0.02, gains 1, biases 0. The
+// sum of twelve uniform numbers is normal enough, and the same everywhere.
+float NextNormal(Random& random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += random.NextUnit();
+  return static_cast<float>(0.02 * sum);
+}
+
+Status FillRandomly(Weights& weights, WeightFormat format, std::uint64_t seed) {
+  Random random(seed);
+  Progress progress("making random weights");
+  const std::vector<TensorSlot> slots = TensorSlots(weights);
+  std::vector<float> row;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const TensorSlot& slot = slots[i];
+    progress.Update(i, slots.size());
+    GPT2_TRY(AllocateSlot(slot, format));
+    row.resize(slot.cols);
+    for (std::size_t r = 0; r < slot.rows; ++r) {
+      for (float& value : row) {
+        value = slot.is_vector ? (slot.is_required ? 1.0f : 0.0f) : NextNormal(random);
+      }
+      if (slot.matrix != nullptr) {
+        slot.matrix->SetRow(r, row);
+      } else {
+        std::copy(row.begin(), row.end(), slot.floats->data() + r * slot.cols);
+      }
+    }
+    if (slot.name != "lm_head.bias") weights.parameter_count += slot.rows * slot.cols;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status MakeRandomModel(const std::string& config_file, const std::string& out, FileFormat format,
+                       std::uint64_t seed, bool force, bool json) {
+  GPT2_ASSIGN(const std::string text, ReadFile(config_file));
+  GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(text));
+  GPT2_ASSIGN(const Json config_json, ParseJson(text, config_file));
+  Weights weights;
+  weights.config = config.config;
+  GPT2_TRY(FillRandomly(weights, MemoryFormat(format), seed));
+  std::set<std::string> names;
+  for (const TensorSlot& slot : TensorSlots(weights)) {
+    if (slot.name != "lm_head.bias") names.insert(slot.name);  // GPT-2's head has none
+  }
+  GPT2_ASSIGN(const WriteReport report, WriteModel(out, {.weights = &weights,
+                                                         .only = &names,
+                                                         .format = format,
+                                                         .config = config_json,
+                                                         .copy_vocabulary_from = {},
+                                                         .force = force}));
+  if (json) {
+    const Json result = {{"out", out}, {"parameters", weights.parameter_count}, {"bytes", report.bytes},
+                         {"sha256", report.sha256}};
+    std::printf("%s\n", result.dump().c_str());
+  } else {
+    std::printf("%s: %zu random parameters, %llu bytes\n", out.c_str(), weights.parameter_count,
+                static_cast<unsigned long long>(report.bytes));
+  }
+  return Done{};
+}
+
+}  // namespace gpt2::tools

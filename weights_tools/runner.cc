@@ -1,0 +1,36 @@
+#include "weights_tools/runner.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace gpt2::tools {
+
+Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options) {
+  auto runner = std::make_unique<Runner>();
+  GPT2_ASSIGN(runner->model, LoadModel(folder, WeightFormat::kF32));
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  runner->pool = std::make_unique<ThreadPool>(options.threads == 0 ? cores : options.threads);
+  const KernelTable* kernels = &BestKernels();
+  for (const KernelTable* table : KernelTables()) {
+    if (options.kernels && table->name == *options.kernels) kernels = table;
+  }
+  runner->compute = {kernels, runner->pool.get()};
+  const std::string kv = options.kv.value_or(runner->model.config.weights == "q8" ? "q8" : "f32");
+  GPT2_ASSIGN(runner->context, Context::Create(*runner->model.weights, runner->compute,
+                                               kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32));
+  return runner;
+}
+
+Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,
+                                            bool allow_special) {
+  if (!prompt.text) return prompt.ids;
+  if (runner.tokenizer() == nullptr) {
+    return Error{ErrorCode::kNotFound,
+                 "the model folder has no vocab.json and merges.txt: give --ids instead of text"};
+  }
+  return runner.tokenizer()->Encode(
+      *prompt.text, allow_special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
+}
+
+}  // namespace gpt2::tools

@@ -1,0 +1,32 @@
+// A loaded model with everything that runs it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
+#include "engine/generate/context.h"
+#include "weights_tools/commands.h"
+#include "weights_tools/model_folder.h"
+
+namespace gpt2::tools {
+
+// Owns a model and its context. Does not move: the context borrows from it.
+struct Runner {
+  LoadedModel model;
+  std::unique_ptr<ThreadPool> pool;
+  Compute compute{};
+  std::optional<Context> context;
+
+  const Tokenizer* tokenizer() const { return model.tokenizer ? &*model.tokenizer : nullptr; }
+};
+
+Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options);
+
+// The prompt's ids; an error where text meets a folder without vocabulary.
+Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,
+                                            bool allow_special);
+
+}  // namespace gpt2::tools

@@ -1,0 +1,45 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "weights_tools/runner.h"
+
+namespace gpt2::tools {
+namespace {
+
+// Prints floats with the fewest digits that read back as the same float.
+using FloatJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
+                                       std::int64_t, std::uint64_t, float>;
+
+void AppendRows(MatView<const float> rows, FloatJson& json) {
+  for (std::size_t r = 0; r < rows.rows; ++r) {
+    json.push_back(std::vector<float>(rows.Row(r).begin(), rows.Row(r).end()));
+  }
+}
+
+}  // namespace
+
+Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOptions& run) {
+  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
+  GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, /*allow_special=*/false));
+  const Config& config = runner->context->config();
+  GPT2_TRY(runner->context->CheckIds(ids));
+  if (ids.empty() || ids.size() > config.n_positions) {
+    return Error{ErrorCode::kCapacity, "sequence longer than model capacity: trace takes 1 to " +
+                                           std::to_string(config.n_positions) + " tokens, found " +
+                                           std::to_string(ids.size())};
+  }
+  FloatJson result = {{"ids", ids}, {"trace", FloatJson::object()}, {"logits", FloatJson::array()}};
+  const auto record = [&](const std::string& stage, MatView<const float> x) {
+    AppendRows(x, result["trace"][stage]);
+  };
+  runner->context->SetWindow(ids);
+  while (!runner->context->is_current()) {
+    const Trace trace = record;
+    const std::size_t count = runner->context->RunNext(Context::kLogitRows, &trace);
+    AppendRows(runner->context->Logits(0, count), result["logits"]);
+  }
+  std::printf("%s\n", result.dump().c_str());
+  return Done{};
+}
+
+}  // namespace gpt2::tools
