@@ -1,6 +1,7 @@
 #include "engine/format/config_json.h"
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
 
 #include "engine/format/json.h"
 #include "engine/kernels/kernels.h"
@@ -63,6 +64,19 @@ Status RefuseUnknownVariants(const Json& json) {
   return Done{};
 }
 
+// No size that the engine computes from `c` may leave std::size_t, which has 32 bits in WebAssembly.
+Status CheckAddressable(const Config& c) {
+  const std::uint64_t embedding = std::uint64_t{c.vocab_size} * c.n_embd;
+  const std::uint64_t widest = std::uint64_t{c.n_inner} * c.n_embd;
+  const std::uint64_t cache = std::uint64_t{c.n_layer} * c.n_positions * c.n_embd * 2;
+  const std::uint64_t attention = std::uint64_t{3} * c.n_embd * c.n_embd;
+  const std::uint64_t largest = std::max({embedding, widest, cache, attention});
+  // 16: four bytes a value, and twice the room for padding to tiles, groups and blocks.
+  if (largest <= std::numeric_limits<std::size_t>::max() / 16) return Done{};
+  return Bad("a model of this shape has a matrix of " + std::to_string(largest) +
+             " values, more than this build can address");
+}
+
 }  // namespace
 
 Result<ModelConfig> ReadConfigJson(std::string_view text) {
@@ -89,6 +103,7 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
     return Bad("heads are " + std::to_string(c.head_dim()) + " wide, at most " +
                std::to_string(kMaxHeadDim) + " is supported");
   }
+  GPT2_TRY(CheckAddressable(c));
   GPT2_ASSIGN(c.activation, ReadActivation(json));
   GPT2_ASSIGN(c.tie_word_embeddings, ReadFlag(json, "tie_word_embeddings", true));
   if (json.contains("layer_norm_epsilon")) {

@@ -11,32 +11,71 @@
 namespace gpt2 {
 namespace {
 
-constexpr std::int64_t kMostTokens = 1 << 24;
+constexpr std::uint64_t kMostTokens = 1 << 24;
+
+// Collects {"token": id, ...} while the parser runs: a document tree of 50,257 keys would be built only
+// to be thrown away. Stops at the first thing that is not a vocabulary, and says what.
+class VocabularyHandler final : public nlohmann::json_sax<Json> {
+ public:
+  bool key(std::string& token) override {
+    token_ = token;
+    return true;
+  }
+  bool number_unsigned(std::uint64_t id) override {
+    if (!is_open_ || id >= kMostTokens) return Refuse("the id " + std::to_string(id));
+    const auto index = static_cast<std::size_t>(id);
+    if (index >= tokens_.size()) {
+      tokens_.resize(index + 1);
+      is_taken_.resize(index + 1);
+    }
+    if (is_taken_[index]) return Refuse("a second token with id " + std::to_string(id));
+    is_taken_[index] = true;
+    tokens_[index] = std::move(token_);
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (is_open_) return Refuse("an object inside the object");
+    return is_open_ = true;
+  }
+  bool end_object() override { return true; }
+
+  bool null() override { return Refuse("null"); }
+  bool boolean(bool) override { return Refuse("true or false"); }
+  bool number_integer(std::int64_t id) override { return Refuse("the id " + std::to_string(id)); }
+  bool number_float(double, const std::string& text) override { return Refuse("the id " + text); }
+  bool string(std::string& text) override { return Refuse("the text \"" + text + "\""); }
+  bool binary(Json::binary_t&) override { return Refuse("binary data"); }
+  bool start_array(std::size_t) override { return Refuse("an array"); }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+    return Refuse("no JSON at byte " + std::to_string(at));
+  }
+
+  Result<std::vector<std::string>> Take() {
+    if (found_.empty()) return std::move(tokens_);
+    return Error{ErrorCode::kCorrupt,
+                 "vocab.json: expected an object that maps each token to its own id below " +
+                     std::to_string(kMostTokens) + ", found " + found_ +
+                     (token_.empty() ? "" : " at the token \"" + token_ + "\"")};
+  }
+
+ private:
+  bool Refuse(std::string found) {
+    found_ = std::move(found);
+    return false;
+  }
+
+  std::vector<std::string> tokens_;
+  std::vector<bool> is_taken_;
+  std::string token_;
+  std::string found_;
+  bool is_open_ = false;
+};
 
 Result<std::vector<std::string>> ReadTokens(std::string_view vocab_json) {
-  GPT2_ASSIGN(const Json json, ParseJson(vocab_json, "vocab.json"));
-  if (!json.is_object()) return Error{ErrorCode::kCorrupt, "vocab.json is not an object"};
-  std::int64_t most = 0;
-  for (const auto& [token, id] : json.items()) {
-    const auto number = WholeNumber(id, 0, kMostTokens - 1);
-    if (!number) {
-      return Error{ErrorCode::kCorrupt, "vocab.json: the id of \"" + token + "\" is " +
-                                            id.dump(-1, ' ', false, Json::error_handler_t::replace) +
-                                            ", expected a whole number below 2^24"};
-    }
-    most = std::max(most, *number + 1);
-  }
-  std::vector<std::string> tokens(static_cast<std::size_t>(most));
-  std::vector<bool> taken(tokens.size());
-  for (const auto& [token, id] : json.items()) {
-    const auto index = id.get<std::size_t>();
-    if (taken[index]) {
-      return Error{ErrorCode::kCorrupt, "vocab.json: id " + std::to_string(index) + " stands twice"};
-    }
-    taken[index] = true;
-    tokens[index] = token;
-  }
-  return tokens;
+  VocabularyHandler handler;
+  Json::sax_parse(vocab_json.begin(), vocab_json.end(), &handler);
+  return handler.Take();
 }
 
 // The two halves of each merge, in order of rank.

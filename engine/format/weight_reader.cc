@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -54,6 +55,11 @@ bool IsIgnored(const std::string& name, const Config& config) {
   if (name == "lm_head.weight") return config.tie_word_embeddings;
   return name.starts_with("h.") &&
          (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
+}
+
+// Bytes of a tensor whose shape was checked against config.json, which bounds them.
+std::size_t BytesOf(const TensorInfo& tensor) {
+  return static_cast<std::size_t>(tensor.end - tensor.begin);
 }
 
 std::string ShapeText(const std::vector<std::uint64_t>& shape) {
@@ -197,9 +203,12 @@ Status WeightReader::PlanTensors() {
       if (!IsIgnored(name, config_.config)) {
         return Corrupt("tensor \"" + tensor.name + "\" is no part of a GPT-2");
       }
+      if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
+        return Corrupt("tensor \"" + tensor.name + "\" is too large");
+      }
       Stream skipped;
       skipped.tensor = &tensor;
-      skipped.rows = tensor.end - tensor.begin;
+      skipped.rows = BytesOf(tensor);
       skipped.row_bytes = 1;
       skipped.unit_rows = 1 << 16;
       streams_.push_back(std::move(skipped));
@@ -240,7 +249,7 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
   Stream stream;
   stream.tensor = &tensor;
   stream.slot = &slot;
-  stream.rows = slot.is_vector ? 1 : shape[0];
+  stream.rows = slot.is_vector ? 1 : transposed ? slot.cols : slot.rows;
   const bool is_codes = tensor.dtype == DType::kI8;
   if (is_codes && slot.matrix != nullptr && is_converted_) {
     stream.kind = Stream::Kind::kCodes;
@@ -253,7 +262,7 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
     stream.kind = transposed ? Stream::Kind::kMatrixInputs : Stream::Kind::kMatrixRows;
     if (transposed) stream.unit_rows = kGroup;
   }
-  stream.row_bytes = (tensor.end - tensor.begin) / stream.rows;
+  stream.row_bytes = BytesOf(tensor) / stream.rows;
   GPT2_TRY(AllocateSlot(slot, is_codes ? WeightFormat::kQ8 : float_format_));
   if (is_codes && slot.matrix->format() != WeightFormat::kQ8) {
     return Corrupt("tensor \"" + tensor.name + "\": codes need at least " + std::to_string(kGroup) +
@@ -278,7 +287,7 @@ Status WeightReader::PlanScales(const TensorInfo& tensor, const TensorSlot& slot
   stream.tensor = &tensor;
   stream.slot = &slot;
   stream.rows = slot.rows;
-  stream.row_bytes = (tensor.end - tensor.begin) / slot.rows;
+  stream.row_bytes = BytesOf(tensor) / slot.rows;
   streams_.push_back(std::move(stream));
   return Done{};
 }

@@ -18,7 +18,9 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     // A token outside the alphabet is a special one and stands for its own spelling.
     std::string bytes = BytesFromAlphabet(tokens[id]).value_or(tokens[id]);
     if (tokens[id] == kEndOfText) tokenizer.end_of_text_ = index;
-    if (!tokens[id].empty()) ids.emplace(tokens[id], index);
+    if (!tokens[id].empty() && !ids.emplace(tokens[id], index).second) {
+      return Error{ErrorCode::kCorrupt, "vocab.json: the token \"" + tokens[id] + "\" stands twice"};
+    }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));
   }

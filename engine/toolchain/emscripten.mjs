@@ -1,8 +1,8 @@
 // Finds an Emscripten that is new enough (3.1.69: relaxed SIMD, wasm threads, LLVM 19), or makes a private one
 // in .cache/emscripten from Debian 13's packages, without touching the system's own.
 //
-// Prints what it uses; writes .cache/emscripten/emscripten.json {root, config, version}, which
-// wasm.cmake reads. A second run finds that file, checks that it still holds, and stops.
+// Prints what it uses; writes .cache/emscripten/emscripten.json {root, version}, which wasm.cmake
+// reads. A second run finds that file, checks that it still holds, and stops.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -34,10 +34,11 @@ function installedRoots() {
   return roots;
 }
 
-function writeRecord(root, config, version) {
+function use(root, version) {
   mkdirSync(cache, { recursive: true });
-  writeFileSync(record, JSON.stringify({ root, config, version }, null, 2));
+  writeFileSync(record, JSON.stringify({ root, version }, null, 2));
   say(`using ${version} in ${root}`);
+  return { root, version };
 }
 
 /** Downloads Debian 13's packages with a private apt state and unpacks them below `stage`. */
@@ -88,19 +89,21 @@ function makePrivateCopy() {
   unpackDebian13(stage);
   wrapBinaryen(stage, final);
   const root = join(stage, "root/usr/share/emscripten");
+  writeFileSync(join(root, "package.json"), "{}"); // else Node reads this project's, and its "type"
   say("adding acorn from npm");
   execFileSync("npm", ["install", "--silent", "--no-save", "--prefix", root, "--ignore-scripts", "acorn@8"],
     { stdio: ["ignore", 2, 2] });
-  writeFileSync(join(stage, "config.py"), [
+  // Emscripten reads the configuration that lies in its own folder before any other.
+  writeFileSync(join(root, ".emscripten"), [
     "LLVM_ROOT = '/usr/bin'", `BINARYEN_ROOT = '${final}/binaryen'`, `NODE_JS = '${process.execPath}'`,
     `LLVM_ADD_VERSION = '${llvm}'`, `CLANG_ADD_VERSION = '${llvm}'`, "FROZEN_CACHE = True",
     `CACHE = '${final}/root/usr/share/emscripten/cache'`, "",
   ].join("\n"));
   renameSync(stage, final); // only now does the copy count as complete
-  return { root: join(final, "root/usr/share/emscripten"), config: join(final, "config.py") };
+  return join(final, "root/usr/share/emscripten");
 }
 
-/** Makes sure that an Emscripten is there; returns {root, config, version}. Throws with what to do where it can't. */
+/** Makes sure that an Emscripten is there; returns {root, version}. Throws with what to do where it can't. */
 export function ensureEmscripten() {
   if (existsSync(record)) {
     const known = JSON.parse(readFileSync(record, "utf8"));
@@ -108,14 +111,13 @@ export function ensureEmscripten() {
   }
   for (const root of installedRoots()) {
     const { version, problem } = readVersion(root);
-    if (version) return writeRecord(root, "", version);
+    if (version) return use(root, version);
     if (!problem.startsWith("no ")) say(problem);
   }
-  const { root, config } = makePrivateCopy();
+  const root = makePrivateCopy();
   const { version, problem } = readVersion(root);
   if (!version) throw new Error(problem);
-  writeRecord(root, config, version);
-  return { root, config, version };
+  return use(root, version);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

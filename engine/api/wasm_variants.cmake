@@ -1,0 +1,39 @@
+# The four builds of the engine that a page chooses from, and what each exports.
+
+# Every function of api.h, read from it, so that the list is written once.
+file(STRINGS ${PROJECT_SOURCE_DIR}/engine/api/api.h _declarations REGEX "^[a-zA-Z].*gpt2_[a-z0-9_]+\\(")
+set(_exports "")
+foreach(_declaration ${_declarations})
+  string(REGEX MATCH "gpt2_[a-z0-9_]+\\(" _name "${_declaration}")
+  string(REPLACE "(" "" _name "${_name}")
+  list(APPEND _exports _${_name})
+endforeach()
+list(JOIN _exports "," _exports)
+
+# Relaxed SIMD concerns the kernels alone; the rest is built with threads and without. It is small
+# rather than fast: none of it runs often.
+gpt2_add_engine(-simd -msimd128 -Os)
+gpt2_add_engine(-threads -msimd128 -Os -pthread)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
+  ${PROJECT_SOURCE_DIR}/engine/text/tokenizer.cc ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc
+  PROPERTIES COMPILE_OPTIONS -O2)
+
+# gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.mjs and gpt2-NAME.wasm.
+function(gpt2_add_wasm_variant engine name)
+  gpt2_add_kernels(-${name} -msimd128 -O3 ${ARGN})
+  add_executable(gpt2-${name} api/module.cc)
+  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .mjs
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
+  target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
+  target_link_options(gpt2-${name} PRIVATE ${ARGN} -O2
+    -sMODULARIZE -sEXPORT_ES6 -sEXPORT_NAME=createGpt2 -sENVIRONMENT=worker
+    -sEXPORTED_FUNCTIONS=${_exports}
+    -sIMPORTED_MEMORY -sINCOMING_MODULE_JS_API=wasmMemory -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=4GB
+    -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sDYNAMIC_EXECUTION=0 -sSTRICT --no-entry
+    -Wno-pthreads-mem-growth)
+endfunction()
+
+gpt2_add_wasm_variant(simd simd)
+gpt2_add_wasm_variant(simd simd-relaxed -mrelaxed-simd)
+gpt2_add_wasm_variant(threads threads -pthread)
+gpt2_add_wasm_variant(threads threads-relaxed -pthread -mrelaxed-simd)

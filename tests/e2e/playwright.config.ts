@@ -1,0 +1,27 @@
+import { existsSync } from "node:fs";
+import { defineConfig } from "@playwright/test";
+
+const port = 4183;
+// Debian's own browser where there is one; else Playwright's.
+const debianChromium = "/usr/bin/chromium";
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../../build/e2e",
+  forbidOnly: Boolean(process.env.CI),
+  workers: 1, // pages compute on all cores
+  timeout: 60_000,
+  reporter: [["list"]],
+  use: {
+    baseURL: `http://localhost:${port}/`,
+    launchOptions: {
+      ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic"],
+    },
+  },
+  webServer: {
+    command: `npx vite preview -c ../../web/vite.config.ts --port ${port} --strictPort`,
+    port,
+    reuseExistingServer: false,
+  },
+});

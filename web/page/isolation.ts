@@ -1,0 +1,20 @@
+// Cross-origin isolation on hosts that send no headers, through a service worker.
+
+/**
+ * Registers the service worker where it would help, and reloads once it controls the page. Returns true
+ * when the page is about to be reloaded.
+ */
+export async function ensureIsolation(): Promise<boolean> {
+  if (self.crossOriginIsolated || !self.isSecureContext || !("serviceWorker" in navigator)) return false;
+  const key = "gpt2-isolation-tried";
+  try {
+    if (sessionStorage.getItem(key) !== null) return false; // it did not help: go on with one thread
+    sessionStorage.setItem(key, "1");
+    await navigator.serviceWorker.register("./isolate.js");
+    await navigator.serviceWorker.ready;
+    location.reload();
+    return true;
+  } catch {
+    return false; // private windows refuse service workers or storage
+  }
+}

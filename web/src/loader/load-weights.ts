@@ -1,0 +1,83 @@
+// Streams a model's weights, piece by piece: while one is checked and handed on, the next arrives.
+import { LoadError } from "../shared/errors.js";
+import { readChunks, type ModelSource } from "./model-source.js";
+import type { Piece, WeightsIndex } from "./weights-index.js";
+
+/** SHA-256 of some bytes, in lower-case hexadecimal. */
+export type Hash = (bytes: Uint8Array<ArrayBuffer>) => Promise<string>;
+
+export interface WeightSink {
+  /** Takes the next bytes of model.safetensors; they may be overwritten after it returns. */
+  take(bytes: Uint8Array): void;
+  hash: Hash;
+  /** Bytes that have arrived so far. */
+  onBytes(loadedBytes: number): void;
+}
+
+async function fetchPiece(
+  source: ModelSource,
+  piece: Piece,
+  buffer: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal,
+  onChunk: (bytes: number) => void,
+): Promise<void> {
+  let received = 0;
+  const tooLong = () =>
+    new LoadError("corrupt", `${piece.path} is longer than the ${piece.size} bytes that weights.json says`);
+  await readChunks(await source.open(piece.path, signal), piece.path, signal, (chunk) => {
+    if (received + chunk.length > piece.size) throw tooLong();
+    buffer.set(chunk, received);
+    received += chunk.length;
+    onChunk(chunk.length);
+  });
+  if (received < piece.size) {
+    throw new LoadError("corrupt", `${piece.path} is ${received} bytes, weights.json says ${piece.size}`);
+  }
+}
+
+/** Streams all pieces in order into `sink`. No byte is handed on before its piece's hash is right. */
+export async function loadPieces(
+  source: ModelSource,
+  index: WeightsIndex,
+  sink: WeightSink,
+  signal: AbortSignal,
+): Promise<void> {
+  // Two buffers take turns: one piece arrives while the one before it is checked and taken.
+  const largest = Math.max(0, ...index.pieces.map((piece) => piece.size));
+  const buffers = [0, 1].map(() => new Uint8Array(largest));
+  let loaded = 0;
+  let checking: Promise<void> = Promise.resolve();
+  for (const [number, piece] of index.pieces.entries()) {
+    const buffer = buffers[number % 2] ?? new Uint8Array(piece.size);
+    const arriving = fetchPiece(source, piece, buffer, signal, (bytes) => sink.onBytes((loaded += bytes)));
+    await Promise.all([arriving, checking]);
+    signal.throwIfAborted();
+    checking = checkAndTake(piece, buffer.subarray(0, piece.size), sink);
+    checking.catch(() => {}); // awaited with the next piece, or below
+  }
+  await checking;
+}
+
+async function checkAndTake(piece: Piece, bytes: Uint8Array<ArrayBuffer>, sink: WeightSink): Promise<void> {
+  const found = await sink.hash(bytes);
+  if (found !== piece.sha256) {
+    throw new LoadError("corrupt", `${piece.path} has SHA-256 ${found}, weights.json says ${piece.sha256}`);
+  }
+  sink.take(bytes);
+}
+
+/** Streams a plain model.safetensors, which states no hash, into `sink`. */
+export async function loadPlainFile(
+  source: ModelSource,
+  name: string,
+  sink: WeightSink & { onSize(totalBytes: number): void },
+  signal: AbortSignal,
+): Promise<void> {
+  const file = await source.open(name, signal);
+  sink.onSize(file.size ?? 0);
+  let loaded = 0;
+  await readChunks(file, name, signal, (chunk) => {
+    sink.take(chunk);
+    sink.onBytes((loaded += chunk.length));
+  });
+}

@@ -1,0 +1,84 @@
+// Where the files of a model come from. A seam: caches, hub ids and local files are further sources.
+import { LoadError } from "../shared/errors.js";
+
+/** Reads files of one model folder by name. */
+export interface ModelSource {
+  /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
+  open(name: string, signal: AbortSignal): Promise<OpenFile>;
+}
+
+export interface OpenFile {
+  /** In bytes; undefined where the host does not say. */
+  size: number | undefined;
+  stream: ReadableStream<Uint8Array>;
+}
+
+/** A folder on a static host. */
+export class UrlSource implements ModelSource {
+  constructor(
+    /** Absolute, with a slash at the end. */
+    private readonly folder: string,
+    private readonly fetchFile: typeof fetch = (...args) => fetch(...args),
+  ) {}
+
+  async open(name: string, signal: AbortSignal): Promise<OpenFile> {
+    const url = new URL(name, this.folder).href;
+    let response: Response;
+    try {
+      response = await this.fetchFile(url, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
+    }
+    if (!response.ok || response.body === null) {
+      const code = response.status === 404 ? "not-found" : "network";
+      throw new LoadError(code, `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`);
+    }
+    // A host that compresses on the fly states the compressed length.
+    const encoded = response.headers.get("content-encoding") !== null;
+    const length = Number(response.headers.get("content-length") ?? NaN);
+    return { size: encoded || !Number.isFinite(length) ? undefined : length, stream: response.body };
+  }
+}
+
+/** Calls `take` with each chunk of a file, in order. */
+export async function readChunks(
+  file: OpenFile,
+  name: string,
+  signal: AbortSignal,
+  take: (chunk: Uint8Array) => void,
+): Promise<void> {
+  const reader = file.stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      take(value);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LoadError) throw error;
+    throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+export async function readText(source: ModelSource, name: string, signal: AbortSignal): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  await readChunks(await source.open(name, signal), name, signal, (chunk) => {
+    text += decoder.decode(chunk, { stream: true });
+  });
+  return text + decoder.decode();
+}
+
+/** As readText, but "" where the host has no such file. */
+export async function readOptionalText(source: ModelSource, name: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await readText(source, name, signal);
+  } catch (error) {
+    if (error instanceof LoadError && error.code === "not-found") return "";
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+// Errors with a stable `code`: the engine's own codes pass through unchanged.
+import type { WireError } from "./protocol.js";
+
+/** What every failure of this module is, but an abort: that is the signal's own reason. */
+export class Gpt2Error extends Error {
+  override readonly name: string = "Gpt2Error";
+  constructor(
+    /** Stable, for programs: "invalid-argument", "capacity", "corrupt", "network", ... */
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** An option or argument that does not exist, or is outside its range. */
+export class InvalidArgumentError extends Gpt2Error {
+  override readonly name = "InvalidArgumentError";
+}
+
+/** A text that does not fit the model's context, in strict mode. */
+export class CapacityError extends Gpt2Error {
+  override readonly name = "CapacityError";
+}
+
+/** A model that could not be fetched, checked or understood. */
+export class LoadError extends Gpt2Error {
+  override readonly name = "LoadError";
+}
+
+/** The worker ended, or the model was disposed of. */
+export class WorkerError extends Gpt2Error {
+  override readonly name = "WorkerError";
+}
+
+export function errorFromWire({ code, message }: WireError): Gpt2Error {
+  switch (code) {
+    case "invalid-argument":
+      return new InvalidArgumentError(code, message);
+    case "capacity":
+      return new CapacityError(code, message);
+    case "corrupt":
+    case "unsupported":
+    case "not-found":
+    case "network":
+      return new LoadError(code, message);
+    case "worker-died":
+    case "disposed":
+      return new WorkerError(code, message);
+    default:
+      return new Gpt2Error(code, message);
+  }
+}
+
+export function errorToWire(error: unknown): WireError {
+  if (error instanceof Gpt2Error) return { code: error.code, message: error.message };
+  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+}

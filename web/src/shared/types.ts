@@ -1,0 +1,132 @@
+// The public types of the module. Sizes are in bytes, times in milliseconds, logarithms natural.
+
+/** The builds of the engine: threads or not, relaxed SIMD or not. */
+export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
+export type Variant = (typeof variants)[number];
+
+export interface LoadProgress {
+  stage: "engine" | "config" | "weights" | "ready";
+  loadedBytes: number;
+  /** 0 until it is known. */
+  totalBytes: number;
+}
+
+/** How far reading the prompt, or scoring a text, has come, in tokens. */
+export interface PromptProgress {
+  done: number;
+  total: number;
+}
+
+export interface GenerateOptions {
+  /** Tokens to write at most; 64. */
+  maxNewTokens?: number | undefined;
+  /** 0 takes the likeliest token, 1 the model's own distribution; 0.8. */
+  temperature?: number | undefined;
+  /** Keep the k likeliest tokens; 0 keeps all; 40. */
+  topK?: number | undefined;
+  /** Keep the fewest tokens with this much probability; 0.95. */
+  topP?: number | undefined;
+  /** Keep tokens with this share of the best's probability; 0. */
+  minP?: number | undefined;
+  /** Above 1 makes tokens that were seen less likely; 1. */
+  repetitionPenalty?: number | undefined;
+  /** The same seed gives the same text on every machine; random, and reported, when left out. */
+  seed?: number | undefined;
+  /** End before the first of these. */
+  stop?: string | readonly string[] | undefined;
+  /** Go on after end of text; false. */
+  ignoreEos?: boolean | undefined;
+  /** Alternatives to report with each token; 0. */
+  logprobs?: number | undefined;
+  /** Refuse what does not fit the context instead of cutting it; false. */
+  strict?: boolean | undefined;
+  /** "<|endoftext|>" in the prompt is the token, not text; false. */
+  allowSpecial?: boolean | undefined;
+}
+
+export interface TokenLogprob {
+  id: number;
+  text: string;
+  logprob: number;
+}
+
+export interface Token {
+  id: number;
+  /** The text that became final with this token: whole characters, never a part of a stop string. */
+  text: string;
+  /** Under the model's own distribution, before any filter. */
+  logprob: number;
+  /** The likeliest tokens at this place, as many as `logprobs` asked for. */
+  top?: TokenLogprob[];
+}
+
+export type FinishReason = "length" | "eos" | "stop";
+
+export interface Timings {
+  /** From the request to the first token. */
+  firstTokenMs: number;
+  totalMs: number;
+  /** Tokens of the prompt that were computed, and at which rate. */
+  promptTokens: number;
+  promptTokensPerSecond: number;
+  /** Tokens after the first, and at which rate. */
+  decodedTokens: number;
+  decodedTokensPerSecond: number;
+}
+
+/** What is known when a generation ends. */
+export interface GenerateSummary {
+  finishReason: FinishReason;
+  /** The seed that was used. */
+  seed: number;
+  promptTokens: number;
+  /** Tokens of the prompt that a common beginning with the last one saved. */
+  reusedTokens: number;
+  /** Tokens at the start of the text that no longer fit the context. */
+  droppedTokens: number;
+  timings: Timings;
+}
+
+export interface Completion extends GenerateSummary {
+  text: string;
+  tokens: Token[];
+}
+
+export interface Score {
+  /** The first token has no logprob: nothing stands before it. */
+  tokens: { id: number; text: string; logprob: number | null }[];
+  /** The sum over all tokens. */
+  logprob: number;
+  perplexity: number | null;
+}
+
+export interface ModelConfig {
+  nEmbd: number;
+  nHead: number;
+  nLayer: number;
+  nInner: number;
+  nPositions: number;
+  vocabSize: number;
+  eosTokenId: number | null;
+  tieWordEmbeddings: boolean;
+}
+
+export interface ModelInfo {
+  config: ModelConfig;
+  parameters: number;
+  /** Format of the weights in memory, and of the KV cache. */
+  weights: "q8" | "f32";
+  kv: "q8" | "f32";
+  weightBytes: number;
+  /** KV cache, activations and logits. */
+  contextBytes: number;
+  /** All memory of the engine. */
+  memoryBytes: number;
+  threads: number;
+  variant: Variant;
+  /** The kernels in use. */
+  simd: "relaxed" | "simd128";
+  hasTokenizer: boolean;
+  /** Why this is slower than it could be, in words; null if it is not. */
+  notice: string | null;
+}

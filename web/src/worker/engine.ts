@@ -1,0 +1,126 @@
+// The engine in WebAssembly: engine/api/api.h with JavaScript's types. Nothing else knows of pointers.
+import { Gpt2Error } from "../shared/errors.js";
+
+/** What Emscripten's module gives; see engine/api/wasm_variants.cmake for the list of exports. */
+interface EngineModule {
+  _gpt2_allocate(size: number): number;
+  _gpt2_free(pointer: number): void;
+  _gpt2_sha256(bytes: number, size: number, digest: number): void;
+  _gpt2_create(threads: number): number;
+  _gpt2_load_begin(engine: number, ...pointersAndSizes: number[]): number;
+  _gpt2_load_weights(engine: number, bytes: number, size: number): number;
+  _gpt2_load_end(engine: number): number;
+  _gpt2_info(engine: number): number;
+  _gpt2_tokenize(engine: number, request: number, size: number): number;
+  _gpt2_detokenize(engine: number, request: number, size: number): number;
+  _gpt2_generate(engine: number, request: number, size: number): number;
+  _gpt2_step(engine: number): number;
+  _gpt2_score(engine: number, request: number, size: number): number;
+  _gpt2_score_step(engine: number): number;
+}
+
+export type EngineFactory = (options: {
+  wasmMemory: WebAssembly.Memory;
+  mainScriptUrlOrBlob?: string;
+}) => Promise<EngineModule>;
+
+type RequestCall = "_gpt2_tokenize" | "_gpt2_detokenize" | "_gpt2_generate" | "_gpt2_score";
+type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_step" | "_gpt2_score_step";
+
+export class Engine {
+  private readonly encoder = new TextEncoder();
+  private readonly decoder = new TextDecoder();
+  private readonly engine: number;
+
+  private constructor(
+    private readonly module: EngineModule,
+    private readonly memory: WebAssembly.Memory,
+    threads: number,
+  ) {
+    this.engine = module._gpt2_create(threads);
+    if (this.engine === 0) throw new Gpt2Error("out-of-memory", "no memory for the engine");
+  }
+
+  static async create(factory: EngineFactory, memory: WebAssembly.Memory, threads: number): Promise<Engine> {
+    return new Engine(await factory({ wasmMemory: memory }), memory, threads);
+  }
+
+  get memoryBytes(): number {
+    return this.memory.buffer.byteLength;
+  }
+
+  loadBegin(config: string, vocab: string, merges: string, options: object): void {
+    const texts = [config, vocab, merges, JSON.stringify(options)].map((text) => this.encoder.encode(text));
+    const pointers = texts.map((bytes) => this.copyIn(bytes));
+    try {
+      const pairs = texts.flatMap((bytes, i) => [pointers[i] ?? 0, bytes.length]);
+      this.parse(this.module._gpt2_load_begin(this.engine, ...pairs));
+    } finally {
+      for (const pointer of pointers) this.module._gpt2_free(pointer);
+    }
+  }
+
+  loadWeights(bytes: Uint8Array): void {
+    this.withBytes(bytes, (pointer) => this.parse(this.module._gpt2_load_weights(this.engine, pointer, bytes.length)));
+  }
+
+  /** Calls that take nothing but the engine. */
+  call(name: PlainCall): unknown {
+    return this.parse(this.module[name](this.engine));
+  }
+
+  /** Calls that take a JSON request. */
+  request(name: RequestCall, request: unknown): unknown {
+    const bytes = this.encoder.encode(JSON.stringify(request));
+    return this.withBytes(bytes, (pointer) => this.parse(this.module[name](this.engine, pointer, bytes.length)));
+  }
+
+  /** SHA-256 in hexadecimal, where the page has no crypto.subtle. */
+  sha256(bytes: Uint8Array): string {
+    return this.withBytes(bytes, (pointer) => {
+      const digest = this.allocate(32);
+      this.module._gpt2_sha256(pointer, bytes.length, digest);
+      const hex = toHex(this.view(digest, 32).slice());
+      this.module._gpt2_free(digest);
+      return hex;
+    });
+  }
+
+  /** A view that the next call may invalidate, as memory can grow. */
+  private view(pointer: number, size: number): Uint8Array {
+    return new Uint8Array(this.memory.buffer, pointer, size);
+  }
+
+  private allocate(size: number): number {
+    const pointer = this.module._gpt2_allocate(Math.max(1, size));
+    if (pointer === 0) throw new Gpt2Error("out-of-memory", `no memory for ${size} bytes`);
+    return pointer;
+  }
+
+  private copyIn(bytes: Uint8Array): number {
+    const pointer = this.allocate(bytes.length);
+    this.view(pointer, bytes.length).set(bytes);
+    return pointer;
+  }
+
+  private withBytes<T>(bytes: Uint8Array, use: (pointer: number) => T): T {
+    const pointer = this.copyIn(bytes);
+    try {
+      return use(pointer);
+    } finally {
+      this.module._gpt2_free(pointer);
+    }
+  }
+
+  private parse(pointer: number): unknown {
+    const rest = new Uint8Array(this.memory.buffer, pointer);
+    const text = this.decoder.decode(rest.slice(0, rest.indexOf(0))); // decode refuses shared memory
+    const reply = JSON.parse(text) as { result?: unknown; error?: { code: string; message: string } };
+    if (reply.error) throw new Gpt2Error(reply.error.code, reply.error.message);
+    return reply.result;
+  }
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

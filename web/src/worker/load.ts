@@ -1,0 +1,90 @@
+// Brings a model up: picks the engine's build, makes its memory, streams the weights in.
+import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
+import { readOptionalText, readText, UrlSource, type ModelSource } from "../loader/model-source.js";
+import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
+import { LoadError } from "../shared/errors.js";
+import type { LoadRequest } from "../shared/protocol.js";
+import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
+import { Engine, toHex, type EngineFactory } from "./engine.js";
+import { planMemory } from "./memory-plan.js";
+import { chooseVariant, defaultThreads, detectFeatures } from "./variants.js";
+
+const weightsFile = "model.safetensors";
+/** Assumed of a plain file until the host says its size. */
+const unknownSize = 512 * 1024 * 1024;
+
+async function importEngine(variant: Variant): Promise<EngineFactory> {
+  const workerUrl = import.meta.url; // a variable, so that the bundler leaves the URL alone
+  const url = new URL(`engine/gpt2-${variant}.mjs`, workerUrl).href;
+  const module = (await import(/* @vite-ignore */ url)) as { default: EngineFactory };
+  return module.default;
+}
+
+function parseConfig(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new LoadError("corrupt", `config.json is not valid JSON: ${String(error)}`);
+  }
+}
+
+async function readIndex(source: ModelSource, signal: AbortSignal): Promise<WeightsIndex | undefined> {
+  const text = await readOptionalText(source, "weights.json", signal);
+  return text === "" ? undefined : parseWeightsIndex(text);
+}
+
+function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink {
+  return {
+    take: (bytes) => engine.loadWeights(bytes),
+    hash: async (bytes) =>
+      // Pages that are not served securely have no crypto.subtle.
+      globalThis.crypto?.subtle
+        ? toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
+        : engine.sha256(bytes),
+    onBytes,
+  };
+}
+
+export interface LoadedEngine {
+  engine: Engine;
+  info: ModelInfo;
+}
+
+export async function loadEngine(
+  request: LoadRequest,
+  signal: AbortSignal,
+  onProgress: (progress: LoadProgress) => void,
+): Promise<LoadedEngine> {
+  onProgress({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
+  const { variant, notice } = chooseVariant(await detectFeatures(), request.variant);
+  const source = new UrlSource(request.folder);
+  const [factory, configText, vocab, merges, index] = await Promise.all([
+    importEngine(variant),
+    readText(source, "config.json", signal),
+    readOptionalText(source, "vocab.json", signal),
+    readOptionalText(source, "merges.txt", signal),
+    readIndex(source, signal),
+  ]);
+  onProgress({ stage: "config", loadedBytes: 0, totalBytes: index?.size ?? 0 });
+
+  const hasThreads = variant.startsWith("threads");
+  const threads = hasThreads ? (request.threads ?? defaultThreads(navigator.hardwareConcurrency)) : 1;
+  const plan = planMemory(parseConfig(configText), index?.size ?? unknownSize, request.kv);
+  const memory = new WebAssembly.Memory({ ...plan, shared: hasThreads });
+  const engine = await Engine.create(factory, memory, threads);
+  let totalBytes = index?.size ?? 0;
+  const sink = makeSink(engine, (loadedBytes) => onProgress({ stage: "weights", loadedBytes, totalBytes }));
+  engine.loadBegin(configText, vocab, merges, request.kv ? { kv: request.kv } : {});
+  if (index) {
+    await loadPieces(source, index, sink, signal);
+  } else {
+    await loadPlainFile(source, weightsFile, { ...sink, onSize: (size) => (totalBytes = size) }, signal);
+  }
+  signal.throwIfAborted();
+  const loaded = engine.call("_gpt2_load_end") as Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice"> & {
+    kernels: ModelInfo["simd"];
+  };
+  const { kernels, ...rest } = loaded;
+  onProgress({ stage: "ready", loadedBytes: totalBytes, totalBytes });
+  return { engine, info: { ...rest, variant, simd: kernels, memoryBytes: engine.memoryBytes, notice } };
+}

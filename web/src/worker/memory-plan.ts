@@ -1,0 +1,43 @@
+// How much memory a model will take, so that the engine's memory is made to measure.
+
+const pageBytes = 65536;
+const largestBytes = 4 * 1024 ** 3; // what a 32-bit WebAssembly memory can have
+
+function field(config: unknown, name: string): number {
+  if (typeof config !== "object" || config === null || !(name in config)) return 0;
+  const value: unknown = (config as Record<string, unknown>)[name];
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** Pages of a WebAssembly.Memory: `initial` is what the model is expected to need. */
+export interface MemoryPlan {
+  initial: number;
+  maximum: number;
+}
+
+/**
+ * Plans for a model of `config` (parsed config.json, anything) whose weights file has `weightBytes`.
+ * An estimate from above: the engine checks every allocation itself.
+ */
+export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32" | undefined): MemoryPlan {
+  const width = field(config, "n_embd");
+  const layers = field(config, "n_layer");
+  const positions = field(config, "n_positions") || field(config, "n_ctx");
+  const vocab = field(config, "vocab_size");
+  const quantization = typeof config === "object" && config !== null && "quantization_config" in config
+    ? (config.quantization_config as { weights?: unknown } | null)
+    : null;
+  const isQ8 = quantization?.weights === "q8";
+  // Floats of two bytes widen to four; wpe does so in every format.
+  const weights = isQ8 ? weightBytes * 1.02 + positions * width * 4 : weightBytes * 2;
+  const cacheValue = kv === "f32" || !isQ8 ? 4 : 1.2; // bytes, scales included
+  const cache = layers * positions * width * 2 * cacheValue;
+  const activations = 64 * width * 16 * 4;
+  const logits = 16 * vocab * 4;
+  const tokenizer = vocab * 400; // strings, merges and the files they are read from
+  const slack = 24 * 1024 * 1024; // the engine itself, stacks, one piece of weights
+  const bytes = weights + cache + activations + logits + tokenizer + slack;
+  const initial = Math.ceil(Math.min(bytes, largestBytes / 2) / pageBytes);
+  const maximum = Math.ceil(Math.min(bytes * 1.25 + 64 * 1024 * 1024, largestBytes) / pageBytes);
+  return { initial, maximum: Math.max(initial, maximum) };
+}

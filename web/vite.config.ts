@@ -1,0 +1,56 @@
+import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { defineConfig, type Plugin } from "vite";
+
+const root = import.meta.dirname;
+const out = resolve(root, "dist");
+const engine = resolve(root, "../build/wasm/engine");
+
+/** Puts the engine's builds and the demo model beside the bundles: both are fetched, never bundled. */
+function copyStaticParts(): Plugin {
+  return {
+    name: "copy-static-parts",
+    apply: "build",
+    closeBundle() {
+      if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
+      mkdirSync(resolve(out, "engine"), { recursive: true });
+      for (const file of readdirSync(engine).filter((name) => /^gpt2-.*\.(mjs|wasm)$/.test(name))) {
+        cpSync(resolve(engine, file), resolve(out, "engine", file));
+      }
+      cpSync(resolve(root, "models"), resolve(out, "models"), { recursive: true });
+    },
+  };
+}
+
+/** Cross-origin isolation, without which a page has no threads. */
+const isolation = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+export default defineConfig({
+  root: resolve(root, "page"),
+  base: "./", // works from any sub-path
+  build: {
+    outDir: out,
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: false,
+    rollupOptions: {
+      input: { index: resolve(root, "page/index.html"), gpt2: resolve(root, "src/client/index.ts") },
+      preserveEntrySignatures: "strict",
+      output: {
+        entryFileNames: (chunk) => (chunk.name === "gpt2" ? "gpt2.js" : "assets/[name].js"),
+        chunkFileNames: "assets/[name].js",
+        assetFileNames: "assets/[name][extname]",
+      },
+    },
+  },
+  worker: {
+    format: "es",
+    rollupOptions: { output: { entryFileNames: "gpt2-worker.js" } },
+  },
+  plugins: [copyStaticParts()],
+  preview: { headers: isolation },
+  server: { headers: isolation },
+});
