@@ -28,8 +28,9 @@ class ThreadPool {
 
   std::size_t threads() const { return workers_.size() + 1; }
 
-  // Calls body(begin, end) for disjoint ranges of at most `grain` items that cover [0, items), and
-  // returns when all are done. No allocation; no lock unless a helper sleeps.
+  // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are done.
+  // Ranges have at most `grain` items, unless there is but one thread. No allocation; no lock unless a
+  // helper sleeps.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:

@@ -1,0 +1,62 @@
+#include "engine/base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+namespace gpt2 {
+namespace {
+
+#ifdef __EMSCRIPTEN__
+constexpr std::size_t kMostThreads = 1;  // this build has none
+#else
+constexpr std::size_t kMostThreads = 8;
+#endif
+
+TEST(ThreadPool, EveryItemRunsExactlyOnce) {
+  for (std::size_t threads = 1; threads <= kMostThreads; ++threads) {
+    ThreadPool pool(threads);
+    for (const std::size_t items : {0, 1, 2, 7, 64, 1000}) {
+      for (const std::size_t grain : {1, 3, 2000}) {
+        std::vector<std::atomic<int>> runs(items);
+        pool.ParallelFor(items, grain, [&](std::size_t begin, std::size_t end) {
+          if (threads > 1) {
+            EXPECT_LE(end - begin, grain);
+          }
+          for (std::size_t i = begin; i < end; ++i) ++runs[i];
+        });
+        for (const auto& count : runs) EXPECT_EQ(count, 1);
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, LoopsInARowSeeEachOthersWrites) {
+  ThreadPool pool(kMostThreads);
+  std::vector<int> values(256, 0);
+  for (int round = 0; round < 2000; ++round) {
+    pool.ParallelFor(values.size(), 8, [&](std::size_t begin, std::size_t end) {
+      // Each item is another thread's from time to time: reading it would race without ordering.
+      for (std::size_t i = begin; i < end; ++i) values[i] += 1;
+    });
+  }
+  for (const int value : values) EXPECT_EQ(value, 2000);
+}
+
+TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {
+  ThreadPool pool(kMostThreads);
+  for (int round = 0; round < 3; ++round) {
+    // Long enough that every helper stops spinning; the result does not depend on whether it did.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    std::atomic<std::size_t> sum{0};
+    pool.ParallelFor(100, 1, [&](std::size_t begin, std::size_t) { sum += begin; });
+    EXPECT_EQ(sum, 4950u);
+  }
+}
+
+}  // namespace
+}  // namespace gpt2

@@ -1,0 +1,143 @@
+#include "engine/generate/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace gpt2 {
+namespace {
+
+// Every filter off, so that a test turns on what it is about.
+GenerateOptions Plain() { return {.temperature = 1, .top_k = 0, .top_p = 1}; }
+
+std::set<std::int32_t> Reachable(const GenerateOptions& options, const std::vector<float>& logits) {
+  Sampler sampler(options, logits.size());
+  std::set<std::int32_t> ids;
+  for (int i = 0; i < 2000; ++i) ids.insert(sampler.Sample(logits));
+  return ids;
+}
+
+// Probabilities 0.5, 0.25, 0.15, 0.1 in a mixed order.
+const std::vector<float> kLogits = {std::log(0.15f), std::log(0.5f), std::log(0.1f), std::log(0.25f)};
+
+TEST(Sampler, TemperatureZeroTakesTheLikeliestAndTheFirstOfEquals) {
+  GenerateOptions options = Plain();
+  options.temperature = 0;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
+  EXPECT_EQ(Reachable(options, {1, 2, 2, 0}), (std::set<std::int32_t>{1}));
+}
+
+TEST(Sampler, FrequenciesAreTheProbabilities) {
+  Sampler sampler(Plain(), kLogits.size());
+  std::vector<int> counts(4);
+  constexpr int kDraws = 40000;
+  for (int i = 0; i < kDraws; ++i) ++counts[static_cast<std::size_t>(sampler.Sample(kLogits))];
+  // Five standard deviations of a binomial: sqrt(0.25 / 40000) * 5.
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(counts[i] / 40000.0, std::exp(kLogits[i]), 0.0125);
+}
+
+TEST(Sampler, TopKKeepsTheKLikeliest) {
+  GenerateOptions options = Plain();
+  options.top_k = 2;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
+}
+
+TEST(Sampler, TopPKeepsTheFewestThatReachIt) {
+  GenerateOptions options = Plain();
+  options.top_p = 0.7;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
+  options.top_p = 0.8;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{0, 1, 3}));
+  options.top_p = 0;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
+}
+
+TEST(Sampler, TopPCountsWithinTopK) {
+  GenerateOptions options = Plain();
+  options.top_k = 3;    // 0.5, 0.25, 0.15 become 0.556, 0.278, 0.167
+  options.top_p = 0.82;  // 0.556 + 0.278 = 0.833 is enough
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
+}
+
+TEST(Sampler, MinPKeepsAShareOfTheBest) {
+  GenerateOptions options = Plain();
+  options.min_p = 0.29;  // of 0.5: 0.145
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{0, 1, 3}));
+}
+
+TEST(Sampler, TopPWithAndWithoutTopKAgree) {
+  std::vector<float> logits(500);
+  Random random(3);
+  for (float& logit : logits) logit = static_cast<float>(random.NextUnit() * 8);
+  GenerateOptions heap = Plain(), sorted = Plain();
+  heap.top_p = sorted.top_p = 0.9;
+  sorted.top_k = 499;  // leaves out only the least likely, which top-p drops anyway
+  Sampler a(heap, logits.size()), b(sorted, logits.size());
+  int equal = 0;
+  for (int i = 0; i < 1000; ++i) equal += a.Sample(logits) == b.Sample(logits);
+  EXPECT_GE(equal, 990);  // the totals differ by the token left out
+}
+
+TEST(Sampler, RepetitionPenaltyActsOnSeenTokensOnly) {
+  GenerateOptions options = Plain();
+  options.temperature = 0;
+  options.repetition_penalty = 2;
+  Sampler sampler(options, 3);
+  EXPECT_EQ(sampler.Sample({{3.0f, 2.0f, -1.0f}}), 0);
+  sampler.See(0);
+  EXPECT_EQ(sampler.Sample({{3.0f, 2.0f, -1.0f}}), 1);  // 3 / 2 < 2
+  sampler.See(1);
+  EXPECT_EQ(sampler.Sample({{-1.0f, -1.0f, -1.5f}}), 2);  // -1 * 2 < -1.5
+}
+
+TEST(Sampler, SameSeedSameTokens) {
+  GenerateOptions options = Plain();
+  options.seed = 42;
+  Sampler a(options, kLogits.size()), b(options, kLogits.size());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(a.Sample(kLogits), b.Sample(kLogits));
+}
+
+TEST(Sampler, LogitsThatAreNoNumbersDoNotCrash) {
+  for (const double temperature : {0.0, 1.0, 1e-30}) {
+    GenerateOptions options = Plain();
+    options.temperature = temperature;
+    options.top_p = 0.9;
+    Sampler sampler(options, 3);
+    const std::int32_t id = sampler.Sample({{NAN, INFINITY, -INFINITY}});
+    EXPECT_TRUE(id >= 0 && id < 3);
+  }
+}
+
+TEST(SelectTop, IsAFullSortsBeginning) {
+  Random random(5);
+  std::vector<float> logits(1000);
+  for (float& logit : logits) logit = static_cast<float>(random.Next() % 50);  // many ties
+  std::vector<Candidate> all;
+  for (std::size_t i = 0; i < logits.size(); ++i) all.push_back({static_cast<std::int32_t>(i), logits[i]});
+  std::sort(all.begin(), all.end(), IsLikelier);
+  std::vector<Candidate> best;
+  for (const std::size_t count : {0, 1, 40, 999, 1000, 5000}) {
+    SelectTop(logits, count, best);
+    ASSERT_EQ(best.size(), std::min<std::size_t>(count, 1000));
+    for (std::size_t i = 0; i < best.size(); ++i) EXPECT_EQ(best[i].id, all[i].id);
+  }
+}
+
+TEST(Options, OutOfRangeNamesTheOptionAndItsRange) {
+  for (const NumberOption& option : NumberOptions()) {
+    GenerateOptions options;
+    for (const double value : {option.least - 1, option.most * 2 + 1, std::nan("")}) {
+      const Status status = SetNumber(option, value, options);
+      ASSERT_FALSE(status.ok());
+      EXPECT_NE(status.error().message.find(option.name), std::string::npos);
+      EXPECT_NE(status.error().message.find("expected"), std::string::npos);
+    }
+    EXPECT_TRUE(SetNumber(option, option.most, options).ok());
+    EXPECT_EQ(option.get(options), option.most);
+  }
+}
+
+}  // namespace
+}  // namespace gpt2

@@ -1,0 +1,59 @@
+#include "engine/generate/scorer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids, std::size_t stride) {
+  Scorer scorer = std::move(Scorer::Begin(context, ids, stride).value());
+  while (!scorer.is_done()) scorer.Step();
+  return scorer.logprobs();
+}
+
+TEST(Scorer, LogprobsAreThoseOfTheReference) {
+  const std::string folder = TinyModelFolder("tied");
+  const Golden golden(folder);
+  TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
+  const auto logprobs = ScoreAll(*model.context, golden.ids, 24);
+  ASSERT_EQ(logprobs.size(), golden.ids.size() - 1);
+  for (std::size_t i = 0; i < logprobs.size(); ++i) {
+    double sum = 0;
+    for (const float logit : golden.logits[i]) sum += std::exp(static_cast<double>(logit));
+    const double expected =
+        golden.logits[i][static_cast<std::size_t>(golden.ids[i + 1])] - std::log(sum);
+    EXPECT_NEAR(logprobs[i], expected, 2e-4);
+  }
+}
+
+TEST(Scorer, WindowsSlideOverALongText) {
+  const std::string folder = TinyModelFolder("tied");
+  TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
+  std::vector<std::int32_t> ids(150);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 37 % 160);
+  for (const std::size_t stride : {2, 7, 24, 47}) {
+    const auto logprobs = ScoreAll(*model.context, ids, stride);
+    ASSERT_EQ(logprobs.size(), 149u);
+    // The first window reaches index 47, so this one is the second window's.
+    const std::size_t start = stride;
+    const auto window = std::span(ids).subspan(start, 48);
+    const auto alone = ScoreAll(*model.context, window, 24);
+    EXPECT_EQ(logprobs[start + 46], alone[46]) << stride;
+  }
+}
+
+TEST(Scorer, ShortTextsAndBadStrides) {
+  TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
+  const std::vector<std::int32_t> one = {5};
+  EXPECT_TRUE(ScoreAll(*model.context, one, 1).empty());
+  EXPECT_TRUE(ScoreAll(*model.context, {}, 1).empty());
+  EXPECT_FALSE(Scorer::Begin(*model.context, one, 0).ok());
+  EXPECT_FALSE(Scorer::Begin(*model.context, one, 48).ok());
+}
+
+}  // namespace
+}  // namespace gpt2::testing

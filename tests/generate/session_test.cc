@@ -1,0 +1,169 @@
+#include "engine/generate/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/format/vocabulary_files.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+class SessionTest : public ::testing::Test {
+ protected:
+  // Context 48, vocabulary 160.
+  TestModel model{TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32};
+
+  static std::vector<std::int32_t> Ids(std::size_t count) {
+    std::vector<std::int32_t> ids(count);
+    std::iota(ids.begin(), ids.end(), 1);
+    return ids;
+  }
+  Session Begin(std::span<const std::int32_t> prompt, const GenerateOptions& options) {
+    return std::move(Session::Begin(*model.context, nullptr, prompt, options).value());
+  }
+  std::vector<std::int32_t> Finish(Session& session) {
+    std::vector<std::int32_t> ids;
+    while (session.finish() == FinishReason::kNone) {
+      if (const StepResult step = session.Step(); step.token) ids.push_back(step.token->id);
+    }
+    return ids;
+  }
+  std::vector<std::int32_t> Run(std::span<const std::int32_t> prompt, const GenerateOptions& options) {
+    Session session = Begin(prompt, options);
+    return Finish(session);
+  }
+};
+
+TEST_F(SessionTest, SameSeedSameTextOtherSeedAnother) {
+  GenerateOptions options{.max_new_tokens = 20, .temperature = 3, .seed = 1};
+  const auto first = Run(Ids(4), options);
+  EXPECT_EQ(Run(Ids(4), options), first);
+  options.seed = 2;
+  EXPECT_NE(Run(Ids(4), options), first);
+}
+
+TEST_F(SessionTest, ReusedCacheGivesTheSameTokens) {
+  const GenerateOptions options{.max_new_tokens = 10, .temperature = 2};
+  const auto fresh = Run(Ids(20), options);
+  auto edited = Ids(20);
+  edited[12] = 99;
+  const auto other = Run(edited, options);
+  Session again = Begin(Ids(20), options);
+  EXPECT_EQ(again.reused_tokens(), 12u);  // up to the edit
+  EXPECT_EQ(Finish(again), fresh);
+  Session same = Begin(Ids(20), options);
+  EXPECT_EQ(same.reused_tokens(), 19u);  // the last token's logits are wanted
+  EXPECT_EQ(Finish(same), fresh);
+  EXPECT_EQ(Run(edited, options), other);
+}
+
+TEST_F(SessionTest, LongPromptKeepsItsLastPartAndSaysSo) {
+  const GenerateOptions options{.max_new_tokens = 1, .temperature = 0};
+  const auto prompt = Ids(60);
+  Session session = Begin(prompt, options);
+  EXPECT_EQ(session.dropped_tokens(), 12u);
+  const auto cut = Finish(session);
+  EXPECT_EQ(cut, Run(std::span(prompt).last(48), options));
+}
+
+TEST_F(SessionTest, GenerationGoesOnPastTheEndOfTheContext) {
+  const GenerateOptions options{.max_new_tokens = 150, .temperature = 2};
+  Session session = Begin(Ids(40), options);
+  EXPECT_EQ(Finish(session).size(), 150u);
+  EXPECT_GE(session.dropped_tokens(), 150u + 40 - 48);
+  EXPECT_LE(model.context->window().size(), 48u);
+}
+
+TEST_F(SessionTest, WindowAfterACutIsComputedLikeAFreshPrompt) {
+  GenerateOptions options{.max_new_tokens = 12, .temperature = 0};
+  const auto prompt = Ids(45);
+  const auto written = Run(prompt, options);  // fills 48, keeps 36, goes on
+  std::vector<std::int32_t> text = prompt;
+  text.insert(text.end(), written.begin(), written.begin() + 4);
+  options.max_new_tokens = 1;
+  // 45 + 3 fill the context; pushing the fourth dropped 12.
+  EXPECT_EQ(Run(std::span(text).subspan(12), options)[0], written[4]);
+}
+
+TEST_F(SessionTest, StrictModeRefusesWithTheNumbers) {
+  GenerateOptions options{.max_new_tokens = 9};
+  options.strict = true;
+  const auto refused = Session::Begin(*model.context, nullptr, Ids(40), options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kCapacity);
+  EXPECT_EQ(refused.error().message,
+            "sequence longer than model capacity: 40 prompt tokens and 9 new ones, the context holds 48");
+  options.max_new_tokens = 8;
+  EXPECT_TRUE(Session::Begin(*model.context, nullptr, Ids(40), options).ok());
+}
+
+TEST_F(SessionTest, BadIdsAndEmptyPromptsAreErrors) {
+  for (const std::int32_t id : {-1, 160, 1 << 30}) {
+    const std::vector<std::int32_t> prompt = {1, id};
+    const auto result = Session::Begin(*model.context, nullptr, prompt, {});
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.error().message.find(std::to_string(id)), std::string::npos);
+  }
+  EXPECT_FALSE(Session::Begin(*model.context, nullptr, {}, {}).ok());  // no end-of-text to start from
+}
+
+TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
+  GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .logprobs = 160};
+  options.repetition_penalty = 5;
+  Session session = Begin(Ids(4), options);
+  const StepResult step = session.Step();
+  ASSERT_TRUE(step.token.has_value());
+  double total = 0;
+  for (const TokenLogprob& other : step.token->top) {
+    total += std::exp(static_cast<double>(other.logprob));
+    if (other.id == step.token->id) {
+      EXPECT_EQ(other.logprob, step.token->logprob);
+    }
+  }
+  EXPECT_NEAR(total, 1.0, 1e-5);
+}
+
+TEST_F(SessionTest, ZeroNewTokensFinishAtOnce) {
+  const Session session = Begin(Ids(3), {.max_new_tokens = 0});
+  EXPECT_EQ(session.finish(), FinishReason::kLength);
+}
+
+// A vocabulary of the 128 ASCII bytes and some multi-byte leftovers for the 160 ids.
+Tokenizer ByteTokenizer() {
+  Json vocab;
+  for (int byte = 0; byte < 160; ++byte) {
+    // Printable ASCII spells itself; the rest gets a spelling outside the alphabet.
+    const std::string name = byte > 32 && byte < 127 ? std::string(1, static_cast<char>(byte))
+                                                     : "<" + std::to_string(byte) + "\n>";
+    vocab[name] = byte;
+  }
+  return std::move(ReadTokenizer(vocab.dump(), "").value());
+}
+
+TEST_F(SessionTest, StopStringsEndTheTextBeforeThem) {
+  const Tokenizer tokenizer = ByteTokenizer();
+  GenerateOptions options{.max_new_tokens = 30, .temperature = 3, .seed = 5};
+  const auto text_of = [&](const GenerateOptions& with, FinishReason& reason) {
+    Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), with).value());
+    std::string text;
+    while (session.finish() == FinishReason::kNone) {
+      if (const StepResult step = session.Step(); step.token) text += step.token->text;
+    }
+    reason = session.finish();
+    return text;
+  };
+  FinishReason reason;
+  const std::string whole = text_of(options, reason);
+  EXPECT_EQ(reason, FinishReason::kLength);
+  ASSERT_GT(whole.size(), 10u);
+  const std::string stop = whole.substr(whole.size() / 2, 3);  // crosses the border of tokens
+  options.stop = {stop};
+  EXPECT_EQ(text_of(options, reason), whole.substr(0, whole.find(stop)));
+  EXPECT_EQ(reason, FinishReason::kStop);
+}
+
+}  // namespace
+}  // namespace gpt2::testing

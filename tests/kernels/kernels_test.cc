@@ -1,0 +1,276 @@
+// Every kernel of kernels.inc against its plain twin: the same bits, at all kinds of sizes, and not one
+// value written outside.
+#include "engine/kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/random.h"
+
+namespace gpt2 {
+namespace {
+
+constexpr std::size_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 20, 31, 32, 33, 64, 97, 128, 160};
+constexpr float kGuard = 12345.678f;
+
+// Reproducible test data; some values are zero, some tiny, some large.
+class Data {
+ public:
+  explicit Data(std::uint64_t seed) : random_(seed) {}
+
+  float Value() {
+    const double u = random_.NextUnit() * 2 - 1;
+    switch (random_.Next() % 16) {
+      case 0:
+        return 0.0f;
+      case 1:
+        return static_cast<float>(u * 1e-3);
+      case 2:
+        return static_cast<float>(u * 30);
+      default:
+        return static_cast<float>(u);
+    }
+  }
+  std::vector<float> Values(std::size_t n) {
+    std::vector<float> values(n);
+    for (float& value : values) value = Value();
+    return values;
+  }
+  // Extreme codes are as likely as all others together.
+  std::vector<std::int8_t> Codes(std::size_t n) {
+    std::vector<std::int8_t> codes(n);
+    for (std::int8_t& code : codes) {
+      const std::uint64_t r = random_.Next();
+      code = r % 4 == 0 ? 127 : r % 4 == 1 ? -127 : static_cast<std::int8_t>(r / 4 % 255) - 127;
+    }
+    return codes;
+  }
+  std::vector<BFloat16> Scales(std::size_t n) {
+    std::vector<BFloat16> scales(n);
+    for (BFloat16& scale : scales) {
+      const float value = std::max(0.0f, Value());
+      scale = static_cast<BFloat16>(std::bit_cast<std::uint32_t>(value) >> 16);
+    }
+    return scales;
+  }
+
+ private:
+  Random random_;
+};
+
+void ExpectSameBits(const std::vector<float>& a, const std::vector<float>& b, const char* what) {
+  ASSERT_EQ(a.size(), b.size());
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0) << what;
+}
+
+// One conformance check per operation, found by overload on the operation's function type.
+struct QuantizeRowCheck {
+  static void Run(QuantizeRowFn* fast, QuantizeRowFn* plain) {
+    Data data(1);
+    for (const std::size_t n : kSizes) {
+      const std::vector<float> x = data.Values(n);
+      const std::size_t groups = CeilDiv(n, kGroup);
+      std::vector<std::int8_t> codes[2];
+      std::vector<float> scales[2];
+      for (int i = 0; i < 2; ++i) {
+        codes[i].assign(groups * kGroup + 16, 99);
+        scales[i].assign(groups + 1, kGuard);
+        (i == 0 ? fast : plain)(x.data(), n, codes[i].data(), scales[i].data());
+      }
+      EXPECT_EQ(codes[0], codes[1]) << n;
+      ExpectSameBits(scales[0], scales[1], "scales");
+      EXPECT_EQ(codes[0][groups * kGroup], 99) << "written past the end";
+      // The twin itself: each value within half a step of what it stands for.
+      for (std::size_t k = 0; k < n; ++k) {
+        const float scale = scales[1][k / kGroup];
+        EXPECT_LE(std::fabs(scale * codes[1][k] - x[k]), scale * 0.5001f);
+      }
+    }
+  }
+};
+
+struct MatmulF32Check {
+  static void Run(MatmulF32Fn* fast, MatmulF32Fn* plain) {
+    Data data(2);
+    for (const std::size_t cols : kSizes) {
+      for (const std::size_t tokens : {1, 2, 3, 4, 5, 9}) {
+        constexpr std::size_t kTiles = 3;
+        const auto values = data.Values(kTiles * kTileRows * cols);
+        const auto bias = data.Values(kTiles * kTileRows);
+        const auto x = data.Values(tokens * (cols + 1));  // rows that start misaligned
+        const TiledF32 w{values.data(), bias.data(), cols};
+        std::vector<float> y[2];
+        for (int i = 0; i < 2; ++i) {
+          y[i].assign(tokens * kTiles * kTileRows, kGuard);
+          (i == 0 ? fast : plain)(w, {x.data(), tokens, cols, cols + 1}, {1, 3},
+                                  {y[i].data(), tokens, kTiles * kTileRows, kTiles * kTileRows});
+          EXPECT_EQ(y[i][0], kGuard) << "a tile outside the range was written";
+        }
+        ExpectSameBits(y[0], y[1], "MatmulF32");
+      }
+    }
+  }
+};
+
+struct MatmulQ8Check {
+  static void Run(MatmulQ8Fn* fast, MatmulQ8Fn* plain) {
+    Data data(3);
+    for (const std::size_t groups : {1, 2, 3, 5, 24}) {
+      for (const std::size_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+        constexpr std::size_t kTiles = 3;
+        const auto codes = data.Codes(kTiles * kTileRows * groups * kGroup);
+        const auto scales = data.Scales(kTiles * kTileRows * groups);
+        const auto bias = data.Values(kTiles * kTileRows);
+        const auto x = data.Codes(tokens * groups * kGroup);
+        const auto x_scales = data.Values(tokens * groups);
+        const TiledQ8 w{codes.data(), scales.data(), bias.data(), groups};
+        const QuantizedRows rows{x.data(), x_scales.data(), tokens, groups};
+        std::vector<float> y[2];
+        for (int i = 0; i < 2; ++i) {
+          y[i].assign(tokens * kTiles * kTileRows, kGuard);
+          (i == 0 ? fast : plain)(w, rows, {1, 3},
+                                  {y[i].data(), tokens, kTiles * kTileRows, kTiles * kTileRows});
+          EXPECT_EQ(y[i][0], kGuard) << "a tile outside the range was written";
+        }
+        ExpectSameBits(y[0], y[1], "MatmulQ8");
+      }
+    }
+  }
+};
+
+struct LayerNormCheck {
+  static void Run(LayerNormFn* fast, LayerNormFn* plain) {
+    Data data(4);
+    for (const std::size_t n : kSizes) {
+      const auto x = data.Values(n), gain = data.Values(n), bias = data.Values(n);
+      std::vector<float> y[2];
+      for (int i = 0; i < 2; ++i) {
+        y[i].assign(n + 1, kGuard);
+        (i == 0 ? fast : plain)(x.data(), gain.data(), bias.data(), 1e-5f, n, y[i].data());
+      }
+      ExpectSameBits(y[0], y[1], "LayerNorm");
+      EXPECT_EQ(y[0][n], kGuard);
+    }
+  }
+};
+
+// GELU and AddTo: x [n] in place.
+template <typename Fn, typename Call>
+void CheckInPlace(std::uint64_t seed, Fn* fast, Fn* plain, Call call) {
+  Data data(seed);
+  for (const std::size_t n : kSizes) {
+    std::vector<float> x = data.Values(n);
+    x.push_back(kGuard);
+    std::vector<float> y = x;
+    const auto other = data.Values(n);
+    call(fast, x.data(), other.data(), n);
+    call(plain, y.data(), other.data(), n);
+    ExpectSameBits(x, y, "in place");
+    EXPECT_EQ(x[n], kGuard);
+  }
+}
+
+struct GeluTanhCheck {
+  static void Run(GeluTanhFn* fast, GeluTanhFn* plain) {
+    CheckInPlace(5, fast, plain, [](auto* f, float* x, const float*, std::size_t n) { f(x, n); });
+  }
+};
+using GeluErfCheck = GeluTanhCheck;
+
+struct AddToCheck {
+  static void Run(AddToFn* fast, AddToFn* plain) {
+    CheckInPlace(6, fast, plain,
+                 [](auto* f, float* x, const float* delta, std::size_t n) { f(x, delta, n); });
+  }
+};
+
+constexpr std::size_t kPositions[] = {1, 3, 4, 31, 32, 33, 63, 64, 65, 100};
+constexpr std::size_t kDims[] = {1, 4, 5, 13, 16, 32, 64, 80};
+
+struct AttendF32Check {
+  static void Run(AttendF32Fn* fast, AttendF32Fn* plain) {
+    Data data(7);
+    for (const std::size_t dim : kDims) {
+      const std::size_t padded = RoundUp(dim, 4);
+      auto keys = data.Values(128 * padded), values = data.Values(128 * padded);
+      for (std::size_t p = 0; p < 128; ++p) {  // padding is zero, as the cache keeps it
+        for (std::size_t d = dim; d < padded; ++d) keys[p * padded + d] = values[p * padded + d] = 0;
+      }
+      for (const std::size_t positions : kPositions) {
+        const auto q = data.Values(dim);
+        std::vector<float> out[2];
+        for (int i = 0; i < 2; ++i) {
+          out[i].assign(dim + 1, kGuard);
+          (i == 0 ? fast : plain)(q.data(), {keys.data(), values.data(), padded}, dim, positions,
+                                  out[i].data());
+        }
+        ExpectSameBits(out[0], out[1], "AttendF32");
+        EXPECT_EQ(out[0][dim], kGuard);
+      }
+    }
+  }
+};
+
+struct AttendQ8Check {
+  static void Run(AttendQ8Fn* fast, AttendQ8Fn* plain) {
+    Data data(8);
+    for (const std::size_t dim : kDims) {
+      const std::size_t padded = RoundUp(dim, 4);
+      // Codes in padded dimensions meet a zero in q; whatever they are, they change nothing.
+      auto keys = data.Codes(128 * padded), values = data.Codes(128 * padded);
+      auto key_scales = data.Values(128), value_scales = data.Values(128);
+      for (float& scale : value_scales) scale = std::fabs(scale);
+      for (const std::size_t positions : kPositions) {
+        const auto q = data.Values(dim);
+        std::vector<float> out[2];
+        for (int i = 0; i < 2; ++i) {
+          out[i].assign(dim + 1, kGuard);
+          const KvHeadQ8 kv{keys.data(), values.data(), key_scales.data(), value_scales.data(), padded};
+          (i == 0 ? fast : plain)(q.data(), kv, dim, positions, out[i].data());
+        }
+        ExpectSameBits(out[0], out[1], "AttendQ8");
+        EXPECT_EQ(out[0][dim], kGuard);
+      }
+    }
+  }
+};
+
+struct SoftmaxStatsCheck {
+  static void Run(SoftmaxStatsFn* fast, SoftmaxStatsFn* plain) {
+    Data data(9);
+    for (const std::size_t n : kSizes) {
+      const auto x = data.Values(n);
+      const SoftmaxSums a = fast(x.data(), n), b = plain(x.data(), n);
+      EXPECT_EQ(a.maximum, b.maximum);
+      EXPECT_EQ(a.sum, b.sum);
+    }
+  }
+};
+
+#define KERNEL(operation, isa) \
+  TEST(Kernels, operation##_##isa) { operation##Check::Run(&operation##_##isa, &operation##_Reference); }
+#ifdef __wasm_relaxed_simd__
+#define KERNEL_RELAXED(operation) KERNEL(operation, RelaxedSimd)
+#endif
+#include "engine/kernels/kernels.inc"
+
+TEST(KernelTables, EachIsCompleteAndCanBeForcedByName) {
+  ASSERT_GE(KernelTables().size(), 2u);
+  EXPECT_EQ(KernelTables()[0]->name, "reference");
+  EXPECT_EQ(KernelTables()[0]->MatmulQ8, &MatmulQ8_Reference);
+  EXPECT_EQ(KernelTables()[1]->name, "simd128");
+  EXPECT_EQ(KernelTables()[1]->MatmulQ8, &MatmulQ8_Simd128);
+  for (const KernelTable* table : KernelTables()) {
+    EXPECT_NE(table->QuantizeRow, nullptr);
+    EXPECT_NE(table->SoftmaxStats, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace gpt2

@@ -1,0 +1,159 @@
+// The forward pass against a float64 reference, and against itself in every way it can be cut up.
+#include "engine/model/forward.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "engine/generate/session.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+// float32 against float64 over at most 3 layers of width 96: sums of some hundred products of order 1,
+// each rounded to 2^-24, stay far below.
+constexpr float kF32Tolerance = 1e-4f;
+constexpr double kMostQ8Divergence = 0.002;  // nats
+
+class TinyModel : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::string folder() const { return TinyModelFolder(GetParam()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, TinyModel, ::testing::ValuesIn(TinyModelNames()), [](const auto& variant) {
+  std::string name = variant.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+double KlDivergence(const std::vector<float>& expected, const std::vector<float>& found) {
+  const auto log_sum = [](const std::vector<float>& logits) {
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    return std::log(sum);
+  };
+  const double p_sum = log_sum(expected), q_sum = log_sum(found);
+  double divergence = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double p = expected[i] - p_sum, q = found[i] - q_sum;
+    divergence += std::exp(p) * (p - q);
+  }
+  return divergence;
+}
+
+TEST(KlDivergenceItself, IsZeroForTheSameAndKnownForAnother) {
+  EXPECT_NEAR(KlDivergence({0, 0}, {0, 0}), 0, 1e-12);
+  // (1/2, 1/2) against (3/4, 1/4): ln 2 - (ln 3) / 2
+  EXPECT_NEAR(KlDivergence({0, 0}, {std::log(3.0f), 0}), std::log(2.0) - std::log(3.0) / 2, 1e-6);
+}
+
+TEST_P(TinyModel, FloatLogitsMatchTheReference) {
+  const Golden golden(folder());
+  TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
+  const auto logits = model.Logits(golden.ids, 16);
+  ASSERT_EQ(logits.size(), golden.logits.size());
+  for (std::size_t row = 0; row < logits.size(); ++row) {
+    for (std::size_t i = 0; i < logits[row].size(); ++i) {
+      ASSERT_NEAR(logits[row][i], golden.logits[row][i], kF32Tolerance) << "row " << row;
+    }
+  }
+}
+
+TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {
+  const Golden golden(folder());
+  TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
+  std::map<std::string, std::size_t> rows_seen;
+  const auto compare = [&](const std::string& stage, MatView<const float> x) {
+    ASSERT_TRUE(golden.trace.contains(stage)) << stage;
+    for (std::size_t r = 0; r < x.rows; ++r) {
+      const Json& expected = golden.trace[stage][rows_seen[stage]++];
+      for (std::size_t i = 0; i < x.cols; ++i) {
+        ASSERT_NEAR(x.Row(r)[i], expected[i].get<float>(), kF32Tolerance) << stage;
+      }
+    }
+  };
+  const Trace trace = compare;
+  model.context->SetWindow(golden.ids);
+  while (!model.context->is_current()) model.context->RunNext(5, &trace);
+  EXPECT_EQ(rows_seen.size(), golden.trace.size());
+  for (const auto& [stage, rows] : rows_seen) EXPECT_EQ(rows, golden.ids.size()) << stage;
+}
+
+TEST_P(TinyModel, GreedyContinuationIsTheReferences) {
+  const Golden golden(folder());
+  TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
+  GenerateOptions options{.max_new_tokens = golden.greedy_ids.size(), .temperature = 0};
+  options.ignore_eos = true;
+  Session session =
+      std::move(Session::Begin(*model.context, nullptr, golden.greedy_prompt, options).value());
+  std::vector<std::int32_t> ids;
+  while (session.finish() == FinishReason::kNone) {
+    if (const StepResult step = session.Step(); step.token) ids.push_back(step.token->id);
+  }
+  EXPECT_EQ(ids, golden.greedy_ids);
+}
+
+TEST_P(TinyModel, EightBitsStayCloseToTheReference) {
+  const Golden golden(folder());
+  for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
+    TestModel model(folder(), WeightFormat::kQ8, kv);
+    const auto logits = model.Logits(golden.ids, 16);
+    double divergence = 0;
+    for (std::size_t row = 0; row < logits.size(); ++row) {
+      divergence += KlDivergence(golden.logits[row], logits[row]);
+    }
+    EXPECT_LE(divergence / static_cast<double>(logits.size()), kMostQ8Divergence);
+  }
+}
+
+TEST_P(TinyModel, ChunksThreadsAndKernelsDoNotChangeABit) {
+  const Golden golden(folder());
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
+    const KvFormat kv = format == WeightFormat::kQ8 ? KvFormat::kQ8 : KvFormat::kF32;
+    TestModel alone(folder(), format, kv);
+    const auto expected = alone.Logits(golden.ids, kMaxRows);
+    for (const std::size_t chunk : {1, 2, 3, 5, 7, 16}) {
+      EXPECT_EQ(alone.Logits(golden.ids, chunk), expected) << "chunks of " << chunk;
+    }
+#ifndef __EMSCRIPTEN__
+    for (const std::size_t threads : {2, 3, 8}) {
+      TestModel model(folder(), format, kv, threads);
+      EXPECT_EQ(model.Logits(golden.ids, 6), expected) << threads << " threads";
+    }
+#endif
+    for (const KernelTable* kernels : KernelTables()) {
+      TestModel model(folder(), format, kv, 1, *kernels);
+      EXPECT_EQ(model.Logits(golden.ids, 6), expected) << kernels->name;
+    }
+  }
+}
+
+// FNV-1a of the logits' bits.
+std::uint64_t HashOf(const std::vector<std::vector<float>>& logits) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const auto& row : logits) {
+    for (const float value : row) {
+      hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001b3u;
+    }
+  }
+  return hash;
+}
+
+// These numbers are the contract between builds: every native and every WebAssembly build runs this test.
+TEST(EveryBuild, ComputesTheSameBits) {
+  const std::string folder = TinyModelFolder("tied");
+  const Golden golden(folder);
+  TestModel f32(folder, WeightFormat::kF32, KvFormat::kF32);
+  EXPECT_EQ(HashOf(f32.Logits(golden.ids, 16)), 238342636497745349u);
+  TestModel q8(folder, WeightFormat::kQ8, KvFormat::kQ8);
+  EXPECT_EQ(HashOf(q8.Logits(golden.ids, 16)), 2858557421147844812u);
+  const std::string erf_folder = TinyModelFolder("exact-gelu");
+  TestModel erf(erf_folder, WeightFormat::kQ8, KvFormat::kQ8);
+  EXPECT_EQ(HashOf(erf.Logits(Golden(erf_folder).ids, 16)), 9732728607733802904u);
+}
+
+}  // namespace
+}  // namespace gpt2::testing

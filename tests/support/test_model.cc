@@ -1,0 +1,81 @@
+#include "tests/support/test_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace gpt2::testing {
+
+std::vector<std::string> TinyModelNames() {
+  return {"exact-gelu", "no-bias", "no-qkv-bias", "odd-width", "prefixed-f16", "tied", "untied-bias"};
+}
+
+std::string TinyModelFolder(const std::string& name) {
+  return std::string(GPT2_TEST_DATA) + "/tiny-models/" + name;
+}
+
+std::string ReadTestFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << "cannot read " << path;
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+Json ReadTestJson(const std::string& path) { return Json::parse(ReadTestFile(path)); }
+
+std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
+                                     std::size_t feed_bytes) {
+  auto config = ReadConfigJson(ReadTestFile(folder + "/config.json"));
+  EXPECT_TRUE(config.ok()) << config.error().message;
+  WeightReader reader(config.value(), format);
+  const std::string file = ReadTestFile(folder + "/model.safetensors");
+  std::span<const std::byte> bytes = std::as_bytes(std::span(file));
+  while (!bytes.empty()) {
+    const std::size_t take = std::min(feed_bytes, bytes.size());
+    const Status status = reader.Feed(bytes.first(take));
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    if (!status.ok()) break;
+    bytes = bytes.subspan(take);
+  }
+  auto weights = reader.Finish();
+  EXPECT_TRUE(weights.ok()) << weights.error().message;
+  return std::move(weights.value());
+}
+
+TestModel::TestModel(const std::string& folder, WeightFormat format, KvFormat kv,
+                     std::size_t threads, const KernelTable& kernels)
+    : weights(LoadWeights(folder, format)), pool(std::make_unique<ThreadPool>(threads)) {
+  auto created = Context::Create(*weights, {&kernels, pool.get()}, kv);
+  EXPECT_TRUE(created.ok());
+  context = std::make_unique<Context>(std::move(created.value()));
+}
+
+std::vector<std::vector<float>> TestModel::Logits(std::span<const std::int32_t> ids,
+                                                  std::size_t chunk) {
+  std::vector<std::vector<float>> result;
+  context->SetWindow(ids);
+  // What an earlier text left would hide rows: run everything.
+  const std::vector<std::int32_t> other = {ids[0] == 0 ? 1 : 0};
+  context->SetWindow(other);
+  context->SetWindow(ids);
+  while (!context->is_current()) {
+    const std::size_t count = context->RunNext(chunk);
+    for (std::size_t row = 0; row < count; ++row) {
+      const auto logits = context->Logits(row, 1).Row(0);
+      result.emplace_back(logits.begin(), logits.end());
+    }
+  }
+  return result;
+}
+
+Golden::Golden(const std::string& folder) {
+  const Json json = ReadTestJson(folder + "/golden.json");
+  ids = json["ids"].get<std::vector<std::int32_t>>();
+  logits = json["logits"].get<std::vector<std::vector<float>>>();
+  trace = json["trace"];
+  greedy_prompt = json["greedy"]["prompt"].get<std::vector<std::int32_t>>();
+  greedy_ids = json["greedy"]["ids"].get<std::vector<std::int32_t>>();
+}
+
+}  // namespace gpt2::testing

@@ -1,0 +1,52 @@
+// Model folders of tests/data, loaded, and what a float64 reference computed for them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/thread_pool.h"
+#include "engine/format/json.h"
+#include "engine/format/weight_reader.h"
+#include "engine/generate/context.h"
+
+namespace gpt2::testing {
+
+// The variants of tests/data/tiny-models.
+std::vector<std::string> TinyModelNames();
+std::string TinyModelFolder(const std::string& name);
+
+// The text of a file; an empty one and a test failure where there is none.
+std::string ReadTestFile(const std::string& path);
+Json ReadTestJson(const std::string& path);
+
+// Loads a hub folder, feeding `feed_bytes` at a time.
+std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
+                                     std::size_t feed_bytes = 1 << 20);
+
+// A loaded model with threads and a context of its own.
+struct TestModel {
+  TestModel(const std::string& folder, WeightFormat format, KvFormat kv, std::size_t threads = 1,
+            const KernelTable& kernels = BestKernels());
+
+  // Logits [ids, vocab_size] of a text that is run `chunk` tokens at a time.
+  std::vector<std::vector<float>> Logits(std::span<const std::int32_t> ids, std::size_t chunk);
+
+  std::unique_ptr<Weights> weights;
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Context> context;
+};
+
+struct Golden {
+  explicit Golden(const std::string& folder);
+
+  std::vector<std::int32_t> ids;
+  std::vector<std::vector<float>> logits;
+  Json trace;  // {stage: [ids][n_embd]}
+  std::vector<std::int32_t> greedy_prompt;
+  std::vector<std::int32_t> greedy_ids;
+};
+
+}  // namespace gpt2::testing
