@@ -17,9 +17,9 @@ namespace gpt2::tools {
 
 // How a model is run.
 struct RunOptions {
-  std::size_t threads = 0;                // 0: one per core
-  std::optional<std::string> kv;          // "q8" or "f32"; by default as the weights
-  std::optional<std::string> kernels;     // a name from KernelTables(); by default the fastest
+  std::size_t threads = 0;             // 0: one per core
+  std::optional<std::string> kv;       // "q8" or "f32"; by default as the weights
+  std::optional<std::string> kernels;  // a name from KernelTables(); by default the fastest
 };
 
 // A prompt as text or as ids, whichever is set.
@@ -28,7 +28,8 @@ struct Prompt {
   std::vector<std::int32_t> ids;
 };
 
-Status Convert(const std::string& in, const std::string& out, FileFormat format, bool force, bool json);
+Status Convert(const std::string& in, const std::string& out, FileFormat format, bool force,
+               bool json);
 Status Inspect(const std::string& model, const std::string& original, bool json);
 Status Generate(const std::string& model, const Prompt& prompt, const GenerateOptions& options,
                 const RunOptions& run, bool json);

@@ -44,15 +44,15 @@ Status Convert(const std::string& in, const std::string& out, FileFormat format,
     std::printf("%s\n", result.dump().c_str());
     return Done{};
   }
-  std::printf("%s: %zu parameters, %llu -> %llu bytes (%.1f %%, %.2f bits per parameter) in %zu pieces\n"
-              "sha256 %s\n",
-              out.c_str(), model.weights->parameter_count,
-              static_cast<unsigned long long>(model.file_bytes),
-              static_cast<unsigned long long>(report.bytes),
-              100.0 * static_cast<double>(report.bytes) / static_cast<double>(model.file_bytes),
-              8.0 * static_cast<double>(report.bytes) /
-                  static_cast<double>(model.weights->parameter_count),
-              report.pieces, report.sha256.c_str());
+  std::printf(
+      "%s: %zu parameters, %llu -> %llu bytes (%.1f %%, %.2f bits per parameter) in %zu pieces\n"
+      "sha256 %s\n",
+      out.c_str(), model.weights->parameter_count,
+      static_cast<unsigned long long>(model.file_bytes),
+      static_cast<unsigned long long>(report.bytes),
+      100.0 * static_cast<double>(report.bytes) / static_cast<double>(model.file_bytes),
+      8.0 * static_cast<double>(report.bytes) / static_cast<double>(model.weights->parameter_count),
+      report.pieces, report.sha256.c_str());
   return Done{};
 }
 

@@ -13,7 +13,8 @@ Status Evaluate(const std::string& folder, const std::string& file, std::size_t 
   GPT2_ASSIGN(const std::string text, ReadFile(file));
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   // Documents are separated by the end-of-text token, as in training.
-  GPT2_ASSIGN(const auto ids, PromptIds(*runner, {.text = text, .ids = {}}, /*allow_special=*/true));
+  GPT2_ASSIGN(const auto ids,
+              PromptIds(*runner, {.text = text, .ids = {}}, /*allow_special=*/true));
   if (ids.size() < 2) {
     return Error{ErrorCode::kInvalidArgument,
                  file + " has " + std::to_string(ids.size()) + " tokens, at least 2 are needed"};
@@ -42,11 +43,12 @@ Status Evaluate(const std::string& folder, const std::string& file, std::size_t 
   if (json) {
     std::printf("%s\n", result.dump().c_str());
   } else {
-    std::printf("%s on %s: perplexity %.4f (loss %.5f nats per token), %zu tokens, windows of %zu that "
-                "advance by %zu, %.0f tokens/s with %zu threads\n",
-                folder.c_str(), file.c_str(), std::exp(sum / count), sum / count, ids.size(),
-                runner->context->config().n_positions, stride, count / seconds.count(),
-                runner->pool->threads());
+    std::printf(
+        "%s on %s: perplexity %.4f (loss %.5f nats per token), %zu tokens, windows of %zu that "
+        "advance by %zu, %.0f tokens/s with %zu threads\n",
+        folder.c_str(), file.c_str(), std::exp(sum / count), sum / count, ids.size(),
+        runner->context->config().n_positions, stride, count / seconds.count(),
+        runner->pool->threads());
   }
   return Done{};
 }

@@ -72,9 +72,12 @@ Result<Json> CompareTensors(LoadedModel& model, const std::string& original_fold
 }
 
 Json ConfigJson(const Config& c) {
-  return {{"n_layer", c.n_layer},       {"n_head", c.n_head},
-          {"n_embd", c.n_embd},         {"n_inner", c.n_inner},
-          {"n_positions", c.n_positions}, {"vocab_size", c.vocab_size},
+  return {{"n_layer", c.n_layer},
+          {"n_head", c.n_head},
+          {"n_embd", c.n_embd},
+          {"n_inner", c.n_inner},
+          {"n_positions", c.n_positions},
+          {"vocab_size", c.vocab_size},
           {"activation", c.activation == Activation::kGeluTanh ? "gelu_new" : "gelu"},
           {"tie_word_embeddings", c.tie_word_embeddings}};
 }

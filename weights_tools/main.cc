@@ -1,4 +1,5 @@
-// gpt2-weights: makes, checks and runs model folders. Exit status 1 for bad input, 2 for wrong usage.
+// gpt2-weights: makes, checks and runs model folders. Exit status 1 for bad input, 2 for wrong
+// usage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -50,7 +51,8 @@ void AddJson(CLI::App* command, Arguments& a) {
 void AddRun(CLI::App* command, Arguments& a) {
   std::vector<std::string> kernels;
   for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
-  command->add_option("--threads", a.run.threads, "Threads; 0: one per core")->check(CLI::Range(0, 64));
+  command->add_option("--threads", a.run.threads, "Threads; 0: one per core")
+      ->check(CLI::Range(0, 64));
   command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default as the weights")
       ->check(CLI::IsMember({"q8", "f32"}));
   command->add_option("--kernels", a.run.kernels, "Implementation to force")
@@ -77,16 +79,17 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
         ->default_str(fallback);
   }
   for (const FlagOption& option : FlagOptions()) {
-    command->add_flag_callback(FlagName(option.name),
-                               [&a, &option] { option.set(a.options, true); },
-                               std::string(option.help));
+    command->add_flag_callback(
+        FlagName(option.name), [&a, &option] { option.set(a.options, true); },
+        std::string(option.help));
   }
   const auto read_stop = [&a](const std::vector<std::string>& stop) {
     const Status status = SetStop(stop, a.options);
     if (!status.ok()) throw CLI::ValidationError("--stop", status.error().message);
   };
-  command->add_option_function<std::vector<std::string>>(
-      "--stop", read_stop, "End before this text; may be given more than once")
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--stop", read_stop, "End before this text; may be given more than once")
       ->allow_extra_args(false);
 }
 
@@ -121,10 +124,10 @@ int Run(int argc, char** argv) {
   AddFormat(convert, a);
   AddJson(convert, a);
 
-  CLI::App* inspect = with_model(command("inspect", "Show config, parameters, bytes and errors", [&a] {
-    return Inspect(a.model, a.original, a.json);
-  }));
-  inspect->add_option("--original", a.original, "Folder it was made from: shows the error per tensor");
+  CLI::App* inspect = with_model(command("inspect", "Show config, parameters, bytes and errors",
+                                         [&a] { return Inspect(a.model, a.original, a.json); }));
+  inspect->add_option("--original", a.original,
+                      "Folder it was made from: shows the error per tensor");
   AddJson(inspect, a);
 
   CLI::App* generate = with_model(command("generate", "Write on after a prompt", [&a] {
@@ -143,22 +146,25 @@ int Run(int argc, char** argv) {
   AddRun(eval, a);
   AddJson(eval, a);
 
-  CLI::App* trace = with_model(command("trace", "Residual stream and logits, layer by layer, as JSON",
-                                       [&a] { return TraceLayers(a.model, a.prompt, a.run); }));
+  CLI::App* trace =
+      with_model(command("trace", "Residual stream and logits, layer by layer, as JSON",
+                         [&a] { return TraceLayers(a.model, a.prompt, a.run); }));
   AddPrompt(trace, "--text", a);
   AddRun(trace, a);
   AddJson(trace, a);
 
-  CLI::App* tokenize = with_model(command("tokenize", "Text on standard input to a JSON array of ids", [&a] {
-    return Tokenize(a.model, a.lines, a.allow_special);
-  }));
+  CLI::App* tokenize =
+      with_model(command("tokenize", "Text on standard input to a JSON array of ids",
+                         [&a] { return Tokenize(a.model, a.lines, a.allow_special); }));
   tokenize->add_flag("--lines", a.lines, "One JSON string a line, answered with one array a line");
   tokenize->add_flag("--allow-special", a.allow_special, "<|endoftext|> is the token, not text");
   AddJson(tokenize, a);
 
-  CLI::App* detokenize = with_model(command(
-      "detokenize", "A JSON array of ids on standard input to text", [&a] { return Detokenize(a.model, a.lines); }));
-  detokenize->add_flag("--lines", a.lines, "One JSON array a line, answered with one JSON string a line");
+  CLI::App* detokenize =
+      with_model(command("detokenize", "A JSON array of ids on standard input to text",
+                         [&a] { return Detokenize(a.model, a.lines); }));
+  detokenize->add_flag("--lines", a.lines,
+                       "One JSON array a line, answered with one JSON string a line");
   AddJson(detokenize, a);
 
   CLI::App* random = command("random", "A folder of random weights, for benchmarks", [&a] {
@@ -166,7 +172,8 @@ int Run(int argc, char** argv) {
   });
   random->add_option("CONFIG", a.file, "config.json that says the shape")->required();
   random->add_option("OUT", a.out, "Folder to write")->required();
-  random->add_option("--seed", a.seed, "The same seed gives the same weights")->capture_default_str();
+  random->add_option("--seed", a.seed, "The same seed gives the same weights")
+      ->capture_default_str();
   AddFormat(random, a);
   AddJson(random, a);
 
@@ -184,4 +191,6 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace gpt2::tools
 
-int main(int argc, char** argv) { return gpt2::tools::Run(argc, argv); }
+int main(int argc, char** argv) {
+  return gpt2::tools::Run(argc, argv);
+}

@@ -44,7 +44,8 @@ Status StreamPieces(const fs::path& folder, const WeightsIndex& index,
     const fs::path path = folder / piece.path;
     std::error_code error;
     const std::uint64_t size = fs::file_size(path, error);
-    if (error) return Error{ErrorCode::kIo, "cannot read " + path.string() + ": " + error.message()};
+    if (error)
+      return Error{ErrorCode::kIo, "cannot read " + path.string() + ": " + error.message()};
     if (size != piece.size) {
       return Error{ErrorCode::kCorrupt, path.string() + " is " + std::to_string(size) +
                                             " bytes, weights.json says " +
@@ -57,8 +58,8 @@ Status StreamPieces(const fs::path& folder, const WeightsIndex& index,
       return Done{};
     }));
     if (const std::string found = ToHex(hash.Finish()); found != piece.sha256) {
-      return Error{ErrorCode::kCorrupt, path.string() + " has SHA-256 " + found +
-                                            ", weights.json says " + piece.sha256};
+      return Error{ErrorCode::kCorrupt,
+                   path.string() + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
     }
     GPT2_TRY(StreamFile(path, [&](std::span<const std::byte> bytes) -> Status {
       whole.Update(bytes);
@@ -79,9 +80,9 @@ bool IsPlainName(const std::string& name) {
 }
 
 Result<Piece> ReadPiece(const Json& json, const char* name_key) {
-  const bool has_fields = json.is_object() && json.contains(name_key) && json[name_key].is_string() &&
-                          json.contains("size") && json.contains("sha256") &&
-                          json["sha256"].is_string();
+  const bool has_fields = json.is_object() && json.contains(name_key) &&
+                          json[name_key].is_string() && json.contains("size") &&
+                          json.contains("sha256") && json["sha256"].is_string();
   const auto size = has_fields ? WholeNumber(json["size"], 0, std::int64_t{1} << 53) : std::nullopt;
   if (!size || !IsPlainName(json[name_key].get<std::string>())) {
     return Error{ErrorCode::kCorrupt, std::string("weights.json: expected {\"") + name_key +

@@ -38,8 +38,9 @@ std::optional<std::uint16_t> NarrowFloat16(float value) {
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   const float magnitude = std::fabs(value);
   if (!(magnitude < 65520.0f)) return std::nullopt;  // halfway from the largest, 65504, to 65536
-  if (magnitude < 0x1p-14f) {  // subnormal: a multiple of 2^-24
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(magnitude * 0x1p24f)));
+  if (magnitude < 0x1p-14f) {                        // subnormal: a multiple of 2^-24
+    return static_cast<std::uint16_t>(
+        sign | static_cast<std::uint16_t>(std::nearbyint(magnitude * 0x1p24f)));
   }
   const std::uint32_t rebased = (bits & 0x7fffffffu) - (112u << 23);
   const std::uint32_t rounded = rebased + 0xfffu + (rebased >> 13 & 1u);
@@ -71,7 +72,8 @@ class PieceWriter {
   Result<WriteReport> Finish() {
     if (out_.is_open()) GPT2_TRY(Close());
     const std::string sha256 = ToHex(whole_.Finish());
-    const Json index = {{"file", kWeightsFile}, {"size", total_}, {"sha256", sha256}, {"pieces", pieces_}};
+    const Json index = {
+        {"file", kWeightsFile}, {"size", total_}, {"sha256", sha256}, {"pieces", pieces_}};
     GPT2_TRY(WriteText(folder_ / kWeightsIndexFile, index.dump(1) + "\n"));
     return WriteReport{total_, pieces_.size(), sha256};
   }
@@ -90,7 +92,8 @@ class PieceWriter {
   Status Close() {
     out_.close();
     if (!out_) return CannotWrite(folder_ / piece_.path);
-    pieces_.push_back({{"path", piece_.path}, {"size", piece_.size}, {"sha256", ToHex(hash_.Finish())}});
+    pieces_.push_back(
+        {{"path", piece_.path}, {"size", piece_.size}, {"sha256", ToHex(hash_.Finish())}});
     return Done{};
   }
 
@@ -115,7 +118,8 @@ struct OutputTensor {
 };
 
 // The tensors in file order. Vectors stay F32; wpe is F16 wherever matrices are narrower than F32.
-std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots, const WriteRequest& request) {
+std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots,
+                                     const WriteRequest& request) {
   std::vector<OutputTensor> plan;
   for (const TensorSlot& slot : slots) {
     if (request.only != nullptr && !request.only->contains(slot.name)) continue;
@@ -124,7 +128,8 @@ std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots, const
     const DType dtype = is_q8 ? DType::kI8 : is_narrow ? DType::kF16 : DType::kF32;
     plan.push_back({slot.name, &slot, dtype, slot.rows, slot.cols});
     if (is_q8) {
-      plan.push_back({slot.name + kScaleSuffix, &slot, DType::kBF16, slot.rows, slot.matrix->groups()});
+      plan.push_back(
+          {slot.name + kScaleSuffix, &slot, DType::kBF16, slot.rows, slot.matrix->groups()});
     }
   }
   return plan;
@@ -167,7 +172,8 @@ Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::by
   if (slot.matrix != nullptr) {
     slot.matrix->ReadRow(row, floats);
   } else {
-    std::memcpy(floats.data(), slot.floats->data() + row * tensor.cols, tensor.cols * sizeof(float));
+    std::memcpy(floats.data(), slot.floats->data() + row * tensor.cols,
+                tensor.cols * sizeof(float));
   }
   if (tensor.dtype == DType::kF32) {
     std::memcpy(bytes.data(), floats.data(), bytes.size());
@@ -249,7 +255,8 @@ Result<WriteReport> WriteModel(const fs::path& out, const WriteRequest& request)
   }
   fs::remove_all(out, error);
   fs::rename(partial, out, error);
-  if (error) return Error{ErrorCode::kIo, "cannot rename to " + out.string() + ": " + error.message()};
+  if (error)
+    return Error{ErrorCode::kIo, "cannot rename to " + out.string() + ": " + error.message()};
   return report;
 }
 

@@ -25,9 +25,9 @@ struct WriteRequest {
   Weights* weights;                   // matrices in MemoryFormat(format)
   const std::set<std::string>* only;  // tensors to write, by slot name; null: all
   FileFormat format;
-  Json config;                        // config.json, to which quantization_config is added
-  fs::path copy_vocabulary_from;      // a folder; empty: none
-  bool force;                         // replace a folder that is there
+  Json config;                    // config.json, to which quantization_config is added
+  fs::path copy_vocabulary_from;  // a folder; empty: none
+  bool force;                     // replace a folder that is there
 };
 
 struct WriteReport {
@@ -36,8 +36,8 @@ struct WriteReport {
   std::string sha256;
 };
 
-// Writes `out`. Everything goes to "<out>.partial" first, which becomes `out` in one rename at the end,
-// so that what was interrupted never looks complete. The same input gives the same bytes.
+// Writes `out`. Everything goes to "<out>.partial" first, which becomes `out` in one rename at the
+// end, so that what was interrupted never looks complete. The same input gives the same bytes.
 Result<WriteReport> WriteModel(const fs::path& out, const WriteRequest& request);
 
 }  // namespace gpt2::tools

@@ -10,8 +10,8 @@
 namespace gpt2::tools {
 namespace {
 
-// GPT-2's own initialisation (Radford et al. 2019): normal with deviation 0.02, gains 1, biases 0. The
-// sum of twelve uniform numbers is normal enough, and the same everywhere.
+// GPT-2's own initialisation (Radford et al. 2019): normal with deviation 0.02, gains 1, biases 0.
+// The sum of twelve uniform numbers is normal enough, and the same everywhere.
 float NextNormal(Random& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.NextUnit();
@@ -64,7 +64,9 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, F
                                                          .copy_vocabulary_from = {},
                                                          .force = force}));
   if (json) {
-    const Json result = {{"out", out}, {"parameters", weights.parameter_count}, {"bytes", report.bytes},
+    const Json result = {{"out", out},
+                         {"parameters", weights.parameter_count},
+                         {"bytes", report.bytes},
                          {"sha256", report.sha256}};
     std::printf("%s\n", result.dump().c_str());
   } else {

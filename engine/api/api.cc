@@ -38,7 +38,9 @@ struct Gpt2Engine {
 namespace gpt2 {
 namespace {
 
-Error Misuse(const std::string& what) { return Error{ErrorCode::kInvalidArgument, what}; }
+Error Misuse(const std::string& what) {
+  return Error{ErrorCode::kInvalidArgument, what};
+}
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -58,7 +60,8 @@ const char* Reply(Gpt2Engine* engine, const Result<Json>& result) {
 
 // Valid UTF-8 whatever the token's bytes are.
 std::string TokenText(const Gpt2Engine& engine, std::int32_t id) {
-  if (!engine.tokenizer || static_cast<std::size_t>(id) >= engine.tokenizer->vocab_size()) return {};
+  if (!engine.tokenizer || static_cast<std::size_t>(id) >= engine.tokenizer->vocab_size())
+    return {};
   Utf8Stream stream;
   std::string text = stream.Push(engine.tokenizer->TokenBytes(id));
   return text + stream.Flush();
@@ -66,7 +69,8 @@ std::string TokenText(const Gpt2Engine& engine, std::int32_t id) {
 
 // A JSON array of ids, each of which fits an int32; their range is the model's to check.
 Result<std::vector<std::int32_t>> ReadIds(const Json& json) {
-  if (!json.is_array()) return Misuse("expected an array of token ids, found " + Dump(json).substr(0, 80));
+  if (!json.is_array())
+    return Misuse("expected an array of token ids, found " + Dump(json).substr(0, 80));
   std::vector<std::int32_t> ids;
   for (const Json& value : json) {
     const auto id = WholeNumber(value, 0, INT32_MAX);
@@ -110,7 +114,8 @@ Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::st
   GPT2_ASSIGN(const Json json, ParseJson(options, "load options"));
   // Eight bits lose less than the weights do, so they go with quantized weights.
   const Json kv = json.value("kv", Json(config.weights == "q8" ? "q8" : "f32"));
-  if (kv != "q8" && kv != "f32") return Misuse("kv is " + Dump(kv) + ", expected \"q8\" or \"f32\"");
+  if (kv != "q8" && kv != "f32")
+    return Misuse("kv is " + Dump(kv) + ", expected \"q8\" or \"f32\"");
   engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
   if (!vocab.empty() || !merges.empty()) {
     GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges));
@@ -126,8 +131,12 @@ Result<Json> LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
 }
 
 Json ConfigJson(const Config& c) {
-  return {{"nEmbd", c.n_embd},           {"nHead", c.n_head},   {"nLayer", c.n_layer},
-          {"nPositions", c.n_positions}, {"nInner", c.n_inner}, {"vocabSize", c.vocab_size},
+  return {{"nEmbd", c.n_embd},
+          {"nHead", c.n_head},
+          {"nLayer", c.n_layer},
+          {"nPositions", c.n_positions},
+          {"nInner", c.n_inner},
+          {"vocabSize", c.vocab_size},
           {"eosTokenId", c.eos_token_id ? Json(*c.eos_token_id) : Json()},
           {"tieWordEmbeddings", c.tie_word_embeddings}};
 }
@@ -153,16 +162,17 @@ Result<Json> LoadEnd(Gpt2Engine& engine) {
   engine.reader.reset();
   if (!weights.ok()) return weights.error();
   engine.weights = std::move(weights.value());
-  GPT2_ASSIGN(engine.context, Context::Create(*engine.weights, {&BestKernels(), &engine.pool},
-                                              engine.kv_format));
+  GPT2_ASSIGN(engine.context,
+              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, engine.kv_format));
   return Info(engine);
 }
 
 Result<Json> Tokenize(Gpt2Engine& engine, std::string_view text) {
   GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
   const bool special = request.is_object() && request.value("allowSpecial", Json()) == true;
-  GPT2_ASSIGN(const auto ids,
-              Encode(engine, request.is_object() ? request.value("text", Json()) : Json(), special));
+  GPT2_ASSIGN(
+      const auto ids,
+      Encode(engine, request.is_object() ? request.value("text", Json()) : Json(), special));
   return Json(ids);
 }
 
@@ -238,8 +248,8 @@ Result<Json> Score(Gpt2Engine& engine, std::string_view text) {
     return Misuse("stride is " + Dump(stride_json) + ", expected a whole number from 1 to " +
                   std::to_string(capacity - 1));
   }
-  GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, engine.scored_ids,
-                                           static_cast<std::size_t>(*stride)));
+  GPT2_ASSIGN(engine.scorer,
+              Scorer::Begin(*engine.context, engine.scored_ids, static_cast<std::size_t>(*stride)));
   return Json{{"total", engine.scored_ids.size()}};
 }
 
@@ -271,8 +281,12 @@ Result<Json> ScoreStep(Gpt2Engine& engine) {
 
 extern "C" {
 
-void* gpt2_allocate(size_t size) { return std::malloc(size); }
-void gpt2_free(void* memory) { std::free(memory); }
+void* gpt2_allocate(size_t size) {
+  return std::malloc(size);
+}
+void gpt2_free(void* memory) {
+  std::free(memory);
+}
 
 void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest) {
   gpt2::Sha256 hash;
@@ -284,23 +298,28 @@ void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest) {
 Gpt2Engine* gpt2_create(size_t threads) {
   return new (std::nothrow) Gpt2Engine(std::max<size_t>(1, threads));
 }
-void gpt2_destroy(Gpt2Engine* engine) { delete engine; }
+void gpt2_destroy(Gpt2Engine* engine) {
+  delete engine;
+}
 
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size) {
-  return gpt2::Reply(engine,
-                     gpt2::LoadBegin(*engine, {config, config_size}, {vocab, vocab_size},
-                                     {merges, merges_size}, {options, options_size}));
+  return gpt2::Reply(engine, gpt2::LoadBegin(*engine, {config, config_size}, {vocab, vocab_size},
+                                             {merges, merges_size}, {options, options_size}));
 }
 
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size) {
   return gpt2::Reply(engine, gpt2::LoadWeights(*engine, std::as_bytes(std::span(bytes, size))));
 }
 
-const char* gpt2_load_end(Gpt2Engine* engine) { return gpt2::Reply(engine, gpt2::LoadEnd(*engine)); }
+const char* gpt2_load_end(Gpt2Engine* engine) {
+  return gpt2::Reply(engine, gpt2::LoadEnd(*engine));
+}
 
-const char* gpt2_info(Gpt2Engine* engine) { return gpt2::Reply(engine, gpt2::Info(*engine)); }
+const char* gpt2_info(Gpt2Engine* engine) {
+  return gpt2::Reply(engine, gpt2::Info(*engine));
+}
 
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size) {
   return gpt2::Reply(engine, gpt2::Tokenize(*engine, {request, size}));
@@ -314,7 +333,9 @@ const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size) 
   return gpt2::Reply(engine, gpt2::Generate(*engine, {request, size}));
 }
 
-const char* gpt2_step(Gpt2Engine* engine) { return gpt2::Reply(engine, gpt2::Step(*engine)); }
+const char* gpt2_step(Gpt2Engine* engine) {
+  return gpt2::Reply(engine, gpt2::Step(*engine));
+}
 
 const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size) {
   return gpt2::Reply(engine, gpt2::Score(*engine, {request, size}));

@@ -1,11 +1,12 @@
 // The functions that WebAssembly exports: the whole of what the browser side can ask of the engine.
 //
 // Conventions
-//  1. Strings and bytes go in as a pointer and a size in bytes. The caller owns them and may free them
+//  1. Strings and bytes go in as a pointer and a size in bytes. The caller owns them and may free
+//  them
 //     (gpt2_free, for memory from gpt2_allocate) when the call returns. Text is UTF-8.
 //  2. Functions that return `const char*` return JSON, zero-terminated: {"result": ...} or
-//     {"error": {"code": ..., "message": ...}}. It belongs to the engine and is valid until the next
-//     call with the same engine.
+//     {"error": {"code": ..., "message": ...}}. It belongs to the engine and is valid until the
+//     next call with the same engine.
 //  3. A function whose turn it is not (gpt2_step without gpt2_generate) returns an error.
 //  4. Only one thread may use an engine; the engine uses its own threads inside a call.
 //  5. Nothing here throws, exits or prints. Any bytes are safe to pass.
@@ -51,8 +52,9 @@ const char* gpt2_detokenize(Gpt2Engine* engine, const char* request, size_t size
 // generate/options.h; one that does not exist is an error.
 // Result: {"promptTokens", "reusedTokens", "droppedTokens", "finishReason"}.
 const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size);
-// Goes on with it. Result: {"token"?: {"id", "text", "logprob", "top"?: [{"id", "text", "logprob"}]},
-// "promptDone", "promptTotal", "droppedTokens", "finishReason": "none" | "length" | "eos" | "stop"}.
+// Goes on with it. Result: {"token"?: {"id", "text", "logprob", "top"?: [{"id", "text",
+// "logprob"}]}, "promptDone", "promptTotal", "droppedTokens", "finishReason": "none" | "length" |
+// "eos" | "stop"}.
 const char* gpt2_step(Gpt2Engine* engine);
 
 // Starts to score a text. `request`: {"text" or ids as "prompt", "stride"?}. Result: {"total"}.

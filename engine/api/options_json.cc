@@ -5,7 +5,9 @@
 namespace gpt2 {
 namespace {
 
-Error Bad(const std::string& what) { return Error{ErrorCode::kInvalidArgument, what}; }
+Error Bad(const std::string& what) {
+  return Error{ErrorCode::kInvalidArgument, what};
+}
 
 std::string Shown(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -21,9 +23,9 @@ std::string AllNames() {
 Status ReadStop(const Json& value, GenerateOptions& options) {
   std::vector<std::string> stop;
   const Json list = value.is_string() ? Json::array({value}) : value;
-  const bool is_text = list.is_array() && std::all_of(list.begin(), list.end(), [](const Json& text) {
-                         return text.is_string();
-                       });
+  const bool is_text =
+      list.is_array() &&
+      std::all_of(list.begin(), list.end(), [](const Json& text) { return text.is_string(); });
   if (!is_text) return Bad("stop is " + Shown(value) + ", expected an array of strings");
   for (const Json& text : list) stop.push_back(text.get<std::string>());
   return SetStop(std::move(stop), options);

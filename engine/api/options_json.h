@@ -7,8 +7,8 @@
 
 namespace gpt2 {
 
-// Starts from the defaults. Names the option and its range where a value does not fit, and lists what
-// there is where an option does not exist.
+// Starts from the defaults. Names the option and its range where a value does not fit, and lists
+// what there is where an option does not exist.
 Result<GenerateOptions> ReadGenerateOptions(const Json& json);
 
 }  // namespace gpt2

@@ -64,16 +64,16 @@ using Status = Result<Done>;
 #define GPT2_CONCAT(a, b) GPT2_CONCAT_INNER(a, b)
 
 // Leaves the function with the error of `expression` (a Result), if it has one.
-#define GPT2_TRY(expression)                          \
-  do {                                                \
+#define GPT2_TRY(expression)                                                            \
+  do {                                                                                  \
     if (auto gpt2_result = (expression); !gpt2_result.ok()) return gpt2_result.error(); \
   } while (false)
 
 // Declares or assigns `target` from the value of `expression`, or leaves with its error.
-#define GPT2_ASSIGN(target, expression)                                          \
-  auto GPT2_CONCAT(gpt2_result_, __LINE__) = (expression);                        \
-  if (!GPT2_CONCAT(gpt2_result_, __LINE__).ok())                                  \
-    return GPT2_CONCAT(gpt2_result_, __LINE__).error();                           \
+#define GPT2_ASSIGN(target, expression)                    \
+  auto GPT2_CONCAT(gpt2_result_, __LINE__) = (expression); \
+  if (!GPT2_CONCAT(gpt2_result_, __LINE__).ok())           \
+    return GPT2_CONCAT(gpt2_result_, __LINE__).error();    \
   target = std::move(GPT2_CONCAT(gpt2_result_, __LINE__).value())
 
 }  // namespace gpt2

@@ -20,7 +20,9 @@ void Pause() {
 #endif
 }
 
-bool HasChunks(std::uint64_t ticket) { return (ticket & kChunkMask) != 0; }
+bool HasChunks(std::uint64_t ticket) {
+  return (ticket & kChunkMask) != 0;
+}
 
 }  // namespace
 

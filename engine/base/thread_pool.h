@@ -14,8 +14,8 @@
 
 namespace gpt2 {
 
-// One owner thread calls ParallelFor; the pool's own threads help. Idle threads spin briefly, as the
-// next loop of a forward pass is microseconds away, then sleep.
+// One owner thread calls ParallelFor; the pool's own threads help. Idle threads spin briefly, as
+// the next loop of a forward pass is microseconds away, then sleep.
 class ThreadPool {
  public:
   using Body = FunctionRef<void(std::size_t begin, std::size_t end)>;
@@ -28,9 +28,9 @@ class ThreadPool {
 
   std::size_t threads() const { return workers_.size() + 1; }
 
-  // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are done.
-  // Ranges have at most `grain` items, unless there is but one thread. No allocation; no lock unless a
-  // helper sleeps.
+  // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
+  // done. Ranges have at most `grain` items, unless there is but one thread. No allocation; no lock
+  // unless a helper sleeps.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:
@@ -47,7 +47,8 @@ class ThreadPool {
 
   Job job_;
   // High half: number of the job. Low half: its chunks that nobody has claimed yet. A claim is a
-  // compare-and-swap, so that a helper that comes late can never claim from the next job by mistake.
+  // compare-and-swap, so that a helper that comes late can never claim from the next job by
+  // mistake.
   std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint32_t> unfinished_chunks_{0};
   std::atomic<std::uint32_t> sleepers_{0};

@@ -9,7 +9,8 @@
 namespace gpt2 {
 namespace {
 
-// Far above GPT-2 1.5B (48 layers, width 1600), low enough that no size computed from them overflows.
+// Far above GPT-2 1.5B (48 layers, width 1600), low enough that no size computed from them
+// overflows.
 constexpr std::int64_t kMostLayers = 1 << 10;
 constexpr std::int64_t kMostWidth = 1 << 16;
 constexpr std::int64_t kMostPositions = 1 << 20;
@@ -64,7 +65,8 @@ Status RefuseUnknownVariants(const Json& json) {
   return Done{};
 }
 
-// No size that the engine computes from `c` may leave std::size_t, which has 32 bits in WebAssembly.
+// No size that the engine computes from `c` may leave std::size_t, which has 32 bits in
+// WebAssembly.
 Status CheckAddressable(const Config& c) {
   const std::uint64_t embedding = std::uint64_t{c.vocab_size} * c.n_embd;
   const std::uint64_t widest = std::uint64_t{c.n_inner} * c.n_embd;
@@ -115,7 +117,8 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   }
   if (json.contains("eos_token_id")) {
     // Tiny test models carry GPT-2's own 50256: outside the vocabulary means that there is none.
-    const auto eos = WholeNumber(json["eos_token_id"], 0, static_cast<std::int64_t>(c.vocab_size) - 1);
+    const auto eos =
+        WholeNumber(json["eos_token_id"], 0, static_cast<std::int64_t>(c.vocab_size) - 1);
     if (eos) c.eos_token_id = static_cast<std::int32_t>(*eos);
   }
   if (json.contains(kQuantizationConfigKey)) {

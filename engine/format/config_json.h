@@ -17,8 +17,8 @@ struct ModelConfig {
   std::string weights;  // "f32", "f16", "q8" where quantization_config says so, "" for a hub folder
 };
 
-// Reads the text of a config.json. Fails where a needed number is missing or impossible, and where the
-// file asks for something that this engine does not compute.
+// Reads the text of a config.json. Fails where a needed number is missing or impossible, and where
+// the file asks for something that this engine does not compute.
 Result<ModelConfig> ReadConfigJson(std::string_view text);
 
 }  // namespace gpt2

@@ -20,8 +20,8 @@ Result<Json> ParseJson(std::string_view text, const std::string& what) {
   };
   Json json = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
   if (json.is_discarded()) {
-    return Error{ErrorCode::kCorrupt, what + " is not valid JSON (" + std::to_string(text.size()) +
-                                          " bytes read)"};
+    return Error{ErrorCode::kCorrupt,
+                 what + " is not valid JSON (" + std::to_string(text.size()) + " bytes read)"};
   }
   if (!duplicate.empty()) {
     return Error{ErrorCode::kCorrupt, what + " has the key \"" + duplicate + "\" twice"};

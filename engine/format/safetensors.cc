@@ -95,7 +95,8 @@ std::string TensorInfo::Describe() const {
 
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix) {
   if (prefix.size() < kSafetensorsPrefix) {
-    return Bad("the file is " + std::to_string(prefix.size()) + " bytes, its header length takes 8");
+    return Bad("the file is " + std::to_string(prefix.size()) +
+               " bytes, its header length takes 8");
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
@@ -131,7 +132,8 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text) {
   for (const TensorInfo& tensor : header.tensors) {
     if (tensor.begin != expected) {
       return Bad("tensor \"" + tensor.name + "\" begins at byte " + std::to_string(tensor.begin) +
-                 ", expected " + std::to_string(expected) + ": tensors must neither overlap nor leave gaps");
+                 ", expected " + std::to_string(expected) +
+                 ": tensors must neither overlap nor leave gaps");
     }
     expected = tensor.end;
   }

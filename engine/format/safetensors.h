@@ -1,5 +1,5 @@
-// The header of a safetensors file (huggingface/safetensors, README "Format"): eight bytes of length,
-// then a JSON object that says of each tensor its type, its shape and where its bytes lie.
+// The header of a safetensors file (huggingface/safetensors, README "Format"): eight bytes of
+// length, then a JSON object that says of each tensor its type, its shape and where its bytes lie.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ struct TensorInfo {
 };
 
 struct SafetensorsHeader {
-  std::vector<TensorInfo> tensors;  // in order of `begin`: they cover the data without gap or overlap
+  std::vector<TensorInfo>
+      tensors;  // in order of `begin`: they cover the data without gap or overlap
   std::map<std::string, std::string> metadata;
 
   std::uint64_t data_bytes() const { return tensors.empty() ? 0 : tensors.back().end; }

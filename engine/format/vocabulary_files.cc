@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kMostTokens = 1 << 24;
 
-// Collects {"token": id, ...} while the parser runs: a document tree of 50,257 keys would be built only
-// to be thrown away. Stops at the first thing that is not a vocabulary, and says what.
+// Collects {"token": id, ...} while the parser runs: a document tree of 50,257 keys would be built
+// only to be thrown away. Stops at the first thing that is not a vocabulary, and says what.
 class VocabularyHandler final : public nlohmann::json_sax<Json> {
  public:
   bool key(std::string& token) override {
@@ -47,7 +47,8 @@ class VocabularyHandler final : public nlohmann::json_sax<Json> {
   bool binary(Json::binary_t&) override { return Refuse("binary data"); }
   bool start_array(std::size_t) override { return Refuse("an array"); }
   bool end_array() override { return true; }
-  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t at, const std::string&,
+                   const nlohmann::detail::exception&) override {
     return Refuse("no JSON at byte " + std::to_string(at));
   }
 

@@ -8,8 +8,9 @@
 
 namespace gpt2 {
 
-// Builds the tokenizer. `vocab_json` maps each token to its id, `merges_txt` lists one merge a line,
-// both in GPT-2's byte-to-character alphabet. Fails on ids that are out of range or stand twice.
+// Builds the tokenizer. `vocab_json` maps each token to its id, `merges_txt` lists one merge a
+// line, both in GPT-2's byte-to-character alphabet. Fails on ids that are out of range or stand
+// twice.
 Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt);
 
 }  // namespace gpt2

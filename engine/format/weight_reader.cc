@@ -49,8 +49,8 @@ std::string StripPrefix(const std::string& name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
-// Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of a
-// tied head.
+// Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
+// a tied head.
 bool IsIgnored(const std::string& name, const Config& config) {
   if (name == "lm_head.weight") return config.tie_word_embeddings;
   return name.starts_with("h.") &&
@@ -77,7 +77,7 @@ struct WeightReader::Stream {
   Kind kind = Kind::kSkip;
   const TensorInfo* tensor = nullptr;
   const TensorSlot* slot = nullptr;
-  std::size_t rows = 0;       // of the tensor as stored
+  std::size_t rows = 0;  // of the tensor as stored
   std::size_t row_bytes = 0;
   std::size_t unit_rows = 1;
   std::size_t next_row = 0;
@@ -196,8 +196,9 @@ Status WeightReader::PlanTensors() {
     if (!seen.emplace(name, &tensor).second) {
       return Corrupt("tensor \"" + name + "\" stands twice, with and without \"transformer.\"");
     }
-    const std::string owner =
-        name.ends_with(kScaleSuffix) ? name.substr(0, name.size() - std::strlen(kScaleSuffix)) : name;
+    const std::string owner = name.ends_with(kScaleSuffix)
+                                  ? name.substr(0, name.size() - std::strlen(kScaleSuffix))
+                                  : name;
     const auto slot = by_name.find(owner);
     if (slot == by_name.end()) {
       if (!IsIgnored(name, config_.config)) {
@@ -221,10 +222,9 @@ Status WeightReader::PlanTensors() {
   for (const TensorSlot& slot : slots_) {
     const auto found = seen.find(slot.name);
     if (found == seen.end() && slot.is_required) {
-      return Error{ErrorCode::kNotFound, "model.safetensors: tensor \"" + slot.name +
-                                             "\" is missing, expected [" +
-                                             std::to_string(slot.rows) + ", " +
-                                             std::to_string(slot.cols) + "]"};
+      return Error{ErrorCode::kNotFound,
+                   "model.safetensors: tensor \"" + slot.name + "\" is missing, expected [" +
+                       std::to_string(slot.rows) + ", " + std::to_string(slot.cols) + "]"};
     }
     if (found == seen.end()) {
       GPT2_TRY(AllocateSlot(slot, WeightFormat::kF32));
@@ -243,8 +243,8 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
   if (transposed) shape = {slot.cols, slot.rows};
   if (slot.is_vector) shape = {slot.cols};
   if (tensor.shape != shape) {
-    return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() + ", config.json asks for " +
-                   ShapeText(shape));
+    return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() +
+                   ", config.json asks for " + ShapeText(shape));
   }
   Stream stream;
   stream.tensor = &tensor;

@@ -23,8 +23,8 @@ inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kScaleSuffix = "_scale";
 
-// Feed it the whole file in order, in pieces of any size; each value goes straight to its place in the
-// kernels' layout, so that nothing but a band of 32 rows is ever held twice. Not thread-safe.
+// Feed it the whole file in order, in pieces of any size; each value goes straight to its place in
+// the kernels' layout, so that nothing but a band of 32 rows is ever held twice. Not thread-safe.
 class WeightReader {
  public:
   // `float_format` is what floating-point matrices become in memory. Fails if the config is

@@ -11,8 +11,8 @@
 
 namespace gpt2 {
 
-// A window of at most n_positions tokens with its KV cache and scratch. Not thread-safe. Borrows the
-// weights and what computes.
+// A window of at most n_positions tokens with its KV cache and scratch. Not thread-safe. Borrows
+// the weights and what computes.
 class Context {
  public:
   // Rows of logits that Logits computes at once: each takes 4 * vocab_size bytes.
@@ -30,8 +30,8 @@ class Context {
   // Fails, naming the first, if an id is outside the vocabulary.
   Status CheckIds(std::span<const std::int32_t> ids) const;
 
-  // Makes `window` (at most n_positions tokens) the context. What the cache holds of a common beginning
-  // stays, but at least the last token is run again, as its logits are wanted.
+  // Makes `window` (at most n_positions tokens) the context. What the cache holds of a common
+  // beginning stays, but at least the last token is run again, as its logits are wanted.
   void SetWindow(std::span<const std::int32_t> window);
 
   // Appends a token. When the window is full it first keeps its last three quarters: positions are
@@ -41,8 +41,8 @@ class Context {
   // Runs the next tokens, at most `most` and at most kMaxRows, and returns how many.
   std::size_t RunNext(std::size_t most, const Trace* trace = nullptr);
 
-  // Logits [count, vocab_size] after rows [first, first + count) of the last RunNext; count is at most
-  // kLogitRows. Valid until the next call.
+  // Logits [count, vocab_size] after rows [first, first + count) of the last RunNext; count is at
+  // most kLogitRows. Valid until the next call.
   MatView<const float> Logits(std::size_t first, std::size_t count);
 
  private:

@@ -10,14 +10,14 @@ namespace {
 constexpr double kMostTokens = 1 << 24;
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
-#define GPT2_NUMBER(name, is_whole, least, most, field, help)                        \
-  {                                                                                  \
-    name, is_whole, least, most, help,                                               \
-        [](GenerateOptions& o, double value) {                                       \
-          o.field = static_cast<decltype(o.field)>(value);                           \
-        },                                                                           \
-        [](const GenerateOptions& o) { return static_cast<double>(o.field); }        \
-  }
+#define GPT2_NUMBER(name, is_whole, least, most, field, help)                                 \
+  {name,                                                                                      \
+   is_whole,                                                                                  \
+   least,                                                                                     \
+   most,                                                                                      \
+   help,                                                                                      \
+   [](GenerateOptions& o, double value) { o.field = static_cast<decltype(o.field)>(value); }, \
+   [](const GenerateOptions& o) { return static_cast<double>(o.field); }}
 
 constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("maxNewTokens", true, 0, kMostTokens, max_new_tokens, "tokens to write at most"),
@@ -25,7 +25,8 @@ constexpr NumberOption kNumbers[] = {
                 "randomness: 0 takes the likeliest token, 1 the model's own distribution"),
     GPT2_NUMBER("topK", true, 0, kMostTokens, top_k, "keep the k likeliest tokens; 0 keeps all"),
     GPT2_NUMBER("topP", false, 0, 1, top_p, "keep the fewest tokens with this much probability"),
-    GPT2_NUMBER("minP", false, 0, 1, min_p, "keep tokens with this share of the best's probability"),
+    GPT2_NUMBER("minP", false, 0, 1, min_p,
+                "keep tokens with this share of the best's probability"),
     GPT2_NUMBER("repetitionPenalty", false, 0.01, 100, repetition_penalty,
                 "above 1 makes tokens that were seen less likely"),
     GPT2_NUMBER("seed", true, 0, kMostExact, seed, "the same seed gives the same text"),
@@ -35,7 +36,8 @@ constexpr NumberOption kNumbers[] = {
 #undef GPT2_NUMBER
 
 constexpr FlagOption kFlags[] = {
-    {"ignoreEos", "go on after end of text", [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
+    {"ignoreEos", "go on after end of text",
+     [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
     {"strict", "refuse what does not fit the context instead of cutting it",
      [](GenerateOptions& o, bool on) { o.strict = on; }},
     {"allowSpecial", "<|endoftext|> in the prompt is the token, not text",
@@ -50,8 +52,12 @@ std::string Shown(double value) {
 
 }  // namespace
 
-std::span<const NumberOption> NumberOptions() { return kNumbers; }
-std::span<const FlagOption> FlagOptions() { return kFlags; }
+std::span<const NumberOption> NumberOptions() {
+  return kNumbers;
+}
+std::span<const FlagOption> FlagOptions() {
+  return kFlags;
+}
 
 Status SetNumber(const NumberOption& option, double value, GenerateOptions& options) {
   const bool fits = value >= option.least && value <= option.most &&

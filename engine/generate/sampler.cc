@@ -38,7 +38,9 @@ Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
   weights_.reserve(vocab_size);
 }
 
-void Sampler::See(std::int32_t id) { seen_[static_cast<std::size_t>(id)] = true; }
+void Sampler::See(std::int32_t id) {
+  seen_[static_cast<std::size_t>(id)] = true;
+}
 
 std::span<const float> Sampler::Penalize(std::span<const float> logits) {
   if (repetition_penalty_ == 1.0f) return logits;
@@ -65,7 +67,9 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
       candidates_.push_back({static_cast<std::int32_t>(id), logits[id]});
     }
     // A heap gives the likeliest first, and only as many as top-p looks at.
-    const auto is_less_likely = [](const Candidate& a, const Candidate& b) { return IsLikelier(b, a); };
+    const auto is_less_likely = [](const Candidate& a, const Candidate& b) {
+      return IsLikelier(b, a);
+    };
     if (top_p_ < 1.0) {
       std::make_heap(candidates_.begin(), candidates_.end(), is_less_likely);
     } else {
@@ -92,7 +96,9 @@ std::int32_t Sampler::Draw() {
   std::size_t kept = candidates_.size();
   if (top_p_ < 1.0) {
     const bool is_sorted = std::is_sorted(candidates_.begin(), candidates_.end(), IsLikelier);
-    const auto is_less_likely = [](const Candidate& a, const Candidate& b) { return IsLikelier(b, a); };
+    const auto is_less_likely = [](const Candidate& a, const Candidate& b) {
+      return IsLikelier(b, a);
+    };
     double cumulative = 0;
     std::size_t taken = 0;
     while (taken < candidates_.size() && (taken == 0 || cumulative < top_p_ * total)) {

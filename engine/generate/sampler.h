@@ -43,14 +43,14 @@ class Sampler {
   double min_p_;
   float repetition_penalty_;
   Random random_;
-  std::vector<bool> seen_;  // [vocab_size]
+  std::vector<bool> seen_;        // [vocab_size]
   std::vector<float> penalized_;  // logits after the repetition penalty
   std::vector<Candidate> candidates_;
   std::vector<double> weights_;  // of the candidates: exp((logit - best) / temperature)
 };
 
-// Fills `best` with the `count` likeliest candidates of logits, likeliest first; one pass that seldom
-// does more than a comparison. Reuses best's memory.
+// Fills `best` with the `count` likeliest candidates of logits, likeliest first; one pass that
+// seldom does more than a comparison. Reuses best's memory.
 void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best);
 
 }  // namespace gpt2

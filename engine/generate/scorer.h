@@ -11,13 +11,13 @@
 
 namespace gpt2 {
 
-// Computes the log-probability of each token but the first. A text longer than the context is scored in
-// windows of n_positions tokens that advance by `stride`: each token has at least n_positions - stride
-// tokens before it, as far as the text has them.
+// Computes the log-probability of each token but the first. A text longer than the context is
+// scored in windows of n_positions tokens that advance by `stride`: each token has at least
+// n_positions - stride tokens before it, as far as the text has them.
 class Scorer {
  public:
-  // Takes over `context` until it is done. Fails on ids outside the vocabulary and on a stride outside
-  // [1, n_positions - 1]; a model of one position can score nothing.
+  // Takes over `context` until it is done. Fails on ids outside the vocabulary and on a stride
+  // outside [1, n_positions - 1]; a model of one position can score nothing.
   static Result<Scorer> Begin(Context& context, std::span<const std::int32_t> ids,
                               std::size_t stride);
 

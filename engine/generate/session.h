@@ -35,8 +35,8 @@ struct TokenLogprob {
 // A token that was written.
 struct GeneratedToken {
   std::int32_t id;
-  // The text that became final with it: whole characters, no part of a stop string. May be empty, or
-  // hold text of earlier tokens.
+  // The text that became final with it: whole characters, no part of a stop string. May be empty,
+  // or hold text of earlier tokens.
   std::string text;
   float logprob;
   std::vector<TokenLogprob> top;  // options.logprobs of them, likeliest first
@@ -48,14 +48,14 @@ struct StepResult {
   FinishReason finish = FinishReason::kNone;
 };
 
-// Writes after a prompt, one Step at a time. Positions are absolute in GPT-2, so a full context cannot
-// slide: it keeps its last part and is computed anew (Context::Push); a prompt that is longer than the
-// context keeps its last n_positions tokens. In strict mode Begin refuses instead.
+// Writes after a prompt, one Step at a time. Positions are absolute in GPT-2, so a full context
+// cannot slide: it keeps its last part and is computed anew (Context::Push); a prompt that is
+// longer than the context keeps its last n_positions tokens. In strict mode Begin refuses instead.
 class Session {
  public:
-  // Takes over `context` until finished. `tokenizer` may be null: then tokens have no text, and stop
-  // strings are refused. An empty prompt starts at end-of-text, as GPT-2 was trained. What the context
-  // has cached of the same beginning is not computed again.
+  // Takes over `context` until finished. `tokenizer` may be null: then tokens have no text, and
+  // stop strings are refused. An empty prompt starts at end-of-text, as GPT-2 was trained. What the
+  // context has cached of the same beginning is not computed again.
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);

@@ -21,7 +21,9 @@ std::string StopMatcher::Push(std::string_view text) {
   return out;
 }
 
-std::string StopMatcher::Flush() { return std::exchange(pending_, {}); }
+std::string StopMatcher::Flush() {
+  return std::exchange(pending_, {});
+}
 
 // Bytes at the end of pending_ that are the beginning of a stop string.
 std::size_t StopMatcher::HeldBack() const {

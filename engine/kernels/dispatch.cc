@@ -48,8 +48,12 @@ constexpr std::array<const KernelTable*, 2> kTables = {&kReference, &kSimd128};
 
 }  // namespace
 
-std::span<const KernelTable* const> KernelTables() { return kTables; }
+std::span<const KernelTable* const> KernelTables() {
+  return kTables;
+}
 
-const KernelTable& BestKernels() { return *kTables.back(); }
+const KernelTable& BestKernels() {
+  return *kTables.back();
+}
 
 }  // namespace gpt2

@@ -19,8 +19,8 @@ namespace gpt2 {
 // round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30 become zero.
 using QuantizeRowFn = void(const float* x, std::size_t cols, std::int8_t* codes, float* scales);
 
-// y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all t < x.rows
-// and the rows of `tiles`. y's stride holds whole tiles: padded rows are written too.
+// y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all t <
+// x.rows and the rows of `tiles`. y's stride holds whole tiles: padded rows are written too.
 using MatmulF32Fn = void(const TiledF32& w, MatView<const float> x, TileRange tiles,
                          MatView<float> y);
 
@@ -82,7 +82,8 @@ struct KernelTable {
   SoftmaxStatsFn* SoftmaxStats = nullptr;
 };
 
-// The tables of this build, slowest first: "reference", "simd128" and, with relaxed SIMD, "relaxed".
+// The tables of this build, slowest first: "reference", "simd128" and, with relaxed SIMD,
+// "relaxed".
 std::span<const KernelTable* const> KernelTables();
 
 // The fastest of them.

@@ -1,5 +1,6 @@
-// How weights, activations and the KV cache lie in memory, so that a kernel only ever reads forward.
-// These layouts exist in memory alone; files hold plain rows (see weights_tools/FORMAT.md).
+// How weights, activations and the KV cache lie in memory, so that a kernel only ever reads
+// forward. These layouts exist in memory alone; files hold plain rows (see
+// weights_tools/FORMAT.md).
 #pragma once
 
 #include <bit>
@@ -12,7 +13,7 @@ inline constexpr std::size_t kGroup = 32;      // neighbouring inputs that share
 inline constexpr std::size_t kTileRows = 8;    // output rows that a matmul computes together
 inline constexpr std::size_t kStepInputs = 4;  // inputs that one 32-bit lane of a dot product sums
 inline constexpr std::size_t kGroupSteps = kGroup / kStepInputs;
-inline constexpr std::size_t kKvBlock = 32;    // positions that attention handles together
+inline constexpr std::size_t kKvBlock = 32;  // positions that attention handles together
 
 // Scales are stored as the upper half of a float (bfloat16): widening is one shift.
 using BFloat16 = std::uint16_t;
@@ -53,8 +54,8 @@ struct QuantizedRows {
 
 // Keys and values of one head in float. Padded dimensions are zero.
 struct KvHeadF32 {
-  float* keys;    // [positions, padded_dim]
-  float* values;  // [positions, padded_dim]
+  float* keys;             // [positions, padded_dim]
+  float* values;           // [positions, padded_dim]
   std::size_t padded_dim;  // head_dim rounded up to 4
 };
 

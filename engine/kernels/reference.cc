@@ -167,8 +167,7 @@ void AttendF32_Reference(const float* q, const KvHeadF32& kv, std::size_t dim,
 void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out) {
   std::array<std::int8_t, kMaxHeadDim> q_codes{};
-  const float q_scale =
-      QuantizeValues(q, dim, q_codes.data()) / std::sqrt(static_cast<float>(dim));
+  const float q_scale = QuantizeValues(q, dim, q_codes.data()) / std::sqrt(static_cast<float>(dim));
   OnlineSoftmax softmax;
   std::fill(out, out + dim, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {

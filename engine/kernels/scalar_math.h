@@ -32,8 +32,8 @@ inline float Exp(float x) {
 
 // erf(x) by formula 7.1.26 of Abramowitz and Stegun, absolute error under 5e-7 in float.
 inline constexpr float kErfP = 0.3275911f;
-inline constexpr float kErfPolynomial[] = {1.061405429f, -1.453152027f, 1.421413741f,
-                                           -0.284496736f, 0.254829592f};
+inline constexpr float kErfPolynomial[] = {1.061405429f, -1.453152027f, 1.421413741f, -0.284496736f,
+                                           0.254829592f};
 
 inline float Erf(float x) {
   const float a = std::fabs(x);

@@ -13,7 +13,8 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is that namespace's kernels
 
-// Adds up f(i, four values) over n values in four lanes; f sees zeros past the end and must keep them.
+// Adds up f(i, four values) over n values in four lanes; f sees zeros past the end and must keep
+// them.
 template <typename F>
 float SumOver(const float* x, std::size_t n, F f) {
   v128_t sum = Splat(0.0f);

@@ -53,7 +53,8 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
   alignas(16) float weights[kKvBlock];
   alignas(16) std::int8_t weight_codes[kKvBlock];
   const std::size_t padded = kv.padded_dim;
-  const v128_t q_scale = Splat(QuantizeValues(q, dim, q_codes) / std::sqrt(static_cast<float>(dim)));
+  const v128_t q_scale =
+      Splat(QuantizeValues(q, dim, q_codes) / std::sqrt(static_cast<float>(dim)));
   OnlineSoftmax softmax;
   std::fill(mixed, mixed + padded, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
@@ -65,7 +66,8 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
         Dot::Add(sum, Dot::LoadWeights(keys + d * 4), Dot::LoadInput(q_codes + d));
       }
       const v128_t scale = wasm_f32x4_mul(q_scale, wasm_v128_load(kv.key_scales + start + j));
-      wasm_v128_store(weights + j, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(Dot::Finish(sum)), scale));
+      wasm_v128_store(weights + j,
+                      wasm_f32x4_mul(wasm_f32x4_convert_i32x4(Dot::Finish(sum)), scale));
     }
     const v128_t shrink = Splat(softmax.Absorb(weights, count));
     for (std::size_t j = 0; j < count; j += 4) {

@@ -1,8 +1,8 @@
-// Exact integer dot products, four inputs to a 32-bit lane, in the two ways that wasm offers. Kernels
-// are templates over one of these classes; both give the same integers.
+// Exact integer dot products, four inputs to a 32-bit lane, in the two ways that wasm offers.
+// Kernels are templates over one of these classes; both give the same integers.
 //
-// A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3 |,
-// a vector of inputs the same four inputs four times.
+// A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3
+// |, a vector of inputs the same four inputs four times.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -48,9 +48,10 @@ struct PlainDot {
 };
 
 #ifdef __wasm_relaxed_simd__
-// Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only for
-// a second operand in 0..127. So the weight's magnitude is the second operand, and its sign is moved
-// to the input: w * x = |w| * (w < 0 ? -x : x). Pairs stay within 2 * 127 * 127 < 2^15: no saturation.
+// Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only
+// for a second operand in 0..127. So the weight's magnitude is the second operand, and its sign is
+// moved to the input: w * x = |w| * (w < 0 ? -x : x). Pairs stay within 2 * 127 * 127 < 2^15: no
+// saturation.
 struct RelaxedDot {
   static constexpr int kTokens = 4;
 

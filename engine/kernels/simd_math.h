@@ -9,7 +9,9 @@
 
 namespace gpt2::simd {
 
-inline v128_t Splat(float value) { return wasm_f32x4_splat(value); }
+inline v128_t Splat(float value) {
+  return wasm_f32x4_splat(value);
+}
 
 inline v128_t MulAdd(v128_t a, v128_t b, v128_t c) {  // two roundings, never fused
   return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
@@ -54,8 +56,7 @@ inline v128_t Exp(v128_t x) {
                                   wasm_f32x4_mul(n, Splat(kLn2Low)));
   v128_t p = Splat(kExpPolynomial[0]);
   for (int i = 1; i < 6; ++i) p = MulAdd(p, r, Splat(kExpPolynomial[i]));
-  const v128_t mantissa =
-      wasm_f32x4_add(MulAdd(p, wasm_f32x4_mul(r, r), r), Splat(1.0f));
+  const v128_t mantissa = wasm_f32x4_add(MulAdd(p, wasm_f32x4_mul(r, r), r), Splat(1.0f));
   const v128_t exponent = wasm_i32x4_shl(wasm_i32x4_trunc_sat_f32x4(n), 23);
   return wasm_i32x4_add(mantissa, exponent);
 }
@@ -66,7 +67,8 @@ inline v128_t Erf(v128_t x) {
   const v128_t t = wasm_f32x4_div(one, wasm_f32x4_add(one, wasm_f32x4_mul(Splat(kErfP), a)));
   v128_t p = Splat(kErfPolynomial[0]);
   for (int i = 1; i < 5; ++i) p = MulAdd(p, t, Splat(kErfPolynomial[i]));
-  const v128_t tail = wasm_f32x4_mul(wasm_f32x4_mul(p, t), Exp(wasm_f32x4_neg(wasm_f32x4_mul(a, a))));
+  const v128_t tail =
+      wasm_f32x4_mul(wasm_f32x4_mul(p, t), Exp(wasm_f32x4_neg(wasm_f32x4_mul(a, a))));
   const v128_t sign_bit = Splat(-0.0f);
   return wasm_v128_bitselect(x, wasm_f32x4_sub(one, tail), sign_bit);
 }
@@ -91,7 +93,8 @@ inline v128_t ToCodes(v128_t x, v128_t inverse) {
   return wasm_i32x4_min(wasm_i32x4_max(rounded, wasm_i32x4_splat(-127)), wasm_i32x4_splat(127));
 }
 
-// Quantizes n values with one scale, which it returns; writes RoundUp(n, 16) codes, zeros at the end.
+// Quantizes n values with one scale, which it returns; writes RoundUp(n, 16) codes, zeros at the
+// end.
 inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
   constexpr float kSmallestPeak = 1e-30f;
   const float peak = Peak(x, n);

@@ -22,7 +22,7 @@ QuantizedRows Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
   const std::size_t groups = CeilDiv(x.cols, kGroup);
   ForRows(c, x.rows, [&](std::size_t row) {
     c.kernels->QuantizeRow(x.Row(row).data(), x.cols, s.codes + row * groups * kGroup,
-                          s.scales + row * groups);
+                           s.scales + row * groups);
   });
   return {s.codes, s.scales, x.rows, groups};
 }
@@ -51,8 +51,7 @@ void Linear(const Compute& c, const LinearWeights& w, MatView<const float> x, Sc
 
 void LinearThenGelu(const Compute& c, const LinearWeights& w, Activation activation,
                     MatView<const float> x, Scratch& s, MatView<float> y) {
-  const auto gelu =
-      activation == Activation::kGeluTanh ? c.kernels->GeluTanh : c.kernels->GeluErf;
+  const auto gelu = activation == Activation::kGeluTanh ? c.kernels->GeluTanh : c.kernels->GeluErf;
   MatmulThen(c, w.weight, w.bias.data(), x, s, y, [&](std::size_t first, std::size_t last) {
     for (std::size_t row = 0; row < y.rows; ++row) gelu(&y.Row(row)[first], last - first);
   });
@@ -73,12 +72,12 @@ void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatVi
                MatView<float> y) {
   ForRows(c, x.rows, [&](std::size_t row) {
     c.kernels->LayerNorm(x.Row(row).data(), w.gain.data(), w.bias.data(), epsilon, x.cols,
-                        y.Row(row).data());
+                         y.Row(row).data());
   });
 }
 
-// Appends K and V of all rows to their caches, then lets each row attend to its own past and itself.
-// Heads are independent, and are what the threads share out.
+// Appends K and V of all rows to their caches, then lets each row attend to its own past and
+// itself. Heads are independent, and are what the threads share out.
 void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
                      std::span<const TokenRow> rows, MatView<const float> qkv,
                      MatView<float> mixed) {
@@ -146,9 +145,9 @@ Result<Scratch> Scratch::Create(const Config& config) {
     used += kMaxRows * RoundUp(cols, kTileRows);
     return start;
   };
-  const std::size_t starts[] = {reserve(n_embd), reserve(n_embd),         reserve(3 * n_embd),
-                                reserve(n_embd), reserve(config.n_inner), reserve(n_embd),
-                                reserve(widest / kGroup)};
+  const std::size_t starts[] = {
+      reserve(n_embd),         reserve(n_embd), reserve(3 * n_embd),     reserve(n_embd),
+      reserve(config.n_inner), reserve(n_embd), reserve(widest / kGroup)};
   GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
   GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxRows * widest, "activations"));
   const auto view = [&s](std::size_t start, std::size_t cols) {
@@ -187,6 +186,8 @@ void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const
              [](std::size_t, std::size_t) {});
 }
 
-std::size_t LogitsStride(const Config& config) { return RoundUp(config.vocab_size, kTileRows); }
+std::size_t LogitsStride(const Config& config) {
+  return RoundUp(config.vocab_size, kTileRows);
+}
 
 }  // namespace gpt2

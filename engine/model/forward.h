@@ -1,6 +1,6 @@
 // The forward pass of GPT-2 (Radford et al. 2019): token rows in, residual stream and logits out.
-// Prefill, decode and batches of sequences are the same code; a row's result does not depend on which
-// rows it is computed with, nor on the number of threads.
+// Prefill, decode and batches of sequences are the same code; a row's result does not depend on
+// which rows it is computed with, nor on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Compute {
   ThreadPool* pool;
 };
 
-// One token to run: `token` < vocab_size sits at `position` < n_positions of the sequence whose keys
-// and values are in `cache`. Rows of one sequence come in order of position.
+// One token to run: `token` < vocab_size sits at `position` < n_positions of the sequence whose
+// keys and values are in `cache`. Rows of one sequence come in order of position.
 struct TokenRow {
   std::int32_t token;
   std::size_t position;
@@ -69,8 +69,8 @@ using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)
 void Forward(const Weights& weights, const Compute& compute, std::span<const TokenRow> rows,
              Scratch& scratch, const Trace* trace = nullptr);
 
-// logits [normed.rows, vocab_size] of rows of scratch.normed, at most kMaxRows of them. The stride of
-// `logits` holds the vocabulary rounded up to whole tiles (LogitsStride).
+// logits [normed.rows, vocab_size] of rows of scratch.normed, at most kMaxRows of them. The stride
+// of `logits` holds the vocabulary rounded up to whole tiles (LogitsStride).
 void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,
                    Scratch& scratch, MatView<float> logits);
 

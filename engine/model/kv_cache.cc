@@ -51,7 +51,9 @@ Result<KvCache> KvCache::Create(const Config& config, KvFormat format) {
   return cache;
 }
 
-std::size_t KvCache::bytes() const { return floats_.bytes() + codes_.bytes() + scales_.bytes(); }
+std::size_t KvCache::bytes() const {
+  return floats_.bytes() + codes_.bytes() + scales_.bytes();
+}
 
 KvHeadF32 KvCache::HeadF32(std::size_t layer, std::size_t head) {
   const std::size_t size = capacity_ * padded_dim_;

@@ -13,8 +13,8 @@ namespace gpt2 {
 
 enum class KvFormat { kF32, kQ8 };
 
-// The cache of one sequence, for every layer and head. Heads may be written from different threads at
-// once; one head may not. What was written at a position stays until it is written again.
+// The cache of one sequence, for every layer and head. Heads may be written from different threads
+// at once; one head may not. What was written at a position stays until it is written again.
 class KvCache {
  public:
   // Room for config.n_positions positions.
@@ -23,7 +23,8 @@ class KvCache {
   KvFormat format() const { return format_; }
   std::size_t bytes() const;
 
-  // Stores key and value [head_dim] of `position`. kQ8: one scale each, peak / 127, as in QuantizeRow.
+  // Stores key and value [head_dim] of `position`. kQ8: one scale each, peak / 127, as in
+  // QuantizeRow.
   void Store(std::size_t layer, std::size_t head, std::size_t position, const float* key,
              const float* value);
 
@@ -38,9 +39,9 @@ class KvCache {
   std::size_t n_layer_ = 0;
   std::size_t n_head_ = 0;
   std::size_t head_dim_ = 0;
-  std::size_t padded_dim_ = 0;  // head_dim rounded up to 4
-  std::size_t capacity_ = 0;    // positions, whole blocks
-  AlignedBuffer<float> floats_;       // kF32: [n_layer, n_head, keys and values, capacity, padded_dim]
+  std::size_t padded_dim_ = 0;   // head_dim rounded up to 4
+  std::size_t capacity_ = 0;     // positions, whole blocks
+  AlignedBuffer<float> floats_;  // kF32: [n_layer, n_head, keys and values, capacity, padded_dim]
   AlignedBuffer<std::int8_t> codes_;  // kQ8: the same shape, in the blocks of KvHeadQ8
   AlignedBuffer<float> scales_;       // kQ8: [n_layer, n_head, keys and values, capacity]
 };

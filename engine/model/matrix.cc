@@ -79,7 +79,8 @@ void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const float>
 void Matrix::SetRow(std::size_t row, std::span<const float> weights) {
   assert(row < rows_ && weights.size() == cols_);
   if (format_ == WeightFormat::kF32) {
-    for (std::size_t col = 0; col < cols_; ++col) values_.data()[ValueIndex(row, col)] = weights[col];
+    for (std::size_t col = 0; col < cols_; ++col)
+      values_.data()[ValueIndex(row, col)] = weights[col];
     return;
   }
   for (std::size_t group = 0; group < groups(); ++group) {

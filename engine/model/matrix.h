@@ -13,8 +13,8 @@ namespace gpt2 {
 
 enum class WeightFormat { kF32, kQ8 };
 
-// Quantizes one group of up to kGroup weights: the scale is peak / 127 rounded up to bfloat16, so that
-// no code leaves -127..127; codes are rounded half away from zero. Returns the scale.
+// Quantizes one group of up to kGroup weights: the scale is peak / 127 rounded up to bfloat16, so
+// that no code leaves -127..127; codes are rounded half away from zero. Returns the scale.
 BFloat16 QuantizeWeights(std::span<const float> weights, std::int8_t* codes);
 
 // [rows, cols] weights, rows = outputs, cols = inputs. Owns its memory. Filling one matrix from two
@@ -54,9 +54,7 @@ class Matrix {
 
   // What the kernels read; `bias` [tiles * kTileRows] is the caller's.
   TiledF32 AsF32(const float* bias) const { return {values_.data(), bias, cols_}; }
-  TiledQ8 AsQ8(const float* bias) const {
-    return {codes_.data(), scales_.data(), bias, groups()};
-  }
+  TiledQ8 AsQ8(const float* bias) const { return {codes_.data(), scales_.data(), bias, groups()}; }
 
  private:
   std::size_t ValueIndex(std::size_t row, std::size_t col) const;

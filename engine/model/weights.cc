@@ -10,22 +10,40 @@ class SlotList {
  public:
   void Embedding(std::string name, std::string part, std::size_t rows, std::size_t cols,
                  Matrix& matrix) {
-    slots_.push_back({.name = std::move(name), .part = std::move(part), .rows = rows, .cols = cols,
-                      .is_vector = false, .is_conv1d = false, .is_required = true,
-                      .matrix = &matrix, .floats = nullptr});
+    slots_.push_back({.name = std::move(name),
+                      .part = std::move(part),
+                      .rows = rows,
+                      .cols = cols,
+                      .is_vector = false,
+                      .is_conv1d = false,
+                      .is_required = true,
+                      .matrix = &matrix,
+                      .floats = nullptr});
   }
 
   void Positions(std::size_t rows, std::size_t cols, AlignedBuffer<float>& floats) {
-    slots_.push_back({.name = "wpe.weight", .part = "embeddings", .rows = rows, .cols = cols,
-                      .is_vector = false, .is_conv1d = false, .is_required = true,
-                      .matrix = nullptr, .floats = &floats});
+    slots_.push_back({.name = "wpe.weight",
+                      .part = "embeddings",
+                      .rows = rows,
+                      .cols = cols,
+                      .is_vector = false,
+                      .is_conv1d = false,
+                      .is_required = true,
+                      .matrix = nullptr,
+                      .floats = &floats});
   }
 
   void Vector(std::string name, std::string part, std::size_t size, bool is_required,
               AlignedBuffer<float>& floats) {
-    slots_.push_back({.name = std::move(name), .part = std::move(part), .rows = 1, .cols = size,
-                      .is_vector = true, .is_conv1d = false, .is_required = is_required,
-                      .matrix = nullptr, .floats = &floats});
+    slots_.push_back({.name = std::move(name),
+                      .part = std::move(part),
+                      .rows = 1,
+                      .cols = size,
+                      .is_vector = true,
+                      .is_conv1d = false,
+                      .is_required = is_required,
+                      .matrix = nullptr,
+                      .floats = &floats});
   }
 
   void LayerNorm(const std::string& name, std::size_t size, LayerNormWeights& weights) {
@@ -35,9 +53,15 @@ class SlotList {
 
   void Conv1d(const std::string& name, std::string part, std::size_t out, std::size_t in,
               LinearWeights& weights) {
-    slots_.push_back({.name = name + ".weight", .part = part, .rows = out, .cols = in,
-                      .is_vector = false, .is_conv1d = true, .is_required = true,
-                      .matrix = &weights.weight, .floats = nullptr});
+    slots_.push_back({.name = name + ".weight",
+                      .part = part,
+                      .rows = out,
+                      .cols = in,
+                      .is_vector = false,
+                      .is_conv1d = true,
+                      .is_required = true,
+                      .matrix = &weights.weight,
+                      .floats = nullptr});
     Vector(name + ".bias", std::move(part), out, /*is_required=*/false, weights.bias);
   }
 

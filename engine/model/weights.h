@@ -54,15 +54,16 @@ struct TensorSlot {
   std::string part;  // what inspect sums it under: "embeddings", "attention", "mlp", ...
   std::size_t rows;  // [rows, cols] is [out, in] for a matrix, [1, n] for a vector
   std::size_t cols;
-  bool is_vector;     // stored with one dimension
-  bool is_conv1d;     // the hub stores its transpose, [in, out]
-  bool is_required;   // biases may be absent: they are then zero
+  bool is_vector;    // stored with one dimension
+  bool is_conv1d;    // the hub stores its transpose, [in, out]
+  bool is_required;  // biases may be absent: they are then zero
   Matrix* matrix;
   AlignedBuffer<float>* floats;  // [rows, cols]
 };
 
-// Every tensor that a model of `weights.config` can have, in the order in which the forward pass needs
-// them. Sizes weights.blocks. The pointers lead into `weights`, which must outlive the slots unmoved.
+// Every tensor that a model of `weights.config` can have, in the order in which the forward pass
+// needs them. Sizes weights.blocks. The pointers lead into `weights`, which must outlive the slots
+// unmoved.
 std::vector<TensorSlot> TensorSlots(Weights& weights);
 
 // Gives slot's target its memory, zeroed, a matrix in `format` (kQ8 falls back to kF32 below one

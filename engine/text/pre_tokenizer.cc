@@ -21,8 +21,8 @@ std::size_t ContractionSize(std::string_view text) {
   return 0;
 }
 
-// Bytes of the run of characters of one class that `text` begins with; `last` is the size of the run's
-// last character.
+// Bytes of the run of characters of one class that `text` begins with; `last` is the size of the
+// run's last character.
 std::size_t RunSize(std::string_view text, CharacterClass wanted, std::size_t* last = nullptr) {
   std::size_t run = 0;
   while (run < text.size()) {

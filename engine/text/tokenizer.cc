@@ -19,7 +19,8 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     std::string bytes = BytesFromAlphabet(tokens[id]).value_or(tokens[id]);
     if (tokens[id] == kEndOfText) tokenizer.end_of_text_ = index;
     if (!tokens[id].empty() && !ids.emplace(tokens[id], index).second) {
-      return Error{ErrorCode::kCorrupt, "vocab.json: the token \"" + tokens[id] + "\" stands twice"};
+      return Error{ErrorCode::kCorrupt,
+                   "vocab.json: the token \"" + tokens[id] + "\" stands twice"};
     }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));
@@ -64,8 +65,9 @@ Status Tokenizer::EncodeText(std::string_view text, std::vector<std::int32_t>& i
     for (const char c : word) {
       const std::int32_t token = byte_tokens_[static_cast<unsigned char>(c)];
       if (token < 0) {
-        return Error{ErrorCode::kInvalidArgument, "the vocabulary has no token for byte " +
-                                                      std::to_string(static_cast<unsigned char>(c))};
+        return Error{ErrorCode::kInvalidArgument,
+                     "the vocabulary has no token for byte " +
+                         std::to_string(static_cast<unsigned char>(c))};
       }
       symbols.push_back(token);
     }
@@ -74,9 +76,9 @@ Status Tokenizer::EncodeText(std::string_view text, std::vector<std::int32_t>& i
   return Done{};
 }
 
-// Applies the merge of lowest rank, leftmost first, until none applies. Symbols form a linked list, and
-// candidate pairs wait in a heap, so that a word of n bytes takes n log n steps; a candidate is stale
-// when one of its symbols has changed since.
+// Applies the merge of lowest rank, leftmost first, until none applies. Symbols form a linked list,
+// and candidate pairs wait in a heap, so that a word of n bytes takes n log n steps; a candidate is
+// stale when one of its symbols has changed since.
 void Tokenizer::MergePairs(std::span<std::int32_t> symbols, std::vector<std::int32_t>& ids) const {
   constexpr std::int32_t kGone = -1;
   struct Candidate {
@@ -95,7 +97,8 @@ void Tokenizer::MergePairs(std::span<std::int32_t> symbols, std::vector<std::int
     if (right >= size) return;
     const auto merge = merges_.find(PairKey(symbols[left], symbols[right]));
     if (merge == merges_.end()) return;
-    candidates.push({merge->second.rank, left, symbols[left], symbols[right], merge->second.merged});
+    candidates.push(
+        {merge->second.rank, left, symbols[left], symbols[right], merge->second.merged});
   };
   for (std::uint32_t i = 0; i < size; ++i) {
     next[i] = i + 1;

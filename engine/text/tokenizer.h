@@ -27,19 +27,20 @@ inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 class Tokenizer {
  public:
   // `tokens`: id -> token, `merges`: the two halves of each merge by rank, all spelled in the byte
-  // alphabet; ids that name no token are empty strings. Fails where a merge names or makes a token that
-  // is not in the vocabulary.
-  static Result<Tokenizer> Create(
-      std::span<const std::string> tokens,
-      std::span<const std::pair<std::string, std::string>> merges);
+  // alphabet; ids that name no token are empty strings. Fails where a merge names or makes a token
+  // that is not in the vocabulary.
+  static Result<Tokenizer> Create(std::span<const std::string> tokens,
+                                  std::span<const std::pair<std::string, std::string>> merges);
 
   // The ids of `text`, any bytes. Time grows linearly with the text, and as n log n in its longest
   // word. Fails only where the vocabulary lacks a byte that the text holds.
   Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special) const;
 
-  // The bytes that a token stands for: not always whole characters. `id` must be below vocab_size();
-  // an id without a token has no bytes.
-  std::string_view TokenBytes(std::int32_t id) const { return bytes_[static_cast<std::size_t>(id)]; }
+  // The bytes that a token stands for: not always whole characters. `id` must be below
+  // vocab_size(); an id without a token has no bytes.
+  std::string_view TokenBytes(std::int32_t id) const {
+    return bytes_[static_cast<std::size_t>(id)];
+  }
 
   // One more than the largest id.
   std::size_t vocab_size() const { return bytes_.size(); }

@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-bool IsContinuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+bool IsContinuation(unsigned char byte) {
+  return (byte & 0xc0) == 0x80;
+}
 
 // The length of the character that `lead` begins, 0 if it begins none.
 std::size_t LengthFromLead(unsigned char lead) {
@@ -43,8 +45,8 @@ std::string ReplaceInvalid(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
     const Utf8Character character = ReadUtf8(text);
-    valid += character.code_point == kInvalidCodePoint ? kReplacement
-                                                       : text.substr(0, character.size);
+    valid +=
+        character.code_point == kInvalidCodePoint ? kReplacement : text.substr(0, character.size);
     text.remove_prefix(character.size);
   }
   return valid;

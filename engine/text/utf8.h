@@ -16,12 +16,12 @@ inline constexpr char32_t kInvalidCodePoint = 0xffffffff;
 // The first character of non-empty `text`; an invalid or cut-off sequence is one byte long.
 Utf8Character ReadUtf8(std::string_view text);
 
-// How many bytes at the end of `text` could be the beginning of a character that is not yet whole: 0
-// to 3.
+// How many bytes at the end of `text` could be the beginning of a character that is not yet whole:
+// 0 to 3.
 std::size_t IncompleteUtf8Tail(std::string_view text);
 
-// Turns bytes that arrive in any pieces into valid UTF-8, holding back a character that is cut in two.
-// Bytes that belong to no character come out as U+FFFD.
+// Turns bytes that arrive in any pieces into valid UTF-8, holding back a character that is cut in
+// two. Bytes that belong to no character come out as U+FFFD.
 class Utf8Stream {
  public:
   // The text that `bytes` completes.

@@ -4,7 +4,16 @@
 // Prints what it uses; writes .cache/emscripten/emscripten.json {root, version}, which wasm.cmake
 // reads. A second run finds that file, checks that it still holds, and stops.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { aptInstall } from "./system-packages.mjs";
@@ -23,12 +32,16 @@ function readVersion(root) {
   const version = readFileSync(file, "utf8").replace(/["\s]/g, "");
   const parts = version.split(/[.-]/).map(Number);
   const difference = minimum.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0;
-  return difference < 0 ? { problem: `${root} is ${version}, ${minimum.join(".")} or newer is needed` } : { version };
+  return difference < 0
+    ? { problem: `${root} is ${version}, ${minimum.join(".")} or newer is needed` }
+    : { version };
 }
 
 /** Folders in which an installed Emscripten may lie, most wanted first. */
 function installedRoots() {
-  const onPath = (process.env.PATH ?? "").split(delimiter).filter((folder) => existsSync(join(folder, "emcc")));
+  const onPath = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => existsSync(join(folder, "emcc")));
   const roots = onPath.flatMap((folder) => [folder, "/usr/share/emscripten"]);
   if (process.env.EMSDK) roots.push(join(process.env.EMSDK, "upstream/emscripten"));
   return roots;
@@ -44,17 +57,27 @@ function use(root, version) {
 /** Downloads Debian 13's packages with a private apt state and unpacks them below `stage`. */
 function unpackDebian13(stage) {
   const apt = join(stage, "apt");
-  for (const folder of ["lists/partial", "archives/partial", "root"]) mkdirSync(join(apt, folder), { recursive: true });
+  for (const folder of ["lists/partial", "archives/partial", "root"])
+    mkdirSync(join(apt, folder), { recursive: true });
   const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
-  writeFileSync(join(apt, "sources.list"), `deb [signed-by=${keyring}] http://deb.debian.org/debian trixie main\n`);
+  writeFileSync(
+    join(apt, "sources.list"),
+    `deb [signed-by=${keyring}] http://deb.debian.org/debian trixie main\n`,
+  );
   const options = [
-    `Dir::Etc::sourcelist=${apt}/sources.list`, "Dir::Etc::sourceparts=-", `Dir::State::lists=${apt}/lists`,
-    `Dir::Cache=${apt}`, "APT::Sandbox::User=root",
+    `Dir::Etc::sourcelist=${apt}/sources.list`,
+    "Dir::Etc::sourceparts=-",
+    `Dir::State::lists=${apt}/lists`,
+    `Dir::Cache=${apt}`,
+    "APT::Sandbox::User=root",
   ].flatMap((option) => ["-o", option]);
   const packages = ["emscripten", "binaryen", "libc6", "libstdc++6", "libgcc-s1"];
   say(`fetching Debian 13's ${packages.join(", ")} (250 MB) into ${cache}`);
   execFileSync("apt-get", [...options, "-qq", "update"], { stdio: ["ignore", 2, 2] });
-  execFileSync("apt-get", [...options, "-qq", "download", ...packages], { cwd: apt, stdio: ["ignore", 2, 2] });
+  execFileSync("apt-get", [...options, "-qq", "download", ...packages], {
+    cwd: apt,
+    stdio: ["ignore", 2, 2],
+  });
   for (const file of readdirSync(apt).filter((name) => name.endsWith(".deb"))) {
     execFileSync("dpkg", ["-x", join(apt, file), join(stage, "root")]);
   }
@@ -78,7 +101,8 @@ function makePrivateCopy() {
   if (process.arch !== "x64" || !existsSync("/usr/bin/dpkg")) {
     throw new Error(
       `no Emscripten ${minimum.join(".")} or newer on PATH or in $EMSDK, and a private copy can be made only on ` +
-        "x86-64 Debian. Install emsdk (https://emscripten.org/docs/getting_started) and set EMSDK.");
+        "x86-64 Debian. Install emsdk (https://emscripten.org/docs/getting_started) and set EMSDK.",
+    );
   }
   aptInstall([`clang-${llvm}`, `lld-${llvm}`, `llvm-${llvm}`, "python3", "debian-archive-keyring"]);
   const final = join(cache, "debian13");
@@ -91,14 +115,23 @@ function makePrivateCopy() {
   const root = join(stage, "root/usr/share/emscripten");
   writeFileSync(join(root, "package.json"), "{}"); // else Node reads this project's, and its "type"
   say("adding acorn from npm");
-  execFileSync("npm", ["install", "--silent", "--no-save", "--prefix", root, "--ignore-scripts", "acorn@8"],
-    { stdio: ["ignore", 2, 2] });
+  execFileSync("npm", ["install", "--silent", "--no-save", "--prefix", root, "--ignore-scripts", "acorn@8"], {
+    stdio: ["ignore", 2, 2],
+  });
   // Emscripten reads the configuration that lies in its own folder before any other.
-  writeFileSync(join(root, ".emscripten"), [
-    "LLVM_ROOT = '/usr/bin'", `BINARYEN_ROOT = '${final}/binaryen'`, `NODE_JS = '${process.execPath}'`,
-    `LLVM_ADD_VERSION = '${llvm}'`, `CLANG_ADD_VERSION = '${llvm}'`, "FROZEN_CACHE = True",
-    `CACHE = '${final}/root/usr/share/emscripten/cache'`, "",
-  ].join("\n"));
+  writeFileSync(
+    join(root, ".emscripten"),
+    [
+      "LLVM_ROOT = '/usr/bin'",
+      `BINARYEN_ROOT = '${final}/binaryen'`,
+      `NODE_JS = '${process.execPath}'`,
+      `LLVM_ADD_VERSION = '${llvm}'`,
+      `CLANG_ADD_VERSION = '${llvm}'`,
+      "FROZEN_CACHE = True",
+      `CACHE = '${final}/root/usr/share/emscripten/cache'`,
+      "",
+    ].join("\n"),
+  );
   renameSync(stage, final); // only now does the copy count as complete
   return join(final, "root/usr/share/emscripten");
 }

@@ -1,12 +1,36 @@
-// Installs Debian packages that are missing, saying which and why it cannot where it cannot.
+// Installs Debian packages that are missing, saying which, and what to run where it may not.
 import { execFileSync, spawnSync } from "node:child_process";
 
-const isInstalled = (name) =>
-  spawnSync("dpkg-query", ["-W", "-f=${Status}", name], { encoding: "utf8" }).stdout === "install ok installed";
+/** For the native engine and tools; the headers serve the WebAssembly build too. */
+export const buildPackages = [
+  "cmake",
+  "g++",
+  "ninja-build",
+  "libcli11-dev",
+  "libsimde-dev",
+  "nlohmann-json3-dev",
+];
+/** For the tests. */
+export const testPackages = ["chromium", "clang-format-19", "googletest", "libgtest-dev"];
+/** For the native benchmarks. */
+export const benchPackages = ["chromium", "libbenchmark-dev"];
+
+function missingOf(packages) {
+  const { stdout } = spawnSync("dpkg-query", ["-W", "-f=${Package} ${db:Status-Status}\n", ...packages], {
+    encoding: "utf8",
+  });
+  const installed = new Set(
+    (stdout ?? "")
+      .split("\n")
+      .filter((line) => line.endsWith(" installed"))
+      .map((line) => line.split(" ")[0]),
+  );
+  return packages.filter((name) => !installed.has(name));
+}
 
 /** Installs those of `packages` that are missing. Throws, naming the command to run by hand, where it may not. */
 export function aptInstall(packages) {
-  const missing = packages.filter((name) => !isInstalled(name));
+  const missing = missingOf(packages);
   if (missing.length === 0) return;
   const asRoot = process.getuid() === 0 ? [] : ["sudo", "-n"];
   const run = (...command) => {
@@ -18,7 +42,9 @@ export function aptInstall(packages) {
     run("apt-get", "-qq", "update");
     run("apt-get", "-qq", "install", "--yes", "--no-install-recommends", ...missing);
   } catch (error) {
-    throw new Error(`could not install ${missing.join(", ")} (${error.message}); ` +
-      `run: sudo apt-get install ${missing.join(" ")}`);
+    throw new Error(
+      `could not install ${missing.join(", ")} (${error.message}); ` +
+        `run: sudo apt-get install ${missing.join(" ")}`,
+    );
   }
 }

@@ -14,7 +14,8 @@ class ApiTest : public ::testing::Test {
   ~ApiTest() override { gpt2_destroy(engine); }
 
   Json LoadBegin(const std::string& config) {
-    return Json::parse(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2));
+    return Json::parse(
+        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2));
   }
   Json Feed(const std::string& bytes) {
     return Json::parse(
@@ -41,8 +42,9 @@ class ApiTest : public ::testing::Test {
 TEST_F(ApiTest, GeneratesTheReferencesGreedyTokens) {
   Load("tied");
   const Golden golden(TinyModelFolder("tied"));
-  const Json begun = Generate({{"prompt", golden.greedy_prompt},
-                               {"options", {{"temperature", 0}, {"maxNewTokens", golden.greedy_ids.size()}}}});
+  const Json begun =
+      Generate({{"prompt", golden.greedy_prompt},
+                {"options", {{"temperature", 0}, {"maxNewTokens", golden.greedy_ids.size()}}}});
   ASSERT_TRUE(begun.contains("result")) << begun;
   EXPECT_EQ(begun["result"]["promptTokens"], golden.greedy_prompt.size());
   std::vector<std::int32_t> ids;
@@ -63,7 +65,8 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
   };
   EXPECT_EQ(error_with(Json::object()), "");
   EXPECT_NE(error_with({{"top_k", 3}}).find("there is no option \"top_k\""), std::string::npos);
-  EXPECT_NE(error_with({{"topP", 1.5}}).find("topP is 1.5, expected a number from 0 to 1"), std::string::npos);
+  EXPECT_NE(error_with({{"topP", 1.5}}).find("topP is 1.5, expected a number from 0 to 1"),
+            std::string::npos);
   EXPECT_NE(error_with({{"topK", 1.5}}).find("whole number"), std::string::npos);
   EXPECT_NE(error_with({{"temperature", nullptr}}).find("temperature is null"), std::string::npos);
   EXPECT_NE(error_with({{"ignoreEos", 1}}).find("true or false"), std::string::npos);

@@ -43,7 +43,8 @@ TEST(ConfigJson, EachImpossibleValueIsNamed) {
   EXPECT_NE(ErrorWith("activation_function", "relu").find("relu"), std::string::npos);
   EXPECT_NE(ErrorWith("model_type", "llama").find("llama"), std::string::npos);
   EXPECT_NE(ErrorWith("layer_norm_epsilon", -1).find("layer_norm_epsilon"), std::string::npos);
-  EXPECT_NE(ErrorWith("scale_attn_by_inverse_layer_idx", true).find("scale_attn"), std::string::npos);
+  EXPECT_NE(ErrorWith("scale_attn_by_inverse_layer_idx", true).find("scale_attn"),
+            std::string::npos);
   EXPECT_NE(ErrorWith("quantization_config", "q8").find("quantization_config"), std::string::npos);
 }
 

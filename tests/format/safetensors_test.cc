@@ -29,14 +29,17 @@ TEST(Safetensors, HeaderLengthOutOfRange) {
   EXPECT_EQ(ReadSafetensorsPrefix(std::string("\x10\0\0\0\0\0\0\0", 8)).value(), 16u);
 }
 
-TEST(Safetensors, NotJson) { EXPECT_NE(ErrorOf("{\"a\":").find("JSON"), std::string::npos); }
+TEST(Safetensors, NotJson) {
+  EXPECT_NE(ErrorOf("{\"a\":").find("JSON"), std::string::npos);
+}
 
 TEST(Safetensors, OverlapAndGap) {
   EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
                         "b": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}})")
                 .find("overlap"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})").find("expected 0"),
+  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})")
+                .find("expected 0"),
             std::string::npos);
 }
 
@@ -50,8 +53,9 @@ TEST(Safetensors, HugeShapesDoNotOverflow) {
                         "data_offsets": [0, 0]}})")
                 .find("too many"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1e300], "data_offsets": [0, 4]}})").find("shape"),
-            std::string::npos);
+  EXPECT_NE(
+      ErrorOf(R"({"a": {"dtype": "F32", "shape": [1e300], "data_offsets": [0, 4]}})").find("shape"),
+      std::string::npos);
 }
 
 TEST(Safetensors, DuplicateNames) {
@@ -63,7 +67,8 @@ TEST(Safetensors, DuplicateNames) {
 
 TEST(Safetensors, MissingAndMistypedFields) {
   for (const char* header :
-       {R"({"a": 3})", R"({"a": {}})", R"({"a": {"dtype": "F32", "shape": "x", "data_offsets": [0, 4]}})",
+       {R"({"a": 3})", R"({"a": {}})",
+        R"({"a": {"dtype": "F32", "shape": "x", "data_offsets": [0, 4]}})",
         R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0]}})",
         R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [8, 4]}})",
         R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", "[]"}) {

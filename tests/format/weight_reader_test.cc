@@ -77,8 +77,9 @@ TEST_F(WeightReaderTest, BytesAfterTheEndAreNoticed) {
 }
 
 TEST_F(WeightReaderTest, MissingUnknownAndMisshapenTensorsAreNamed) {
-  EXPECT_NE(Read(config, WithHeaderEdit("\"ln_f.weight\"", "\"ln_f.wrong!\"")).error.find("ln_f.wrong!"),
-            std::string::npos);
+  EXPECT_NE(
+      Read(config, WithHeaderEdit("\"ln_f.weight\"", "\"ln_f.wrong!\"")).error.find("ln_f.wrong!"),
+      std::string::npos);
   Json other = Json::parse(config);
   other["n_layer"] = 4;
   EXPECT_NE(Read(other.dump(), file).error.find("h.3"), std::string::npos);
@@ -117,7 +118,8 @@ TEST_F(WeightReaderTest, DamagedFilesNeverReadOutOfBounds) {
       damaged[at] = random.Next() % 2 ? digits[random.Next() % (sizeof digits - 1)]
                                       : static_cast<char>(random.Next());
     }
-    const Outcome outcome = Read(config, damaged, 1 + static_cast<std::size_t>(random.Next() % 9999));
+    const Outcome outcome =
+        Read(config, damaged, 1 + static_cast<std::size_t>(random.Next() % 9999));
     EXPECT_NE(outcome.ok, !outcome.error.empty());
   }
 }

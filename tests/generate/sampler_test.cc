@@ -10,7 +10,9 @@ namespace gpt2 {
 namespace {
 
 // Every filter off, so that a test turns on what it is about.
-GenerateOptions Plain() { return {.temperature = 1, .top_k = 0, .top_p = 1}; }
+GenerateOptions Plain() {
+  return {.temperature = 1, .top_k = 0, .top_p = 1};
+}
 
 std::set<std::int32_t> Reachable(const GenerateOptions& options, const std::vector<float>& logits) {
   Sampler sampler(options, logits.size());
@@ -20,7 +22,8 @@ std::set<std::int32_t> Reachable(const GenerateOptions& options, const std::vect
 }
 
 // Probabilities 0.5, 0.25, 0.15, 0.1 in a mixed order.
-const std::vector<float> kLogits = {std::log(0.15f), std::log(0.5f), std::log(0.1f), std::log(0.25f)};
+const std::vector<float> kLogits = {std::log(0.15f), std::log(0.5f), std::log(0.1f),
+                                    std::log(0.25f)};
 
 TEST(Sampler, TemperatureZeroTakesTheLikeliestAndTheFirstOfEquals) {
   GenerateOptions options = Plain();
@@ -35,7 +38,8 @@ TEST(Sampler, FrequenciesAreTheProbabilities) {
   constexpr int kDraws = 40000;
   for (int i = 0; i < kDraws; ++i) ++counts[static_cast<std::size_t>(sampler.Sample(kLogits))];
   // Five standard deviations of a binomial: sqrt(0.25 / 40000) * 5.
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(counts[i] / 40000.0, std::exp(kLogits[i]), 0.0125);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(counts[i] / 40000.0, std::exp(kLogits[i]), 0.0125);
 }
 
 TEST(Sampler, TopKKeepsTheKLikeliest) {
@@ -56,7 +60,7 @@ TEST(Sampler, TopPKeepsTheFewestThatReachIt) {
 
 TEST(Sampler, TopPCountsWithinTopK) {
   GenerateOptions options = Plain();
-  options.top_k = 3;    // 0.5, 0.25, 0.15 become 0.556, 0.278, 0.167
+  options.top_k = 3;     // 0.5, 0.25, 0.15 become 0.556, 0.278, 0.167
   options.top_p = 0.82;  // 0.556 + 0.278 = 0.833 is enough
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
 }
@@ -115,7 +119,8 @@ TEST(SelectTop, IsAFullSortsBeginning) {
   std::vector<float> logits(1000);
   for (float& logit : logits) logit = static_cast<float>(random.Next() % 50);  // many ties
   std::vector<Candidate> all;
-  for (std::size_t i = 0; i < logits.size(); ++i) all.push_back({static_cast<std::int32_t>(i), logits[i]});
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    all.push_back({static_cast<std::int32_t>(i), logits[i]});
   std::sort(all.begin(), all.end(), IsLikelier);
   std::vector<Candidate> best;
   for (const std::size_t count : {0, 1, 40, 999, 1000, 5000}) {

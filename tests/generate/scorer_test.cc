@@ -9,7 +9,8 @@
 namespace gpt2::testing {
 namespace {
 
-std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids, std::size_t stride) {
+std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids,
+                            std::size_t stride) {
   Scorer scorer = std::move(Scorer::Begin(context, ids, stride).value());
   while (!scorer.is_done()) scorer.Step();
   return scorer.logprobs();

@@ -31,7 +31,8 @@ class SessionTest : public ::testing::Test {
     }
     return ids;
   }
-  std::vector<std::int32_t> Run(std::span<const std::int32_t> prompt, const GenerateOptions& options) {
+  std::vector<std::int32_t> Run(std::span<const std::int32_t> prompt,
+                                const GenerateOptions& options) {
     Session session = Begin(prompt, options);
     return Finish(session);
   }
@@ -94,8 +95,9 @@ TEST_F(SessionTest, StrictModeRefusesWithTheNumbers) {
   const auto refused = Session::Begin(*model.context, nullptr, Ids(40), options);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kCapacity);
-  EXPECT_EQ(refused.error().message,
-            "sequence longer than model capacity: 40 prompt tokens and 9 new ones, the context holds 48");
+  EXPECT_EQ(
+      refused.error().message,
+      "sequence longer than model capacity: 40 prompt tokens and 9 new ones, the context holds 48");
   options.max_new_tokens = 8;
   EXPECT_TRUE(Session::Begin(*model.context, nullptr, Ids(40), options).ok());
 }
@@ -107,7 +109,8 @@ TEST_F(SessionTest, BadIdsAndEmptyPromptsAreErrors) {
     ASSERT_FALSE(result.ok());
     EXPECT_NE(result.error().message.find(std::to_string(id)), std::string::npos);
   }
-  EXPECT_FALSE(Session::Begin(*model.context, nullptr, {}, {}).ok());  // no end-of-text to start from
+  EXPECT_FALSE(
+      Session::Begin(*model.context, nullptr, {}, {}).ok());  // no end-of-text to start from
 }
 
 TEST_F(SessionTest, LogprobsAreTheModelsOwn) {

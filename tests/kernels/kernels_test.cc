@@ -1,5 +1,5 @@
-// Every kernel of kernels.inc against its plain twin: the same bits, at all kinds of sizes, and not one
-// value written outside.
+// Every kernel of kernels.inc against its plain twin: the same bits, at all kinds of sizes, and not
+// one value written outside.
 #include "engine/kernels/kernels.h"
 
 #include <gtest/gtest.h>
@@ -200,7 +200,8 @@ struct AttendF32Check {
       const std::size_t padded = RoundUp(dim, 4);
       auto keys = data.Values(128 * padded), values = data.Values(128 * padded);
       for (std::size_t p = 0; p < 128; ++p) {  // padding is zero, as the cache keeps it
-        for (std::size_t d = dim; d < padded; ++d) keys[p * padded + d] = values[p * padded + d] = 0;
+        for (std::size_t d = dim; d < padded; ++d)
+          keys[p * padded + d] = values[p * padded + d] = 0;
       }
       for (const std::size_t positions : kPositions) {
         const auto q = data.Values(dim);
@@ -231,7 +232,8 @@ struct AttendQ8Check {
         std::vector<float> out[2];
         for (int i = 0; i < 2; ++i) {
           out[i].assign(dim + 1, kGuard);
-          const KvHeadQ8 kv{keys.data(), values.data(), key_scales.data(), value_scales.data(), padded};
+          const KvHeadQ8 kv{keys.data(), values.data(), key_scales.data(), value_scales.data(),
+                            padded};
           (i == 0 ? fast : plain)(q.data(), kv, dim, positions, out[i].data());
         }
         ExpectSameBits(out[0], out[1], "AttendQ8");
@@ -253,8 +255,10 @@ struct SoftmaxStatsCheck {
   }
 };
 
-#define KERNEL(operation, isa) \
-  TEST(Kernels, operation##_##isa) { operation##Check::Run(&operation##_##isa, &operation##_Reference); }
+#define KERNEL(operation, isa)                                         \
+  TEST(Kernels, operation##_##isa) {                                   \
+    operation##Check::Run(&operation##_##isa, &operation##_Reference); \
+  }
 #ifdef __wasm_relaxed_simd__
 #define KERNEL_RELAXED(operation) KERNEL(operation, RelaxedSimd)
 #endif

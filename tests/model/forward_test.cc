@@ -13,8 +13,8 @@
 namespace gpt2::testing {
 namespace {
 
-// float32 against float64 over at most 3 layers of width 96: sums of some hundred products of order 1,
-// each rounded to 2^-24, stay far below.
+// float32 against float64 over at most 3 layers of width 96: sums of some hundred products of order
+// 1, each rounded to 2^-24, stay far below.
 constexpr float kF32Tolerance = 1e-4f;
 constexpr double kMostQ8Divergence = 0.002;  // nats
 
@@ -23,11 +23,12 @@ class TinyModel : public ::testing::TestWithParam<std::string> {
   std::string folder() const { return TinyModelFolder(GetParam()); }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, TinyModel, ::testing::ValuesIn(TinyModelNames()), [](const auto& variant) {
-  std::string name = variant.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, TinyModel, ::testing::ValuesIn(TinyModelNames()),
+                         [](const auto& variant) {
+                           std::string name = variant.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
 
 double KlDivergence(const std::vector<float>& expected, const std::vector<float>& found) {
   const auto log_sum = [](const std::vector<float>& logits) {
@@ -142,7 +143,8 @@ std::uint64_t HashOf(const std::vector<std::vector<float>>& logits) {
   return hash;
 }
 
-// These numbers are the contract between builds: every native and every WebAssembly build runs this test.
+// These numbers are the contract between builds: every native and every WebAssembly build runs this
+// test.
 TEST(EveryBuild, ComputesTheSameBits) {
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);

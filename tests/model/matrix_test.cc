@@ -29,7 +29,8 @@ TEST(Matrix, RowsComeBackAsTheyWereSet) {
           const std::size_t count = std::min(kGroup, cols - start);
           std::vector<float> band(count * rows);
           for (std::size_t i = 0; i < count; ++i) {
-            for (std::size_t r = 0; r < rows; ++r) band[i * rows + r] = values[r * cols + start + i];
+            for (std::size_t r = 0; r < rows; ++r)
+              band[i * rows + r] = values[r * cols + start + i];
           }
           by_inputs.SetInputs(start, count, band.data());
         }

@@ -9,7 +9,8 @@
 namespace gpt2::testing {
 
 std::vector<std::string> TinyModelNames() {
-  return {"exact-gelu", "no-bias", "no-qkv-bias", "odd-width", "prefixed-f16", "tied", "untied-bias"};
+  return {"exact-gelu",   "no-bias", "no-qkv-bias", "odd-width",
+          "prefixed-f16", "tied",    "untied-bias"};
 }
 
 std::string TinyModelFolder(const std::string& name) {
@@ -22,7 +23,9 @@ std::string ReadTestFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-Json ReadTestJson(const std::string& path) { return Json::parse(ReadTestFile(path)); }
+Json ReadTestJson(const std::string& path) {
+  return Json::parse(ReadTestFile(path));
+}
 
 std::unique_ptr<Weights> LoadWeights(const std::string& folder, WeightFormat format,
                                      std::size_t feed_bytes) {

@@ -60,8 +60,10 @@ TEST(Tokenizer, AnyTextComesBack) {
     for (std::uint64_t size = random.Next() % 60; size > 0; --size) {
       const std::uint64_t r = random.Next();
       // ASCII, multi-byte characters, white space of all kinds and stray bytes.
-      constexpr std::string_view kParts[] = {"é", "漢", "😀", " ", "\n", "\u00a0", "'s", "7", "a",
-                                             "\xff", "\xe2\x82", "<|endoftext|>", "٣", "\u2028"};
+      constexpr std::string_view kParts[] = {"é",  "漢",     "😀",       " ",
+                                             "\n", "\u00a0", "'s",       "7",
+                                             "a",  "\xff",   "\xe2\x82", "<|endoftext|>",
+                                             "٣",  "\u2028"};
       text += kParts[r % std::size(kParts)];
       text += static_cast<char>(r >> 32);
     }

@@ -25,15 +25,21 @@ TEST(Utf8Stream, NeverGivesHalfACharacter) {
 
 TEST(Utf8Stream, BytesThatAreNoCharacterBecomeReplacements) {
   Utf8Stream stream;
-  EXPECT_EQ(stream.Push("a\xff" "b"), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(stream.Push("a\xff"
+                        "b"),
+            "a\xef\xbf\xbd"
+            "b");
   EXPECT_EQ(stream.Push("\xe2\x82"), "");  // could become a euro sign
-  EXPECT_EQ(stream.Push("x"), "\xef\xbf\xbd\xef\xbf\xbd" "x");
+  EXPECT_EQ(stream.Push("x"),
+            "\xef\xbf\xbd\xef\xbf\xbd"
+            "x");
   EXPECT_EQ(stream.Push("\xf0\x9f"), "");
   EXPECT_EQ(stream.Flush(), "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 TEST(ReadUtf8, RefusesOverlongSurrogateAndTooLarge) {
-  for (const std::string_view text : {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
+  for (const std::string_view text :
+       {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
     EXPECT_EQ(ReadUtf8(text).code_point, kInvalidCodePoint);
   }
   EXPECT_EQ(ReadUtf8("\xf4\x8f\xbf\xbf").code_point, 0x10ffffu);

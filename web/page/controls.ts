@@ -15,16 +15,78 @@ interface NumberControl {
 }
 
 const numbers: readonly NumberControl[] = [
-  { name: "maxNewTokens", label: "Tokens", help: "How many to write at most", min: 1, max: 4096, step: 1, initial: 200 },
-  { name: "temperature", label: "Temperature", help: "0 is the likeliest text, higher is wilder", min: 0, max: 5, step: 0.05, initial: 0.8 },
-  { name: "topK", label: "Top k", help: "Choose among the k likeliest tokens; 0 for all", min: 0, max: 100000, step: 1, initial: 40 },
-  { name: "topP", label: "Top p", help: "…among the fewest with this much probability", min: 0, max: 1, step: 0.01, initial: 0.95 },
-  { name: "minP", label: "Min p", help: "…among those with this share of the best's probability", min: 0, max: 1, step: 0.01, initial: 0 },
-  { name: "repetitionPenalty", label: "Repetition penalty", help: "Above 1 avoids what was said", min: 0.1, max: 10, step: 0.01, initial: 1 },
-  { name: "seed", label: "Seed", help: "The same seed gives the same text; empty for a new one each time", min: 0, max: Number.MAX_SAFE_INTEGER, step: 1, initial: null },
+  {
+    name: "maxNewTokens",
+    label: "Tokens",
+    help: "How many to write at most",
+    min: 1,
+    max: 4096,
+    step: 1,
+    initial: 200,
+  },
+  {
+    name: "temperature",
+    label: "Temperature",
+    help: "0 is the likeliest text, higher is wilder",
+    min: 0,
+    max: 5,
+    step: 0.05,
+    initial: 0.8,
+  },
+  {
+    name: "topK",
+    label: "Top k",
+    help: "Choose among the k likeliest tokens; 0 for all",
+    min: 0,
+    max: 100000,
+    step: 1,
+    initial: 40,
+  },
+  {
+    name: "topP",
+    label: "Top p",
+    help: "…among the fewest with this much probability",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    initial: 0.95,
+  },
+  {
+    name: "minP",
+    label: "Min p",
+    help: "…among those with this share of the best's probability",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    initial: 0,
+  },
+  {
+    name: "repetitionPenalty",
+    label: "Repetition penalty",
+    help: "Above 1 avoids what was said",
+    min: 0.1,
+    max: 10,
+    step: 0.01,
+    initial: 1,
+  },
+  {
+    name: "seed",
+    label: "Seed",
+    help: "The same seed gives the same text; empty for a new one each time",
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    step: 1,
+    initial: null,
+  },
 ];
 
-function makeControl(name: string, label: string, help: string, input: HTMLInputElement, wide = false): HTMLElement {
+function makeControl(
+  name: string,
+  label: string,
+  help: string,
+  input: HTMLInputElement,
+  wide = false,
+): HTMLElement {
   const control = document.createElement("div");
   control.className = wide ? "control wide" : "control";
   const caption = document.createElement("label");

@@ -20,7 +20,8 @@ let loading: AbortController | undefined;
 let generating: AbortController | undefined;
 
 function showError(error: unknown, retry?: () => void): void {
-  ui.errorText.textContent = error instanceof Gpt2Error || error instanceof Error ? error.message : String(error);
+  ui.errorText.textContent =
+    error instanceof Gpt2Error || error instanceof Error ? error.message : String(error);
   ui.error.hidden = false;
   ui.errorRetry.hidden = retry === undefined;
   ui.errorRetry.onclick = retry ?? null;
@@ -86,9 +87,10 @@ function showSummary(summary: GenerateSummary): void {
   const { timings } = summary;
   ui.speed.textContent = timings.decodedTokens > 0 ? formatRate(timings.decodedTokensPerSecond) : "–";
   ui.firstToken.textContent = formatMs(timings.firstTokenMs);
-  const dropped = summary.droppedTokens > 0
-    ? ` The first ${summary.droppedTokens} tokens no longer fitted the context.`
-    : "";
+  const dropped =
+    summary.droppedTokens > 0
+      ? ` The first ${summary.droppedTokens} tokens no longer fitted the context.`
+      : "";
   ui.finish.textContent = `${finishSentences[summary.finishReason]} Seed ${summary.seed}.${dropped}`;
 }
 
@@ -110,7 +112,8 @@ async function generate(prompt: string): Promise<void> {
       ...readOptions(),
       signal: generating.signal,
       onSummary: showSummary,
-      onPrompt: ({ done, total }) => (ui.finish.textContent = `Reading the prompt: ${done} of ${total} tokens`),
+      onPrompt: ({ done, total }) =>
+        (ui.finish.textContent = `Reading the prompt: ${done} of ${total} tokens`),
     });
     for await (const token of stream) {
       ui.output.append(token.text);

@@ -35,8 +35,10 @@ export class Connection {
 
   constructor(private readonly worker: WorkerPort) {
     worker.onmessage = ({ data }) => this.receive(data);
-    worker.onerror = (event) => this.end(new WorkerError("worker-died", `the worker failed: ${event.message}`));
-    worker.onmessageerror = () => this.end(new WorkerError("worker-died", "the worker sent what cannot be read"));
+    worker.onerror = (event) =>
+      this.end(new WorkerError("worker-died", `the worker failed: ${event.message}`));
+    worker.onmessageerror = () =>
+      this.end(new WorkerError("worker-died", "the worker sent what cannot be read"));
   }
 
   request<K extends RequestName>(

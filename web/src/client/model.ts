@@ -49,7 +49,10 @@ function checkLoadOptions(options: LoadOptions): void {
   }
   const { threads, kv, variant } = options;
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= 64)) {
-    throw new InvalidArgumentError("invalid-argument", `threads is ${threads}, expected a whole number from 1 to 64`);
+    throw new InvalidArgumentError(
+      "invalid-argument",
+      `threads is ${threads}, expected a whole number from 1 to 64`,
+    );
   }
   if (kv !== undefined && kv !== "q8" && kv !== "f32") {
     throw new InvalidArgumentError("invalid-argument", `kv is ${String(kv)}, expected "q8" or "f32"`);

@@ -32,7 +32,10 @@ export class UrlSource implements ModelSource {
     }
     if (!response.ok || response.body === null) {
       const code = response.status === 404 ? "not-found" : "network";
-      throw new LoadError(code, `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`);
+      throw new LoadError(
+        code,
+        `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`,
+      );
     }
     // A host that compresses on the fly states the compressed length.
     const encoded = response.headers.get("content-encoding") !== null;
@@ -74,7 +77,11 @@ export async function readText(source: ModelSource, name: string, signal: AbortS
 }
 
 /** As readText, but "" where the host has no such file. */
-export async function readOptionalText(source: ModelSource, name: string, signal: AbortSignal): Promise<string> {
+export async function readOptionalText(
+  source: ModelSource,
+  name: string,
+  signal: AbortSignal,
+): Promise<string> {
   try {
     return await readText(source, name, signal);
   } catch (error) {

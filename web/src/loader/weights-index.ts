@@ -55,7 +55,10 @@ export function parseWeightsIndex(text: string): WeightsIndex {
   const pieces = value.pieces.map(parsePiece);
   const total = pieces.reduce((sum, piece) => sum + piece.size, 0);
   if (total !== value.size) {
-    throw new LoadError("corrupt", `weights.json: its pieces are ${total} bytes together, its size is ${value.size}`);
+    throw new LoadError(
+      "corrupt",
+      `weights.json: its pieces are ${total} bytes together, its size is ${value.size}`,
+    );
   }
   return { size: value.size, pieces };
 }

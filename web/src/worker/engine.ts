@@ -61,7 +61,9 @@ export class Engine {
   }
 
   loadWeights(bytes: Uint8Array): void {
-    this.withBytes(bytes, (pointer) => this.parse(this.module._gpt2_load_weights(this.engine, pointer, bytes.length)));
+    this.withBytes(bytes, (pointer) =>
+      this.parse(this.module._gpt2_load_weights(this.engine, pointer, bytes.length)),
+    );
   }
 
   /** Calls that take nothing but the engine. */
@@ -72,7 +74,9 @@ export class Engine {
   /** Calls that take a JSON request. */
   request(name: RequestCall, request: unknown): unknown {
     const bytes = this.encoder.encode(JSON.stringify(request));
-    return this.withBytes(bytes, (pointer) => this.parse(this.module[name](this.engine, pointer, bytes.length)));
+    return this.withBytes(bytes, (pointer) =>
+      this.parse(this.module[name](this.engine, pointer, bytes.length)),
+    );
   }
 
   /** SHA-256 in hexadecimal, where the page has no crypto.subtle. */

@@ -81,7 +81,10 @@ export async function loadEngine(
     await loadPlainFile(source, weightsFile, { ...sink, onSize: (size) => (totalBytes = size) }, signal);
   }
   signal.throwIfAborted();
-  const loaded = engine.call("_gpt2_load_end") as Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice"> & {
+  const loaded = engine.call("_gpt2_load_end") as Omit<
+    ModelInfo,
+    "variant" | "simd" | "memoryBytes" | "notice"
+  > & {
     kernels: ModelInfo["simd"];
   };
   const { kernels, ...rest } = loaded;

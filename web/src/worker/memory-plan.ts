@@ -24,9 +24,10 @@ export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32
   const layers = field(config, "n_layer");
   const positions = field(config, "n_positions") || field(config, "n_ctx");
   const vocab = field(config, "vocab_size");
-  const quantization = typeof config === "object" && config !== null && "quantization_config" in config
-    ? (config.quantization_config as { weights?: unknown } | null)
-    : null;
+  const quantization =
+    typeof config === "object" && config !== null && "quantization_config" in config
+      ? (config.quantization_config as { weights?: unknown } | null)
+      : null;
   const isQ8 = quantization?.weights === "q8";
   // Floats of two bytes widen to four; wpe does so in every format.
   const weights = isQ8 ? weightBytes * 1.02 + positions * width * 4 : weightBytes * 2;

@@ -27,14 +27,20 @@ export function chooseVariant(
   wanted: Variant | undefined,
 ): { variant: Variant; notice: string | null } {
   if (!features.simd) {
-    throw new Gpt2Error("unsupported", "this browser has no WebAssembly SIMD: Chrome 91, Firefox 89, Safari 16.4 or newer is needed");
+    throw new Gpt2Error(
+      "unsupported",
+      "this browser has no WebAssembly SIMD: Chrome 91, Firefox 89, Safari 16.4 or newer is needed",
+    );
   }
   if (wanted !== undefined) {
     if (wanted.startsWith("threads") && !features.threads) {
       throw new Gpt2Error("unsupported", `the engine build "${wanted}" needs a cross-origin isolated page`);
     }
     if (wanted.endsWith("relaxed") && !features.relaxedSimd) {
-      throw new Gpt2Error("unsupported", `the engine build "${wanted}" needs relaxed SIMD, which this browser lacks`);
+      throw new Gpt2Error(
+        "unsupported",
+        `the engine build "${wanted}" needs relaxed SIMD, which this browser lacks`,
+      );
     }
     return { variant: wanted, notice: null };
   }

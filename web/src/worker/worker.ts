@@ -1,6 +1,12 @@
 // The worker: owns the engine, answers one request at a time, and looks for messages between tokens.
 import { errorToWire, Gpt2Error } from "../shared/errors.js";
-import { cancelledCode, type FromWorker, type RequestName, type Requests, type ToWorker } from "../shared/protocol.js";
+import {
+  cancelledCode,
+  type FromWorker,
+  type RequestName,
+  type Requests,
+  type ToWorker,
+} from "../shared/protocol.js";
 import { generate } from "./generate.js";
 import { loadEngine, type LoadedEngine } from "./load.js";
 import { score } from "./score.js";

@@ -1,0 +1,73 @@
+// Builds parts of the project, installing first what they need. `node engine/toolchain/build.mjs PART...`
+// with the parts native, native-asan, native-tsan, wasm and web; web includes wasm.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureEmscripten } from "./emscripten.mjs";
+import { aptInstall, buildPackages } from "./system-packages.mjs";
+
+export const root = resolve(fileURLToPath(new URL("../..", import.meta.url)));
+
+/** Runs a program to its end; its output goes to standard error, so that callers own standard output. */
+export function run(program, args, { quiet = false, env = {} } = {}) {
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: quiet ? ["ignore", "pipe", "pipe"] : ["ignore", 2, 2],
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+  });
+  if (status === 0) return;
+  if (quiet) process.stderr.write(`${stdout ?? ""}${stderr ?? ""}`);
+  throw new Error(
+    `${program} ${args.slice(0, 4).join(" ")} failed (${error?.message ?? `exit status ${status}`})`,
+  );
+}
+
+/** Installs the packages of package-lock.json, if they have changed since it last did. */
+export function ensureNodeModules() {
+  const stamp = join(root, "node_modules/.installed");
+  const lock = join(root, "package-lock.json");
+  if (existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.error("npm: installing the packages of package-lock.json");
+  run("npm", ["ci", "--no-audit", "--no-fund"]);
+  writeFileSync(stamp, "");
+}
+
+/** Configures (once) and builds a preset of CMakePresets.json. */
+export function buildPreset(preset, { targets = [], quiet = false } = {}) {
+  aptInstall(buildPackages);
+  if (preset === "wasm") ensureEmscripten();
+  if (!existsSync(join(root, "build", preset, "build.ninja"))) {
+    const withTests = existsSync("/usr/src/googletest") ? "ON" : "OFF"; // a visitor who only runs the page needs none
+    run("cmake", ["--preset", preset, `-DGPT2_TESTS=${withTests}`], { quiet });
+  }
+  run("cmake", ["--build", "--preset", preset, ...targets.flatMap((target) => ["--target", target])], {
+    quiet,
+  });
+}
+
+/** The targets of the four builds of the engine. */
+export const engineTargets = ["simd", "simd-relaxed", "threads", "threads-relaxed"].map(
+  (name) => `gpt2-${name}`,
+);
+
+export function buildWeb() {
+  ensureNodeModules();
+  buildPreset("wasm", { targets: engineTargets });
+  run("npx", ["tsc", "-b", "web"]);
+  run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    for (const part of process.argv.slice(2)) {
+      if (part === "web") buildWeb();
+      else buildPreset(part);
+    }
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}

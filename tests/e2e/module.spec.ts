@@ -1,0 +1,219 @@
+// The ES module, used as an embedder uses it, and against the native engine.
+import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import type * as Gpt2 from "../../web/src/client/index.js";
+
+const root = resolve(import.meta.dirname, "../..");
+const demo = resolve(root, "web/models/demo");
+const native = (...args: string[]) =>
+  JSON.parse(
+    execFileSync(resolve(root, "build/native/weights_tools/gpt2-weights"), args, { encoding: "utf8" }),
+  );
+
+/** Runs `use` in a page, with a model that is loaded with `load`. */
+async function withModel<T, A>(
+  page: Page,
+  load: Gpt2.LoadOptions,
+  use: (model: Gpt2.Model, argument: A) => Promise<T>,
+  argument: A,
+): Promise<T> {
+  await page.goto("./?model=none");
+  return page.evaluate(
+    async ([options, source, value]) => {
+      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
+      const model = await loadModel("models/demo/", options);
+      try {
+        const body = new Function(`return (${source})`)() as (
+          model: Gpt2.Model,
+          argument: unknown,
+        ) => Promise<unknown>;
+        return await body(model, value);
+      } finally {
+        await model.dispose();
+      }
+    },
+    [load, use.toString(), argument] as const,
+  ) as Promise<T>;
+}
+
+const prompt = "One day, a little girl named Lily found";
+
+for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const) {
+  test(`${variant} gives the native engine's tokens and the very same log-probabilities`, async ({
+    page,
+  }) => {
+    const options = { maxNewTokens: 60, temperature: 1, topK: 50, topP: 0.98, seed: 1234, ignoreEos: true };
+    const expected = native(
+      "generate",
+      demo,
+      "--prompt",
+      prompt,
+      "--json",
+      "--max-new-tokens",
+      "60",
+      "--temperature",
+      "1",
+      "--top-k",
+      "50",
+      "--top-p",
+      "0.98",
+      "--seed",
+      "1234",
+      "--ignore-eos",
+    );
+    const trace = native("trace", demo, "--text", prompt);
+    const found = await withModel(
+      page,
+      { variant },
+      async (model, { text, call }) => {
+        const { tokens } = await model.complete(text, call);
+        const first = await model.complete(text, { maxNewTokens: 1, temperature: 0, logprobs: 5 });
+        return { info: model.info, ids: tokens.map((token) => token.id), top: first.tokens[0]?.top ?? [] };
+      },
+      { text: prompt, call: options },
+    );
+    expect(found.info.variant).toBe(variant);
+    expect(found.info.simd).toBe(variant.endsWith("relaxed") ? "relaxed" : "simd128");
+    expect(found.ids).toEqual(expected.ids);
+    // Differences of log-probabilities are differences of logits; equal bits give equal decimals.
+    const logits: number[] = trace.logits.at(-1);
+    for (const { id, logprob } of found.top) {
+      const best = found.top[0]!; // five were asked for
+      expect(logprob - best.logprob).toBeCloseTo(logits[id]! - logits[best.id]!, 5);
+    }
+  });
+}
+
+test("tokenizes, detokenizes and scores", async ({ page }) => {
+  const result = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const ids = await model.tokenize(text);
+      return { ids, back: await model.detokenize(ids), score: await model.score(text) };
+    },
+    prompt,
+  );
+  expect(result.back).toBe(prompt);
+  expect(result.score.tokens.map((token) => token.id)).toEqual(result.ids);
+  const sum = result.score.tokens.reduce((total, token) => total + (token.logprob ?? 0), 0);
+  expect(result.score.logprob).toBeCloseTo(sum, 4);
+  expect(result.score.perplexity).toBeCloseTo(Math.exp(-sum / (result.ids.length - 1)), 3);
+});
+
+test("leaving the loop stops the model, and the next request works", async ({ page }) => {
+  const texts = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      let early = "";
+      for await (const token of model.generate(text, { maxNewTokens: 4000, ignoreEos: true, seed: 1 })) {
+        early += token.text;
+        if (early.length > 20) break;
+      }
+      const { text: next } = await model.complete(text, { maxNewTokens: 5, seed: 1 });
+      return { early, next };
+    },
+    prompt,
+  );
+  expect(texts.early.length).toBeLessThan(60);
+  expect(texts.early.startsWith(texts.next.slice(0, 10))).toBe(true);
+});
+
+test("a signal aborts with its own reason, before and during", async ({ page }) => {
+  const errors = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const caught: string[] = [];
+      const attempt = (signal: AbortSignal) =>
+        model
+          .complete(text, { maxNewTokens: 4000, ignoreEos: true, signal })
+          .catch((error: Error) => caught.push(`${error.name}: ${error.message}`));
+      await attempt(AbortSignal.abort(new Error("before")));
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new Error("during")), 50);
+      await attempt(controller.signal);
+      return caught;
+    },
+    prompt,
+  );
+  expect(errors).toEqual(["Error: before", "Error: during"]);
+});
+
+test("what does not fit is cut and reported, or refused in strict mode", async ({ page }) => {
+  const result = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const ids = await model.tokenize(text.repeat(60));
+      const cut = await model.complete(ids, { maxNewTokens: 3 });
+      const error = await model
+        .complete(ids, { maxNewTokens: 3, strict: true })
+        .catch((caught: Error & { code: string }) => caught);
+      return {
+        size: ids.length,
+        capacity: model.info.config.nPositions,
+        cut,
+        code: (error as { code: string }).code,
+        message: (error as Error).message,
+      };
+    },
+    `${prompt} `,
+  );
+  expect(result.cut.droppedTokens).toBeGreaterThanOrEqual(result.size - result.capacity);
+  expect(result.code).toBe("capacity");
+  expect(result.message).toContain(
+    `sequence longer than model capacity: ${result.size} prompt tokens and 3 new ones`,
+  );
+});
+
+test("an edited prompt reuses what it shares with the last one", async ({ page }) => {
+  const reused = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      await model.complete(text, { maxNewTokens: 3 });
+      return (await model.complete(`${text} a cat`, { maxNewTokens: 3 })).reusedTokens;
+    },
+    prompt,
+  );
+  expect(reused).toBeGreaterThan(5);
+});
+
+test("options that do not exist are errors, when generating and when loading", async ({ page }) => {
+  const errors = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
+      const name = (error: Error & { code?: string }) => `${error.name} ${error.code}: ${error.message}`;
+      return [
+        await model.complete(text, { top_p: 1 } as object).then(() => "", name),
+        await loadModel("models/demo/", { thread: 2 } as object).then(() => "", name),
+        await loadModel("models/demo/", { threads: 0 }).then(() => "", name),
+      ];
+    },
+    prompt,
+  );
+  expect(errors[0]).toContain('InvalidArgumentError invalid-argument: there is no option "top_p"');
+  expect(errors[1]).toContain('there is no option "thread"');
+  expect(errors[2]).toContain("threads is 0, expected a whole number from 1 to 64");
+});
+
+test("disposing rejects what is under way", async ({ page }) => {
+  const code = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const running = model
+        .complete(text, { maxNewTokens: 4000, ignoreEos: true })
+        .catch((error: { code: string }) => error.code);
+      await model.dispose();
+      return running;
+    },
+    prompt,
+  );
+  expect(code).toBe("disposed");
+});

@@ -1,0 +1,92 @@
+// Facts that stand in two places, compared; and what the code must not contain.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+  .trim()
+  .split("\n")
+  .filter((file) => existsSync(join(root, file)));
+
+describe("the documents", () => {
+  const documents = files.filter(
+    (file) => /^[A-Z]+\.md$|\/[A-Z_]+\.md$/.test(file) && !file.startsWith("tests/data"),
+  );
+
+  it.each(documents)("%s names only files and scripts that exist", (document) => {
+    const text = read(document);
+    for (const [, path] of text.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g)) {
+      expect(existsSync(resolve(root, document, "..", path ?? "")), path).toBe(true);
+    }
+    const { scripts } = JSON.parse(read("package.json"));
+    for (const [, script] of text.matchAll(/npm run (?:-s )?([\w:-]+)/g))
+      expect(scripts).toHaveProperty(script ?? "");
+  });
+
+  it("README's map lists the folders that there are", () => {
+    const mapped = [...read("README.md").matchAll(/^\| `([\w/]+)\/` \|/gm)].map(([, folder]) => folder);
+    const folders = ["engine", "web/src"].flatMap((parent) =>
+      readdirSync(join(root, parent))
+        .filter((name) => statSync(join(root, parent, name)).isDirectory())
+        .map((name) => `${parent}/${name}`),
+    );
+    expect(mapped).toEqual(expect.arrayContaining([...folders, "web/page", "weights_tools", "tests"]));
+    for (const folder of mapped) expect(existsSync(join(root, folder ?? "")), folder).toBe(true);
+  });
+});
+
+describe("the build", () => {
+  it.each(["engine", "tests", "weights_tools"])("compiles every source file of %s", (folder) => {
+    const lists = files
+      .filter((file) => /CMakeLists\.txt$|\.cmake$/.test(file))
+      .map(read)
+      .join("\n");
+    for (const file of files.filter((name) => name.startsWith(`${folder}/`) && name.endsWith(".cc"))) {
+      expect(lists, file).toContain(file.split("/").at(-1));
+    }
+  });
+});
+
+describe("the engine", () => {
+  const sources = files.filter((file) => /^engine\/.*\.(h|cc)$/.test(file));
+
+  it.each(sources)("%s neither prints nor exits, and includes only what its folder may", (file) => {
+    const text = read(file);
+    expect(text).not.toMatch(/\b(exit|abort|printf|puts)\(|std::cout|std::cerr/);
+    const folder = file.split("/")[1] ?? "";
+    const allowed: Record<string, string[]> = {
+      base: [],
+      kernels: ["base"],
+      model: ["base", "kernels"],
+      text: ["base"],
+      generate: ["base", "kernels", "model", "text"],
+      format: ["base", "kernels", "model", "text"],
+      api: ["base", "kernels", "model", "text", "generate", "format"],
+    };
+    for (const [, included] of text.matchAll(/#include "engine\/(\w+)\//g)) {
+      if (included !== folder) expect(allowed[folder], file).toContain(included);
+    }
+    if (folder !== "format") expect(text).not.toContain("nlohmann/");
+  });
+});
+
+describe.skipIf(!existsSync(join(root, "web/dist/engine")))("what a visitor downloads", () => {
+  it.each(["simd", "simd-relaxed", "threads", "threads-relaxed"])("%s: at most 200 KB of gzip", (variant) => {
+    const parts = [
+      `engine/gpt2-${variant}.wasm`,
+      `engine/gpt2-${variant}.mjs`,
+      "gpt2.js",
+      "gpt2-worker.js",
+      "assets/client.js",
+    ];
+    const bytes = parts.reduce(
+      (sum, part) => sum + gzipSync(readFileSync(join(root, "web/dist", part))).length,
+      0,
+    );
+    expect(bytes).toBeLessThan(200_000);
+  });
+});

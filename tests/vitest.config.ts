@@ -1,0 +1,9 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ["web/**/*.test.ts", "weights_tools/**/*.test.ts", "repository/**/*.test.ts"],
+    testTimeout: 60_000,
+  },
+});

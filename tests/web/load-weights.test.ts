@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { loadPieces, loadPlainFile } from "../../web/src/loader/load-weights.js";
+import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
+import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weights-index.js";
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const noSignal = new AbortController().signal;
+
+/** Files in memory, given in chunks of three bytes. */
+function memorySource(files: Record<string, Uint8Array>): ModelSource {
+  return {
+    async open(name) {
+      const bytes = files[name];
+      if (!bytes) throw new Error(`no ${name}`);
+      let at = 0;
+      const stream = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (at >= bytes.length) return controller.close();
+          controller.enqueue(bytes.slice(at, at + 3));
+          at += 3;
+        },
+      });
+      return { size: bytes.length, stream };
+    },
+  };
+}
+
+function twoPieces(): { files: Record<string, Uint8Array>; index: WeightsIndex } {
+  const files = { a: Uint8Array.from([1, 2, 3, 4, 5, 6, 7]), b: Uint8Array.from([8, 9]) };
+  const pieces = Object.entries(files).map(([path, bytes]) => ({
+    path,
+    size: bytes.length,
+    sha256: sha256(bytes),
+  }));
+  return { files, index: { size: 9, pieces } };
+}
+
+function collect() {
+  const taken: number[] = [];
+  const progress: number[] = [];
+  const sink = {
+    take: (bytes: Uint8Array) => void taken.push(...bytes),
+    hash: async (bytes: Uint8Array) => sha256(bytes),
+    onBytes: (loaded: number) => void progress.push(loaded),
+  };
+  return { taken, progress, sink };
+}
+
+describe("loadPieces", () => {
+  it("hands on all bytes in order and reports them", async () => {
+    const { files, index } = twoPieces();
+    const { taken, progress, sink } = collect();
+    await loadPieces(memorySource(files), index, sink, noSignal);
+    expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(progress).toEqual([3, 6, 7, 9]);
+  });
+
+  it.each(["a", "b"])("hands on nothing of a piece whose hash is wrong: %s", async (name) => {
+    const { files, index } = twoPieces();
+    files[name]![1] = 99; // a known key
+    const { taken, sink } = collect();
+    await expect(loadPieces(memorySource(files), index, sink, noSignal)).rejects.toThrow(
+      `${name} has SHA-256`,
+    );
+    expect(taken).not.toContain(99);
+  });
+
+  it("names a piece that is too short or too long", async () => {
+    for (const [bytes, sentence] of [
+      [[1, 2], "a is 2 bytes, weights.json says 7"],
+      [[1, 2, 3, 4, 5, 6, 7, 8], "a is longer than the 7 bytes"],
+    ] as const) {
+      const { files, index } = twoPieces();
+      files.a = Uint8Array.from(bytes);
+      await expect(loadPieces(memorySource(files), index, collect().sink, noSignal)).rejects.toThrow(
+        sentence,
+      );
+    }
+  });
+
+  it("stops when it is aborted", async () => {
+    const { files, index } = twoPieces();
+    const controller = new AbortController();
+    const { taken, sink } = collect();
+    const aborting = { ...sink, onBytes: () => controller.abort(new Error("enough")) };
+    await expect(loadPieces(memorySource(files), index, aborting, controller.signal)).rejects.toThrow(
+      "enough",
+    );
+    expect(taken).toEqual([]);
+  });
+});
+
+describe("loadPlainFile", () => {
+  it("streams a file without pieces", async () => {
+    const { taken, sink } = collect();
+    let size = 0;
+    const source = memorySource({ f: Uint8Array.from([1, 2, 3, 4]) });
+    await loadPlainFile(source, "f", { ...sink, onSize: (total) => (size = total) }, noSignal);
+    expect(taken).toEqual([1, 2, 3, 4]);
+    expect(size).toBe(4);
+  });
+});
+
+describe("UrlSource", () => {
+  const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
+
+  it("names the address and what the host answered", async () => {
+    await expect(answer(new Response("", { status: 404 })).open("x", noSignal)).rejects.toMatchObject({
+      code: "not-found",
+      message: expect.stringContaining("http://host/m/x"),
+    });
+    await expect(answer(new Response("", { status: 503 })).open("x", noSignal)).rejects.toMatchObject({
+      code: "network",
+    });
+  });
+
+  it("does not believe the length of a compressed answer", async () => {
+    const headers = { "content-length": "5", "content-encoding": "gzip" };
+    expect((await answer(new Response("abc", { headers })).open("x", noSignal)).size).toBeUndefined();
+    expect(
+      (await answer(new Response("abc", { headers: { "content-length": "3" } })).open("x", noSignal)).size,
+    ).toBe(3);
+  });
+});
+
+describe("parseWeightsIndex", () => {
+  const piece = { path: "model.safetensors.000", size: 4, sha256: "0".repeat(64) };
+
+  it("reads what the tools write", () => {
+    const text = JSON.stringify({ file: "model.safetensors", size: 4, sha256: "", pieces: [piece] });
+    expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece] });
+  });
+
+  it.each([
+    ["{", "not valid JSON"],
+    ["[]", "expected"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, path: "../x" }] }), "piece 0"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, size: -1 }] }), "piece 0"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, size: 1e12 }] }), "piece 0"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, sha256: "xyz" }] }), "piece 0"],
+    [JSON.stringify({ size: 5, pieces: [piece] }), "4 bytes together, its size is 5"],
+  ])("refuses %s", (text, sentence) => {
+    expect(() => parseWeightsIndex(text)).toThrow(sentence);
+  });
+});

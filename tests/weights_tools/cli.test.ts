@@ -1,0 +1,291 @@
+// The command line, run as a user runs it.
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const tool = join(root, "build/native/weights_tools/gpt2-weights");
+const tiny = join(root, "tests/data/tiny-models");
+const vocabulary = join(root, "tests/data/gpt2-tokenizer");
+const scratch = mkdtempSync(join(tmpdir(), "gpt2-weights-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+function weights(args: string[], input = "") {
+  const { status, stdout, stderr } = spawnSync(tool, args, { input, encoding: "utf8", maxBuffer: 1 << 28 });
+  return { status, stdout, stderr };
+}
+
+function json(args: string[], input = ""): any {
+  const { status, stdout, stderr } = weights(args, input);
+  expect(stderr).toBe("");
+  expect(status).toBe(0);
+  return JSON.parse(stdout);
+}
+
+function converted(name: string, format: string): string {
+  const out = join(scratch, `${name}-${format}`);
+  if (!existsSync(out)) json(["convert", join(tiny, name), out, "--weights", format, "--json"]);
+  return out;
+}
+
+describe("convert", () => {
+  it.each(["f32", "f16", "q8"])("makes a %s folder that gives the reference's greedy tokens", (format) => {
+    const golden = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8"));
+    const result = json([
+      "generate",
+      converted("tied", format),
+      "--ids",
+      golden.greedy.prompt.join(),
+      "--temperature",
+      "0",
+      "--max-new-tokens",
+      String(golden.greedy.ids.length),
+      "--json",
+    ]);
+    expect(result.ids).toEqual(golden.greedy.ids);
+    expect(result.finish_reason).toBe("length");
+  });
+
+  it("gives the same bytes for the same input, listed with their sizes and hashes", () => {
+    const first = converted("tied", "q8");
+    const second = join(scratch, "again");
+    json(["convert", join(tiny, "tied"), second, "--json"]);
+    for (const file of readdirSync(first)) {
+      expect(readFileSync(join(second, file)).equals(readFileSync(join(first, file)))).toBe(true);
+    }
+    const index = JSON.parse(readFileSync(join(first, "weights.json"), "utf8"));
+    expect(index.pieces[0].size).toBe(statSync(join(first, index.pieces[0].path)).size);
+  });
+
+  it("cuts the weights into pieces of 8 MiB that together are one safetensors file", () => {
+    const config = join(scratch, "wide.json");
+    writeFileSync(
+      config,
+      JSON.stringify({ n_embd: 512, n_head: 8, n_layer: 1, n_positions: 64, vocab_size: 5000 }),
+    );
+    const out = join(scratch, "wide");
+    json(["random", config, out, "--weights", "f32", "--seed", "3", "--json"]);
+    const index = JSON.parse(readFileSync(join(out, "weights.json"), "utf8"));
+    expect(index.pieces.length).toBeGreaterThan(1);
+    expect(index.pieces[0].size).toBe(8 * 1024 * 1024);
+    const bytes = Buffer.concat(
+      index.pieces.map((piece: { path: string }) => readFileSync(join(out, piece.path))),
+    );
+    expect(bytes.length).toBe(index.size);
+    const header = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0))).toString());
+    expect(header["wte.weight"]).toMatchObject({ dtype: "F32", shape: [5000, 512] });
+  });
+
+  it("will not replace a folder unless told to", () => {
+    const out = converted("tied", "q8");
+    expect(weights(["convert", join(tiny, "tied"), out])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("--force"),
+    });
+    expect(weights(["convert", join(tiny, "tied"), out, "--force"]).status).toBe(0);
+  });
+
+  it("leaves no folder behind when it fails", () => {
+    const out = join(scratch, "failed");
+    expect(weights(["convert", join(scratch, "nowhere"), out]).status).toBe(1);
+    expect(existsSync(out) || existsSync(`${out}.partial`)).toBe(false);
+  });
+});
+
+describe("damaged folders", () => {
+  function damaged(change: (folder: string) => void): string {
+    const folder = mkdtempSync(join(scratch, "damaged-"));
+    cpSync(converted("tied", "q8"), folder, { recursive: true });
+    change(folder);
+    const { status, stderr } = weights(["inspect", folder]);
+    expect(status).toBe(1);
+    return stderr;
+  }
+
+  it("names what is wrong", () => {
+    const piece = "model.safetensors.000";
+    expect(damaged((folder) => rmSync(join(folder, piece)))).toContain(piece);
+    expect(damaged((folder) => rmSync(join(folder, "config.json")))).toContain("config.json");
+    expect(damaged((folder) => writeFileSync(join(folder, piece), "short"))).toContain(
+      "is 5 bytes, weights.json says",
+    );
+    expect(
+      damaged((folder) => {
+        const bytes = readFileSync(join(folder, piece));
+        bytes[bytes.length - 1] ^= 1;
+        writeFileSync(join(folder, piece), bytes);
+      }),
+    ).toContain("SHA-256");
+    expect(damaged((folder) => writeFileSync(join(folder, "weights.json"), "{}"))).toContain("weights.json");
+    expect(
+      damaged((folder) => copyFileSync(join(tiny, "no-bias/config.json"), join(folder, "config.json"))),
+    ).toContain("config.json");
+  });
+});
+
+describe("inspect", () => {
+  // A GPT-2 124M would be half a gigabyte: the counts of the small variants follow from the same table.
+  it.each([
+    ["tied", { tie: true, bias: true, head: 0 }],
+    ["untied-bias", { tie: false, bias: true, head: 97 }],
+    ["no-qkv-bias", { tie: true, bias: false, head: 0 }],
+  ])("counts the parameters of %s", (name, { tie, bias, head }) => {
+    const config = JSON.parse(readFileSync(join(tiny, name, "config.json"), "utf8"));
+    const { n_embd: d, n_layer: layers, vocab_size: vocab, n_positions: positions } = config;
+    const block = 12 * d * d + 13 * d - (bias ? 0 : 3 * d);
+    const expected = vocab * d * (tie ? 1 : 2) + positions * d + layers * block + 2 * d + head;
+    expect(json(["inspect", join(tiny, name), "--json"]).parameters.total).toBe(expected);
+  });
+
+  it("states the error of each tensor against the original", () => {
+    const { errors } = json(["inspect", converted("tied", "q8"), "--original", join(tiny, "tied"), "--json"]);
+    const byName = Object.fromEntries(errors.map((row: { tensor: string }) => [row.tensor, row]));
+    expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeGreaterThan(0.001);
+    expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeLessThan(0.01);
+    expect(byName["ln_f.weight"].relative_rms_error).toBe(0);
+  });
+});
+
+describe("trace", () => {
+  it("prints what golden.json holds, in its layout", () => {
+    const golden = JSON.parse(readFileSync(join(tiny, "odd-width/golden.json"), "utf8"));
+    const trace = json(["trace", join(tiny, "odd-width"), "--ids", golden.ids.join(), "--json"]);
+    expect(trace.ids).toEqual(golden.ids);
+    expect(Object.keys(trace.trace)).toEqual(Object.keys(golden.trace));
+    expect(trace.logits[3][5]).toBeCloseTo(golden.logits[3][5], 4);
+    expect(trace.trace.ln_f[2][7]).toBeCloseTo(golden.trace.ln_f[2][7], 4);
+  });
+});
+
+describe("tokenize and detokenize", () => {
+  it("are each other's inverse, whole and by lines", () => {
+    const text = "Hello, world!\n\n  naïve 漢字 😀";
+    const ids = weights(["tokenize", vocabulary], text).stdout;
+    expect(weights(["detokenize", vocabulary], ids).stdout).toBe(text);
+    const lines = ["a\nb", "", "<|endoftext|>"].map((line) => JSON.stringify(line)).join("\n") + "\n";
+    const answers = weights(["tokenize", vocabulary, "--lines"], lines).stdout;
+    expect(answers.trim().split("\n")).toHaveLength(3);
+    expect(weights(["detokenize", vocabulary, "--lines"], answers).stdout).toBe(lines);
+    expect(weights(["tokenize", vocabulary, "--allow-special"], "<|endoftext|>").stdout).toBe("[50256]\n");
+  });
+
+  it("name the line that is wrong", () => {
+    const failed = weights(["tokenize", vocabulary, "--lines"], '"good"\nbad\n');
+    expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining("line 2") });
+    expect(weights(["detokenize", vocabulary], "[50257]")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("50257"),
+    });
+  });
+});
+
+describe("eval", () => {
+  it("states perplexity, stride and speed", () => {
+    const folder = mkdtempSync(join(scratch, "eval-"));
+    cpSync(join(tiny, "tied"), folder, { recursive: true });
+    const tokens = Array.from({ length: 160 }, (_, id) => [
+      id > 32 && id < 127 ? String.fromCharCode(id) : `<${id}\n>`,
+      id,
+    ]);
+    writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
+    writeFileSync(join(folder, "merges.txt"), "");
+    const text = join(folder, "text.txt");
+    writeFileSync(text, "abcdefgh".repeat(20));
+    const result = json(["eval", folder, text, "--stride", "12", "--json"]);
+    expect(result).toMatchObject({ tokens: 160, stride: 12 });
+    expect(Math.log(result.perplexity)).toBeCloseTo(result.loss, 6);
+    expect(weights(["eval", folder, text, "--stride", "48"])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("stride is 48"),
+    });
+  });
+});
+
+describe("usage", () => {
+  it("exits with 2 for wrong usage and 1 for bad input", () => {
+    const model = join(tiny, "tied");
+    for (const args of [
+      [],
+      ["nonsense"],
+      ["convert"],
+      ["generate", model],
+      ["generate", model, "--ids", "x"],
+      ["generate", model, "--ids", "1", "--top-p", "1.5"],
+      ["generate", model, "--ids", "1", "--wild", "3"],
+      ["generate", model, "--ids", "1", "--prompt", "x"],
+      ["convert", model, "out", "--weights", "q3"],
+    ]) {
+      expect(weights(args).status, args.join(" ")).toBe(2);
+    }
+    for (const args of [
+      ["inspect", join(scratch, "nowhere")],
+      ["generate", model, "--ids", "1,999"],
+      ["generate", model, "--prompt", "text"],
+      ["tokenize", model],
+      ["eval", model, join(scratch, "nothing")],
+      ["generate", model, "--ids", "1", "--strict", "--max-new-tokens", "48"],
+    ]) {
+      const { status, stderr } = weights(args);
+      expect(status, args.join(" ")).toBe(1);
+      expect(stderr).toMatch(/^gpt2-weights: .+/);
+    }
+  });
+
+  it("names the range of an option", () => {
+    const { stderr } = weights(["generate", join(tiny, "tied"), "--ids", "1", "--temperature", "-1"]);
+    expect(stderr).toContain("temperature is -1, expected a number from 0 to 100");
+  });
+
+  it.each(["convert", "inspect", "generate", "eval", "trace", "tokenize", "detokenize", "random"])(
+    "%s has --help",
+    (command) => {
+      const { status, stdout } = weights([command, "--help"]);
+      expect(status).toBe(0);
+      expect(stdout).toContain("--json");
+    },
+  );
+});
+
+describe.skipIf(!process.env.GPT2_MODELS)("trained models (GPT2_MODELS)", () => {
+  const demo = join(process.env.GPT2_MODELS ?? "", "demo");
+
+  it("write the reference's greedy text", () => {
+    const golden = JSON.parse(readFileSync(join(demo, "golden.json"), "utf8"));
+    for (const { prompt, greedy_ids } of golden.greedy) {
+      const result = json([
+        "generate",
+        demo,
+        "--prompt",
+        prompt,
+        "--temperature",
+        "0",
+        "--max-new-tokens",
+        String(greedy_ids.length),
+        "--ignore-eos",
+        "--json",
+      ]);
+      expect(result.ids).toEqual(greedy_ids);
+    }
+  });
+
+  it("give the reference's logits", () => {
+    const golden = JSON.parse(readFileSync(join(demo, "golden.json"), "utf8"));
+    const { logits } = json(["trace", demo, "--ids", golden.text_ids.join(), "--json"]);
+    const last = logits.slice(-4);
+    golden.last_4_logits.forEach((row: number[], r: number) =>
+      row.forEach((value, i) => expect(Math.abs(last[r][i] - value)).toBeLessThan(1e-3)),
+    );
+  });
+});
