@@ -1,7 +1,7 @@
 // Builds parts of the project, installing first what they need. `node engine/toolchain/build.mjs PART...`
 // with the parts native, native-asan, native-tsan, wasm and web; web includes wasm.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureEmscripten } from "./emscripten.mjs";
@@ -39,9 +39,11 @@ export function ensureNodeModules() {
 export function buildPreset(preset, { targets = [], quiet = false } = {}) {
   aptInstall(buildPackages);
   if (preset === "wasm") ensureEmscripten();
-  if (!existsSync(join(root, "build", preset, "build.ninja"))) {
-    const withTests = existsSync("/usr/src/googletest") ? "ON" : "OFF"; // a visitor who only runs the page needs none
-    run("cmake", ["--preset", preset, `-DGPT2_TESTS=${withTests}`], { quiet });
+  // A visitor who only runs the page needs no tests; `npm test` installs GoogleTest and configures again.
+  const option = `GPT2_TESTS:BOOL=${existsSync("/usr/src/googletest") ? "ON" : "OFF"}`;
+  const cache = join(root, "build", preset, "CMakeCache.txt");
+  if (!existsSync(cache) || !readFileSync(cache, "utf8").includes(option)) {
+    run("cmake", ["--preset", preset, `-D${option}`], { quiet });
   }
   run("cmake", ["--build", "--preset", preset, ...targets.flatMap((target) => ["--target", target])], {
     quiet,

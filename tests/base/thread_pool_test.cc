@@ -53,7 +53,9 @@ TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {
     while (std::chrono::steady_clock::now() < until) {
     }
     std::atomic<std::size_t> sum{0};
-    pool.ParallelFor(100, 1, [&](std::size_t begin, std::size_t) { sum += begin; });
+    pool.ParallelFor(100, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) sum += i;
+    });
     EXPECT_EQ(sum, 4950u);
   }
 }

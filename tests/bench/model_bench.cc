@@ -1,0 +1,71 @@
+// Prefill and decode of the model in $GPT2_BENCH_MODEL, natively; `npm run bench` sets it.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "weights_tools/runner.h"
+
+namespace gpt2::tools {
+namespace {
+
+std::unique_ptr<Runner> Load(benchmark::State& state, std::size_t threads) {
+  const char* folder = std::getenv("GPT2_BENCH_MODEL");
+  if (folder == nullptr) {
+    state.SkipWithError("GPT2_BENCH_MODEL is not set");
+    return nullptr;
+  }
+  auto runner = MakeRunner(folder, {.threads = threads, .kv = {}, .kernels = {}});
+  if (!runner.ok()) {
+    state.SkipWithError(runner.error().message.c_str());
+    return nullptr;
+  }
+  return std::move(runner.value());
+}
+
+std::vector<std::int32_t> Ids(std::size_t count) {
+  std::vector<std::int32_t> ids(count);
+  std::iota(ids.begin(), ids.end(), 1);
+  return ids;
+}
+
+// Arguments: tokens, threads.
+void Prefill(benchmark::State& state) {
+  const auto runner = Load(state, static_cast<std::size_t>(state.range(1)));
+  if (runner == nullptr) return;
+  Context& context = *runner->context;
+  const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
+  const std::vector<std::int32_t> other = {0};
+  for (auto _ : state) {
+    context.SetWindow(other);  // forgets what was cached
+    context.SetWindow(ids);
+    std::size_t ran = 0;
+    while (!context.is_current()) ran = context.RunNext(kMaxRows);
+    benchmark::DoNotOptimize(context.Logits(ran - 1, 1).data);
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+// Arguments: context, threads.
+void Decode(benchmark::State& state) {
+  const auto runner = Load(state, static_cast<std::size_t>(state.range(1)));
+  if (runner == nullptr) return;
+  Context& context = *runner->context;
+  const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
+  context.SetWindow(ids);
+  while (!context.is_current()) context.RunNext(kMaxRows);
+  for (auto _ : state) {
+    context.SetWindow(ids);  // runs its last token again
+    context.RunNext(1);
+    benchmark::DoNotOptimize(context.Logits(0, 1).data);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+BENCHMARK(Prefill)->ArgsProduct({{64, 512}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Decode)->ArgsProduct({{64, 900}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gpt2::tools
+
+BENCHMARK_MAIN();
