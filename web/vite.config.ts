@@ -31,6 +31,7 @@ const isolation = {
 export default defineConfig({
   root: resolve(root, "page"),
   base: "./", // works from any sub-path
+  appType: "mpa", // a file that is not there is 404, not the page
   build: {
     outDir: out,
     emptyOutDir: true,

@@ -115,6 +115,11 @@ describe("UrlSource", () => {
     });
   });
 
+  it("takes a web page for a missing file", async () => {
+    const page = new Response("<!doctype html>", { headers: { "content-type": "text/html; charset=utf-8" } });
+    await expect(answer(page).open("x", noSignal)).rejects.toMatchObject({ code: "not-found" });
+  });
+
   it("does not believe the length of a compressed answer", async () => {
     const headers = { "content-length": "5", "content-encoding": "gzip" };
     expect((await answer(new Response("abc", { headers })).open("x", noSignal)).size).toBeUndefined();

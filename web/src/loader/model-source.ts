@@ -37,6 +37,10 @@ export class UrlSource implements ModelSource {
         `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`,
       );
     }
+    // Hosts of single-page applications answer any address with their page.
+    if (response.headers.get("content-type")?.startsWith("text/html")) {
+      throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page instead`);
+    }
     // A host that compresses on the fly states the compressed length.
     const encoded = response.headers.get("content-encoding") !== null;
     const length = Number(response.headers.get("content-length") ?? NaN);
