@@ -7,12 +7,32 @@
 
 namespace gpt2 {
 
+namespace {
+
+constexpr std::size_t kBlock = 32;  // logits that are compared at once
+
+// The first id from `id` on whose block may hold a logit above `threshold`. Blocks are compared as
+// a whole, which compilers turn into vectors.
+std::size_t SkipUpTo(std::span<const float> logits, std::size_t id, float threshold) {
+  while (id + kBlock <= logits.size()) {
+    int above = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) above |= logits[id + i] > threshold ? 1 : 0;
+    if (above != 0) return id;
+    id += kBlock;
+  }
+  return id;
+}
+
+}  // namespace
+
 void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best) {
   best.clear();
   count = std::min(count, logits.size());
   if (count == 0) return;
   // A heap whose front is the least likely of the best so far.
   for (std::size_t id = 0; id < logits.size(); ++id) {
+    if (id % kBlock == 0 && best.size() == count) id = SkipUpTo(logits, id, best.front().logit);
+    if (id == logits.size()) break;
     const Candidate candidate{static_cast<std::int32_t>(id), logits[id]};
     if (best.size() < count) {
       best.push_back(candidate);

@@ -86,7 +86,7 @@ struct KernelTable {
 // "relaxed".
 std::span<const KernelTable* const> KernelTables();
 
-// The fastest of them.
+// The fastest of them that computes right on this machine.
 const KernelTable& BestKernels();
 
 }  // namespace gpt2

@@ -17,15 +17,22 @@ struct OnlineSoftmax {
 
   float Absorb(float* scores, std::size_t count) {
     const float before = maximum;
-    for (std::size_t j = 0; j < count; ++j) maximum = std::max(maximum, scores[j]);
-    const float shrink = before == -INFINITY ? 0.0f : gpt2::Exp(before - maximum);
+    std::size_t i = 0;
+    v128_t maxima = Splat(maximum);
+    for (; i + 4 <= count; i += 4) maxima = wasm_f32x4_pmax(maxima, wasm_v128_load(scores + i));
+    maximum = MaxLane(maxima);
+    for (; i < count; ++i) maximum = std::max(maximum, scores[i]);
+    // Mostly the maximum stays, and exp(0) is exactly 1.
+    const float shrink = before == maximum     ? 1.0f
+                         : before == -INFINITY ? 0.0f
+                                               : gpt2::Exp(before - maximum);
     v128_t block_sum = Splat(0.0f);
     for (std::size_t j = 0; j < kKvBlock; j += 4) {
       v128_t weights = Splat(0.0f);
       if (j + 4 <= count) {
         weights = Exp(wasm_f32x4_sub(wasm_v128_load(scores + j), Splat(maximum)));
       } else if (j < count) {
-        for (std::size_t i = j; i < count; ++i) scores[i] = gpt2::Exp(scores[i] - maximum);
+        for (i = j; i < count; ++i) scores[i] = gpt2::Exp(scores[i] - maximum);
         weights = LoadPart(scores + j, count - j);
       }
       wasm_v128_store(scores + j, weights);
@@ -43,6 +50,25 @@ inline void WriteMixed(const float* mixed, float sum, std::size_t dim, float* ou
     wasm_v128_store(out + d, wasm_f32x4_div(wasm_v128_load(mixed + d), Splat(sum)));
   }
   for (; d < dim; ++d) out[d] = mixed[d] / sum;
+}
+
+// mixed = mixed * shrink + one block's weights times its values, for kVectors vectors of four
+// dimensions; the values are read in the order in which they lie.
+template <typename Dot, int kVectors>
+void MixValues(const std::int8_t* values, std::size_t padded, const v128_t* inputs, v128_t shrink,
+               v128_t weight_scale, float* mixed) {
+  typename Dot::Sum sum[kVectors];
+  for (std::size_t quad = 0; quad < kKvBlock / 4; ++quad) {
+    for (int v = 0; v < kVectors; ++v) {
+      Dot::AddNonNegative(sum[v], values + quad * padded * 4 + v * 16, inputs[quad]);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    const v128_t block =
+        wasm_f32x4_mul(wasm_f32x4_convert_i32x4(Dot::Finish(sum[v])), weight_scale);
+    const v128_t before = wasm_f32x4_mul(wasm_v128_load(mixed + v * 4), shrink);
+    wasm_v128_store(mixed + v * 4, wasm_f32x4_add(before, block));
+  }
 }
 
 template <typename Dot>
@@ -80,14 +106,13 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
     for (std::size_t quad = 0; quad < kKvBlock / 4; ++quad) {
       inputs[quad] = Dot::LoadInput(weight_codes + quad * 4);
     }
-    for (std::size_t d = 0; d < padded; d += 4) {
-      typename Dot::Sum sum;
-      for (std::size_t quad = 0; quad < kKvBlock / 4; ++quad) {
-        Dot::AddNonNegative(sum, values + (quad * padded + d) * 4, inputs[quad]);
-      }
-      const v128_t block = wasm_f32x4_mul(wasm_f32x4_convert_i32x4(Dot::Finish(sum)), weight_scale);
-      wasm_v128_store(mixed + d,
-                      wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(mixed + d), shrink), block));
+    std::size_t d = 0;
+    for (; d + 4 * Dot::kValueVectors <= padded; d += 4 * Dot::kValueVectors) {
+      MixValues<Dot, Dot::kValueVectors>(values + d * 4, padded, inputs, shrink, weight_scale,
+                                         mixed + d);
+    }
+    for (; d < padded; d += 4) {
+      MixValues<Dot, 1>(values + d * 4, padded, inputs, shrink, weight_scale, mixed + d);
     }
   }
   WriteMixed(mixed, softmax.sum, dim, out);

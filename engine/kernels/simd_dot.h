@@ -13,6 +13,7 @@ namespace gpt2::simd {
 // neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
 struct PlainDot {
   static constexpr int kTokens = 2;  // tokens that share a weight load: 8 sums fill the registers
+  static constexpr int kValueVectors = 4;  // sums of attention's values, two registers each
 
   struct Weights {
     v128_t low, high;
@@ -48,12 +49,17 @@ struct PlainDot {
 };
 
 #ifdef __wasm_relaxed_simd__
+// Whether this engine's relaxed dot product gives the exact result wherever the specification
+// defines it; one is known that does not (Node.js 20 behind its flag). Kernels are chosen by it.
+bool RelaxedDotIsExact();
+
 // Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only
 // for a second operand in 0..127. So the weight's magnitude is the second operand, and its sign is
 // moved to the input: w * x = |w| * (w < 0 ? -x : x). Pairs stay within 2 * 127 * 127 < 2^15: no
 // saturation.
 struct RelaxedDot {
   static constexpr int kTokens = 4;
+  static constexpr int kValueVectors = 8;
 
   struct Weights {
     v128_t magnitude, sign;  // sign: all ones where the weight is negative

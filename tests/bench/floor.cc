@@ -1,5 +1,5 @@
-// The floor of a decode step: how fast this browser reads bytes with wasm SIMD and these threads. A sum of
-// everything is the least that can be done with each byte.
+// The floor of a decode step: how fast this browser reads bytes with wasm SIMD and these threads. A
+// sum of everything is the least that can be done with each byte.
 #include <emscripten/emscripten.h>
 #include <wasm_simd128.h>
 
@@ -22,8 +22,9 @@ std::uint32_t SumBytes(const std::uint8_t* bytes, std::size_t size) {
   }
   const v128_t sum =
       wasm_i32x4_add(wasm_i32x4_add(sums[0], sums[1]), wasm_i32x4_add(sums[2], sums[3]));
-  return static_cast<std::uint32_t>(wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) +
-                                    wasm_i32x4_extract_lane(sum, 2) + wasm_i32x4_extract_lane(sum, 3));
+  return static_cast<std::uint32_t>(
+      wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) +
+      wasm_i32x4_extract_lane(sum, 2) + wasm_i32x4_extract_lane(sum, 3));
 }
 
 struct Floor {

@@ -41,8 +41,12 @@ void RunInPlace(void (*kernel)(float*, std::size_t)) {
   static std::vector<float> x(kHidden, 0.5f);
   kernel(x.data(), kHidden);
 }
-void RunGeluTanh(GeluTanhFn* kernel) { RunInPlace(kernel); }
-void RunGeluErf(GeluErfFn* kernel) { RunInPlace(kernel); }
+void RunGeluTanh(GeluTanhFn* kernel) {
+  RunInPlace(kernel);
+}
+void RunGeluErf(GeluErfFn* kernel) {
+  RunInPlace(kernel);
+}
 void RunAddTo(AddToFn* kernel) {
   static std::vector<float> x(kWidth);
   static const std::vector<float> delta(kWidth, 1e-3f);
@@ -67,10 +71,10 @@ void RunSoftmaxStats(SoftmaxStatsFn* kernel) {
   benchmark::DoNotOptimize(kernel(x.data(), kVocab));
 }
 
-#define KERNEL(operation, isa)                                  \
-  void operation##_##isa##_Bench(benchmark::State& state) {     \
-    for (auto _ : state) Run##operation(&operation##_##isa);    \
-  }                                                             \
+#define KERNEL(operation, isa)                               \
+  void operation##_##isa##_Bench(benchmark::State& state) {  \
+    for (auto _ : state) Run##operation(&operation##_##isa); \
+  }                                                          \
   BENCHMARK(operation##_##isa##_Bench)->Name(#operation "_" #isa);
 #include "engine/kernels/kernels.inc"
 

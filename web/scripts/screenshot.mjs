@@ -12,7 +12,10 @@ const shots = [
 ];
 
 mkdirSync(folder, { recursive: true });
-const server = await preview({ configFile: resolve(import.meta.dirname, "../vite.config.ts"), preview: { port: 4184 } });
+const server = await preview({
+  configFile: resolve(import.meta.dirname, "../vite.config.ts"),
+  preview: { port: 4184 },
+});
 const debianChromium = "/usr/bin/chromium";
 const browser = await chromium.launch({
   ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
