@@ -42,10 +42,6 @@ Error Misuse(const std::string& what) {
   return Error{ErrorCode::kInvalidArgument, what};
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 const char* Reply(Gpt2Engine* engine, const Result<Json>& result) {
   Json reply;
   if (result.ok()) {
@@ -54,7 +50,7 @@ const char* Reply(Gpt2Engine* engine, const Result<Json>& result) {
     reply["error"] = {{"code", ErrorCodeName(result.error().code)},
                       {"message", result.error().message}};
   }
-  engine->reply = Dump(reply);
+  engine->reply = reply.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   return engine->reply.c_str();
 }
 
@@ -69,12 +65,11 @@ std::string TokenText(const Gpt2Engine& engine, std::int32_t id) {
 
 // A JSON array of ids, each of which fits an int32; their range is the model's to check.
 Result<std::vector<std::int32_t>> ReadIds(const Json& json) {
-  if (!json.is_array())
-    return Misuse("expected an array of token ids, found " + Dump(json).substr(0, 80));
+  if (!json.is_array()) return Misuse("expected an array of token ids, found " + Shown(json));
   std::vector<std::int32_t> ids;
   for (const Json& value : json) {
     const auto id = WholeNumber(value, 0, INT32_MAX);
-    if (!id) return Misuse("token id " + Dump(value) + " is not a whole number from 0 on");
+    if (!id) return Misuse("token id " + Shown(value) + " is not a whole number from 0 on");
     ids.push_back(static_cast<std::int32_t>(*id));
   }
   return ids;
@@ -82,7 +77,7 @@ Result<std::vector<std::int32_t>> ReadIds(const Json& json) {
 
 Result<std::vector<std::int32_t>> Encode(const Gpt2Engine& engine, const Json& text, bool special) {
   if (!text.is_string()) {
-    return Misuse("expected text or token ids, found " + Dump(text).substr(0, 80));
+    return Misuse("expected text or token ids, found " + Shown(text));
   }
   if (!engine.tokenizer) {
     return Error{ErrorCode::kNotFound,
@@ -115,7 +110,7 @@ Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::st
   // Eight bits lose less than the weights do, so they go with quantized weights.
   const Json kv = json.value("kv", Json(config.weights == "q8" ? "q8" : "f32"));
   if (kv != "q8" && kv != "f32")
-    return Misuse("kv is " + Dump(kv) + ", expected \"q8\" or \"f32\"");
+    return Misuse("kv is " + Shown(kv) + ", expected \"q8\" or \"f32\"");
   engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
   if (!vocab.empty() || !merges.empty()) {
     GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges));
@@ -245,7 +240,7 @@ Result<Json> Score(Gpt2Engine& engine, std::string_view text) {
   const Json stride_json = request.value("stride", Json(std::max<std::int64_t>(1, capacity / 2)));
   const auto stride = WholeNumber(stride_json, 1, capacity);
   if (!stride) {
-    return Misuse("stride is " + Dump(stride_json) + ", expected a whole number from 1 to " +
+    return Misuse("stride is " + Shown(stride_json) + ", expected a whole number from 1 to " +
                   std::to_string(capacity - 1));
   }
   GPT2_ASSIGN(engine.scorer,

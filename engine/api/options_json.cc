@@ -9,10 +9,6 @@ Error Bad(const std::string& what) {
   return Error{ErrorCode::kInvalidArgument, what};
 }
 
-std::string Shown(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string AllNames() {
   std::string names;
   for (const NumberOption& option : NumberOptions()) names += std::string(option.name) + ", ";

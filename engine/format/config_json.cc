@@ -20,10 +20,6 @@ Error Bad(const std::string& what) {
   return Error{ErrorCode::kUnsupported, "config.json: " + what};
 }
 
-std::string Shown(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most) {
   if (!json.contains(key)) {
     return Bad(std::string("\"") + key + "\" is missing");
@@ -83,7 +79,7 @@ Status CheckAddressable(const Config& c) {
 
 Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(const Json json, ParseJson(text, "config.json"));
-  if (!json.is_object()) return Bad("expected an object, found " + Shown(json).substr(0, 80));
+  if (!json.is_object()) return Bad("expected an object, found " + Shown(json));
   GPT2_TRY(RefuseUnknownVariants(json));
   ModelConfig model;
   Config& c = model.config;

@@ -29,6 +29,13 @@ Result<Json> ParseJson(std::string_view text, const std::string& what) {
   return json;
 }
 
+std::string Shown(const Json& value) {
+  constexpr std::size_t kMost = 80;
+  const std::string text =
+      value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most) {
   std::int64_t number = 0;
   if (value.is_number_unsigned()) {

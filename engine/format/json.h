@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 // Parses `text`; an error names `what`, and says "duplicate" when a key stands twice in one object.
 Result<Json> ParseJson(std::string_view text, const std::string& what);
 
+// `value` as text for an error message: valid UTF-8, at most some 80 bytes.
+std::string Shown(const Json& value);
+
 // A whole number in [least, most], if `value` is one.
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most);
 

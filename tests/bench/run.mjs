@@ -1,12 +1,12 @@
 // `npm run bench`: GPT-2 124M's shapes with random weights, in headless Chromium and natively.
 // Options: -- --json prints one JSON object; --quick measures the default build of the engine alone.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { gzipSync } from "node:zlib";
 import { buildPreset, buildWeb, root } from "../../engine/toolchain/build.mjs";
 import { aptInstall, benchPackages } from "../../engine/toolchain/system-packages.mjs";
+import { downloadBytes } from "../../web/scripts/download-size.mjs";
 
 const { values: flags } = parseArgs({
   options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
@@ -107,20 +107,6 @@ async function measureFloor({ url, threads, bytes }) {
   return bytes / 1e3 / best;
 }
 
-function runtimeBytes(variant) {
-  const parts = [
-    `engine/gpt2-${variant}.wasm`,
-    `engine/gpt2-${variant}.mjs`,
-    "gpt2.js",
-    "gpt2-worker.js",
-    "assets/client.js",
-  ];
-  return parts.reduce(
-    (sum, part) => sum + gzipSync(readFileSync(join(root, "web/dist", part)), { level: 9 }).length,
-    0,
-  );
-}
-
 async function measureInChromium() {
   const [{ chromium }, { preview }, { default: sirv }] = await Promise.all([
     import("@playwright/test"),
@@ -179,7 +165,7 @@ async function measureInChromium() {
           ...run,
           weights: "q8",
           shareOfFloor: run.decode64 / floor,
-          runtimeBytes: runtimeBytes(variant),
+          runtimeBytes: downloadBytes(variant),
         });
       }
     }

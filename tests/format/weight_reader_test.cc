@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -101,6 +102,37 @@ TEST_F(WeightReaderTest, MislabelledFoldersAreRefused) {
   Json converted = Json::parse(config);
   converted["quantization_config"] = {{"quant_method", "gpt2-wasm"}, {"weights", "q8"}};
   EXPECT_NE(Read(converted.dump(), file).error.find("different models"), std::string::npos);
+}
+
+TEST_F(WeightReaderTest, BFloat16IsTheUpperHalfOfAFloat) {
+  // The same header with half the bytes for each tensor, and of each value its upper half.
+  std::uint64_t size = 0;
+  std::memcpy(&size, file.data(), sizeof size);
+  Json header = Json::parse(file.substr(8, static_cast<std::size_t>(size)));
+  for (auto& [name, tensor] : header.items()) {
+    if (!tensor.contains("dtype")) continue;
+    tensor["dtype"] = "BF16";
+    for (Json& offset : tensor["data_offsets"]) offset = offset.get<std::size_t>() / 2;
+  }
+  std::string text = header.dump();
+  std::string narrowed(8, '\0');
+  const std::uint64_t text_size = text.size();
+  std::memcpy(narrowed.data(), &text_size, sizeof text_size);
+  narrowed += text;
+  for (std::size_t at = 8 + static_cast<std::size_t>(size); at < file.size(); at += 4) {
+    narrowed += file.substr(at + 2, 2);
+  }
+  auto parsed = ReadConfigJson(config);
+  WeightReader reader(parsed.value(), WeightFormat::kF32);
+  ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(narrowed))).ok());
+  const auto weights = std::move(reader.Finish().value());
+  const auto exact = LoadWeights(TinyModelFolder("odd-width"), WeightFormat::kF32);
+  std::vector<float> a(20), b(20);
+  weights->wte.ReadRow(7, a);
+  exact->wte.ReadRow(7, b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(a[i]), std::bit_cast<std::uint32_t>(b[i]) & 0xffff0000u);
+  }
 }
 
 // Not a proof, but a broken bound shows under the sanitizers.

@@ -2,8 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { downloadBytes } from "../../web/scripts/download-size.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -76,17 +76,6 @@ describe("the engine", () => {
 
 describe.skipIf(!existsSync(join(root, "web/dist/engine")))("what a visitor downloads", () => {
   it.each(["simd", "simd-relaxed", "threads", "threads-relaxed"])("%s: at most 200 KB of gzip", (variant) => {
-    const parts = [
-      `engine/gpt2-${variant}.wasm`,
-      `engine/gpt2-${variant}.mjs`,
-      "gpt2.js",
-      "gpt2-worker.js",
-      "assets/client.js",
-    ];
-    const bytes = parts.reduce(
-      (sum, part) => sum + gzipSync(readFileSync(join(root, "web/dist", part))).length,
-      0,
-    );
-    expect(bytes).toBeLessThan(200_000);
+    expect(downloadBytes(variant)).toBeLessThan(200_000);
   });
 });

@@ -1,0 +1,103 @@
+#include "weights_tools/model_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tests/support/test_model.h"
+#include "weights_tools/model_folder.h"
+
+namespace gpt2::tools {
+namespace {
+
+class ModelWriterTest : public ::testing::Test {
+ protected:
+  ModelWriterTest()
+      : folder(fs::path(::testing::TempDir()) /
+               ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(folder);
+  }
+  ~ModelWriterTest() override { fs::remove_all(folder); }
+
+  // Writes the tiny model "tied" in `format` and loads it again.
+  LoadedModel WriteAndLoad(FileFormat format) {
+    const std::string source = testing::TinyModelFolder("tied");
+    weights = testing::LoadWeights(source, MemoryFormat(format));
+    const auto report = WriteModel(folder, {.weights = weights.get(),
+                                            .only = nullptr,
+                                            .format = format,
+                                            .config = testing::ReadTestJson(source + "/config.json"),
+                                            .copy_vocabulary_from = {},
+                                            .force = true});
+    EXPECT_TRUE(report.ok()) << report.error().message;
+    auto model = LoadModel(folder, WeightFormat::kF32);
+    EXPECT_TRUE(model.ok()) << model.error().message;
+    return std::move(model.value());
+  }
+
+  // The largest difference of the two models' matrices, relative to the value where that is over 1.
+  float LargestDifference(Weights& a, Weights& b) {
+    const auto slots_a = TensorSlots(a), slots_b = TensorSlots(b);
+    float largest = 0;
+    for (std::size_t i = 0; i < slots_a.size(); ++i) {
+      if (slots_a[i].matrix == nullptr) continue;
+      std::vector<float> row_a(slots_a[i].cols), row_b(slots_a[i].cols);
+      for (std::size_t row = 0; row < slots_a[i].rows; ++row) {
+        slots_a[i].matrix->ReadRow(row, row_a);
+        slots_b[i].matrix->ReadRow(row, row_b);
+        for (std::size_t k = 0; k < row_a.size(); ++k) {
+          largest = std::max(largest, std::fabs(row_a[k] - row_b[k]) / std::max(1.0f, std::fabs(row_a[k])));
+        }
+      }
+    }
+    return largest;
+  }
+
+  fs::path folder;
+  std::unique_ptr<Weights> weights;
+};
+
+TEST_F(ModelWriterTest, F32AndQ8ComeBackExactly) {
+  for (const FileFormat format : {FileFormat::kF32, FileFormat::kQ8}) {
+    LoadedModel model = WriteAndLoad(format);
+    EXPECT_EQ(LargestDifference(*weights, *model.weights), 0.0f);
+    EXPECT_EQ(model.weights->parameter_count, weights->parameter_count + 160);  // + lm_head.bias, as zeros
+  }
+}
+
+TEST_F(ModelWriterTest, F16ComesBackRounded) {
+  LoadedModel model = WriteAndLoad(FileFormat::kF16);
+  const float difference = LargestDifference(*weights, *model.weights);
+  EXPECT_GT(difference, 0.0f);
+  EXPECT_LE(difference, 0x1p-11f);  // half a unit in the last of float16's eleven bits
+}
+
+TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndLeaveNothing) {
+  weights = testing::LoadWeights(testing::TinyModelFolder("tied"), WeightFormat::kF32);
+  std::vector<float> row(64, 70000.0f);
+  weights->blocks[1].mlp_up.weight.SetRow(3, row);
+  const auto report = WriteModel(folder, {.weights = weights.get(),
+                                          .only = nullptr,
+                                          .format = FileFormat::kF16,
+                                          .config = Json::object(),
+                                          .copy_vocabulary_from = {},
+                                          .force = false});
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().message.find("h.1.mlp.c_fc.weight"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_FALSE(fs::exists(folder.string() + ".partial"));
+}
+
+TEST(WeightsIndexTest, PathsThatLeaveTheFolderAreRefused) {
+  for (const char* path : {"../x", "/etc/passwd", "a/b", "..", ""}) {
+    const Json index = {{"file", "model.safetensors"},
+                        {"size", 1},
+                        {"sha256", ""},
+                        {"pieces", {{{"path", path}, {"size", 1}, {"sha256", ""}}}}};
+    EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok()) << path;
+  }
+}
+
+}  // namespace
+}  // namespace gpt2::tools

@@ -1,0 +1,18 @@
+// What a visitor downloads before any weights.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+
+const dist = resolve(import.meta.dirname, "../dist");
+
+/** Bytes of gzip of one build of the engine and all JavaScript that loads and runs it. Needs `npm run build`. */
+export function downloadBytes(variant) {
+  const parts = [
+    `engine/gpt2-${variant}.wasm`,
+    `engine/gpt2-${variant}.mjs`,
+    "gpt2.js",
+    "gpt2-worker.js",
+    "assets/client.js",
+  ];
+  return parts.reduce((sum, part) => sum + gzipSync(readFileSync(resolve(dist, part)), { level: 9 }).length, 0);
+}
