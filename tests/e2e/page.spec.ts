@@ -131,21 +131,6 @@ test("works by keyboard alone", async ({ page }) => {
   await expect(page.locator("#finish")).not.toBeEmpty();
 });
 
-test("runs on one thread where threads are not to be had, and says so", async ({ page }) => {
-  // A host without the headers, in a browser without service workers.
-  await page.route("**/*", async (route) => {
-    const response = await route.fetch();
-    const headers = response.headers();
-    delete headers["cross-origin-opener-policy"];
-    delete headers["cross-origin-embedder-policy"];
-    await route.fulfill({ response, headers });
-  });
-  await page.addInitScript(() => sessionStorage.setItem("gpt2-isolation-tried", "1"));
-  await open(page);
-  await expect(page.locator("#engine")).toContainText("simd-relaxed, 1 thread");
-  await expect(page.locator("#notice")).toContainText("cross-origin isolated");
-});
-
 for (const [name, width, height] of [
   ["phone", 360, 740],
   ["desktop", 1280, 900],

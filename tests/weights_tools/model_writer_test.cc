@@ -24,12 +24,13 @@ class ModelWriterTest : public ::testing::Test {
   LoadedModel WriteAndLoad(FileFormat format) {
     const std::string source = testing::TinyModelFolder("tied");
     weights = testing::LoadWeights(source, MemoryFormat(format));
-    const auto report = WriteModel(folder, {.weights = weights.get(),
-                                            .only = nullptr,
-                                            .format = format,
-                                            .config = testing::ReadTestJson(source + "/config.json"),
-                                            .copy_vocabulary_from = {},
-                                            .force = true});
+    const auto report =
+        WriteModel(folder, {.weights = weights.get(),
+                            .only = nullptr,
+                            .format = format,
+                            .config = testing::ReadTestJson(source + "/config.json"),
+                            .copy_vocabulary_from = {},
+                            .force = true});
     EXPECT_TRUE(report.ok()) << report.error().message;
     auto model = LoadModel(folder, WeightFormat::kF32);
     EXPECT_TRUE(model.ok()) << model.error().message;
@@ -47,7 +48,8 @@ class ModelWriterTest : public ::testing::Test {
         slots_a[i].matrix->ReadRow(row, row_a);
         slots_b[i].matrix->ReadRow(row, row_b);
         for (std::size_t k = 0; k < row_a.size(); ++k) {
-          largest = std::max(largest, std::fabs(row_a[k] - row_b[k]) / std::max(1.0f, std::fabs(row_a[k])));
+          largest = std::max(largest,
+                             std::fabs(row_a[k] - row_b[k]) / std::max(1.0f, std::fabs(row_a[k])));
         }
       }
     }
@@ -62,7 +64,8 @@ TEST_F(ModelWriterTest, F32AndQ8ComeBackExactly) {
   for (const FileFormat format : {FileFormat::kF32, FileFormat::kQ8}) {
     LoadedModel model = WriteAndLoad(format);
     EXPECT_EQ(LargestDifference(*weights, *model.weights), 0.0f);
-    EXPECT_EQ(model.weights->parameter_count, weights->parameter_count + 160);  // + lm_head.bias, as zeros
+    EXPECT_EQ(model.weights->parameter_count,
+              weights->parameter_count + 160);  // + lm_head.bias, as zeros
   }
 }
 

@@ -14,5 +14,8 @@ export function downloadBytes(variant) {
     "gpt2-worker.js",
     "assets/client.js",
   ];
-  return parts.reduce((sum, part) => sum + gzipSync(readFileSync(resolve(dist, part)), { level: 9 }).length, 0);
+  return parts.reduce(
+    (sum, part) => sum + gzipSync(readFileSync(resolve(dist, part)), { level: 9 }).length,
+    0,
+  );
 }

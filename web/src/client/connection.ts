@@ -35,8 +35,11 @@ export class Connection {
 
   constructor(private readonly worker: WorkerPort) {
     worker.onmessage = ({ data }) => this.receive(data);
-    worker.onerror = (event) =>
-      this.end(new WorkerError("worker-died", `the worker failed: ${event.message}`));
+    // A script that cannot be fetched gives an event without a message.
+    worker.onerror = ({ message }) =>
+      this.end(
+        new WorkerError("worker-died", `the worker failed: ${message ?? "its script cannot be loaded"}`),
+      );
     worker.onmessageerror = () =>
       this.end(new WorkerError("worker-died", "the worker sent what cannot be read"));
   }

@@ -19,10 +19,7 @@ interface EngineModule {
   _gpt2_score_step(engine: number): number;
 }
 
-export type EngineFactory = (options: {
-  wasmMemory: WebAssembly.Memory;
-  mainScriptUrlOrBlob?: string;
-}) => Promise<EngineModule>;
+export type EngineFactory = (options: { wasmMemory: WebAssembly.Memory }) => Promise<EngineModule>;
 
 type RequestCall = "_gpt2_tokenize" | "_gpt2_detokenize" | "_gpt2_generate" | "_gpt2_score";
 type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_step" | "_gpt2_score_step";
