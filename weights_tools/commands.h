@@ -37,7 +37,7 @@ Status Evaluate(const std::string& model, const std::string& file, std::size_t s
                 const RunOptions& run, bool json);
 Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOptions& run);
 Status Tokenize(const std::string& model, bool lines, bool allow_special);
-Status Detokenize(const std::string& model, bool lines);
+Status Detokenize(const std::string& model, bool lines, bool json);
 Status MakeRandomModel(const std::string& config, const std::string& out, FileFormat format,
                        std::uint64_t seed, bool force, bool json);
 

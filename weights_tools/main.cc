@@ -162,7 +162,7 @@ int Run(int argc, char** argv) {
 
   CLI::App* detokenize =
       with_model(command("detokenize", "A JSON array of ids on standard input to text",
-                         [&a] { return Detokenize(a.model, a.lines); }));
+                         [&a] { return Detokenize(a.model, a.lines, a.json); }));
   detokenize->add_flag("--lines", a.lines,
                        "One JSON array a line, answered with one JSON string a line");
   AddJson(detokenize, a);

@@ -240,7 +240,8 @@ WeightFormat MemoryFormat(FileFormat format) {
   return format == FileFormat::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32;
 }
 
-Result<WriteReport> WriteModel(const fs::path& out, const WriteRequest& request) {
+Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request) {
+  const fs::path out = path.has_filename() ? path : path.parent_path();  // "out/" is "out"
   if (fs::exists(out) && !request.force) {
     return Error{ErrorCode::kInvalidArgument,
                  out.string() + " is there already; --force replaces it"};

@@ -38,6 +38,6 @@ struct WriteReport {
 
 // Writes `out`. Everything goes to "<out>.partial" first, which becomes `out` in one rename at the
 // end, so that what was interrupted never looks complete. The same input gives the same bytes.
-Result<WriteReport> WriteModel(const fs::path& out, const WriteRequest& request);
+Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request);
 
 }  // namespace gpt2::tools

@@ -42,6 +42,11 @@ Result<std::string> Decode(const Tokenizer& tokenizer, const std::string& line) 
   return bytes;
 }
 
+// A JSON string; bytes that are no UTF-8 become U+FFFD.
+std::string JsonText(const std::string& bytes) {
+  return Json(bytes).dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 Status Tokenize(const std::string& model, bool lines, bool allow_special) {
@@ -60,17 +65,20 @@ Status Tokenize(const std::string& model, bool lines, bool allow_special) {
   });
 }
 
-Status Detokenize(const std::string& model, bool lines) {
+Status Detokenize(const std::string& model, bool lines, bool json) {
   GPT2_ASSIGN(const Tokenizer tokenizer, LoadTokenizer(model));
   if (!lines) {
     GPT2_ASSIGN(const std::string bytes, Decode(tokenizer, ReadStandardInput()));
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // the very bytes, and no more
+    if (json) {
+      std::printf("%s\n", JsonText(bytes).c_str());
+    } else {
+      std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // the very bytes, and no more
+    }
     return Done{};
   }
   return ForLines([&](const std::string& line) -> Status {
     GPT2_ASSIGN(const std::string bytes, Decode(tokenizer, line));
-    const std::string text = Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
-    std::printf("%s\n", text.c_str());
+    std::printf("%s\n", JsonText(bytes).c_str());
     return Done{};
   });
 }

@@ -97,6 +97,13 @@ describe("convert", () => {
     expect(weights(["convert", join(tiny, "tied"), out, "--force"]).status).toBe(0);
   });
 
+  it("takes a folder name that ends in a slash", () => {
+    const out = join(scratch, "slash");
+    json(["convert", join(tiny, "tied"), `${out}/`, "--json"]);
+    expect(existsSync(join(out, "weights.json"))).toBe(true);
+    expect(readdirSync(out).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
   it("leaves no folder behind when it fails", () => {
     const out = join(scratch, "failed");
     expect(weights(["convert", join(scratch, "nowhere"), out]).status).toBe(1);
@@ -174,6 +181,7 @@ describe("tokenize and detokenize", () => {
     const text = "Hello, world!\n\n  naïve 漢字 😀";
     const ids = weights(["tokenize", vocabulary], text).stdout;
     expect(weights(["detokenize", vocabulary], ids).stdout).toBe(text);
+    expect(json(["detokenize", vocabulary, "--json"], ids)).toBe(text);
     const lines = ["a\nb", "", "<|endoftext|>"].map((line) => JSON.stringify(line)).join("\n") + "\n";
     const answers = weights(["tokenize", vocabulary, "--lines"], lines).stdout;
     expect(answers.trim().split("\n")).toHaveLength(3);
