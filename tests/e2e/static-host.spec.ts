@@ -1,18 +1,26 @@
 // The built files on hosts that send nothing but the files.
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import sirv from "sirv";
+import type * as Gpt2 from "../../web/src/client/index.js";
 
 const dist = resolve(import.meta.dirname, "../../web/dist");
+const tinyModels = resolve(import.meta.dirname, "../data/tiny-models");
 let server: Server;
 let origin: string;
 
 test.beforeAll(async () => {
   // Below a sub-path, as on many hosts.
   const serve = sirv(dist);
+  const serveTinyModels = sirv(tinyModels);
   server = createServer((request, response) => {
+    if (request.url?.startsWith("/some/where/tiny/")) {
+      request.url = request.url.slice("/some/where/tiny".length);
+      return void serveTinyModels(request, response, () => response.writeHead(404).end());
+    }
     if (!request.url?.startsWith("/some/where/")) return void response.writeHead(404).end();
     request.url = request.url.slice("/some/where".length);
     serve(request, response);
@@ -22,6 +30,24 @@ test.beforeAll(async () => {
 });
 
 test.afterAll(() => void server.close());
+
+test("a folder straight from the hub loads, and without vocabulary works on ids", async ({ browser }) => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const page = await context.newPage();
+  await page.goto(`${origin}/some/where/?model=none`);
+  const golden = JSON.parse(readFileSync(resolve(tinyModels, "prefixed-f16/golden.json"), "utf8")).greedy;
+  const found = await page.evaluate(async ({ prompt, ids }: { prompt: number[]; ids: number[] }) => {
+    const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
+    const model = await loadModel("tiny/prefixed-f16/");
+    const { tokens } = await model.complete(prompt, { temperature: 0, maxNewTokens: ids.length });
+    const error = await model.complete("text").catch((caught: Error) => caught.message);
+    return { ids: tokens.map((token) => token.id), error, hasTokenizer: model.info.hasTokenizer };
+  }, golden);
+  expect(found.ids).toEqual(golden.ids);
+  expect(found.hasTokenizer).toBe(false);
+  expect(found.error).toContain("vocab.json");
+  await context.close();
+});
 
 test("a service worker brings threads to a host without headers, below a sub-path", async ({ page }) => {
   await page.goto(`${origin}/some/where/`);

@@ -93,12 +93,11 @@ describe("loadPieces", () => {
 
 describe("loadPlainFile", () => {
   it("streams a file without pieces", async () => {
-    const { taken, sink } = collect();
-    let size = 0;
+    const { taken, progress, sink } = collect();
     const source = memorySource({ f: Uint8Array.from([1, 2, 3, 4]) });
-    await loadPlainFile(source, "f", { ...sink, onSize: (total) => (size = total) }, noSignal);
+    await loadPlainFile(await source.open("f", noSignal), "f", sink, noSignal);
     expect(taken).toEqual([1, 2, 3, 4]);
-    expect(size).toBe(4);
+    expect(progress).toEqual([3, 4]);
   });
 });
 

@@ -1,6 +1,6 @@
 // Streams a model's weights, piece by piece: while one is checked and handed on, the next arrives.
 import { LoadError } from "../shared/errors.js";
-import { readChunks, type ModelSource } from "./model-source.js";
+import { readChunks, type ModelSource, type OpenFile } from "./model-source.js";
 import type { Piece, WeightsIndex } from "./weights-index.js";
 
 /** SHA-256 of some bytes, in lower-case hexadecimal. */
@@ -68,13 +68,11 @@ async function checkAndTake(piece: Piece, bytes: Uint8Array<ArrayBuffer>, sink: 
 
 /** Streams a plain model.safetensors, which states no hash, into `sink`. */
 export async function loadPlainFile(
-  source: ModelSource,
+  file: OpenFile,
   name: string,
-  sink: WeightSink & { onSize(totalBytes: number): void },
+  sink: Pick<WeightSink, "take" | "onBytes">,
   signal: AbortSignal,
 ): Promise<void> {
-  const file = await source.open(name, signal);
-  sink.onSize(file.size ?? 0);
   let loaded = 0;
   await readChunks(file, name, signal, (chunk) => {
     sink.take(chunk);

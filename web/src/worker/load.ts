@@ -65,21 +65,20 @@ export async function loadEngine(
     readOptionalText(source, "merges.txt", signal),
     readIndex(source, signal),
   ]);
-  onProgress({ stage: "config", loadedBytes: 0, totalBytes: index?.size ?? 0 });
+  // A folder straight from the hub has no index, but its one file.
+  const plainFile = index ? undefined : await source.open(weightsFile, signal);
+  const totalBytes = index?.size ?? plainFile?.size ?? 0;
+  onProgress({ stage: "config", loadedBytes: 0, totalBytes });
 
   const hasThreads = variant.startsWith("threads");
   const threads = hasThreads ? (request.threads ?? defaultThreads(navigator.hardwareConcurrency)) : 1;
-  const plan = planMemory(parseConfig(configText), index?.size ?? unknownSize, request.kv);
+  const plan = planMemory(parseConfig(configText), totalBytes || unknownSize, request.kv);
   const memory = new WebAssembly.Memory({ ...plan, shared: hasThreads });
   const engine = await Engine.create(factory, memory, threads);
-  let totalBytes = index?.size ?? 0;
   const sink = makeSink(engine, (loadedBytes) => onProgress({ stage: "weights", loadedBytes, totalBytes }));
   engine.loadBegin(configText, vocab, merges, request.kv ? { kv: request.kv } : {});
-  if (index) {
-    await loadPieces(source, index, sink, signal);
-  } else {
-    await loadPlainFile(source, weightsFile, { ...sink, onSize: (size) => (totalBytes = size) }, signal);
-  }
+  if (index) await loadPieces(source, index, sink, signal);
+  if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
   signal.throwIfAborted();
   const loaded = engine.call("_gpt2_load_end") as Omit<
     ModelInfo,
