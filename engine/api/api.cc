@@ -107,15 +107,17 @@ Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::st
   engine.weights.reset();
   GPT2_ASSIGN(ModelConfig config, ReadConfigJson(config_json));
   GPT2_ASSIGN(const Json json, ParseJson(options, "load options"));
-  // Eight bits lose less than the weights do, so they go with quantized weights.
-  const Json kv = json.value("kv", Json(config.weights == "q8" ? "q8" : "f32"));
+  // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
+  const bool is_q8 = config.weights.empty() || config.weights == "q8";
+  // Eight bits of cache lose less than eight bits of weights, so the two go together.
+  const Json kv = json.value("kv", Json(is_q8 ? "q8" : "f32"));
   if (kv != "q8" && kv != "f32")
     return Misuse("kv is " + Shown(kv) + ", expected \"q8\" or \"f32\"");
   engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
   if (!vocab.empty() || !merges.empty()) {
     GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges));
   }
-  engine.reader.emplace(std::move(config), WeightFormat::kF32);
+  engine.reader.emplace(std::move(config), is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32);
   return Json::object();
 }
 

@@ -31,7 +31,8 @@ Gpt2Engine* gpt2_create(size_t threads);
 void gpt2_destroy(Gpt2Engine* engine);
 
 // Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
-// empty, then only token ids work. `options`: {"kv": "q8" | "f32"}. Result: {}.
+// empty, then only token ids work. A hub's folder is quantized to 8 bits as it streams, a converted
+// one is taken as it is. `options`: {"kv": "q8" | "f32"}. Result: {}.
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size);

@@ -9,6 +9,17 @@ function field(config: unknown, name: string): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
+/** What a byte of the weights file becomes: a hub's floats of two bytes or more are quantized, f16 is widened. */
+const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02 };
+
+function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
+  if (typeof config !== "object" || config === null || !("quantization_config" in config)) return "hub";
+  const quantization: unknown = config.quantization_config;
+  const isRecord = typeof quantization === "object" && quantization !== null && "weights" in quantization;
+  const weights = isRecord ? quantization.weights : undefined;
+  return weights === "f32" || weights === "q8" ? weights : "f16"; // the largest, for what is unknown
+}
+
 /** Pages of a WebAssembly.Memory: `initial` is what the model is expected to need. */
 export interface MemoryPlan {
   initial: number;
@@ -24,13 +35,10 @@ export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32
   const layers = field(config, "n_layer");
   const positions = field(config, "n_positions") || field(config, "n_ctx");
   const vocab = field(config, "vocab_size");
-  const quantization =
-    typeof config === "object" && config !== null && "quantization_config" in config
-      ? (config.quantization_config as { weights?: unknown } | null)
-      : null;
-  const isQ8 = quantization?.weights === "q8";
-  // Floats of two bytes widen to four; wpe does so in every format.
-  const weights = isQ8 ? weightBytes * 1.02 + positions * width * 4 : weightBytes * 2;
+  const format = weightFormat(config);
+  const isQ8 = format === "hub" || format === "q8";
+  // wpe is floats of four bytes in every format.
+  const weights = weightBytes * memoryPerFileByte[format] + positions * width * 4;
   const cacheValue = kv === "f32" || !isQ8 ? 4 : 1.2; // bytes, scales included
   const cache = layers * positions * width * 2 * cacheValue;
   const activations = 64 * width * 16 * 4;
