@@ -86,61 +86,47 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
     for (std::size_t id = 0; id < logits.size(); ++id) {
       candidates_.push_back({static_cast<std::int32_t>(id), logits[id]});
     }
-    // A heap gives the likeliest first, and only as many as top-p looks at.
-    const auto is_less_likely = [](const Candidate& a, const Candidate& b) {
-      return IsLikelier(b, a);
-    };
-    if (top_p_ < 1.0) {
-      std::make_heap(candidates_.begin(), candidates_.end(), is_less_likely);
-    } else {
-      std::iter_swap(candidates_.begin(),
-                     std::min_element(candidates_.begin(), candidates_.end(), IsLikelier));
-    }
   }
+  best_logit_ = std::min_element(candidates_.begin(), candidates_.end(), IsLikelier)->logit;
+  if (top_p_ < 1.0) KeepTopP();
   return Draw();
 }
 
-// Draws from candidates_, whose first is the likeliest: sorted after top-k, else a heap for top-p.
-std::int32_t Sampler::Draw() {
-  const float best = candidates_[0].logit;
-  const auto weight_of = [&](const Candidate& candidate) {
-    return static_cast<double>(
-        Exp(static_cast<float>(static_cast<double>(candidate.logit - best) / temperature_)));
+double Sampler::WeightOf(const Candidate& candidate) const {
+  const double difference = static_cast<double>(candidate.logit - best_logit_);
+  return static_cast<double>(Exp(static_cast<float>(difference / temperature_)));
+}
+
+// A heap gives the likeliest first, and sorts no more of them than are kept.
+void Sampler::KeepTopP() {
+  double total = 0;
+  for (const Candidate& candidate : candidates_) total += WeightOf(candidate);
+  const auto is_less_likely = [](const Candidate& a, const Candidate& b) {
+    return IsLikelier(b, a);
   };
+  std::make_heap(candidates_.begin(), candidates_.end(), is_less_likely);
+  auto heap_end = candidates_.end();  // the kept ones gather behind it, likeliest last
+  double kept = 0;
+  do {
+    std::pop_heap(candidates_.begin(), heap_end, is_less_likely);
+    --heap_end;
+    kept += WeightOf(*heap_end);
+  } while (heap_end != candidates_.begin() && kept < top_p_ * total);
+  candidates_.erase(candidates_.begin(), heap_end);
+  std::reverse(candidates_.begin(), candidates_.end());
+}
+
+std::int32_t Sampler::Draw() {
   weights_.clear();
   double total = 0;
   for (const Candidate& candidate : candidates_) {
-    weights_.push_back(weight_of(candidate));
+    const double weight = WeightOf(candidate);
+    weights_.push_back(weight < min_p_ ? 0.0 : weight);  // the best weighs 1
     total += weights_.back();
   }
-  std::size_t kept = candidates_.size();
-  if (top_p_ < 1.0) {
-    const bool is_sorted = std::is_sorted(candidates_.begin(), candidates_.end(), IsLikelier);
-    const auto is_less_likely = [](const Candidate& a, const Candidate& b) {
-      return IsLikelier(b, a);
-    };
-    double cumulative = 0;
-    std::size_t taken = 0;
-    while (taken < candidates_.size() && (taken == 0 || cumulative < top_p_ * total)) {
-      if (!is_sorted) {  // move the likeliest that is left to the back, where the taken ones gather
-        std::pop_heap(candidates_.begin(), candidates_.end() - static_cast<std::ptrdiff_t>(taken),
-                      is_less_likely);
-        weights_[taken] = weight_of(candidates_[candidates_.size() - 1 - taken]);
-      }
-      cumulative += weights_[taken];
-      ++taken;
-    }
-    if (!is_sorted) std::reverse(candidates_.begin(), candidates_.end());
-    kept = taken;
-  }
-  double kept_total = 0;
-  for (std::size_t i = 0; i < kept; ++i) {
-    if (weights_[i] < min_p_) weights_[i] = 0;  // the best weighs 1
-    kept_total += weights_[i];
-  }
-  double left = random_.NextUnit() * kept_total;
+  double left = random_.NextUnit() * total;
   std::size_t chosen = 0;
-  for (std::size_t i = 0; i < kept; ++i) {
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
     if (weights_[i] == 0) continue;
     chosen = i;
     left -= weights_[i];

@@ -35,6 +35,8 @@ class Sampler {
 
  private:
   std::span<const float> Penalize(std::span<const float> logits);
+  double WeightOf(const Candidate& candidate) const;
+  void KeepTopP();
   std::int32_t Draw();
 
   double temperature_;
@@ -46,7 +48,8 @@ class Sampler {
   std::vector<bool> seen_;        // [vocab_size]
   std::vector<float> penalized_;  // logits after the repetition penalty
   std::vector<Candidate> candidates_;
-  std::vector<double> weights_;  // of the candidates: exp((logit - best) / temperature)
+  float best_logit_ = 0;
+  std::vector<double> weights_;  // of the candidates: exp((logit - best_logit_) / temperature)
 };
 
 // Fills `best` with the `count` likeliest candidates of logits, likeliest first; one pass that
