@@ -109,6 +109,20 @@ test("a model that is not there is named, and can be tried again", async ({ page
   await expect(page.getByRole("button", { name: "Generate" })).toBeEnabled({ timeout: 30_000 });
 });
 
+test("loading can be cancelled, and started again", async ({ page }) => {
+  let isSlow = true;
+  await page.route("**/model.safetensors.001", async (route) => {
+    if (!isSlow) await route.continue(); // else it never arrives
+  });
+  await page.goto("./");
+  await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
+  isSlow = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("button", { name: "Generate" })).toBeEnabled({ timeout: 30_000 });
+});
+
 test("damaged weights are noticed", async ({ page }) => {
   await page.route("**/model.safetensors.000", async (route) => {
     const response = await route.fetch();
