@@ -90,19 +90,4 @@ void KvCache::Store(std::size_t layer, std::size_t head, std::size_t position, c
   for (std::size_t d = 0; d < head_dim_; ++d) kv.values[quad + d * 4 + lane] = codes[d];
 }
 
-void KvCache::CopyPrefix(const KvCache& other, std::size_t positions) {
-  assert(format_ == other.format_ && capacity_ == other.capacity_ && positions <= capacity_);
-  // Both layouts keep four positions together and the rest in order.
-  const std::size_t rounded = RoundUp(positions, 4);
-  const auto copy = [&](auto& to, const auto& from, std::size_t values_per_position) {
-    const std::size_t stride = capacity_ * values_per_position;
-    for (std::size_t start = 0; start < to.size(); start += stride) {
-      std::copy_n(from.data() + start, rounded * values_per_position, to.data() + start);
-    }
-  };
-  copy(floats_, other.floats_, padded_dim_);
-  copy(codes_, other.codes_, padded_dim_);
-  copy(scales_, other.scales_, 1);
-}
-
 }  // namespace gpt2

@@ -31,9 +31,6 @@ class KvCache {
   KvHeadF32 HeadF32(std::size_t layer, std::size_t head);
   KvHeadQ8 HeadQ8(std::size_t layer, std::size_t head);
 
-  // Copies the first `positions` positions of `other`, which has the same shape and format.
-  void CopyPrefix(const KvCache& other, std::size_t positions);
-
  private:
   KvFormat format_ = KvFormat::kF32;
   std::size_t n_layer_ = 0;
