@@ -5,19 +5,6 @@
 #include "weights_tools/model_folder.h"
 
 namespace gpt2::tools {
-namespace {
-
-// The slots that the checkpoint has: a bias that it lacks is not written as zeros.
-std::set<std::string> PresentTensors(const LoadedModel& model) {
-  std::set<std::string> names;
-  for (const TensorInfo& tensor : model.header.tensors) {
-    names.insert(tensor.name.starts_with("transformer.") ? tensor.name.substr(12) : tensor.name);
-  }
-  return names;
-}
-
-}  // namespace
-
 Status Convert(const std::string& in, const std::string& out, FileFormat format, bool force,
                bool json) {
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, MemoryFormat(format)));
@@ -27,7 +14,7 @@ Status Convert(const std::string& in, const std::string& out, FileFormat format,
   }
   GPT2_ASSIGN(const std::string config_text, ReadFile(fs::path(in) / kConfigFile));
   GPT2_ASSIGN(const Json config, ParseJson(config_text, kConfigFile));
-  const std::set<std::string> present = PresentTensors(model);
+  const std::set<std::string> present = PresentSlots(model);
   GPT2_ASSIGN(const WriteReport report, WriteModel(out, {.weights = model.weights.get(),
                                                          .only = &present,
                                                          .format = format,

@@ -86,11 +86,10 @@ Json ConfigJson(const Config& c) {
 
 Status Inspect(const std::string& folder, const std::string& original, bool json) {
   GPT2_ASSIGN(LoadedModel model, LoadModel(folder, WeightFormat::kF32));
-  std::set<std::string> present;
-  for (const TensorInfo& tensor : model.header.tensors) present.insert(tensor.name);
+  const std::set<std::string> present = PresentSlots(model);
   Json parts = Json::object();
   for (const TensorSlot& slot : TensorSlots(*model.weights)) {
-    if (!present.contains(slot.name) && !present.contains("transformer." + slot.name)) continue;
+    if (!present.contains(slot.name)) continue;
     const std::size_t before = parts.value(slot.part, std::size_t{0});
     parts[slot.part] = before + slot.rows * slot.cols;
   }

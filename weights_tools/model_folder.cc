@@ -52,19 +52,16 @@ Status StreamPieces(const fs::path& folder, const WeightsIndex& index,
                                             std::to_string(piece.size)};
     }
     // Checked before a byte of it is used.
+    GPT2_ASSIGN(const std::string text, ReadFile(path));
+    const auto bytes = std::as_bytes(std::span(text));
     Sha256 hash;
-    GPT2_TRY(StreamFile(path, [&](std::span<const std::byte> bytes) -> Status {
-      hash.Update(bytes);
-      return Done{};
-    }));
+    hash.Update(bytes);
     if (const std::string found = ToHex(hash.Finish()); found != piece.sha256) {
       return Error{ErrorCode::kCorrupt,
                    path.string() + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
     }
-    GPT2_TRY(StreamFile(path, [&](std::span<const std::byte> bytes) -> Status {
-      whole.Update(bytes);
-      return take(bytes);
-    }));
+    whole.Update(bytes);
+    GPT2_TRY(take(bytes));
   }
   if (const std::string found = ToHex(whole.Finish()); found != index.sha256) {
     return Error{ErrorCode::kCorrupt, "the pieces together have SHA-256 " + found +
@@ -122,6 +119,12 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
                                           std::to_string(index.size)};
   }
   return index;
+}
+
+std::set<std::string> PresentSlots(const LoadedModel& model) {
+  std::set<std::string> names;
+  for (const TensorInfo& tensor : model.header.tensors) names.insert(SlotName(tensor.name));
+  return names;
 }
 
 Result<LoadedModel> LoadModel(const fs::path& folder, WeightFormat float_format) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct LoadedModel {
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
 };
+
+// The slots that the checkpoint has; a bias that it lacks is zero in memory.
+std::set<std::string> PresentSlots(const LoadedModel& model);
 
 // Loads `folder`, checking every size and SHA-256 that it states. Floating-point matrices become
 Result<LoadedModel> LoadModel(const fs::path& folder, WeightFormat float_format);

@@ -44,11 +44,6 @@ bool ToFloats(DType dtype, const std::byte* bytes, std::size_t count, float* flo
   return finite;
 }
 
-std::string StripPrefix(const std::string& name) {
-  constexpr std::string_view kPrefix = "transformer.";
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-}
-
 // Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
 // a tied head.
 bool IsIgnored(const std::string& name, const Config& config) {
@@ -134,6 +129,11 @@ Status WeightReader::Stream::Take(const std::byte* bytes) {
   return Done{};
 }
 
+std::string SlotName(const std::string& tensor_name) {
+  constexpr std::string_view kPrefix = "transformer.";
+  return tensor_name.starts_with(kPrefix) ? tensor_name.substr(kPrefix.size()) : tensor_name;
+}
+
 WeightReader::WeightReader(ModelConfig config, WeightFormat float_format)
     : config_(std::move(config)),
       float_format_(float_format),
@@ -192,7 +192,7 @@ Status WeightReader::PlanTensors() {
   for (TensorSlot& slot : slots_) by_name[slot.name] = &slot;
   std::map<std::string, const TensorInfo*, std::less<>> seen;
   for (const TensorInfo& tensor : header_.tensors) {
-    const std::string name = StripPrefix(tensor.name);
+    const std::string name = SlotName(tensor.name);
     if (!seen.emplace(name, &tensor).second) {
       return Corrupt("tensor \"" + name + "\" stands twice, with and without \"transformer.\"");
     }

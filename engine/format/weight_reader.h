@@ -23,6 +23,9 @@ inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kScaleSuffix = "_scale";
 
+// The name of a tensor's slot (TensorSlot::name): a checkpoint may put "transformer." before it.
+std::string SlotName(const std::string& tensor_name);
+
 // Feed it the whole file in order, in pieces of any size; each value goes straight to its place in
 // the kernels' layout, so that nothing but a band of 32 rows is ever held twice. Not thread-safe.
 class WeightReader {
