@@ -28,13 +28,22 @@ struct Prompt {
   std::vector<std::int32_t> ids;
 };
 
-Status Convert(const std::string& in, const std::string& out, FileFormat format, bool force,
+// How a model is converted.
+struct ConvertOptions {
+  FileFormat format = FileFormat::kQ8;
+  std::string calibration_file;             // UTF-8 text for q4; "": all inputs matter alike
+  std::size_t calibration_tokens = 1 << 14; // of it, at most
+  bool force = false;                       // replace a folder that is there
+};
+
+Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,
                bool json);
 Status Inspect(const std::string& model, const std::string& original, bool json);
 Status Generate(const std::string& model, const Prompt& prompt, const GenerateOptions& options,
                 const RunOptions& run, bool json);
-Status Evaluate(const std::string& model, const std::string& file, std::size_t stride,
-                const RunOptions& run, bool json);
+// `original` may be empty; else it is the model that KL divergence is measured from.
+Status Evaluate(const std::string& model, const std::string& file, const std::string& original,
+                std::size_t stride, const RunOptions& run, bool json);
 Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOptions& run);
 Status Tokenize(const std::string& model, bool lines, bool allow_special);
 Status Detokenize(const std::string& model, bool lines, bool json);

@@ -1,26 +1,111 @@
+#include <algorithm>
 #include <cstdio>
 #include <set>
+#include <thread>
 
+#include "engine/generate/context.h"
+#include "weights_tools/calibration.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
+#include "weights_tools/progress.h"
+#include "weights_tools/quantizer.h"
 
 namespace gpt2::tools {
-Status Convert(const std::string& in, const std::string& out, FileFormat format, bool force,
-               bool json) {
-  GPT2_ASSIGN(LoadedModel model, LoadModel(in, MemoryFormat(format)));
-  if (model.config.weights == "q8") {
-    return Error{ErrorCode::kInvalidArgument,
-                 in + " is q8 already; convert the model that it was made from"};
+
+namespace {
+
+constexpr std::size_t kMomentsBudget = std::size_t{1} << 30;  // bytes held at once
+
+// Bytes of the moments of one layer's matrices.
+std::size_t LayerMomentsBytes(const Config& c) {
+  return sizeof(float) * (3 * c.n_embd * c.n_embd + c.n_inner * c.n_inner);
+}
+
+Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model,
+                                                 const ConvertOptions& options) {
+  if (options.calibration_file.empty()) return std::vector<std::int32_t>();
+  GPT2_ASSIGN(const std::string text, ReadFile(options.calibration_file));
+  if (!model.tokenizer) {
+    return Error{ErrorCode::kNotFound, "--calibrate needs the model's vocab.json and merges.txt"};
   }
+  GPT2_ASSIGN(auto ids, model.tokenizer->Encode(text, SpecialTokens::kAllowed));
+  ids.resize(std::min(ids.size(), options.calibration_tokens));
+  return ids;
+}
+
+// Turns the matrices of `slots`, which are floating point, into what q4 stores.
+Status QuantizeSlots(std::span<const TensorSlot> slots, const MomentsByMatrix& moments,
+                     ThreadPool& pool, Progress& progress) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const TensorSlot& slot = slots[i];
+    progress.Update(i, slots.size());
+    if (slot.matrix == nullptr || slot.cols < kGroup) continue;
+    if (MemoryFormat(FileFormat::kQ4, slot) == WeightFormat::kQ8) {
+      GPT2_ASSIGN(*slot.matrix, QuantizeToQ8(*slot.matrix));
+      continue;
+    }
+    const auto found = moments.find(slot.name);
+    GPT2_ASSIGN(*slot.matrix,
+                QuantizeToQ4(*slot.matrix, found == moments.end() ? Moments() : found->second, pool));
+  }
+  return Done{};
+}
+
+// Measures all of the model before any of it is quantized, unless the moments of all layers do not
+// fit the budget: then the layers after the first so many see what quantizing those did to their
+// inputs.
+Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
+  const Config& config = model.weights->config;
+  GPT2_ASSIGN(const std::vector<std::int32_t> ids, CalibrationIds(model, options));
+  ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+  GPT2_ASSIGN(Context context,
+              Context::Create(*model.weights, {&BestKernels(), &pool}, KvFormat::kF32));
+  GPT2_TRY(context.CheckIds(ids));
+  const std::vector<TensorSlot> slots = TensorSlots(*model.weights);
+  const std::size_t layers =
+      ids.empty() ? config.n_layer
+                  : std::max<std::size_t>(1, kMomentsBudget / LayerMomentsBytes(config));
+  for (std::size_t first = 0; first < config.n_layer; first += layers) {
+    const std::size_t last = std::min(config.n_layer, first + layers);
+    MomentsByMatrix moments;
+    if (!ids.empty()) moments = MeasureMoments(context, ids, first, last);
+    std::vector<TensorSlot> chosen;
+    for (const TensorSlot& slot : slots) {
+      const std::optional<std::size_t> layer = LayerOf(slot.name);
+      const bool is_here = layer ? *layer >= first && *layer < last : last == config.n_layer;
+      if (is_here) chosen.push_back(slot);
+    }
+    Progress progress("quantizing layers " + std::to_string(first) + " to " +
+                      std::to_string(last - 1));
+    GPT2_TRY(QuantizeSlots(chosen, moments, pool, progress));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,
+               bool json) {
+  const bool is_q8 = options.format == FileFormat::kQ8;
+  GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
+  if (model.config.weights == "q8" || model.config.weights == "q4") {
+    return Error{ErrorCode::kInvalidArgument,
+                 in + " is " + model.config.weights +
+                     " already; convert the model that it was made from"};
+  }
+  if (!options.calibration_file.empty() && options.format != FileFormat::kQ4) {
+    return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};
+  }
+  if (options.format == FileFormat::kQ4) GPT2_TRY(QuantizeModel(model, options));
   GPT2_ASSIGN(const std::string config_text, ReadFile(fs::path(in) / kConfigFile));
   GPT2_ASSIGN(const Json config, ParseJson(config_text, kConfigFile));
   const std::set<std::string> present = PresentSlots(model);
   GPT2_ASSIGN(const WriteReport report, WriteModel(out, {.weights = model.weights.get(),
                                                          .only = &present,
-                                                         .format = format,
+                                                         .format = options.format,
                                                          .config = config,
                                                          .copy_vocabulary_from = in,
-                                                         .force = force}));
+                                                         .force = options.force}));
   const Json result = {{"out", out},
                        {"parameters", model.weights->parameter_count},
                        {"bytes_in", model.file_bytes},

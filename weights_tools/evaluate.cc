@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -8,8 +9,71 @@
 
 namespace gpt2::tools {
 
-Status Evaluate(const std::string& folder, const std::string& file, std::size_t stride,
-                const RunOptions& run, bool json) {
+namespace {
+
+// KL divergence in nats per token, summed over the vocabulary: how many more nats texts of the
+// original cost under the model. Both in double.
+double KlDivergence(std::span<const float> original, std::span<const float> model) {
+  const auto log_sum = [](std::span<const float> logits) {
+    const double most = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(logit - most);
+    return most + std::log(sum);
+  };
+  const double original_sum = log_sum(original), model_sum = log_sum(model);
+  double divergence = 0;
+  for (std::size_t id = 0; id < original.size(); ++id) {
+    const double log_p = original[id] - original_sum;
+    divergence += std::exp(log_p) * (log_p - (model[id] - model_sum));
+  }
+  return divergence;
+}
+
+// How `model` differs from what it was made from, over windows of the whole context one after
+// another.
+struct Difference {
+  double kl_divergence = 0;     // mean, nats per token
+  double same_likeliest = 0;    // share of tokens with the same first choice
+};
+
+Result<Difference> Compare(Context& model, Context& original, std::span<const std::int32_t> ids) {
+  if (model.config().vocab_size != original.config().vocab_size ||
+      model.config().n_positions != original.config().n_positions) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--original is another model: vocab_size or n_positions differ"};
+  }
+  Difference sum;
+  const std::size_t capacity = model.config().n_positions;
+  Progress progress("comparing with the original");
+  for (std::size_t start = 0; start < ids.size(); start += capacity) {
+    const auto window = ids.subspan(start, std::min(capacity, ids.size() - start));
+    for (Context* context : {&model, &original}) {
+      context->Forget();
+      context->SetWindow(window);
+    }
+    for (std::size_t row = 0; row < window.size(); ++row) {
+      if (row % Context::kLogitRows == 0) {
+        model.RunNext(Context::kLogitRows);
+        original.RunNext(Context::kLogitRows);
+        progress.Update(start + row, ids.size());
+      }
+      const auto ours = model.Logits(row % Context::kLogitRows, 1).Row(0);
+      const auto theirs = original.Logits(row % Context::kLogitRows, 1).Row(0);
+      sum.kl_divergence += KlDivergence(theirs, ours);
+      const auto likeliest = [](std::span<const float> x) {
+        return std::max_element(x.begin(), x.end()) - x.begin();
+      };
+      if (likeliest(ours) == likeliest(theirs)) sum.same_likeliest += 1;
+    }
+  }
+  const auto count = static_cast<double>(ids.size());
+  return Difference{sum.kl_divergence / count, sum.same_likeliest / count};
+}
+
+}  // namespace
+
+Status Evaluate(const std::string& folder, const std::string& file, const std::string& original,
+                std::size_t stride, const RunOptions& run, bool json) {
   GPT2_ASSIGN(const std::string text, ReadFile(file));
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   // Documents are separated by the end-of-text token, as in training.
@@ -33,13 +97,20 @@ Status Evaluate(const std::string& folder, const std::string& file, std::size_t 
   double sum = 0;
   for (const float logprob : scorer.logprobs()) sum -= logprob;
   const auto count = static_cast<double>(scorer.logprobs().size());
-  const Json result = {{"tokens", ids.size()},
+  Json result = {{"tokens", ids.size()},
                        {"stride", stride},
                        {"loss", sum / count},
                        {"perplexity", std::exp(sum / count)},
                        {"tokens_per_second", count / seconds.count()},
                        {"threads", runner->pool->threads()},
                        {"kernels", runner->compute.kernels->name}};
+  std::optional<Difference> difference;
+  if (!original.empty()) {
+    GPT2_ASSIGN(const auto other, MakeRunner(original, run));
+    GPT2_ASSIGN(difference, Compare(*runner->context, *other->context, ids));
+    result["kl_divergence"] = difference->kl_divergence;
+    result["same_likeliest"] = difference->same_likeliest;
+  }
   if (json) {
     std::printf("%s\n", result.dump().c_str());
   } else {
@@ -49,6 +120,10 @@ Status Evaluate(const std::string& folder, const std::string& file, std::size_t 
         folder.c_str(), file.c_str(), std::exp(sum / count), sum / count, ids.size(),
         runner->context->config().n_positions, stride, count / seconds.count(),
         runner->pool->threads());
+    if (difference) {
+      std::printf("against %s: KL divergence %.6f nats per token, the same first choice for %.2f %%\n",
+                  original.c_str(), difference->kl_divergence, 100 * difference->same_likeliest);
+    }
   }
   return Done{};
 }

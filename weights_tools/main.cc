@@ -34,6 +34,7 @@ struct Arguments {
   Prompt prompt;
   GenerateOptions options;
   RunOptions run;
+  ConvertOptions convert;
   std::size_t stride = 0;
   std::uint64_t seed = 0;
   bool json = false, force = false, lines = false, allow_special = false;
@@ -117,11 +118,20 @@ int Run(int argc, char** argv) {
   };
 
   CLI::App* convert = command("convert", "Make the folder that a site hosts", [&a] {
-    return Convert(a.model, a.out, a.file_format(), a.force, a.json);
+    a.convert.format = a.file_format();
+    a.convert.force = a.force;
+    return Convert(a.model, a.out, a.convert, a.json);
   });
   convert->add_option("IN", a.model, "Hugging Face GPT-2 folder")->required();
   convert->add_option("OUT", a.out, "Folder to write")->required();
   AddFormat(convert, a);
+  convert->add_option("--calibrate", a.convert.calibration_file,
+                      "Text like what the model will write: q4 keeps what matters for it")
+      ->check(CLI::ExistingFile);
+  convert->add_option("--calibration-tokens", a.convert.calibration_tokens,
+                      "Tokens of that text to use at most")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
   AddJson(convert, a);
 
   CLI::App* inspect = with_model(command("inspect", "Show config, parameters, bytes and errors",
@@ -139,10 +149,12 @@ int Run(int argc, char** argv) {
   AddJson(generate, a);
 
   CLI::App* eval = with_model(command("eval", "Perplexity of a text, and tokens per second", [&a] {
-    return Evaluate(a.model, a.file, a.stride, a.run, a.json);
+    return Evaluate(a.model, a.file, a.original, a.stride, a.run, a.json);
   }));
   eval->add_option("FILE", a.file, "UTF-8 text, documents separated by <|endoftext|>")->required();
   eval->add_option("--stride", a.stride, "Tokens by which windows advance; 0: half the context");
+  eval->add_option("--original", a.original,
+                   "Folder it was made from: adds the KL divergence from that");
   AddRun(eval, a);
   AddJson(eval, a);
 

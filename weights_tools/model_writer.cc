@@ -123,14 +123,17 @@ std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots,
   std::vector<OutputTensor> plan;
   for (const TensorSlot& slot : slots) {
     if (request.only != nullptr && !request.only->contains(slot.name)) continue;
-    const bool is_q8 = slot.matrix != nullptr && slot.matrix->format() == WeightFormat::kQ8;
-    const bool is_narrow = !slot.is_vector && request.format != FileFormat::kF32;
-    const DType dtype = is_q8 ? DType::kI8 : is_narrow ? DType::kF16 : DType::kF32;
-    plan.push_back({slot.name, &slot, dtype, slot.rows, slot.cols});
-    if (is_q8) {
+    if (slot.matrix != nullptr && slot.matrix->format() != WeightFormat::kF32) {
+      const bool is_q4 = slot.matrix->format() == WeightFormat::kQ4;
+      plan.push_back({slot.name, &slot, is_q4 ? DType::kU8 : DType::kI8, slot.rows,
+                      slot.matrix->code_row_bytes()});
       plan.push_back(
           {slot.name + kScaleSuffix, &slot, DType::kBF16, slot.rows, slot.matrix->groups()});
+      continue;
     }
+    const bool is_narrow = !slot.is_vector && request.format != FileFormat::kF32;
+    plan.push_back(
+        {slot.name, &slot, is_narrow ? DType::kF16 : DType::kF32, slot.rows, slot.cols});
   }
   return plan;
 }
@@ -158,8 +161,8 @@ std::string MakeHeader(const std::vector<OutputTensor>& plan) {
 Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::byte>& bytes) {
   const TensorSlot& slot = *tensor.slot;
   bytes.resize(tensor.cols * DTypeSize(tensor.dtype));
-  if (tensor.dtype == DType::kI8) {
-    slot.matrix->ReadCodes(row, {reinterpret_cast<std::int8_t*>(bytes.data()), tensor.cols});
+  if (tensor.dtype == DType::kI8 || tensor.dtype == DType::kU8) {
+    slot.matrix->ReadCodes(row, {reinterpret_cast<std::uint8_t*>(bytes.data()), tensor.cols});
     return Done{};
   }
   if (tensor.dtype == DType::kBF16) {
@@ -221,7 +224,7 @@ Result<WriteReport> WriteFolder(const fs::path& folder, const WriteRequest& requ
   Json config = request.config;
   const std::string_view name = kFileFormatNames[static_cast<std::size_t>(request.format)];
   config[std::string(kQuantizationConfigKey)] = {{"quant_method", "gpt2-wasm"}, {"weights", name}};
-  if (request.format == FileFormat::kQ8) {
+  if (request.format == FileFormat::kQ8 || request.format == FileFormat::kQ4) {
     config[std::string(kQuantizationConfigKey)]["group_size"] = kGroup;
   }
   GPT2_TRY(WriteText(folder / kConfigFile, config.dump(2) + "\n"));
@@ -236,8 +239,10 @@ Result<WriteReport> WriteFolder(const fs::path& folder, const WriteRequest& requ
 
 }  // namespace
 
-WeightFormat MemoryFormat(FileFormat format) {
-  return format == FileFormat::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32;
+WeightFormat MemoryFormat(FileFormat format, const TensorSlot& slot) {
+  if (format == FileFormat::kQ4 && slot.is_conv1d) return WeightFormat::kQ4;
+  const bool is_quantized = format == FileFormat::kQ8 || format == FileFormat::kQ4;
+  return is_quantized ? WeightFormat::kQ8 : WeightFormat::kF32;
 }
 
 Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request) {

@@ -15,14 +15,16 @@ namespace gpt2::tools {
 
 namespace fs = std::filesystem;
 
-enum class FileFormat { kF32, kF16, kQ8 };
-inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8"};  // by FileFormat
+enum class FileFormat { kF32, kF16, kQ8, kQ4 };
+inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8",
+                                                        "q4"};  // by FileFormat
 
-// What matrices must be in memory to be written as `format`.
-WeightFormat MemoryFormat(FileFormat format);
+// What the matrix of `slot` must be in memory to be written as `format`. In q4 the embedding and
+// the head stay kQ8: 4 bits there cost more quality than in all blocks together (FORMAT.md).
+WeightFormat MemoryFormat(FileFormat format, const TensorSlot& slot);
 
 struct WriteRequest {
-  Weights* weights;                   // matrices in MemoryFormat(format)
+  Weights* weights;                   // matrices in MemoryFormat(format, slot)
   const std::set<std::string>* only;  // tensors to write, by slot name; null: all
   FileFormat format;
   Json config;                    // config.json, to which quantization_config is added

@@ -1,11 +1,14 @@
 #include <cmath>
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 #include "engine/base/random.h"
 #include "engine/kernels/scalar_math.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/progress.h"
+#include "weights_tools/quantizer.h"
 
 namespace gpt2::tools {
 namespace {
@@ -18,7 +21,8 @@ float NextNormal(Random& random) {
   return static_cast<float>(0.02 * sum);
 }
 
-Status FillRandomly(Weights& weights, WeightFormat format, std::uint64_t seed) {
+Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed) {
+  ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
   Random random(seed);
   Progress progress("making random weights");
   const std::vector<TensorSlot> slots = TensorSlots(weights);
@@ -26,7 +30,9 @@ Status FillRandomly(Weights& weights, WeightFormat format, std::uint64_t seed) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const TensorSlot& slot = slots[i];
     progress.Update(i, slots.size());
-    GPT2_TRY(AllocateSlot(slot, format));
+    const WeightFormat wanted = MemoryFormat(format, slot);
+    const bool is_q4 = wanted == WeightFormat::kQ4;
+    GPT2_TRY(AllocateSlot(slot, is_q4 ? WeightFormat::kF32 : wanted));
     row.resize(slot.cols);
     for (std::size_t r = 0; r < slot.rows; ++r) {
       for (float& value : row) {
@@ -37,6 +43,9 @@ Status FillRandomly(Weights& weights, WeightFormat format, std::uint64_t seed) {
       } else {
         std::copy(row.begin(), row.end(), slot.floats->data() + r * slot.cols);
       }
+    }
+    if (is_q4 && slot.cols >= kGroup) {
+      GPT2_ASSIGN(*slot.matrix, QuantizeToQ4(*slot.matrix, /*moments=*/{}, pool));
     }
     if (slot.name != "lm_head.bias") weights.parameter_count += slot.rows * slot.cols;
   }
@@ -52,7 +61,7 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, F
   GPT2_ASSIGN(const Json config_json, ParseJson(text, config_file));
   Weights weights;
   weights.config = config.config;
-  GPT2_TRY(FillRandomly(weights, MemoryFormat(format), seed));
+  GPT2_TRY(FillRandomly(weights, format, seed));
   std::set<std::string> names;
   for (const TensorSlot& slot : TensorSlots(weights)) {
     if (slot.name != "lm_head.bias") names.insert(slot.name);  // GPT-2's head has none

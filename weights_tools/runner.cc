@@ -16,9 +16,9 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
     if (options.kernels && table->name == *options.kernels) kernels = table;
   }
   runner->compute = {kernels, runner->pool.get()};
-  const std::string kv = options.kv.value_or(runner->model.config.weights == "q8" ? "q8" : "f32");
-  GPT2_ASSIGN(runner->context, Context::Create(*runner->model.weights, runner->compute,
-                                               kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32));
+  KvFormat kv = DefaultKvFormat(runner->model.weights->format());
+  if (options.kv) kv = *options.kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
+  GPT2_ASSIGN(runner->context, Context::Create(*runner->model.weights, runner->compute, kv));
   return runner;
 }
 

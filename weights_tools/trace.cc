@@ -30,7 +30,7 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   }
   FloatJson result = {{"ids", ids}, {"trace", FloatJson::object()}, {"logits", FloatJson::array()}};
   const auto record = [&](const std::string& stage, MatView<const float> x) {
-    AppendRows(x, result["trace"][stage]);
+    if (!stage.ends_with(kInputStage)) AppendRows(x, result["trace"][stage]);
   };
   runner->context->SetWindow(ids);
   while (!runner->context->is_current()) {

@@ -24,7 +24,7 @@ struct Gpt2Engine {
   explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
 
   gpt2::ThreadPool pool;
-  gpt2::KvFormat kv_format = gpt2::KvFormat::kQ8;
+  std::optional<gpt2::KvFormat> kv_format;  // as asked for; once loaded, as it is
   std::optional<gpt2::WeightReader> reader;  // during a load
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
@@ -107,17 +107,17 @@ Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::st
   engine.weights.reset();
   GPT2_ASSIGN(ModelConfig config, ReadConfigJson(config_json));
   GPT2_ASSIGN(const Json json, ParseJson(options, "load options"));
-  // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
-  const bool is_q8 = config.weights.empty() || config.weights == "q8";
-  // Eight bits of cache lose less than eight bits of weights, so the two go together.
-  const Json kv = json.value("kv", Json(is_q8 ? "q8" : "f32"));
-  if (kv != "q8" && kv != "f32")
+  const Json kv = json.value("kv", Json());
+  if (!kv.is_null() && kv != "q8" && kv != "f32")
     return Misuse("kv is " + Shown(kv) + ", expected \"q8\" or \"f32\"");
-  engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
+  engine.kv_format.reset();
+  if (!kv.is_null()) engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
   if (!vocab.empty() || !merges.empty()) {
     GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges));
   }
-  engine.reader.emplace(std::move(config), is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32);
+  // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
+  const bool is_hub = config.weights.empty();
+  engine.reader.emplace(std::move(config), is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
   return Json::object();
 }
 
@@ -141,11 +141,10 @@ Json ConfigJson(const Config& c) {
 Result<Json> Info(Gpt2Engine& engine) {
   GPT2_TRY(NeedModel(engine));
   const Weights& weights = *engine.weights;
-  const bool is_q8 = weights.wte.format() == WeightFormat::kQ8;
   return Json{{"config", ConfigJson(weights.config)},
               {"parameters", weights.parameter_count},
-              {"weights", is_q8 ? "q8" : "f32"},
-              {"kv", engine.kv_format == KvFormat::kQ8 ? "q8" : "f32"},
+              {"weights", WeightFormatName(weights.format())},
+              {"kv", *engine.kv_format == KvFormat::kQ8 ? "q8" : "f32"},
               {"weightBytes", weights.bytes},
               {"contextBytes", engine.context->bytes()},
               {"threads", engine.pool.threads()},
@@ -159,8 +158,9 @@ Result<Json> LoadEnd(Gpt2Engine& engine) {
   engine.reader.reset();
   if (!weights.ok()) return weights.error();
   engine.weights = std::move(weights.value());
+  if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
   GPT2_ASSIGN(engine.context,
-              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, engine.kv_format));
+              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
   return Info(engine);
 }
 

@@ -17,10 +17,11 @@ struct DTypeRow {
   std::string_view name;
   std::size_t size;
 };
-constexpr std::array<DTypeRow, 4> kDTypes = {{{DType::kF32, "F32", 4},
+constexpr std::array<DTypeRow, 5> kDTypes = {{{DType::kF32, "F32", 4},
                                               {DType::kF16, "F16", 2},
                                               {DType::kBF16, "BF16", 2},
-                                              {DType::kI8, "I8", 1}}};
+                                              {DType::kI8, "I8", 1},
+                                              {DType::kU8, "U8", 1}}};
 
 Error Bad(const std::string& what) {
   return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};

@@ -13,7 +13,7 @@
 
 namespace gpt2 {
 
-enum class DType { kF32, kF16, kBF16, kI8, kOther };
+enum class DType { kF32, kF16, kBF16, kI8, kU8, kOther };
 
 // Bytes of one value; 0 for kOther.
 std::size_t DTypeSize(DType dtype);

@@ -52,6 +52,11 @@ bool IsIgnored(const std::string& name, const Config& config) {
          (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
 }
 
+// Quantized weights: I8 is q8, U8 is q4 (weights_tools/FORMAT.md).
+bool IsCodes(DType dtype) {
+  return dtype == DType::kI8 || dtype == DType::kU8;
+}
+
 // Bytes of a tensor whose shape was checked against config.json, which bounds them.
 std::size_t BytesOf(const TensorInfo& tensor) {
   return static_cast<std::size_t>(tensor.end - tensor.begin);
@@ -93,20 +98,24 @@ Status WeightReader::Stream::Take(const std::byte* bytes) {
   };
   if (kind == Kind::kSkip) return Done{};
   if (kind == Kind::kCodes) {
-    const std::span codes(reinterpret_cast<const std::int8_t*>(bytes), row_bytes);
+    const std::span codes(reinterpret_cast<const std::uint8_t*>(bytes), row_bytes);
+    constexpr std::uint8_t kMinus128 = 0x80;
     bool has_minus_128 = false;
-    for (const std::int8_t code : codes) has_minus_128 |= code == -128;
-    if (has_minus_128) return bad("code -128, expected -127 to 127");
+    for (const std::uint8_t code : codes) has_minus_128 |= code == kMinus128;
+    if (has_minus_128 && slot->matrix->format() == WeightFormat::kQ8) {
+      return bad("code -128, expected -127 to 127");
+    }
     slot->matrix->SetCodes(row, codes);
     return Done{};
   }
   if (kind == Kind::kScales) {
     std::vector<BFloat16> scales(row_bytes / sizeof(BFloat16));
     std::memcpy(scales.data(), bytes, row_bytes);
+    const bool may_be_negative = slot->matrix->format() == WeightFormat::kQ4;
     for (const BFloat16 scale : scales) {
-      if (!(WidenBFloat16(scale) >= 0.0f) || !std::isfinite(WidenBFloat16(scale))) {
-        return bad("a scale that is negative or not finite");
-      }
+      const float value = WidenBFloat16(scale);
+      if (!std::isfinite(value)) return bad("a scale that is not finite");
+      if (value < 0.0f && !may_be_negative) return bad("a scale that is negative");
     }
     slot->matrix->SetScales(row, scales);
     return Done{};
@@ -228,7 +237,7 @@ Status WeightReader::PlanTensors() {
     }
     if (found == seen.end()) {
       GPT2_TRY(AllocateSlot(slot, WeightFormat::kF32));
-    } else if (found->second->dtype == DType::kI8 && !seen.contains(slot.name + kScaleSuffix)) {
+    } else if (IsCodes(found->second->dtype) && !seen.contains(slot.name + kScaleSuffix)) {
       return Error{ErrorCode::kNotFound,
                    "model.safetensors: tensor \"" + slot.name + kScaleSuffix + "\" is missing"};
     }
@@ -242,6 +251,8 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
   std::vector<std::uint64_t> shape = {slot.rows, slot.cols};
   if (transposed) shape = {slot.cols, slot.rows};
   if (slot.is_vector) shape = {slot.cols};
+  const bool is_q4 = tensor.dtype == DType::kU8;
+  if (is_q4) shape = {slot.rows, CeilDiv(slot.cols, kGroup) * kGroup / 2};
   if (tensor.shape != shape) {
     return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() +
                    ", config.json asks for " + ShapeText(shape));
@@ -250,7 +261,7 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
   stream.tensor = &tensor;
   stream.slot = &slot;
   stream.rows = slot.is_vector ? 1 : transposed ? slot.cols : slot.rows;
-  const bool is_codes = tensor.dtype == DType::kI8;
+  const bool is_codes = IsCodes(tensor.dtype);
   if (is_codes && slot.matrix != nullptr && is_converted_) {
     stream.kind = Stream::Kind::kCodes;
   } else if (tensor.dtype == DType::kOther || is_codes) {
@@ -263,8 +274,9 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
     if (transposed) stream.unit_rows = kGroup;
   }
   stream.row_bytes = BytesOf(tensor) / stream.rows;
-  GPT2_TRY(AllocateSlot(slot, is_codes ? WeightFormat::kQ8 : float_format_));
-  if (is_codes && slot.matrix->format() != WeightFormat::kQ8) {
+  const WeightFormat codes_format = is_q4 ? WeightFormat::kQ4 : WeightFormat::kQ8;
+  GPT2_TRY(AllocateSlot(slot, is_codes ? codes_format : float_format_));
+  if (is_codes && slot.matrix->format() != codes_format) {
     return Corrupt("tensor \"" + tensor.name + "\": codes need at least " + std::to_string(kGroup) +
                    " inputs, this one has " + std::to_string(slot.cols));
   }
@@ -276,7 +288,7 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
 Status WeightReader::PlanScales(const TensorInfo& tensor, const TensorSlot& slot) {
   const std::vector<std::uint64_t> shape = {slot.rows, CeilDiv(slot.cols, kGroup)};
   // The codes come first, so that their matrix is there when its scales arrive.
-  const bool has_codes = slot.matrix != nullptr && slot.matrix->format() == WeightFormat::kQ8 &&
+  const bool has_codes = slot.matrix != nullptr && slot.matrix->format() != WeightFormat::kF32 &&
                          slot.matrix->rows() == slot.rows;
   if (!has_codes || tensor.dtype != DType::kBF16 || tensor.shape != shape) {
     return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() + ", expected BF16 " +

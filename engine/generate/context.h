@@ -34,6 +34,9 @@ class Context {
   // beginning stays, but at least the last token is run again, as its logits are wanted.
   void SetWindow(std::span<const std::int32_t> window);
 
+  // Lets the next SetWindow begin anew, whatever it has in common with this window.
+  void Forget() { cached_ = 0; }
+
   // Appends a token. When the window is full it first keeps its last three quarters: positions are
   // absolute, so those must be run again. Returns the tokens dropped.
   std::size_t Push(std::int32_t id);

@@ -15,9 +15,11 @@
 
 namespace gpt2 {
 
-// Quantizes x [cols] into codes [groups * kGroup] and scales [groups]: scale = peak / 127, code =
-// round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30 become zero.
-using QuantizeRowFn = void(const float* x, std::size_t cols, std::int8_t* codes, float* scales);
+// Quantizes x [cols] into codes [groups * kGroup], scales [groups] and sums of codes [groups]: scale
+// = peak / 127, code = round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30
+// become zero.
+using QuantizeRowFn = void(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
+                           std::int32_t* sums);
 
 // y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all t <
 // x.rows and the rows of `tiles`. y's stride holds whole tiles: padded rows are written too.
@@ -27,6 +29,8 @@ using MatmulF32Fn = void(const TiledF32& w, MatView<const float> x, TileRange ti
 // The same on quantized operands: the products of a group are summed exactly in int32, then
 // float(sum) * (w_scale * x_scale) is added in order of groups; the bias comes last.
 using MatmulQ8Fn = void(const TiledQ8& w, const QuantizedRows& x, TileRange tiles,
+                        MatView<float> y);
+using MatmulQ4Fn = void(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
                         MatView<float> y);
 
 // y = (x - mean) / sqrt(variance + epsilon) * gain + bias over n values. Sums run in four lanes
@@ -73,6 +77,7 @@ struct KernelTable {
   QuantizeRowFn* QuantizeRow = nullptr;
   MatmulF32Fn* MatmulF32 = nullptr;
   MatmulQ8Fn* MatmulQ8 = nullptr;
+  MatmulQ4Fn* MatmulQ4 = nullptr;
   LayerNormFn* LayerNorm = nullptr;
   GeluTanhFn* GeluTanh = nullptr;
   GeluErfFn* GeluErf = nullptr;

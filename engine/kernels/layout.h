@@ -44,10 +44,21 @@ struct TiledQ8 {
   std::size_t groups;
 };
 
+// A 4-bit matrix. A byte holds two codes, so that a vector of 16 bytes is two steps of four rows;
+// byte i of a row's four: low nibble input i, high nibble input i + 4 of a step pair's 8 inputs.
+struct TiledQ4 {
+  const std::uint8_t* codes;  // [tiles, groups, kGroupSteps / 2, kTileRows, kStepInputs]
+  const BFloat16* scales;     // [tiles, groups, kTileRows]; weight = scale * (code - kQ4Zero)
+  const float* bias;          // [tiles * kTileRows]
+  std::size_t groups;
+};
+inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
+
 // Activations quantized group by group, the last group padded with zeros.
 struct QuantizedRows {
   const std::int8_t* codes;  // [rows, groups * kGroup], -127..127
   const float* scales;       // [rows, groups]; value = scale * code
+  const std::int32_t* sums;  // [rows, groups]; of the codes
   std::size_t rows;
   std::size_t groups;
 };

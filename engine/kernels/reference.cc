@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/scalar_math.h"
@@ -63,11 +64,13 @@ struct OnlineSoftmax {
 
 }  // namespace
 
-void QuantizeRow_Reference(const float* x, std::size_t cols, std::int8_t* codes, float* scales) {
+void QuantizeRow_Reference(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
+                           std::int32_t* sums) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
     scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
     std::fill(codes + start + count, codes + start + kGroup, std::int8_t{0});
+    sums[start / kGroup] = std::accumulate(codes + start, codes + start + count, 0);
   }
 }
 
@@ -100,6 +103,32 @@ void MatmulQ8_Reference(const TiledQ8& w, const QuantizedRows& x, TileRange tile
           const std::size_t step = k / kStepInputs;
           const std::size_t at = (step * kTileRows + lane) * kStepInputs + k % kStepInputs;
           sum += group[at] * input[k];
+        }
+        const float w_scale = WidenBFloat16(w.scales[(tile * w.groups + g) * kTileRows + lane]);
+        total += static_cast<float>(sum) * (w_scale * x.scales[t * x.groups + g]);
+      }
+      y.data[t * y.stride + row] = total + w.bias[row];
+    }
+  }
+}
+
+void MatmulQ4_Reference(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
+                        MatView<float> y) {
+  for (std::size_t row = tiles.first * kTileRows; row < tiles.last * kTileRows; ++row) {
+    const std::size_t tile = row / kTileRows;
+    const std::size_t lane = row % kTileRows;
+    for (std::size_t t = 0; t < x.rows; ++t) {
+      float total = 0.0f;
+      for (std::size_t g = 0; g < w.groups; ++g) {
+        const std::uint8_t* group = w.codes + (tile * w.groups + g) * kGroup * kTileRows / 2;
+        const std::int8_t* input = x.codes + (t * w.groups + g) * kGroup;
+        std::int32_t sum = 0;
+        for (std::size_t k = 0; k < kGroup; ++k) {
+          const std::size_t pair = k / (2 * kStepInputs);
+          const std::uint8_t both =
+              group[(pair * kTileRows + lane) * kStepInputs + k % kStepInputs];
+          const int code = k / kStepInputs % 2 == 0 ? both & 15 : both >> 4;
+          sum += (code - kQ4Zero) * input[k];
         }
         const float w_scale = WidenBFloat16(w.scales[(tile * w.groups + g) * kTileRows + lane]);
         total += static_cast<float>(sum) * (w_scale * x.scales[t * x.groups + g]);

@@ -36,7 +36,12 @@ bool RelaxedDotIsExact() {
 
 void MatmulQ8_RelaxedSimd(const TiledQ8& w, const QuantizedRows& x, TileRange tiles,
                           MatView<float> y) {
-  simd::MatmulQ8<simd::RelaxedDot>(w, x, tiles, y);
+  simd::MatmulQuantized<simd::RelaxedDot>(w, x, tiles, y);
+}
+
+void MatmulQ4_RelaxedSimd(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
+                          MatView<float> y) {
+  simd::MatmulQuantized<simd::RelaxedDot>(w, x, tiles, y);
 }
 
 void AttendQ8_RelaxedSimd(const float* q, const KvHeadQ8& kv, std::size_t dim,

@@ -28,6 +28,16 @@ float SumOver(const float* x, std::size_t n, F f) {
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
+// The sum of kGroup codes.
+std::int32_t SumGroup(const std::int8_t* codes) {
+  const v128_t pairs =
+      wasm_i16x8_add(wasm_i16x8_extadd_pairwise_i8x16(wasm_v128_load(codes)),
+                     wasm_i16x8_extadd_pairwise_i8x16(wasm_v128_load(codes + kGroup / 2)));
+  const v128_t quads = wasm_i32x4_extadd_pairwise_i16x8(pairs);
+  return wasm_i32x4_extract_lane(quads, 0) + wasm_i32x4_extract_lane(quads, 1) +
+         wasm_i32x4_extract_lane(quads, 2) + wasm_i32x4_extract_lane(quads, 3);
+}
+
 // Two vectors of rows, kTokens tokens: one float tile of MatmulF32.
 template <int kTokens>
 void MatmulF32Tile(const TiledF32& w, MatView<const float> x, std::size_t tile, std::size_t token,
@@ -54,11 +64,13 @@ void MatmulF32Tile(const TiledF32& w, MatView<const float> x, std::size_t tile, 
 
 }  // namespace
 
-void QuantizeRow_Simd128(const float* x, std::size_t cols, std::int8_t* codes, float* scales) {
+void QuantizeRow_Simd128(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
+                         std::int32_t* sums) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
     if (count <= kGroup / 2) wasm_v128_store(codes + start + kGroup / 2, wasm_i32x4_splat(0));
     scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
+    sums[start / kGroup] = SumGroup(codes + start);
   }
 }
 
@@ -75,7 +87,11 @@ void MatmulF32_Simd128(const TiledF32& w, MatView<const float> x, TileRange tile
 }
 
 void MatmulQ8_Simd128(const TiledQ8& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
-  simd::MatmulQ8<PlainDot>(w, x, tiles, y);
+  simd::MatmulQuantized<PlainDot>(w, x, tiles, y);
+}
+
+void MatmulQ4_Simd128(const TiledQ4& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
+  simd::MatmulQuantized<PlainDot>(w, x, tiles, y);
 }
 
 void LayerNorm_Simd128(const float* x, const float* gain, const float* bias, float epsilon,

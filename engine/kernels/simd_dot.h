@@ -2,7 +2,8 @@
 // Kernels are templates over one of these classes; both give the same integers.
 //
 // A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3
-// |, a vector of inputs the same four inputs four times.
+// |, a vector of inputs the same four inputs four times. A vector of 4-bit weights holds two such
+// steps: the low nibbles, and the high nibbles for the next four inputs.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -46,6 +47,44 @@ struct PlainDot {
     return wasm_i32x4_add(wasm_i32x4_shuffle(sum.low, sum.high, 0, 2, 4, 6),
                           wasm_i32x4_shuffle(sum.low, sum.high, 1, 3, 5, 7));
   }
+
+  // Nibbles widen for free where every second input has its own vector: shifts of 16-bit lanes cut
+  // them out. [step of the pair][inputs 0 and 2, inputs 1 and 3]
+  struct Nibbles {
+    v128_t codes[2][2];
+  };
+  struct NibbleInput {
+    v128_t codes[2][2];
+  };
+  struct NibbleSum {
+    v128_t lanes = wasm_i32x4_splat(0);
+  };
+
+  static Nibbles LoadNibbles(const void* codes) {
+    const v128_t v = wasm_v128_load(codes);
+    const v128_t mask = wasm_i16x8_splat(15);
+    return {{{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 8), mask)},
+             {wasm_v128_and(wasm_u16x8_shr(v, 4), mask), wasm_u16x8_shr(v, 12)}}};
+  }
+
+  static NibbleInput LoadNibbleInput(const std::int8_t* codes) {
+    NibbleInput input;
+    for (int step = 0; step < 2; ++step) {
+      const v128_t v = wasm_v128_load32_splat(codes + 4 * step);
+      input.codes[step][0] = wasm_i16x8_shr(wasm_i16x8_shl(v, 8), 8);
+      input.codes[step][1] = wasm_i16x8_shr(v, 8);
+    }
+    return input;
+  }
+
+  static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
+    for (int step = 0; step < 2; ++step) {
+      for (int odd = 0; odd < 2; ++odd) {
+        sum.lanes = wasm_i32x4_add(
+            sum.lanes, wasm_i32x4_dot_i16x8(w.codes[step][odd], input.codes[step][odd]));
+      }
+    }
+  }
 };
 
 #ifdef __wasm_relaxed_simd__
@@ -85,6 +124,32 @@ struct RelaxedDot {
   }
 
   static v128_t Finish(const Sum& sum) { return sum.lanes; }
+
+  // Nibbles are never negative: they are the second operand as they are.
+  struct Nibbles {
+    v128_t codes[2];  // [step of the pair]
+  };
+  struct NibbleInput {
+    v128_t codes[2];
+  };
+  using NibbleSum = Sum;
+
+  static Nibbles LoadNibbles(const void* codes) {
+    const v128_t v = wasm_v128_load(codes);
+    const v128_t mask = wasm_i8x16_splat(15);
+    return {{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 4), mask)}};
+  }
+
+  static NibbleInput LoadNibbleInput(const std::int8_t* codes) {
+    return {{wasm_v128_load32_splat(codes), wasm_v128_load32_splat(codes + 4)}};
+  }
+
+  static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
+    for (int step = 0; step < 2; ++step) {
+      sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input.codes[step], w.codes[step],
+                                                         sum.lanes);
+    }
+  }
 };
 #endif
 

@@ -22,9 +22,9 @@ QuantizedRows Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
   const std::size_t groups = CeilDiv(x.cols, kGroup);
   ForRows(c, x.rows, [&](std::size_t row) {
     c.kernels->QuantizeRow(x.Row(row).data(), x.cols, s.codes + row * groups * kGroup,
-                           s.scales + row * groups);
+                           s.scales + row * groups, s.sums + row * groups);
   });
-  return {s.codes, s.scales, x.rows, groups};
+  return {s.codes, s.scales, s.sums, x.rows, groups};
 }
 
 // y [rows, out] = x [rows, in] w^T + bias. `finish(first, last)` runs on each range of finished
@@ -32,13 +32,20 @@ QuantizedRows Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
 void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<const float> x,
                 Scratch& s, MatView<float> y,
                 FunctionRef<void(std::size_t first, std::size_t last)> finish) {
-  const bool quantized = w.format() == WeightFormat::kQ8;
-  const QuantizedRows codes = quantized ? Quantize(c, x, s) : QuantizedRows{};
+  const bool is_quantized = w.format() != WeightFormat::kF32;
+  const QuantizedRows codes = is_quantized ? Quantize(c, x, s) : QuantizedRows{};
   c.pool->ParallelFor(w.tiles(), Grain(c, w.tiles()), [&](std::size_t begin, std::size_t end) {
-    if (quantized) {
-      c.kernels->MatmulQ8(w.AsQ8(bias), codes, {begin, end}, y);
-    } else {
-      c.kernels->MatmulF32(w.AsF32(bias), x, {begin, end}, y);
+    const TileRange tiles{begin, end};
+    switch (w.format()) {
+      case WeightFormat::kF32:
+        c.kernels->MatmulF32(w.AsF32(bias), x, tiles, y);
+        break;
+      case WeightFormat::kQ8:
+        c.kernels->MatmulQ8(w.AsQ8(bias), codes, tiles, y);
+        break;
+      case WeightFormat::kQ4:
+        c.kernels->MatmulQ4(w.AsQ4(bias), codes, tiles, y);
+        break;
     }
     finish(begin * kTileRows, std::min(end * kTileRows, w.rows()));
   });
@@ -109,18 +116,24 @@ void RunBlock(const Compute& c, const Config& config, const BlockWeights& w, std
               std::span<const TokenRow> rows, Scratch& s, MatView<float> x, const Trace* trace) {
   const std::size_t n = rows.size();
   const float epsilon = config.layer_norm_epsilon;
-  const std::string name = trace != nullptr ? "h." + std::to_string(layer) : std::string();
+  const auto show = [&](std::string_view stage, MatView<const float> values) {
+    if (trace != nullptr) (*trace)("h." + std::to_string(layer) + std::string(stage), values);
+  };
 
   LayerNorm(c, w.ln_1, epsilon, x, s.normed.Top(n));
+  show(".attn.c_attn.input", s.normed.Top(n));
   Linear(c, w.attn_qkv, s.normed.Top(n), s, s.qkv.Top(n));
   CausalAttention(c, config, layer, rows, s.qkv.Top(n), s.mixed.Top(n));
+  show(".attn.c_proj.input", s.mixed.Top(n));
   LinearAddTo(c, w.attn_out, s.mixed.Top(n), s, x);
-  if (trace != nullptr) (*trace)(name + ".attn", x);
+  show(".attn", x);
 
   LayerNorm(c, w.ln_2, epsilon, x, s.normed.Top(n));
+  show(".mlp.c_fc.input", s.normed.Top(n));
   LinearThenGelu(c, w.mlp_up, config.activation, s.normed.Top(n), s, s.hidden.Top(n));
+  show(".mlp.c_proj.input", s.hidden.Top(n));
   LinearAddTo(c, w.mlp_down, s.hidden.Top(n), s, x);
-  if (trace != nullptr) (*trace)(name + ".mlp", x);
+  show(".mlp", x);
 }
 
 // x [rows, n_embd] = wte[token] + wpe[position]
@@ -150,6 +163,8 @@ Result<Scratch> Scratch::Create(const Config& config) {
       reserve(config.n_inner), reserve(n_embd), reserve(widest / kGroup)};
   GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
   GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxRows * widest, "activations"));
+  GPT2_ASSIGN(s.sums_,
+              AlignedBuffer<std::int32_t>::Create(kMaxRows * widest / kGroup, "activations"));
   const auto view = [&s](std::size_t start, std::size_t cols) {
     return MatView<float>{s.floats_.data() + start, kMaxRows, cols, RoundUp(cols, kTileRows)};
   };
@@ -161,6 +176,7 @@ Result<Scratch> Scratch::Create(const Config& config) {
   s.delta = view(starts[5], n_embd);
   s.scales = s.floats_.data() + starts[6];
   s.codes = s.codes_.data();
+  s.sums = s.sums_.data();
   return s;
 }
 

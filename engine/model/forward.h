@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/function_ref.h"
@@ -52,16 +53,20 @@ class Scratch {
   // Room for the input of any Linear in 8 bits.
   std::int8_t* codes = nullptr;  // [kMaxRows, the widest input in whole groups]
   float* scales = nullptr;       // [kMaxRows, its groups]
+  std::int32_t* sums = nullptr;  // [kMaxRows, its groups], of the codes
 
-  std::size_t bytes() const { return floats_.bytes() + codes_.bytes(); }
+  std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + sums_.bytes(); }
 
  private:
   AlignedBuffer<float> floats_;
   AlignedBuffer<std::int8_t> codes_;
+  AlignedBuffer<std::int32_t> sums_;
 };
 
 // Sees the residual stream [rows, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and, normalised,
-// "ln_f".
+// "ln_f"; and before each matrix of a block what is about to be multiplied with it, [rows, in], as
+// "h.<i>.attn.c_attn" and so on with kInputStage behind.
+inline constexpr std::string_view kInputStage = ".input";
 using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)>;
 
 // Runs `rows` (1 to kMaxRows) through the model: appends their keys and values to their caches and

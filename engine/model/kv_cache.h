@@ -8,10 +8,16 @@
 #include "engine/base/result.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
+#include "engine/model/matrix.h"
 
 namespace gpt2 {
 
 enum class KvFormat { kF32, kQ8 };
+
+// What goes with weights of `format`: eight bits of cache lose less than eight bits of weights.
+inline KvFormat DefaultKvFormat(WeightFormat format) {
+  return format == WeightFormat::kF32 ? KvFormat::kF32 : KvFormat::kQ8;
+}
 
 // The cache of one sequence, for every layer and head. Heads may be written from different threads
 // at once; one head may not. What was written at a position stays until it is written again.

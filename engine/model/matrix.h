@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
@@ -11,7 +12,8 @@
 
 namespace gpt2 {
 
-enum class WeightFormat { kF32, kQ8 };
+enum class WeightFormat { kF32, kQ8, kQ4 };
+std::string_view WeightFormatName(WeightFormat format);  // "f32", "q8", "q4"
 
 // Quantizes one group of up to kGroup weights: the scale is peak / 127 rounded up to bfloat16, so
 // that no code leaves -127..127; codes are rounded half away from zero. Returns the scale.
@@ -34,40 +36,55 @@ class Matrix {
   std::size_t groups() const { return CeilDiv(cols_, kGroup); }
   std::size_t bytes() const { return values_.bytes() + codes_.bytes() + scales_.bytes(); }
 
-  // Sets row `row` from weights [cols], quantizing them if the format says so.
+  // Sets row `row` from weights [cols], quantizing them to kQ8 if that is the format. Not for kQ4:
+  // its codes take a calibration to choose (weights_tools/quantizer.h).
   void SetRow(std::size_t row, std::span<const float> weights);
 
   // Sets inputs [first_input, first_input + count) of all rows from weights [count, rows].
-  // first_input is a multiple of kGroup, and count is kGroup except at the end.
+  // first_input is a multiple of kGroup, and count is kGroup except at the end. Not for kQ4.
   void SetInputs(std::size_t first_input, std::size_t count, const float* weights);
 
-  // Sets the codes [cols] or the scales [groups] of row `row`. Only for kQ8.
-  void SetCodes(std::size_t row, std::span<const std::int8_t> codes);
+  // Sets one group of row `row`, weight = scale * code: codes -127..127 for kQ8, -8..7 for kQ4, at
+  // most kGroup of them.
+  void SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
+                BFloat16 scale);
+
+  // Bytes of a row's codes as files hold them: kQ8 one a code, kQ4 whole groups of kGroup / 2 bytes,
+  // four of a step pair as in TiledQ4.
+  std::size_t code_row_bytes() const;
+
+  // Sets the codes [code_row_bytes()] or the scales [groups] of row `row`. Not for kF32.
+  void SetCodes(std::size_t row, std::span<const std::uint8_t> codes);
   void SetScales(std::size_t row, std::span<const BFloat16> scales);
 
   // Writes row `row` as floats [cols].
   void ReadRow(std::size_t row, std::span<float> weights) const;
 
-  // Writes the codes [cols] and the scales [groups] of row `row`. Only for kQ8.
-  void ReadCodes(std::size_t row, std::span<std::int8_t> codes) const;
+  // Writes what SetCodes and SetScales set.
+  void ReadCodes(std::size_t row, std::span<std::uint8_t> codes) const;
   void ReadScales(std::size_t row, std::span<BFloat16> scales) const;
 
   // What the kernels read; `bias` [tiles * kTileRows] is the caller's.
   TiledF32 AsF32(const float* bias) const { return {values_.data(), bias, cols_}; }
-  TiledQ8 AsQ8(const float* bias) const { return {codes_.data(), scales_.data(), bias, groups()}; }
+  TiledQ8 AsQ8(const float* bias) const {
+    return {reinterpret_cast<const std::int8_t*>(codes_.data()), scales_.data(), bias, groups()};
+  }
+  TiledQ4 AsQ4(const float* bias) const { return {codes_.data(), scales_.data(), bias, groups()}; }
 
  private:
   std::size_t ValueIndex(std::size_t row, std::size_t col) const;
-  std::size_t CodeIndex(std::size_t row, std::size_t col) const;
+  std::size_t GroupUnits() const;
+  std::size_t UnitIndex(std::size_t row, std::size_t unit) const;
   std::size_t ScaleIndex(std::size_t row, std::size_t group) const;
-  void SetGroup(std::size_t row, std::size_t group, std::span<const float> weights);
+  int Code(std::size_t row, std::size_t col) const;
+  void Quantize(std::size_t row, std::size_t group, std::span<const float> weights);
 
   WeightFormat format_ = WeightFormat::kF32;
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;
-  AlignedBuffer<float> values_;       // kF32: see TiledF32
-  AlignedBuffer<std::int8_t> codes_;  // kQ8: see TiledQ8
-  AlignedBuffer<BFloat16> scales_;    // kQ8
+  AlignedBuffer<float> values_;        // kF32: see TiledF32
+  AlignedBuffer<std::uint8_t> codes_;  // kQ8, kQ4: see TiledQ8, TiledQ4
+  AlignedBuffer<BFloat16> scales_;     // kQ8, kQ4
 };
 
 }  // namespace gpt2

@@ -45,6 +45,10 @@ struct Weights {
   std::size_t parameter_count = 0;    // values that the checkpoint holds; a tied head counts once
   std::size_t bytes = 0;              // memory that they take here
 
+  // Of the blocks' matrices; the embedding and the head of a q4 model are q8.
+  WeightFormat format() const {
+    return blocks.empty() ? wte.format() : blocks.front().mlp_up.weight.format();
+  }
   const Matrix& head() const { return config.tie_word_embeddings ? wte : lm_head; }
 };
 
@@ -66,7 +70,7 @@ struct TensorSlot {
 // unmoved.
 std::vector<TensorSlot> TensorSlots(Weights& weights);
 
-// Gives slot's target its memory, zeroed, a matrix in `format` (kQ8 falls back to kF32 below one
+// Gives slot's target its memory, zeroed, a matrix in `format` (which falls back to kF32 below one
 // group of inputs).
 Status AllocateSlot(const TensorSlot& slot, WeightFormat format);
 

@@ -16,7 +16,8 @@ void RunQuantizeRow(QuantizeRowFn* kernel) {
   static const std::vector<float> x(kHidden, 0.5f);
   static std::vector<std::int8_t> codes(kHidden);
   static std::vector<float> scales(kHidden / kGroup);
-  kernel(x.data(), kHidden, codes.data(), scales.data());
+  static std::vector<std::int32_t> sums(kHidden / kGroup);
+  kernel(x.data(), kHidden, codes.data(), scales.data(), sums.data());
 }
 void RunMatmulF32(MatmulF32Fn* kernel) {
   static const std::vector<float> w(kHidden * kWidth, 0.5f), bias(kHidden), x(kWidth, 0.5f);
@@ -24,13 +25,23 @@ void RunMatmulF32(MatmulF32Fn* kernel) {
   kernel({w.data(), bias.data(), kWidth}, {x.data(), 1, kWidth, kWidth}, {0, kTiles},
          {y.data(), 1, kHidden, kHidden});
 }
-void RunMatmulQ8(MatmulQ8Fn* kernel) {
-  static const std::vector<std::int8_t> w(kHidden * kWidth, 3), x(kWidth, 5);
+template <typename Weights, typename Code, typename Fn>
+void RunMatmulQuantized(Fn* kernel, std::size_t code_bytes) {
+  static const std::vector<Code> w(code_bytes, 3);
+  static const std::vector<std::int8_t> x(kWidth, 5);
   static const std::vector<BFloat16> scales(kHidden * kGroups, 0x3f80);
   static const std::vector<float> bias(kHidden), x_scales(kGroups, 1.0f);
+  static const std::vector<std::int32_t> x_sums(kGroups, 5 * kGroup);
   static std::vector<float> y(kHidden);
-  kernel({w.data(), scales.data(), bias.data(), kGroups}, {x.data(), x_scales.data(), 1, kGroups},
-         {0, kTiles}, {y.data(), 1, kHidden, kHidden});
+  kernel(Weights{w.data(), scales.data(), bias.data(), kGroups},
+         {x.data(), x_scales.data(), x_sums.data(), 1, kGroups}, {0, kTiles},
+         {y.data(), 1, kHidden, kHidden});
+}
+void RunMatmulQ8(MatmulQ8Fn* kernel) {
+  RunMatmulQuantized<TiledQ8, std::int8_t>(kernel, kHidden * kWidth);
+}
+void RunMatmulQ4(MatmulQ4Fn* kernel) {
+  RunMatmulQuantized<TiledQ4, std::uint8_t>(kernel, kHidden * kWidth / 2);
 }
 void RunLayerNorm(LayerNormFn* kernel) {
   static const std::vector<float> x(kWidth, 0.5f), gain(kWidth, 1.0f), bias(kWidth);

@@ -51,6 +51,11 @@ class Data {
     }
     return codes;
   }
+  // All bits set, or none, in a quarter of them each: the extreme pairs of 4-bit codes.
+  std::uint8_t Byte() {
+    const std::uint64_t r = random_.Next();
+    return r % 4 == 0 ? 0xff : r % 4 == 1 ? 0 : static_cast<std::uint8_t>(r >> 8);
+  }
   std::vector<BFloat16> Scales(std::size_t n) {
     std::vector<BFloat16> scales(n);
     for (BFloat16& scale : scales) {
@@ -78,14 +83,18 @@ struct QuantizeRowCheck {
       const std::size_t groups = CeilDiv(n, kGroup);
       std::vector<std::int8_t> codes[2];
       std::vector<float> scales[2];
+      std::vector<std::int32_t> sums[2];
       for (int i = 0; i < 2; ++i) {
         codes[i].assign(groups * kGroup + 16, 99);
         scales[i].assign(groups + 1, kGuard);
-        (i == 0 ? fast : plain)(x.data(), n, codes[i].data(), scales[i].data());
+        sums[i].assign(groups + 1, 99);
+        (i == 0 ? fast : plain)(x.data(), n, codes[i].data(), scales[i].data(), sums[i].data());
       }
       EXPECT_EQ(codes[0], codes[1]) << n;
       ExpectSameBits(scales[0], scales[1], "scales");
+      EXPECT_EQ(sums[0], sums[1]) << n;
       EXPECT_EQ(codes[0][groups * kGroup], 99) << "written past the end";
+      EXPECT_EQ(sums[0][groups], 99) << "written past the end";
       // The twin itself: each value within half a step of what it stands for.
       for (std::size_t k = 0; k < n; ++k) {
         const float scale = scales[1][k / kGroup];
@@ -118,29 +127,52 @@ struct MatmulF32Check {
   }
 };
 
+// Both quantized matmuls: Weights is TiledQ8 or TiledQ4, `bytes` what one group of a row takes, and
+// `make_codes(n)` gives n bytes of codes.
+template <typename Weights, typename Fn, typename MakeCodes>
+void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, Fn* fast,
+                          Fn* plain) {
+  for (const std::size_t groups : {1, 2, 3, 5, 24}) {
+    for (const std::size_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+      constexpr std::size_t kTiles = 3;
+      const auto codes = make_codes(kTiles * kTileRows * groups * bytes);
+      const auto scales = data.Scales(kTiles * kTileRows * groups);
+      const auto bias = data.Values(kTiles * kTileRows);
+      const auto x = data.Codes(tokens * groups * kGroup);
+      const auto x_scales = data.Values(tokens * groups);
+      std::vector<std::int32_t> x_sums(tokens * groups);
+      for (std::size_t i = 0; i < x.size(); ++i) x_sums[i / kGroup] += x[i];
+      const Weights w{codes.data(), scales.data(), bias.data(), groups};
+      const QuantizedRows rows{x.data(), x_scales.data(), x_sums.data(), tokens, groups};
+      std::vector<float> y[2];
+      for (int i = 0; i < 2; ++i) {
+        y[i].assign(tokens * kTiles * kTileRows, kGuard);
+        (i == 0 ? fast : plain)(w, rows, {1, 3},
+                                {y[i].data(), tokens, kTiles * kTileRows, kTiles * kTileRows});
+        EXPECT_EQ(y[i][0], kGuard) << "a tile outside the range was written";
+      }
+      ExpectSameBits(y[0], y[1], "quantized matmul");
+    }
+  }
+}
+
 struct MatmulQ8Check {
   static void Run(MatmulQ8Fn* fast, MatmulQ8Fn* plain) {
     Data data(3);
-    for (const std::size_t groups : {1, 2, 3, 5, 24}) {
-      for (const std::size_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-        constexpr std::size_t kTiles = 3;
-        const auto codes = data.Codes(kTiles * kTileRows * groups * kGroup);
-        const auto scales = data.Scales(kTiles * kTileRows * groups);
-        const auto bias = data.Values(kTiles * kTileRows);
-        const auto x = data.Codes(tokens * groups * kGroup);
-        const auto x_scales = data.Values(tokens * groups);
-        const TiledQ8 w{codes.data(), scales.data(), bias.data(), groups};
-        const QuantizedRows rows{x.data(), x_scales.data(), tokens, groups};
-        std::vector<float> y[2];
-        for (int i = 0; i < 2; ++i) {
-          y[i].assign(tokens * kTiles * kTileRows, kGuard);
-          (i == 0 ? fast : plain)(w, rows, {1, 3},
-                                  {y[i].data(), tokens, kTiles * kTileRows, kTiles * kTileRows});
-          EXPECT_EQ(y[i][0], kGuard) << "a tile outside the range was written";
-        }
-        ExpectSameBits(y[0], y[1], "MatmulQ8");
-      }
-    }
+    CheckMatmulQuantized<TiledQ8>(
+        data, kGroup, [&](std::size_t n) { return data.Codes(n); }, fast, plain);
+  }
+};
+
+struct MatmulQ4Check {
+  static void Run(MatmulQ4Fn* fast, MatmulQ4Fn* plain) {
+    Data data(10);
+    const auto make_codes = [&](std::size_t n) {
+      std::vector<std::uint8_t> bytes(n);
+      for (std::uint8_t& byte : bytes) byte = data.Byte();
+      return bytes;
+    };
+    CheckMatmulQuantized<TiledQ4>(data, kGroup / 2, make_codes, fast, plain);
   }
 };
 

@@ -68,6 +68,7 @@ TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {
   TestModel model(folder(), WeightFormat::kF32, KvFormat::kF32);
   std::map<std::string, std::size_t> rows_seen;
   const auto compare = [&](const std::string& stage, MatView<const float> x) {
+    if (stage.ends_with(kInputStage)) return;
     ASSERT_TRUE(golden.trace.contains(stage)) << stage;
     for (std::size_t r = 0; r < x.rows; ++r) {
       const Json& expected = golden.trace[stage][rows_seen[stage]++];

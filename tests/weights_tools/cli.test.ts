@@ -41,7 +41,7 @@ function converted(name: string, format: string): string {
 }
 
 describe("convert", () => {
-  it.each(["f32", "f16", "q8"])("makes a %s folder that gives the reference's greedy tokens", (format) => {
+  it.each(["f32", "f16", "q8", "q4"])("makes a %s folder that gives the reference's greedy tokens", (format) => {
     const golden = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8"));
     const result = json([
       "generate",

@@ -23,7 +23,8 @@ class ModelWriterTest : public ::testing::Test {
   // Writes the tiny model "tied" in `format` and loads it again.
   LoadedModel WriteAndLoad(FileFormat format) {
     const std::string source = testing::TinyModelFolder("tied");
-    weights = testing::LoadWeights(source, MemoryFormat(format));
+    weights = testing::LoadWeights(
+        source, format == FileFormat::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32);
     const auto report =
         WriteModel(folder, {.weights = weights.get(),
                             .only = nullptr,

@@ -115,7 +115,7 @@ export interface ModelInfo {
   config: ModelConfig;
   parameters: number;
   /** Format of the weights in memory, and of the KV cache. */
-  weights: "q8" | "f32";
+  weights: "q4" | "q8" | "f32";
   kv: "q8" | "f32";
   weightBytes: number;
   /** KV cache, activations and logits. */

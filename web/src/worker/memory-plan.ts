@@ -10,14 +10,15 @@ function field(config: unknown, name: string): number {
 }
 
 /** What a byte of the weights file becomes: a hub's floats of two bytes or more are quantized, f16 is widened. */
-const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02 };
+const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 };
 
 function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
   if (typeof config !== "object" || config === null || !("quantization_config" in config)) return "hub";
   const quantization: unknown = config.quantization_config;
   const isRecord = typeof quantization === "object" && quantization !== null && "weights" in quantization;
   const weights = isRecord ? quantization.weights : undefined;
-  return weights === "f32" || weights === "q8" ? weights : "f16"; // the largest, for what is unknown
+  const known = weights === "f32" || weights === "q8" || weights === "q4";
+  return known ? weights : "f16"; // the largest, for what is unknown
 }
 
 /** Pages of a WebAssembly.Memory: `initial` is what the model is expected to need. */
@@ -36,10 +37,10 @@ export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32
   const positions = field(config, "n_positions") || field(config, "n_ctx");
   const vocab = field(config, "vocab_size");
   const format = weightFormat(config);
-  const isQ8 = format === "hub" || format === "q8";
+  const isQuantized = format !== "f32" && format !== "f16";
   // wpe is floats of four bytes in every format.
   const weights = weightBytes * memoryPerFileByte[format] + positions * width * 4;
-  const cacheValue = kv === "f32" || !isQ8 ? 4 : 1.2; // bytes, scales included
+  const cacheValue = kv === "f32" || !isQuantized ? 4 : 1.2; // bytes, scales included
   const cache = layers * positions * width * 2 * cacheValue;
   const activations = 64 * width * 16 * 4;
   const logits = 16 * vocab * 4;

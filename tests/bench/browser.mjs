@@ -1,0 +1,56 @@
+// Chromium on the built page, served with what benchmarks need besides.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../engine/toolchain/build.mjs";
+
+const port = 4185;
+
+/**
+ * Starts the server and the browser. `folders` maps paths of the server to folders, which are sent with
+ * the headers that threads need. `inPage(measure, argument)` runs a function in a fresh page.
+ */
+export async function openBrowser(folders) {
+  const [{ chromium }, { preview }, { default: sirv }] = await Promise.all([
+    import("@playwright/test"),
+    import("vite"),
+    import("sirv"),
+  ]);
+  const setHeaders = (response) => {
+    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+  };
+  const server = await preview({
+    configFile: join(root, "web/vite.config.ts"),
+    preview: { port, strictPort: true },
+    plugins: [
+      {
+        name: "bench-files",
+        configurePreviewServer({ middlewares }) {
+          for (const [path, folder] of Object.entries(folders))
+            middlewares.use(path, sirv(folder, { setHeaders, dev: true }));
+        },
+      },
+    ],
+  });
+  const debianChromium = "/usr/bin/chromium";
+  const browser = await chromium.launch({
+    ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+  });
+  return {
+    version: browser.version(),
+    async inPage(measure, argument) {
+      const page = await browser.newPage();
+      try {
+        await page.goto(`http://localhost:${port}/?model=none`);
+        return await page.evaluate(measure, argument);
+      } finally {
+        await page.close();
+      }
+    },
+    async close() {
+      await browser.close();
+      await new Promise((done) => server.httpServer.close(done));
+    },
+  };
+}

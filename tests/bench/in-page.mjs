@@ -1,0 +1,91 @@
+// What runs inside the page. Each function is sent there as text: it sees nothing of this file.
+
+/**
+ * Loads the model and measures it. With `floorUrl`, each decode run is followed by one that only reads
+ * as many bytes as a step reads, with as many threads, so that both see the same machine.
+ */
+export async function measureModel({ folder, variant, threads, floorUrl }) {
+  const { loadModel } = await import(new URL("gpt2.js", location.href).href);
+  const start = performance.now();
+  const model = await loadModel(folder, { variant, threads });
+  const loadMs = performance.now() - start;
+  const { nEmbd, nLayer, nHead, nPositions, vocabSize } = model.info.config;
+  let salt = 0;
+  const prompt = (length) => (
+    salt++,
+    Array.from({ length }, (_, i) => (i * 7919 + salt * 104729) % (vocabSize - 1))
+  );
+  const run = (tokens, maxNewTokens, options = {}) =>
+    model.complete(typeof tokens === "number" ? prompt(tokens) : tokens, {
+      maxNewTokens,
+      ignoreEos: true,
+      seed: 1,
+      ...options,
+    });
+  const firstTokenColdMs = loadMs + (await run(64, 1)).timings.firstTokenMs;
+  await run(16, 32); // by now the browser has compiled the hot code for good
+  const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+  const rounds = async (count, measure) => {
+    const values = [];
+    for (let i = 0; i < count; ++i) values.push(await measure());
+    return values;
+  };
+
+  let floor;
+  if (floorUrl) {
+    const { default: create } = await import(new URL(floorUrl, location.href).href);
+    const module = await create();
+    const handle = module._floor_create(threads, model.info.weightBytes + 64e6);
+    floor = (bytes) => (module._floor_run(handle, bytes, 1), bytes / 1e3 / (module._floor_run(handle, bytes, 8) / 8));
+  }
+  // A step reads all weights but the table of positions, and the keys and values of the context: a byte
+  // each and a float of scale per head in 8 bits.
+  const cacheBytes = (context) =>
+    2 * nLayer * context * (model.info.kv === "q8" ? nEmbd + 4 * nHead : 4 * nEmbd);
+  const stepBytes = (context) => model.info.weightBytes - 4 * nPositions * nEmbd + cacheBytes(context);
+
+  const result = { variant, threads, weights: model.info.weights, loadMs, firstTokenColdMs };
+  result.firstTokenWarmMs = median(await rounds(3, async () => (await run(64, 1)).timings.firstTokenMs));
+  for (const length of [64, 512]) {
+    const speed = async () => (await run(length, 1)).timings.promptTokensPerSecond;
+    result[`prefill${length}`] = median(await rounds(3, speed));
+  }
+  for (const [context, tokens] of [
+    [64, 64],
+    [900, 48],
+  ]) {
+    const bytes = stepBytes(context + tokens / 2);
+    const pairs = await rounds(5, async () => {
+      const decode = (await run(context, tokens)).timings.decodedTokensPerSecond;
+      return { decode, floorMBs: floor?.(bytes) };
+    });
+    result[`decode${context}`] = median(pairs.map(({ decode }) => decode));
+    if (!floor) continue;
+    result[`floorMBs${context}`] = median(pairs.map(({ floorMBs }) => floorMBs));
+    result[`shareOfFloor${context}`] = median(pairs.map((p) => (p.decode * bytes) / (p.floorMBs * 1e6)));
+  }
+  result.memoryBytes = model.info.memoryBytes;
+  result.weightBytes = model.info.weightBytes;
+  await model.dispose();
+  return result;
+}
+
+/** Fetches the same bytes in a worker and throws them away. */
+export async function fetchAndDiscard(folder) {
+  const source = `onmessage = async ({ data }) => {
+    const start = performance.now();
+    const { pieces } = await (await fetch(data + "weights.json")).json();
+    for (const { path } of pieces) {
+      const reader = (await fetch(data + path)).body.getReader();
+      while (!(await reader.read()).done);
+    }
+    postMessage(performance.now() - start);
+  }`;
+  const worker = new Worker(URL.createObjectURL(new Blob([source])));
+  const ms = await new Promise((done) => {
+    worker.onmessage = ({ data }) => done(data);
+    worker.postMessage(new URL(folder, location.href).href);
+  });
+  worker.terminate();
+  return ms;
+}
