@@ -31,9 +31,9 @@ struct Prompt {
 // How a model is converted.
 struct ConvertOptions {
   FileFormat format = FileFormat::kQ8;
-  std::string calibration_file;             // UTF-8 text for q4; "": all inputs matter alike
-  std::size_t calibration_tokens = 1 << 14; // of it, at most
-  bool force = false;                       // replace a folder that is there
+  std::string calibration_file;              // UTF-8 text for q4; "": all inputs matter alike
+  std::size_t calibration_tokens = 1 << 14;  // of it, at most
+  bool force = false;                        // replace a folder that is there
 };
 
 Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,

@@ -45,8 +45,9 @@ Status QuantizeSlots(std::span<const TensorSlot> slots, const MomentsByMatrix& m
       continue;
     }
     const auto found = moments.find(slot.name);
-    GPT2_ASSIGN(*slot.matrix,
-                QuantizeToQ4(*slot.matrix, found == moments.end() ? Moments() : found->second, pool));
+    GPT2_ASSIGN(
+        *slot.matrix,
+        QuantizeToQ4(*slot.matrix, found == moments.end() ? Moments() : found->second, pool));
   }
   return Done{};
 }
@@ -89,9 +90,9 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   const bool is_q8 = options.format == FileFormat::kQ8;
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
   if (model.config.weights == "q8" || model.config.weights == "q4") {
-    return Error{ErrorCode::kInvalidArgument,
-                 in + " is " + model.config.weights +
-                     " already; convert the model that it was made from"};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        in + " is " + model.config.weights + " already; convert the model that it was made from"};
   }
   if (!options.calibration_file.empty() && options.format != FileFormat::kQ4) {
     return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};

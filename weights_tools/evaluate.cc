@@ -32,8 +32,8 @@ double KlDivergence(std::span<const float> original, std::span<const float> mode
 // How `model` differs from what it was made from, over windows of the whole context one after
 // another.
 struct Difference {
-  double kl_divergence = 0;     // mean, nats per token
-  double same_likeliest = 0;    // share of tokens with the same first choice
+  double kl_divergence = 0;   // mean, nats per token
+  double same_likeliest = 0;  // share of tokens with the same first choice
 };
 
 Result<Difference> Compare(Context& model, Context& original, std::span<const std::int32_t> ids) {
@@ -98,12 +98,12 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   for (const float logprob : scorer.logprobs()) sum -= logprob;
   const auto count = static_cast<double>(scorer.logprobs().size());
   Json result = {{"tokens", ids.size()},
-                       {"stride", stride},
-                       {"loss", sum / count},
-                       {"perplexity", std::exp(sum / count)},
-                       {"tokens_per_second", count / seconds.count()},
-                       {"threads", runner->pool->threads()},
-                       {"kernels", runner->compute.kernels->name}};
+                 {"stride", stride},
+                 {"loss", sum / count},
+                 {"perplexity", std::exp(sum / count)},
+                 {"tokens_per_second", count / seconds.count()},
+                 {"threads", runner->pool->threads()},
+                 {"kernels", runner->compute.kernels->name}};
   std::optional<Difference> difference;
   if (!original.empty()) {
     GPT2_ASSIGN(const auto other, MakeRunner(original, run));
@@ -121,8 +121,9 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
         runner->context->config().n_positions, stride, count / seconds.count(),
         runner->pool->threads());
     if (difference) {
-      std::printf("against %s: KL divergence %.6f nats per token, the same first choice for %.2f %%\n",
-                  original.c_str(), difference->kl_divergence, 100 * difference->same_likeliest);
+      std::printf(
+          "against %s: KL divergence %.6f nats per token, the same first choice for %.2f %%\n",
+          original.c_str(), difference->kl_divergence, 100 * difference->same_likeliest);
     }
   }
   return Done{};

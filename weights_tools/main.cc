@@ -125,11 +125,13 @@ int Run(int argc, char** argv) {
   convert->add_option("IN", a.model, "Hugging Face GPT-2 folder")->required();
   convert->add_option("OUT", a.out, "Folder to write")->required();
   AddFormat(convert, a);
-  convert->add_option("--calibrate", a.convert.calibration_file,
-                      "Text like what the model will write: q4 keeps what matters for it")
+  convert
+      ->add_option("--calibrate", a.convert.calibration_file,
+                   "Text like what the model will write: q4 keeps what matters for it")
       ->check(CLI::ExistingFile);
-  convert->add_option("--calibration-tokens", a.convert.calibration_tokens,
-                      "Tokens of that text to use at most")
+  convert
+      ->add_option("--calibration-tokens", a.convert.calibration_tokens,
+                   "Tokens of that text to use at most")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   AddJson(convert, a);

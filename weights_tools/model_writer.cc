@@ -132,8 +132,7 @@ std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots,
       continue;
     }
     const bool is_narrow = !slot.is_vector && request.format != FileFormat::kF32;
-    plan.push_back(
-        {slot.name, &slot, is_narrow ? DType::kF16 : DType::kF32, slot.rows, slot.cols});
+    plan.push_back({slot.name, &slot, is_narrow ? DType::kF16 : DType::kF32, slot.rows, slot.cols});
   }
   return plan;
 }

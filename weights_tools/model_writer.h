@@ -16,8 +16,7 @@ namespace gpt2::tools {
 namespace fs = std::filesystem;
 
 enum class FileFormat { kF32, kF16, kQ8, kQ4 };
-inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8",
-                                                        "q4"};  // by FileFormat
+inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8", "q4"};  // by FileFormat
 
 // What the matrix of `slot` must be in memory to be written as `format`. In q4 the embedding and
 // the head stay kQ8: 4 bits there cost more quality than in all blocks together (FORMAT.md).

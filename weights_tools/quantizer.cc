@@ -17,7 +17,8 @@ constexpr int kMostCode = kLeastCode + 15;
 // target j = weight j + sum over k < j of error k * feedback[k, j].
 struct Feedback {
   std::vector<float> importance;  // [in]: R[j, j]^2
-  std::vector<float> panels;      // [groups, in, kGroup]: R[k, j] / R[j, j] at [j / kGroup, k, j % kGroup]
+  std::vector<float>
+      panels;  // [groups, in, kGroup]: R[k, j] / R[j, j] at [j / kGroup, k, j % kGroup]
   std::size_t size = 0;
 
   const float* Panel(std::size_t group) const { return panels.data() + group * size * kGroup; }
@@ -109,7 +110,8 @@ BFloat16 SearchScale(const std::array<float, kGroup>& targets,
   BFloat16 best = 0;
   float least = INFINITY;
   for (int i = 0; i < 2 * kTries; ++i) {
-    const float size = kSmallest + (kLargest - kSmallest) * static_cast<float>(i / 2) / (kTries - 1);
+    const float size =
+        kSmallest + (kLargest - kSmallest) * static_cast<float>(i / 2) / (kTries - 1);
     const BFloat16 candidate = ToBFloat16((i % 2 == 0 ? -size : size) * extreme / kQ4Zero);
     const float scale = WidenBFloat16(candidate);
     if (scale == 0.0f) continue;
@@ -161,8 +163,8 @@ void QuantizeGroup(const Feedback& feedback, std::size_t group, const float* wei
 }  // namespace
 
 Result<Matrix> QuantizeToQ8(const Matrix& original) {
-  GPT2_ASSIGN(Matrix out, Matrix::Create(WeightFormat::kQ8, original.rows(), original.cols(),
-                                         "8-bit weights"));
+  GPT2_ASSIGN(Matrix out,
+              Matrix::Create(WeightFormat::kQ8, original.rows(), original.cols(), "8-bit weights"));
   std::vector<float> row(original.cols());
   for (std::size_t r = 0; r < original.rows(); ++r) {
     original.ReadRow(r, row);

@@ -24,7 +24,7 @@ struct Gpt2Engine {
   explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
 
   gpt2::ThreadPool pool;
-  std::optional<gpt2::KvFormat> kv_format;  // as asked for; once loaded, as it is
+  std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
   std::optional<gpt2::WeightReader> reader;  // during a load
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;

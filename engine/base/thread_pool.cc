@@ -1,6 +1,7 @@
 #include "engine/base/thread_pool.h"
 
 #include <algorithm>
+#include <cassert>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -12,7 +13,7 @@ namespace {
 // About 50 microseconds: longer than the gaps inside a forward pass, shorter than a time slice.
 constexpr int kSpins = 20000;
 
-constexpr std::uint64_t kChunkMask = 0xffffffffu;
+constexpr std::uint64_t kItemsMask = 0xffffffffu;
 
 void Pause() {
 #if defined(__x86_64__)
@@ -20,14 +21,14 @@ void Pause() {
 #endif
 }
 
-bool HasChunks(std::uint64_t ticket) {
-  return (ticket & kChunkMask) != 0;
+std::size_t ItemsLeft(std::uint64_t ticket) {
+  return static_cast<std::size_t>(ticket & kItemsMask);
 }
 
 }  // namespace
 
-ThreadPool::ThreadPool(std::size_t threads) {
-  for (std::size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { WorkerLoop(); });
+ThreadPool::ThreadPool(std::size_t threads) : active_(std::max<std::size_t>(1, threads)) {
+  for (std::size_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { WorkerLoop(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -39,29 +40,40 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
+void ThreadPool::SetThreads(std::size_t threads) {
+  assert(threads >= 1 && threads <= most_threads());
+  {
+    const std::lock_guard lock(mutex_);
+    active_ = threads;
+  }
+  wake_.notify_all();
+}
+
 void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
+  assert(grain > 0 && items <= kItemsMask);
   if (items == 0) return;
-  if (workers_.empty() || items <= grain) {
+  if (threads() == 1 || items <= grain) {
     body(0, items);
     return;
   }
-  const std::size_t chunks = (items + grain - 1) / grain;
-  job_ = {&body, items, grain};
-  unfinished_chunks_.store(static_cast<std::uint32_t>(chunks), std::memory_order_relaxed);
-  const std::uint64_t job_number = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  body_ = &body;
+  items_ = items;
+  grain_.store(grain, std::memory_order_relaxed);
+  unfinished_items_.store(items, std::memory_order_relaxed);
+  const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
   // Sequentially consistent, as is the sleepers' count: either this thread sees a sleeper, or the
   // helper that goes to sleep sees the new ticket.
-  ticket_.store(job_number << 32 | chunks);
+  ticket_.store(loop << 32 | items);
   if (sleepers_.load() != 0) {
     const std::lock_guard lock(mutex_);
     wake_.notify_all();
   }
   while (true) {
     const std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-    if (!HasChunks(ticket)) break;
+    if (ItemsLeft(ticket) == 0) break;
     RunOneChunk(ticket);
   }
-  for (int spins = 0; unfinished_chunks_.load(std::memory_order_acquire) != 0; ++spins) {
+  for (int spins = 0; unfinished_items_.load(std::memory_order_acquire) != 0; ++spins) {
     if (spins < kSpins) {
       Pause();
     } else {
@@ -70,39 +82,46 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
   }
 }
 
-// Claims one chunk of the job that `ticket` names and runs it; false if another thread was faster.
+// Claims one chunk of the loop that `ticket` names and runs it; false if another thread was faster.
+// While items are left the loop's members stand, so what was read before a successful claim holds.
 bool ThreadPool::RunOneChunk(std::uint64_t ticket) {
-  if (!ticket_.compare_exchange_strong(ticket, ticket - 1, std::memory_order_acq_rel)) return false;
-  const std::size_t chunk = static_cast<std::size_t>(ticket & kChunkMask) - 1;
-  const std::size_t begin = chunk * job_.grain;
-  (*job_.body)(begin, std::min(begin + job_.grain, job_.items));
-  unfinished_chunks_.fetch_sub(1, std::memory_order_acq_rel);
+  const std::size_t left = ItemsLeft(ticket);
+  const std::size_t share = left / (2 * active_.load(std::memory_order_relaxed));
+  const std::size_t size = std::min(left, std::max(share, grain_.load(std::memory_order_relaxed)));
+  if (!ticket_.compare_exchange_strong(ticket, ticket - size, std::memory_order_acq_rel)) {
+    return false;
+  }
+  const std::size_t begin = items_ - left;
+  (*body_)(begin, begin + size);
+  unfinished_items_.fetch_sub(size, std::memory_order_acq_rel);
   return true;
 }
 
-void ThreadPool::WorkerLoop() {
-  std::uint64_t ticket = 0;
+void ThreadPool::WorkerLoop(std::size_t index) {
   while (!stopping_.load(std::memory_order_relaxed)) {
-    ticket = WaitForWork(ticket);
-    if (HasChunks(ticket)) RunOneChunk(ticket);
+    const std::uint64_t ticket = WaitForWork(index);
+    if (ItemsLeft(ticket) != 0) RunOneChunk(ticket);
   }
 }
 
-// The current ticket once it has chunks to claim; any ticket when the pool stops.
-std::uint64_t ThreadPool::WaitForWork(std::uint64_t seen) {
-  for (int spins = 0; spins < kSpins; ++spins) {
-    seen = ticket_.load(std::memory_order_acquire);
-    if (HasChunks(seen)) return seen;
+// A ticket with items to claim, or, when the pool stops, any.
+std::uint64_t ThreadPool::WaitForWork(std::size_t index) {
+  std::uint64_t ticket = 0;
+  const auto takes_part = [&] { return index < active_.load(std::memory_order_relaxed); };
+  for (int spins = 0; spins < kSpins && takes_part(); ++spins) {
+    ticket = ticket_.load(std::memory_order_acquire);
+    if (ItemsLeft(ticket) != 0) return ticket;
     Pause();
   }
   std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] { return takes_part() || stopping_.load(); });
   sleepers_.fetch_add(1);
   wake_.wait(lock, [&] {
-    seen = ticket_.load();
-    return HasChunks(seen) || stopping_.load();
+    ticket = ticket_.load();
+    return ItemsLeft(ticket) != 0 || !takes_part() || stopping_.load();
   });
   sleepers_.fetch_sub(1);
-  return seen;
+  return takes_part() ? ticket : 0;
 }
 
 }  // namespace gpt2

@@ -14,7 +14,7 @@
 
 namespace gpt2 {
 
-// One owner thread calls ParallelFor; the pool's own threads help. Idle threads spin briefly, as
+// One owner thread calls everything; the pool's own threads help. Idle threads spin briefly, as
 // the next loop of a forward pass is microseconds away, then sleep.
 class ThreadPool {
  public:
@@ -26,32 +26,36 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  std::size_t threads() const { return workers_.size() + 1; }
+  // Threads that take part, and those that there are.
+  std::size_t threads() const { return active_.load(std::memory_order_relaxed); }
+  std::size_t most_threads() const { return workers_.size() + 1; }
+
+  // Lets `threads`, 1 to most_threads(), take part from the next loop on; the others sleep.
+  void SetThreads(std::size_t threads);
 
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
-  // done. Ranges have at most `grain` items, unless there is but one thread. No allocation; no lock
-  // unless a helper sleeps.
+  // done. A thread takes its share of half of what is left, but at least `grain` items: large
+  // chunks first, small ones to finish together (Polychronopoulos, Kuck 1987: "Guided
+  // self-scheduling"). No more items than `grain` run here at once. No allocation; no lock unless a
+  // helper sleeps.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:
-  // Everything a helper may read between claiming a chunk and finishing it.
-  struct Job {
-    const Body* body = nullptr;
-    std::size_t items = 0;
-    std::size_t grain = 0;
-  };
-
-  void WorkerLoop();
+  void WorkerLoop(std::size_t index);
   bool RunOneChunk(std::uint64_t ticket);
-  std::uint64_t WaitForWork(std::uint64_t seen);
+  std::uint64_t WaitForWork(std::size_t index);
 
-  Job job_;
-  // High half: number of the job. Low half: its chunks that nobody has claimed yet. A claim is a
-  // compare-and-swap, so that a helper that comes late can never claim from the next job by
+  // The loop under way. What a helper reads before it has claimed a chunk is atomic.
+  const Body* body_ = nullptr;
+  std::size_t items_ = 0;
+  std::atomic<std::size_t> grain_{1};
+  std::atomic<std::size_t> active_;
+  // High half: number of the loop. Low half: its items that nobody has claimed yet. A claim is a
+  // compare-and-swap, so that a helper that comes late can never claim from the next loop by
   // mistake.
   std::atomic<std::uint64_t> ticket_{0};
-  std::atomic<std::uint32_t> unfinished_chunks_{0};
-  std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::size_t> unfinished_items_{0};
+  std::atomic<std::uint32_t> sleepers_{0};  // that a new loop must wake
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -15,11 +15,11 @@
 
 namespace gpt2 {
 
-// Quantizes x [cols] into codes [groups * kGroup], scales [groups] and sums of codes [groups]: scale
-// = peak / 127, code = round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30
+// Quantizes x [cols] into codes [groups * kGroup], scales [groups] and sums [groups]: scale = peak
+// / 127, code = round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30
 // become zero.
 using QuantizeRowFn = void(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
-                           std::int32_t* sums);
+                           CodeSums* sums);
 
 // y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all t <
 // x.rows and the rows of `tiles`. y's stride holds whole tiles: padded rows are written too.
@@ -53,8 +53,12 @@ inline constexpr std::size_t kMaxHeadDim = 512;
 using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
 
-// The same on 8-bit keys and values: q is quantized with one scale, and so, per block, are the
-// softmax weights times the values' scales; both products are exact integer sums.
+// Puts key and value [dim] of `position` into the cache, each with one scale as in QuantizeRow.
+using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, std::size_t position,
+                       const KvHeadQ8& kv);
+
+// The same as AttendF32 on 8-bit keys and values: q is quantized with one scale, and so, per block,
+// are the softmax weights times the values' scales; both products are exact integer sums.
 using AttendQ8Fn = void(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out);
 
@@ -83,6 +87,7 @@ struct KernelTable {
   GeluErfFn* GeluErf = nullptr;
   AddToFn* AddTo = nullptr;
   AttendF32Fn* AttendF32 = nullptr;
+  StoreQ8Fn* StoreQ8 = nullptr;
   AttendQ8Fn* AttendQ8 = nullptr;
   SoftmaxStatsFn* SoftmaxStats = nullptr;
 };

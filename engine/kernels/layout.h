@@ -14,6 +14,7 @@ inline constexpr std::size_t kTileRows = 8;    // output rows that a matmul comp
 inline constexpr std::size_t kStepInputs = 4;  // inputs that one 32-bit lane of a dot product sums
 inline constexpr std::size_t kGroupSteps = kGroup / kStepInputs;
 inline constexpr std::size_t kKvBlock = 32;  // positions that attention handles together
+inline constexpr std::size_t kKvQuads = kKvBlock / 4;
 
 // Scales are stored as the upper half of a float (bfloat16): widening is one shift.
 using BFloat16 = std::uint16_t;
@@ -54,11 +55,17 @@ struct TiledQ4 {
 };
 inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
 
+// What products with a group of codes need to know of the group as a whole.
+struct CodeSums {
+  std::int32_t all;       // of the codes
+  std::int32_t negative;  // of the magnitudes of those below zero
+};
+
 // Activations quantized group by group, the last group padded with zeros.
 struct QuantizedRows {
   const std::int8_t* codes;  // [rows, groups * kGroup], -127..127
   const float* scales;       // [rows, groups]; value = scale * code
-  const std::int32_t* sums;  // [rows, groups]; of the codes
+  const CodeSums* sums;      // [rows, groups]
   std::size_t rows;
   std::size_t groups;
 };
@@ -70,15 +77,22 @@ struct KvHeadF32 {
   std::size_t padded_dim;  // head_dim rounded up to 4
 };
 
-// Keys and values of one head in 8 bits, in blocks of kKvBlock positions.
+// Keys and values of one head in 8 bits, in whole blocks of kKvBlock positions.
 // A key vector holds 4 dimensions of 4 positions (lane = position), a value vector 4 positions of
-// 4 dimensions (lane = dimension), so that neither product needs a sum across lanes.
+// 4 dimensions (lane = dimension), so that neither product needs a sum across lanes. The vectors
+// lie in the order in which attention reads them: a block's quads of positions side by side.
 struct KvHeadQ8 {
-  std::int8_t* keys;    // [blocks, kKvBlock / 4, padded_dim / 4, 4 positions, 4 dimensions]
-  std::int8_t* values;  // [blocks, kKvBlock / 4, padded_dim, 4 positions]
-  float* key_scales;    // [positions]
-  float* value_scales;  // [positions]
+  std::int8_t* keys;    // [blocks, padded_dim / 4, kKvQuads, 4 positions, 4 dimensions]
+  std::int8_t* values;  // [blocks, padded_dim / 4, kKvQuads, 4 dimensions, 4 positions]
+  float* key_scales;    // [blocks * kKvBlock]
+  float* value_scales;  // [blocks * kKvBlock]
   std::size_t padded_dim;
+
+  // Where the vector of these four positions and four dimensions begins; both multiples of 4.
+  std::size_t VectorIndex(std::size_t position, std::size_t dimension) const {
+    return position / kKvBlock * kKvBlock * padded_dim +
+           (dimension / 4 * kKvQuads + position % kKvBlock / 4) * 16;
+  }
 };
 
 }  // namespace gpt2

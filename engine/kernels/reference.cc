@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/scalar_math.h"
@@ -65,12 +64,17 @@ struct OnlineSoftmax {
 }  // namespace
 
 void QuantizeRow_Reference(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
-                           std::int32_t* sums) {
+                           CodeSums* sums) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
     scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
     std::fill(codes + start + count, codes + start + kGroup, std::int8_t{0});
-    sums[start / kGroup] = std::accumulate(codes + start, codes + start + count, 0);
+    CodeSums group{0, 0};
+    for (std::size_t i = start; i < start + count; ++i) {
+      group.all += codes[i];
+      group.negative += std::max(0, -codes[i]);
+    }
+    sums[start / kGroup] = group;
   }
 }
 
@@ -193,6 +197,19 @@ void AttendF32_Reference(const float* q, const KvHeadF32& kv, std::size_t dim,
   for (std::size_t d = 0; d < dim; ++d) out[d] = out[d] / softmax.sum;
 }
 
+void StoreQ8_Reference(const float* key, const float* value, std::size_t dim, std::size_t position,
+                       const KvHeadQ8& kv) {
+  std::array<std::int8_t, kMaxHeadDim> codes;
+  kv.key_scales[position] = QuantizeValues(key, dim, codes.data());
+  for (std::size_t d = 0; d < dim; ++d) {
+    kv.keys[kv.VectorIndex(position, d) + position % 4 * 4 + d % 4] = codes[d];
+  }
+  kv.value_scales[position] = QuantizeValues(value, dim, codes.data());
+  for (std::size_t d = 0; d < dim; ++d) {
+    kv.values[kv.VectorIndex(position, d) + d % 4 * 4 + position % 4] = codes[d];
+  }
+}
+
 void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out) {
   std::array<std::int8_t, kMaxHeadDim> q_codes{};
@@ -201,13 +218,11 @@ void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std
   std::fill(out, out + dim, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
     const std::size_t count = std::min(kKvBlock, positions - start);
-    const std::int8_t* keys = kv.keys + start * kv.padded_dim;
-    const std::int8_t* values = kv.values + start * kv.padded_dim;
     std::array<float, kKvBlock> weights;
     for (std::size_t j = 0; j < count; ++j) {
       std::int32_t sum = 0;
       for (std::size_t d = 0; d < dim; ++d) {
-        sum += q_codes[d] * keys[j / 4 * 4 * kv.padded_dim + d / 4 * 16 + j % 4 * 4 + d % 4];
+        sum += q_codes[d] * kv.keys[kv.VectorIndex(start + j, d) + j % 4 * 4 + d % 4];
       }
       weights[j] = static_cast<float>(sum) * (q_scale * kv.key_scales[start + j]);
     }
@@ -218,7 +233,7 @@ void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std
     for (std::size_t d = 0; d < dim; ++d) {
       std::int32_t sum = 0;
       for (std::size_t j = 0; j < count; ++j) {
-        sum += codes[j] * values[(j / 4 * kv.padded_dim + d) * 4 + j % 4];
+        sum += codes[j] * kv.values[kv.VectorIndex(start + j, d) + d % 4 * 4 + j % 4];
       }
       out[d] = out[d] * shrink + static_cast<float>(sum) * weight_scale;
     }

@@ -12,7 +12,7 @@ namespace simd {
 bool RelaxedDotIsExact() {
   // Extremes of both operands, in every place. Volatile, so that no compiler computes the answer
   // itself.
-  volatile std::int8_t signed_codes[4] = {127, -127, 1, -1};
+  volatile std::int8_t signed_codes[4] = {127, -128, 1, -1};
   volatile std::int8_t magnitudes[4] = {127, 127, 0, 64};
   for (int round = 0; round < 16; ++round) {
     alignas(16) std::int8_t a[16], b[16];

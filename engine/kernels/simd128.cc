@@ -1,6 +1,7 @@
 // The kernels in plain SIMD128.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/simd_attention.h"
@@ -26,16 +27,6 @@ float SumOver(const float* x, std::size_t n, F f) {
     lanes[lane] += wasm_f32x4_extract_lane(f(Splat(x[i + lane])), 0);
   }
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-}
-
-// The sum of kGroup codes.
-std::int32_t SumGroup(const std::int8_t* codes) {
-  const v128_t pairs =
-      wasm_i16x8_add(wasm_i16x8_extadd_pairwise_i8x16(wasm_v128_load(codes)),
-                     wasm_i16x8_extadd_pairwise_i8x16(wasm_v128_load(codes + kGroup / 2)));
-  const v128_t quads = wasm_i32x4_extadd_pairwise_i16x8(pairs);
-  return wasm_i32x4_extract_lane(quads, 0) + wasm_i32x4_extract_lane(quads, 1) +
-         wasm_i32x4_extract_lane(quads, 2) + wasm_i32x4_extract_lane(quads, 3);
 }
 
 // Two vectors of rows, kTokens tokens: one float tile of MatmulF32.
@@ -65,12 +56,12 @@ void MatmulF32Tile(const TiledF32& w, MatView<const float> x, std::size_t tile, 
 }  // namespace
 
 void QuantizeRow_Simd128(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
-                         std::int32_t* sums) {
+                         CodeSums* sums) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
     if (count <= kGroup / 2) wasm_v128_store(codes + start + kGroup / 2, wasm_i32x4_splat(0));
     scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
-    sums[start / kGroup] = SumGroup(codes + start);
+    sums[start / kGroup] = SumCodes(codes + start, kGroup);
   }
 }
 
@@ -172,6 +163,19 @@ void AttendF32_Simd128(const float* q, const KvHeadF32& kv, std::size_t dim, std
     }
   }
   WriteMixed(mixed, softmax.sum, dim, out);
+}
+
+void StoreQ8_Simd128(const float* key, const float* value, std::size_t dim, std::size_t position,
+                     const KvHeadQ8& kv) {
+  alignas(16) std::int8_t codes[kMaxHeadDim + 16];
+  kv.key_scales[position] = QuantizeValues(key, dim, codes);
+  std::int8_t* keys = kv.keys + kv.VectorIndex(position, 0) + position % 4 * 4;
+  for (std::size_t d = 0; d < dim; d += 4, keys += kKvQuads * 16) std::memcpy(keys, codes + d, 4);
+  kv.value_scales[position] = QuantizeValues(value, dim, codes);
+  std::int8_t* values = kv.values + kv.VectorIndex(position, 0) + position % 4;
+  for (std::size_t d = 0; d < dim; d += 4, values += kKvQuads * 16) {
+    for (std::size_t i = 0; i < 4; ++i) values[i * 4] = codes[d + i];
+  }
 }
 
 void AttendQ8_Simd128(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/aligned_buffer.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/simd_dot.h"
 #include "engine/kernels/simd_math.h"
@@ -52,22 +53,44 @@ inline void WriteMixed(const float* mixed, float sum, std::size_t dim, float* ou
   for (; d < dim; ++d) out[d] = mixed[d] / sum;
 }
 
-// mixed = mixed * shrink + one block's weights times its values, for kVectors vectors of four
-// dimensions; the values are read in the order in which they lie.
-template <typename Dot, int kVectors>
-void MixValues(const std::int8_t* values, std::size_t padded, const v128_t* inputs, v128_t shrink,
-               v128_t weight_scale, float* mixed) {
-  typename Dot::Sum sum[kVectors];
-  for (std::size_t quad = 0; quad < kKvBlock / 4; ++quad) {
-    for (int v = 0; v < kVectors; ++v) {
-      Dot::AddNonNegative(sum[v], values + quad * padded * 4 + v * 16, inputs[quad]);
+// scores [kKvBlock] = q . k of a block, scaled. All of the block is read: what lies beyond the
+// cache's last position gives scores that nobody uses. As many sums as registers hold run at once.
+template <typename Dot>
+void ScoreKeys(const std::int8_t* q_codes, std::int32_t q_negative, const std::int8_t* keys,
+               const float* key_scales, std::size_t padded, v128_t q_scale, float* scores) {
+  for (std::size_t first = 0; first < kKvQuads; first += Dot::kKeyQuads) {
+    typename Dot::Sum sum[Dot::kKeyQuads];
+    for (std::size_t d = 0; d < padded; d += 4) {
+      const typename Dot::Input q = Dot::LoadInput(q_codes + d);
+      for (std::size_t i = 0; i < Dot::kKeyQuads; ++i) {
+        Dot::Add(sum[i], Dot::LoadWeights(keys + (d / 4 * kKvQuads + first + i) * 16), q);
+      }
+    }
+    for (std::size_t i = 0; i < Dot::kKeyQuads; ++i) {
+      const std::size_t quad = (first + i) * 4;
+      const v128_t scale = wasm_f32x4_mul(q_scale, wasm_v128_load(key_scales + quad));
+      const v128_t products = wasm_f32x4_convert_i32x4(Dot::Finish(sum[i], q_negative));
+      wasm_v128_store(scores + quad, wasm_f32x4_mul(products, scale));
     }
   }
-  for (int v = 0; v < kVectors; ++v) {
-    const v128_t block =
-        wasm_f32x4_mul(wasm_f32x4_convert_i32x4(Dot::Finish(sum[v])), weight_scale);
-    const v128_t before = wasm_f32x4_mul(wasm_v128_load(mixed + v * 4), shrink);
-    wasm_v128_store(mixed + v * 4, wasm_f32x4_add(before, block));
+}
+
+// mixed [padded] = mixed * shrink + one block's weights times its values.
+template <typename Dot>
+void MixValues(const std::int8_t* values, std::size_t padded, const std::int8_t* weight_codes,
+               v128_t shrink, v128_t weight_scale, float* mixed) {
+  typename Dot::NonNegative weights[kKvQuads];
+  for (std::size_t quad = 0; quad < kKvQuads; ++quad) {
+    weights[quad] = Dot::LoadNonNegative(weight_codes + quad * 4);
+  }
+  for (std::size_t d = 0; d < padded; d += 4, values += kKvBlock * 4) {
+    typename Dot::Sum sum;
+    for (std::size_t quad = 0; quad < kKvQuads; ++quad) {
+      Dot::AddNonNegative(sum, values + quad * 16, weights[quad]);
+    }
+    const v128_t products = wasm_f32x4_convert_i32x4(Dot::FinishNonNegative(sum));
+    const v128_t before = wasm_f32x4_mul(wasm_v128_load(mixed + d), shrink);
+    wasm_v128_store(mixed + d, wasm_f32x4_add(before, wasm_f32x4_mul(products, weight_scale)));
   }
 }
 
@@ -81,39 +104,20 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
   const std::size_t padded = kv.padded_dim;
   const v128_t q_scale =
       Splat(QuantizeValues(q, dim, q_codes) / std::sqrt(static_cast<float>(dim)));
+  const std::int32_t q_negative = SumCodes(q_codes, RoundUp(dim, 16)).negative;
   OnlineSoftmax softmax;
   std::fill(mixed, mixed + padded, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
     const std::size_t count = std::min(kKvBlock, positions - start);
-    const std::int8_t* keys = kv.keys + start * padded;
-    for (std::size_t j = 0; j < count; j += 4, keys += 4 * padded) {
-      typename Dot::Sum sum;
-      for (std::size_t d = 0; d < padded; d += 4) {
-        Dot::Add(sum, Dot::LoadWeights(keys + d * 4), Dot::LoadInput(q_codes + d));
-      }
-      const v128_t scale = wasm_f32x4_mul(q_scale, wasm_v128_load(kv.key_scales + start + j));
-      wasm_v128_store(weights + j,
-                      wasm_f32x4_mul(wasm_f32x4_convert_i32x4(Dot::Finish(sum)), scale));
-    }
+    ScoreKeys<Dot>(q_codes, q_negative, kv.keys + start * padded, kv.key_scales + start, padded,
+                   q_scale, weights);
     const v128_t shrink = Splat(softmax.Absorb(weights, count));
     for (std::size_t j = 0; j < count; j += 4) {
       const v128_t scale = wasm_v128_load(kv.value_scales + start + j);
       wasm_v128_store(weights + j, wasm_f32x4_mul(wasm_v128_load(weights + j), scale));
     }
     const v128_t weight_scale = Splat(QuantizeValues(weights, kKvBlock, weight_codes));
-    const std::int8_t* values = kv.values + start * padded;
-    v128_t inputs[kKvBlock / 4];
-    for (std::size_t quad = 0; quad < kKvBlock / 4; ++quad) {
-      inputs[quad] = Dot::LoadInput(weight_codes + quad * 4);
-    }
-    std::size_t d = 0;
-    for (; d + 4 * Dot::kValueVectors <= padded; d += 4 * Dot::kValueVectors) {
-      MixValues<Dot, Dot::kValueVectors>(values + d * 4, padded, inputs, shrink, weight_scale,
-                                         mixed + d);
-    }
-    for (; d < padded; d += 4) {
-      MixValues<Dot, 1>(values + d * 4, padded, inputs, shrink, weight_scale, mixed + d);
-    }
+    MixValues<Dot>(kv.values + start * padded, padded, weight_codes, shrink, weight_scale, mixed);
   }
   WriteMixed(mixed, softmax.sum, dim, out);
 }

@@ -14,7 +14,7 @@ namespace gpt2::simd {
 // neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
 struct PlainDot {
   static constexpr int kTokens = 2;  // tokens that share a weight load: 8 sums fill the registers
-  static constexpr int kValueVectors = 4;  // sums of attention's values, two registers each
+  static constexpr std::size_t kKeyQuads = 4;  // sums of attention's keys, two registers each
 
   struct Weights {
     v128_t low, high;
@@ -29,21 +29,27 @@ struct PlainDot {
     return {wasm_i16x8_extend_low_i8x16(v), wasm_i16x8_extend_high_i8x16(v)};
   }
 
-  static v128_t LoadInput(const void* codes) {
+  using Input = v128_t;
+
+  static Input LoadInput(const std::int8_t* codes) {
     return wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(codes));
   }
 
-  static void Add(Sum& sum, const Weights& w, v128_t input) {
+  static void Add(Sum& sum, const Weights& w, Input input) {
     sum.low = wasm_i32x4_add(sum.low, wasm_i32x4_dot_i16x8(w.low, input));
     sum.high = wasm_i32x4_add(sum.high, wasm_i32x4_dot_i16x8(w.high, input));
   }
 
   // The same for weights used once, with inputs in 0..127.
-  static void AddNonNegative(Sum& sum, const void* codes, v128_t input) {
+  using NonNegative = Input;
+  static NonNegative LoadNonNegative(const std::int8_t* codes) { return LoadInput(codes); }
+  static void AddNonNegative(Sum& sum, const void* codes, NonNegative input) {
     Add(sum, LoadWeights(codes), input);
   }
+  static v128_t FinishNonNegative(const Sum& sum) { return Finish(sum, /*negative=*/0); }
 
-  static v128_t Finish(const Sum& sum) {
+  // The four sums. `negative`: see RelaxedDot.
+  static v128_t Finish(const Sum& sum, std::int32_t /*negative*/) {
     return wasm_i32x4_add(wasm_i32x4_shuffle(sum.low, sum.high, 0, 2, 4, 6),
                           wasm_i32x4_shuffle(sum.low, sum.high, 1, 3, 5, 7));
   }
@@ -93,37 +99,47 @@ struct PlainDot {
 bool RelaxedDotIsExact();
 
 // Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only
-// for a second operand in 0..127. So the weight's magnitude is the second operand, and its sign is
-// moved to the input: w * x = |w| * (w < 0 ? -x : x). Pairs stay within 2 * 127 * 127 < 2^15: no
-// saturation.
+// for a second operand in 0..127. So the input's magnitude is the second operand, and its sign
+// moves to the weight. Where x < 0, w x = -w |x|, and -w = ~w + 1: all bits of w are flipped, and
+// |x| is added once more, for all of the inputs together in Finish. Pairs stay within 2 * 128 * 127
+// < 2^15: no saturation.
 struct RelaxedDot {
   static constexpr int kTokens = 4;
-  static constexpr int kValueVectors = 8;
+  static constexpr std::size_t kKeyQuads = 8;
 
-  struct Weights {
-    v128_t magnitude, sign;  // sign: all ones where the weight is negative
+  using Weights = v128_t;
+  struct Input {
+    v128_t magnitude, sign;  // sign: all ones where the input is negative
   };
   struct Sum {
     v128_t lanes = wasm_i32x4_splat(0);
   };
 
-  static Weights LoadWeights(const void* codes) {
-    const v128_t v = wasm_v128_load(codes);
+  static Weights LoadWeights(const void* codes) { return wasm_v128_load(codes); }
+
+  static Input LoadInput(const std::int8_t* codes) {
+    const v128_t v = wasm_v128_load32_splat(codes);
     return {wasm_i8x16_abs(v), wasm_i8x16_shr(v, 7)};
   }
 
-  static v128_t LoadInput(const void* codes) { return wasm_v128_load32_splat(codes); }
-
-  static void Add(Sum& sum, const Weights& w, v128_t input) {
-    const v128_t signed_input = wasm_i8x16_sub(wasm_v128_xor(input, w.sign), w.sign);
-    sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(signed_input, w.magnitude, sum.lanes);
+  static void Add(Sum& sum, Weights w, const Input& input) {
+    sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_xor(w, input.sign),
+                                                       input.magnitude, sum.lanes);
   }
 
-  static void AddNonNegative(Sum& sum, const void* codes, v128_t input) {
+  using NonNegative = v128_t;
+  static NonNegative LoadNonNegative(const std::int8_t* codes) {
+    return wasm_v128_load32_splat(codes);
+  }
+  static void AddNonNegative(Sum& sum, const void* codes, NonNegative input) {
     sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_load(codes), input, sum.lanes);
   }
+  static v128_t FinishNonNegative(const Sum& sum) { return sum.lanes; }
 
-  static v128_t Finish(const Sum& sum) { return sum.lanes; }
+  // `negative`: CodeSums::negative of the inputs.
+  static v128_t Finish(const Sum& sum, std::int32_t negative) {
+    return wasm_i32x4_add(sum.lanes, wasm_i32x4_splat(negative));
+  }
 
   // Nibbles are never negative: they are the second operand as they are.
   struct Nibbles {
@@ -146,8 +162,8 @@ struct RelaxedDot {
 
   static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
     for (int step = 0; step < 2; ++step) {
-      sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input.codes[step], w.codes[step],
-                                                         sum.lanes);
+      sum.lanes =
+          wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input.codes[step], w.codes[step], sum.lanes);
     }
   }
 };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "engine/kernels/layout.h"
 #include "engine/kernels/scalar_math.h"
 #include "engine/kernels/simd.h"
 
@@ -112,6 +113,25 @@ inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
                                             wasm_i16x8_narrow_i32x4(quads[2], quads[3])));
   }
   return is_zero ? 0.0f : peak / 127.0f;
+}
+
+// The sums of n codes, n a multiple of 16.
+inline CodeSums SumCodes(const std::int8_t* codes, std::size_t n) {
+  v128_t all = wasm_i32x4_splat(0);
+  v128_t negative = all;
+  const auto sum_quads = [](v128_t v) {
+    return wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(v));
+  };
+  for (std::size_t i = 0; i < n; i += 16) {
+    const v128_t v = wasm_v128_load(codes + i);
+    all = wasm_i32x4_add(all, sum_quads(v));
+    negative = wasm_i32x4_sub(negative, sum_quads(wasm_i8x16_min(v, wasm_i8x16_splat(0))));
+  }
+  const auto sum_lanes = [](v128_t v) {
+    return wasm_i32x4_extract_lane(v, 0) + wasm_i32x4_extract_lane(v, 1) +
+           wasm_i32x4_extract_lane(v, 2) + wasm_i32x4_extract_lane(v, 3);
+  };
+  return {sum_lanes(all), sum_lanes(negative)};
 }
 
 }  // namespace gpt2::simd

@@ -8,10 +8,10 @@
 namespace gpt2::simd {
 
 // The integer sums of one group: kTileRows rows in two vectors, times kTokens rows of inputs that
-// lie `stride` codes apart. Each weight vector is loaded once for all tokens.
+// lie `stride` codes and w.groups sums apart. Each weight vector is loaded once for all tokens.
 template <typename Dot, int kTokens>
 void SumGroup(const TiledQ8& w, std::size_t tile_group, const std::int8_t* input,
-              std::size_t stride, const std::int32_t*, v128_t (&sums)[kTokens][2]) {
+              std::size_t stride, const CodeSums* input_sums, v128_t (&sums)[kTokens][2]) {
   constexpr std::size_t kStepBytes = kTileRows * kStepInputs;
   const std::int8_t* codes = w.codes + tile_group * kGroup * kTileRows;
   typename Dot::Sum sum[kTokens][2];
@@ -19,21 +19,21 @@ void SumGroup(const TiledQ8& w, std::size_t tile_group, const std::int8_t* input
     const auto rows_0123 = Dot::LoadWeights(codes + step * kStepBytes);
     const auto rows_4567 = Dot::LoadWeights(codes + step * kStepBytes + kStepBytes / 2);
     for (int t = 0; t < kTokens; ++t) {
-      const v128_t in = Dot::LoadInput(input + t * stride + step * kStepInputs);
+      const typename Dot::Input in = Dot::LoadInput(input + t * stride + step * kStepInputs);
       Dot::Add(sum[t][0], rows_0123, in);
       Dot::Add(sum[t][1], rows_4567, in);
     }
   }
   for (int t = 0; t < kTokens; ++t) {
-    for (int half = 0; half < 2; ++half) sums[t][half] = Dot::Finish(sum[t][half]);
+    const std::int32_t negative = input_sums[t * w.groups].negative;
+    for (int half = 0; half < 2; ++half) sums[t][half] = Dot::Finish(sum[t][half], negative);
   }
 }
 
-// The same on 4-bit codes. `input_sums`, of the group's input codes, are w.groups apart: sum of
-// (code - zero) x = sum of code x - zero * sum of x.
+// The same on 4-bit codes: sum of (code - zero) x = sum of code x - zero * sum of x.
 template <typename Dot, int kTokens>
 void SumGroup(const TiledQ4& w, std::size_t tile_group, const std::int8_t* input,
-              std::size_t stride, const std::int32_t* input_sums, v128_t (&sums)[kTokens][2]) {
+              std::size_t stride, const CodeSums* input_sums, v128_t (&sums)[kTokens][2]) {
   constexpr std::size_t kPairBytes = kTileRows * kStepInputs;
   const std::uint8_t* codes = w.codes + tile_group * kGroup * kTileRows / 2;
   typename Dot::NibbleSum sum[kTokens][2];
@@ -47,7 +47,7 @@ void SumGroup(const TiledQ4& w, std::size_t tile_group, const std::int8_t* input
     }
   }
   for (int t = 0; t < kTokens; ++t) {
-    const v128_t zero = wasm_i32x4_splat(kQ4Zero * input_sums[t * w.groups]);
+    const v128_t zero = wasm_i32x4_splat(kQ4Zero * input_sums[t * w.groups].all);
     for (int half = 0; half < 2; ++half) {
       sums[t][half] = wasm_i32x4_sub(sum[t][half].lanes, zero);
     }
@@ -96,8 +96,7 @@ void MatmulRest(const Weights& w, const QuantizedRows& x, std::size_t tile, std:
 
 // `Weights` is TiledQ8 or TiledQ4.
 template <typename Dot, typename Weights>
-void MatmulQuantized(const Weights& w, const QuantizedRows& x, TileRange tiles,
-                     MatView<float> y) {
+void MatmulQuantized(const Weights& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
   for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {
     std::size_t token = 0;
     for (; token + Dot::kTokens <= x.rows; token += Dot::kTokens) {

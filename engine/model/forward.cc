@@ -6,21 +6,28 @@
 namespace gpt2 {
 namespace {
 
-// Items per chunk so that each thread gets about four: enough to even out, few enough to be cheap.
-std::size_t Grain(const Compute& c, std::size_t items) {
-  return std::max<std::size_t>(1, CeilDiv(items, 4 * c.pool->threads()));
+// The least number of items, each of which reads `bytes`, that is worth sharing out: a core takes a
+// microsecond or two for these, some ten times what it takes to claim them.
+std::size_t Grain(std::size_t bytes) {
+  constexpr std::size_t kWorthClaiming = 32 * 1024;
+  return std::max<std::size_t>(1, kWorthClaiming / bytes);
 }
 
-// One row of activations is faster to prepare here than to share out.
-void ForRows(const Compute& c, std::size_t rows, FunctionRef<void(std::size_t row)> body) {
-  c.pool->ParallelFor(rows, Grain(c, rows), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) body(row);
+// Calls body(item) for items that each read `bytes`.
+void ForEach(const Compute& c, std::size_t items, std::size_t bytes,
+             FunctionRef<void(std::size_t item)> body) {
+  c.pool->ParallelFor(items, Grain(bytes), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t item = begin; item < end; ++item) body(item);
   });
+}
+
+void ForRows(const Compute& c, MatView<const float> x, FunctionRef<void(std::size_t row)> body) {
+  ForEach(c, x.rows, x.cols * sizeof(float), body);
 }
 
 QuantizedRows Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
   const std::size_t groups = CeilDiv(x.cols, kGroup);
-  ForRows(c, x.rows, [&](std::size_t row) {
+  ForRows(c, x, [&](std::size_t row) {
     c.kernels->QuantizeRow(x.Row(row).data(), x.cols, s.codes + row * groups * kGroup,
                            s.scales + row * groups, s.sums + row * groups);
   });
@@ -34,7 +41,8 @@ void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<co
                 FunctionRef<void(std::size_t first, std::size_t last)> finish) {
   const bool is_quantized = w.format() != WeightFormat::kF32;
   const QuantizedRows codes = is_quantized ? Quantize(c, x, s) : QuantizedRows{};
-  c.pool->ParallelFor(w.tiles(), Grain(c, w.tiles()), [&](std::size_t begin, std::size_t end) {
+  const std::size_t tile_bytes = w.bytes() / w.tiles() * x.rows;
+  c.pool->ParallelFor(w.tiles(), Grain(tile_bytes), [&](std::size_t begin, std::size_t end) {
     const TileRange tiles{begin, end};
     switch (w.format()) {
       case WeightFormat::kF32:
@@ -77,10 +85,33 @@ void LinearAddTo(const Compute& c, const LinearWeights& w, MatView<const float> 
 
 void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatView<const float> x,
                MatView<float> y) {
-  ForRows(c, x.rows, [&](std::size_t row) {
+  ForRows(c, x, [&](std::size_t row) {
     c.kernels->LayerNorm(x.Row(row).data(), w.gain.data(), w.bias.data(), epsilon, x.cols,
                          y.Row(row).data());
   });
+}
+
+// Appends key and value [dim] of `row` to its cache.
+void StoreKv(const Compute& c, const TokenRow& row, std::size_t layer, std::size_t head,
+             std::size_t dim, const float* key, const float* value) {
+  if (row.cache->format() == KvFormat::kQ8) {
+    c.kernels->StoreQ8(key, value, dim, row.position, row.cache->HeadQ8(layer, head));
+    return;
+  }
+  const KvHeadF32 kv = row.cache->HeadF32(layer, head);
+  std::copy(key, key + dim, kv.keys + row.position * kv.padded_dim);
+  std::copy(value, value + dim, kv.values + row.position * kv.padded_dim);
+}
+
+// out [dim] = what `row`, whose query is q [dim], reads of its past and itself.
+void Attend(const Compute& c, const TokenRow& row, std::size_t layer, std::size_t head,
+            std::size_t dim, const float* q, float* out) {
+  const std::size_t positions = row.position + 1;
+  if (row.cache->format() == KvFormat::kQ8) {
+    c.kernels->AttendQ8(q, row.cache->HeadQ8(layer, head), dim, positions, out);
+  } else {
+    c.kernels->AttendF32(q, row.cache->HeadF32(layer, head), dim, positions, out);
+  }
 }
 
 // Appends K and V of all rows to their caches, then lets each row attend to its own past and
@@ -90,23 +121,15 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
                      MatView<float> mixed) {
   const std::size_t n_embd = config.n_embd;
   const std::size_t dim = config.head_dim();
-  ForRows(c, config.n_head, [&](std::size_t head) {
+  const std::size_t head_bytes = rows.size() * (rows.back().position + 1) * dim;
+  ForEach(c, config.n_head, head_bytes, [&](std::size_t head) {
     const std::size_t first = head * dim;  // this head's columns in Q, K, V and the output
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const std::span<const float> row = qkv.Row(r);
-      rows[r].cache->Store(layer, head, rows[r].position, &row[n_embd + first],
-                           &row[2 * n_embd + first]);
+      StoreKv(c, rows[r], layer, head, dim, &row[n_embd + first], &row[2 * n_embd + first]);
     }
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      const float* q = &qkv.Row(r)[first];
-      float* out = &mixed.Row(r)[first];
-      KvCache& cache = *rows[r].cache;
-      const std::size_t positions = rows[r].position + 1;
-      if (cache.format() == KvFormat::kQ8) {
-        c.kernels->AttendQ8(q, cache.HeadQ8(layer, head), dim, positions, out);
-      } else {
-        c.kernels->AttendF32(q, cache.HeadF32(layer, head), dim, positions, out);
-      }
+      Attend(c, rows[r], layer, head, dim, &qkv.Row(r)[first], &mixed.Row(r)[first]);
     }
   });
 }
@@ -138,7 +161,7 @@ void RunBlock(const Compute& c, const Config& config, const BlockWeights& w, std
 
 // x [rows, n_embd] = wte[token] + wpe[position]
 void Embed(const Weights& w, const Compute& c, std::span<const TokenRow> rows, MatView<float> x) {
-  ForRows(c, rows.size(), [&](std::size_t r) {
+  ForRows(c, x, [&](std::size_t r) {
     const std::span<float> row = x.Row(r);
     w.wte.ReadRow(static_cast<std::size_t>(rows[r].token), row);
     c.kernels->AddTo(row.data(), w.wpe.data() + rows[r].position * x.cols, x.cols);
@@ -163,8 +186,7 @@ Result<Scratch> Scratch::Create(const Config& config) {
       reserve(config.n_inner), reserve(n_embd), reserve(widest / kGroup)};
   GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
   GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxRows * widest, "activations"));
-  GPT2_ASSIGN(s.sums_,
-              AlignedBuffer<std::int32_t>::Create(kMaxRows * widest / kGroup, "activations"));
+  GPT2_ASSIGN(s.sums_, AlignedBuffer<CodeSums>::Create(kMaxRows * widest / kGroup, "activations"));
   const auto view = [&s](std::size_t start, std::size_t cols) {
     return MatView<float>{s.floats_.data() + start, kMaxRows, cols, RoundUp(cols, kTileRows)};
   };

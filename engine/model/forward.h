@@ -53,14 +53,14 @@ class Scratch {
   // Room for the input of any Linear in 8 bits.
   std::int8_t* codes = nullptr;  // [kMaxRows, the widest input in whole groups]
   float* scales = nullptr;       // [kMaxRows, its groups]
-  std::int32_t* sums = nullptr;  // [kMaxRows, its groups], of the codes
+  CodeSums* sums = nullptr;      // [kMaxRows, its groups]
 
   std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + sums_.bytes(); }
 
  private:
   AlignedBuffer<float> floats_;
   AlignedBuffer<std::int8_t> codes_;
-  AlignedBuffer<std::int32_t> sums_;
+  AlignedBuffer<CodeSums> sums_;
 };
 
 // Sees the residual stream [rows, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and, normalised,

@@ -29,11 +29,7 @@ class KvCache {
   KvFormat format() const { return format_; }
   std::size_t bytes() const;
 
-  // Stores key and value [head_dim] of `position`. kQ8: one scale each, peak / 127, as in
-  // QuantizeRow.
-  void Store(std::size_t layer, std::size_t head, std::size_t position, const float* key,
-             const float* value);
-
+  // One head's part, for kF32 and for kQ8.
   KvHeadF32 HeadF32(std::size_t layer, std::size_t head);
   KvHeadQ8 HeadQ8(std::size_t layer, std::size_t head);
 
@@ -41,7 +37,6 @@ class KvCache {
   KvFormat format_ = KvFormat::kF32;
   std::size_t n_layer_ = 0;
   std::size_t n_head_ = 0;
-  std::size_t head_dim_ = 0;
   std::size_t padded_dim_ = 0;   // head_dim rounded up to 4
   std::size_t capacity_ = 0;     // positions, whole blocks
   AlignedBuffer<float> floats_;  // kF32: [n_layer, n_head, keys and values, capacity, padded_dim]

@@ -57,8 +57,8 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
     return matrix;
   }
   const std::size_t groups = padded_rows * matrix.groups();
-  GPT2_ASSIGN(matrix.codes_, AlignedBuffer<std::uint8_t>::Create(
-                                 groups * matrix.GroupUnits() * kUnitBytes, name));
+  GPT2_ASSIGN(matrix.codes_,
+              AlignedBuffer<std::uint8_t>::Create(groups * matrix.GroupUnits() * kUnitBytes, name));
   GPT2_ASSIGN(matrix.scales_, AlignedBuffer<BFloat16>::Create(groups, name));
   return matrix;
 }
@@ -104,8 +104,8 @@ void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::i
     }
     const std::int8_t* pair = &whole[unit * 2 * kStepInputs];
     for (std::size_t i = 0; i < kStepInputs; ++i) {
-      target[i] = static_cast<std::uint8_t>((pair[i] + kQ4Zero) |
-                                            (pair[i + kStepInputs] + kQ4Zero) << 4);
+      target[i] =
+          static_cast<std::uint8_t>((pair[i] + kQ4Zero) | (pair[i + kStepInputs] + kQ4Zero) << 4);
     }
   }
 }

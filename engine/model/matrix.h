@@ -49,8 +49,8 @@ class Matrix {
   void SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
                 BFloat16 scale);
 
-  // Bytes of a row's codes as files hold them: kQ8 one a code, kQ4 whole groups of kGroup / 2 bytes,
-  // four of a step pair as in TiledQ4.
+  // Bytes of a row's codes as files hold them: kQ8 one a code, kQ4 whole groups of kGroup / 2
+  // bytes, four of a step pair as in TiledQ4.
   std::size_t code_row_bytes() const;
 
   // Sets the codes [code_row_bytes()] or the scales [groups] of row `row`. Not for kF32.

@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
 namespace gpt2 {
@@ -22,9 +25,7 @@ TEST(ThreadPool, EveryItemRunsExactlyOnce) {
       for (const std::size_t grain : {1, 3, 2000}) {
         std::vector<std::atomic<int>> runs(items);
         pool.ParallelFor(items, grain, [&](std::size_t begin, std::size_t end) {
-          if (threads > 1) {
-            EXPECT_LE(end - begin, grain);
-          }
+          EXPECT_LT(begin, end);
           for (std::size_t i = begin; i < end; ++i) ++runs[i];
         });
         for (const auto& count : runs) EXPECT_EQ(count, 1);
@@ -43,6 +44,27 @@ TEST(ThreadPool, LoopsInARowSeeEachOthersWrites) {
     });
   }
   for (const int value : values) EXPECT_EQ(value, 2000);
+}
+
+TEST(ThreadPool, OnlyAsManyThreadsAsWereSetTakePart) {
+  ThreadPool pool(kMostThreads);
+  for (const std::size_t threads : {kMostThreads, std::size_t{1}, kMostThreads / 2 + 1}) {
+    pool.SetThreads(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    std::atomic<std::size_t> sum{0};
+    for (int round = 0; round < 50; ++round) {
+      pool.ParallelFor(1000, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) sum += i;
+        const std::lock_guard lock(mutex);
+        seen.insert(std::this_thread::get_id());
+      });
+    }
+    EXPECT_EQ(sum, 50u * 499500u);
+    EXPECT_LE(seen.size(), threads);
+  }
+  EXPECT_EQ(pool.most_threads(), kMostThreads);
 }
 
 TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {

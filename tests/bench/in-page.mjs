@@ -36,7 +36,10 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
     const { default: create } = await import(new URL(floorUrl, location.href).href);
     const module = await create();
     const handle = module._floor_create(threads, model.info.weightBytes + 64e6);
-    floor = (bytes) => (module._floor_run(handle, bytes, 1), bytes / 1e3 / (module._floor_run(handle, bytes, 8) / 8));
+    floor = (bytes) => (
+      module._floor_run(handle, bytes, 1),
+      bytes / 1e3 / (module._floor_run(handle, bytes, 8) / 8)
+    );
   }
   // A step reads all weights but the table of positions, and the keys and values of the context: a byte
   // each and a float of scale per head in 8 bits.

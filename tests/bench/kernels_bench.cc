@@ -16,7 +16,7 @@ void RunQuantizeRow(QuantizeRowFn* kernel) {
   static const std::vector<float> x(kHidden, 0.5f);
   static std::vector<std::int8_t> codes(kHidden);
   static std::vector<float> scales(kHidden / kGroup);
-  static std::vector<std::int32_t> sums(kHidden / kGroup);
+  static std::vector<CodeSums> sums(kHidden / kGroup);
   kernel(x.data(), kHidden, codes.data(), scales.data(), sums.data());
 }
 void RunMatmulF32(MatmulF32Fn* kernel) {
@@ -31,7 +31,7 @@ void RunMatmulQuantized(Fn* kernel, std::size_t code_bytes) {
   static const std::vector<std::int8_t> x(kWidth, 5);
   static const std::vector<BFloat16> scales(kHidden * kGroups, 0x3f80);
   static const std::vector<float> bias(kHidden), x_scales(kGroups, 1.0f);
-  static const std::vector<std::int32_t> x_sums(kGroups, 5 * kGroup);
+  static const std::vector<CodeSums> x_sums(kGroups, CodeSums{5 * kGroup, 0});
   static std::vector<float> y(kHidden);
   kernel(Weights{w.data(), scales.data(), bias.data(), kGroups},
          {x.data(), x_scales.data(), x_sums.data(), 1, kGroups}, {0, kTiles},
@@ -68,6 +68,13 @@ void RunAttendF32(AttendF32Fn* kernel) {
   static const std::vector<float> q(kDim, 0.1f);
   static std::vector<float> out(kDim);
   kernel(q.data(), {keys.data(), values.data(), kDim}, kDim, kPositions, out.data());
+}
+void RunStoreQ8(StoreQ8Fn* kernel) {
+  static std::vector<std::int8_t> keys(kKvBlock * kDim), values(kKvBlock * kDim);
+  static std::vector<float> key_scales(kKvBlock), value_scales(kKvBlock);
+  static const std::vector<float> x(kDim, 0.1f);
+  kernel(x.data(), x.data(), kDim, /*position=*/7,
+         {keys.data(), values.data(), key_scales.data(), value_scales.data(), kDim});
 }
 void RunAttendQ8(AttendQ8Fn* kernel) {
   static std::vector<std::int8_t> keys(kPositions * kDim, 3), values(kPositions * kDim, 3);

@@ -83,18 +83,21 @@ struct QuantizeRowCheck {
       const std::size_t groups = CeilDiv(n, kGroup);
       std::vector<std::int8_t> codes[2];
       std::vector<float> scales[2];
-      std::vector<std::int32_t> sums[2];
+      std::vector<CodeSums> sums[2];
       for (int i = 0; i < 2; ++i) {
         codes[i].assign(groups * kGroup + 16, 99);
         scales[i].assign(groups + 1, kGuard);
-        sums[i].assign(groups + 1, 99);
+        sums[i].assign(groups + 1, {99, 99});
         (i == 0 ? fast : plain)(x.data(), n, codes[i].data(), scales[i].data(), sums[i].data());
       }
       EXPECT_EQ(codes[0], codes[1]) << n;
       ExpectSameBits(scales[0], scales[1], "scales");
-      EXPECT_EQ(sums[0], sums[1]) << n;
+      for (std::size_t g = 0; g <= groups; ++g) {
+        EXPECT_EQ(sums[0][g].all, sums[1][g].all) << n;
+        EXPECT_EQ(sums[0][g].negative, sums[1][g].negative) << n;
+      }
       EXPECT_EQ(codes[0][groups * kGroup], 99) << "written past the end";
-      EXPECT_EQ(sums[0][groups], 99) << "written past the end";
+      EXPECT_EQ(sums[0][groups].all, 99) << "written past the end";
       // The twin itself: each value within half a step of what it stands for.
       for (std::size_t k = 0; k < n; ++k) {
         const float scale = scales[1][k / kGroup];
@@ -140,8 +143,11 @@ void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, F
       const auto bias = data.Values(kTiles * kTileRows);
       const auto x = data.Codes(tokens * groups * kGroup);
       const auto x_scales = data.Values(tokens * groups);
-      std::vector<std::int32_t> x_sums(tokens * groups);
-      for (std::size_t i = 0; i < x.size(); ++i) x_sums[i / kGroup] += x[i];
+      std::vector<CodeSums> x_sums(tokens * groups, CodeSums{0, 0});
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x_sums[i / kGroup].all += x[i];
+        if (x[i] < 0) x_sums[i / kGroup].negative -= x[i];
+      }
       const Weights w{codes.data(), scales.data(), bias.data(), groups};
       const QuantizedRows rows{x.data(), x_scales.data(), x_sums.data(), tokens, groups};
       std::vector<float> y[2];
@@ -246,6 +252,36 @@ struct AttendF32Check {
         ExpectSameBits(out[0], out[1], "AttendF32");
         EXPECT_EQ(out[0][dim], kGuard);
       }
+    }
+  }
+};
+
+struct StoreQ8Check {
+  static void Run(StoreQ8Fn* fast, StoreQ8Fn* plain) {
+    Data data(11);
+    for (const std::size_t dim : kDims) {
+      const std::size_t padded = RoundUp(dim, 4);
+      constexpr std::size_t kRoom = 128;
+      std::vector<std::int8_t> codes[2][2];
+      std::vector<float> scales[2][2];
+      for (int i = 0; i < 2; ++i) {
+        for (int part = 0; part < 2; ++part) {
+          codes[i][part].assign(kRoom * padded, 0);
+          scales[i][part].assign(kRoom, 0.0f);
+        }
+      }
+      for (const std::size_t position : {0, 1, 6, 31, 32, 127}) {
+        const auto key = data.Values(dim), value = data.Values(dim);
+        for (int i = 0; i < 2; ++i) {
+          (i == 0 ? fast : plain)(key.data(), value.data(), dim, position,
+                                  {codes[i][0].data(), codes[i][1].data(), scales[i][0].data(),
+                                   scales[i][1].data(), padded});
+        }
+      }
+      EXPECT_EQ(codes[0][0], codes[1][0]) << "keys of " << dim;
+      EXPECT_EQ(codes[0][1], codes[1][1]) << "values of " << dim;
+      ExpectSameBits(scales[0][0], scales[1][0], "key scales");
+      ExpectSameBits(scales[0][1], scales[1][1], "value scales");
     }
   }
 };

@@ -41,22 +41,25 @@ function converted(name: string, format: string): string {
 }
 
 describe("convert", () => {
-  it.each(["f32", "f16", "q8", "q4"])("makes a %s folder that gives the reference's greedy tokens", (format) => {
-    const golden = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8"));
-    const result = json([
-      "generate",
-      converted("tied", format),
-      "--ids",
-      golden.greedy.prompt.join(),
-      "--temperature",
-      "0",
-      "--max-new-tokens",
-      String(golden.greedy.ids.length),
-      "--json",
-    ]);
-    expect(result.ids).toEqual(golden.greedy.ids);
-    expect(result.finish_reason).toBe("length");
-  });
+  it.each(["f32", "f16", "q8", "q4"])(
+    "makes a %s folder that gives the reference's greedy tokens",
+    (format) => {
+      const golden = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8"));
+      const result = json([
+        "generate",
+        converted("tied", format),
+        "--ids",
+        golden.greedy.prompt.join(),
+        "--temperature",
+        "0",
+        "--max-new-tokens",
+        String(golden.greedy.ids.length),
+        "--json",
+      ]);
+      expect(result.ids).toEqual(golden.greedy.ids);
+      expect(result.finish_reason).toBe("length");
+    },
+  );
 
   it("gives the same bytes for the same input, listed with their sizes and hashes", () => {
     const first = converted("tied", "q8");
