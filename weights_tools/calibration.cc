@@ -55,11 +55,11 @@ MomentsByMatrix MeasureMoments(Context& context, std::span<const std::int32_t> i
   Progress progress("calibrating layers " + std::to_string(first_layer) + " to " +
                     std::to_string(last_layer - 1));
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
-    context.Forget();
-    context.SetWindow(ids.subspan(start, std::min(capacity, ids.size() - start)));
-    while (!context.is_current()) {
-      context.RunNext(kMaxRows, &trace);
-      progress.Update(start + context.cached(), ids.size());
+    context.sequence().Forget();
+    context.sequence().SetWindow(ids.subspan(start, std::min(capacity, ids.size() - start)));
+    while (!context.sequence().is_current()) {
+      context.RunNext(context.sequence(), kMaxRows, &trace);
+      progress.Update(start + context.sequence().cached(), ids.size());
     }
   }
   const float scale = 1.0f / static_cast<float>(ids.size());

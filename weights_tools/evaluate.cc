@@ -48,13 +48,13 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
     const auto window = ids.subspan(start, std::min(capacity, ids.size() - start));
     for (Context* context : {&model, &original}) {
-      context->Forget();
-      context->SetWindow(window);
+      context->sequence().Forget();
+      context->sequence().SetWindow(window);
     }
     for (std::size_t row = 0; row < window.size(); ++row) {
       if (row % Context::kLogitRows == 0) {
-        model.RunNext(Context::kLogitRows);
-        original.RunNext(Context::kLogitRows);
+        model.RunNext(model.sequence(), Context::kLogitRows);
+        original.RunNext(original.sequence(), Context::kLogitRows);
         progress.Update(start + row, ids.size());
       }
       const auto ours = model.Logits(row % Context::kLogitRows, 1).Row(0);

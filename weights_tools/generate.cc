@@ -10,32 +10,47 @@ Status Generate(const std::string& folder, const Prompt& prompt, const GenerateO
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, options.allow_special));
   GPT2_ASSIGN(Session session, Session::Begin(*runner->context, runner->tokenizer(), ids, options));
-  Json result = {{"ids", Json::array()}, {"text", ""}};
-  std::string text;
-  while (session.finish() == FinishReason::kNone) {
-    const StepResult step = session.Step();
-    if (!step.token) continue;
-    result["ids"].push_back(step.token->id);
-    text += step.token->text;
-    if (json) continue;
-    if (runner->tokenizer() != nullptr) {
-      std::fwrite(step.token->text.data(), 1, step.token->text.size(), stdout);
-    } else {
-      std::printf("%d ", step.token->id);
+  struct Written {
+    std::vector<std::int32_t> ids;
+    std::string text;  // of all tokens, or their ids where there is no vocabulary
+  };
+  std::vector<Written> written(session.continuations());
+  const bool streams = !json && written.size() == 1;
+  while (!session.is_done()) {
+    for (const GeneratedToken& token : session.Step()) {
+      Written& continuation = written[token.continuation];
+      const std::string text =
+          runner->tokenizer() != nullptr ? token.text : std::to_string(token.id) + " ";
+      continuation.ids.push_back(token.id);
+      continuation.text += text;
+      if (!streams) continue;
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      std::fflush(stdout);
     }
-    std::fflush(stdout);
   }
   if (!json) {
-    std::printf("\n");
+    for (std::size_t i = 0; !streams && i < written.size(); ++i) {
+      std::printf("--- %zu\n%s\n", i, written[i].text.c_str());
+    }
+    if (streams) std::printf("\n");
     if (session.dropped_tokens() > 0) {
       std::fprintf(stderr, "the first %zu tokens no longer fit the context of %zu\n",
                    session.dropped_tokens(), runner->context->config().n_positions);
     }
     return Done{};
   }
-  result["text"] = text;
-  result["finish_reason"] = FinishReasonName(session.finish());
+  Json continuations = Json::array();
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    continuations.push_back(
+        {{"ids", written[i].ids},
+         {"text", runner->tokenizer() != nullptr ? written[i].text : std::string()},
+         {"finish_reason", FinishReasonName(session.finish(i))}});
+  }
+  Json result = continuations[0];
+  if (written.size() > 1) result = {{"continuations", continuations}};
   result["dropped_tokens"] = session.dropped_tokens();
+  result["drafted_tokens"] = session.drafted_tokens();
+  result["accepted_tokens"] = session.accepted_tokens();
   std::printf("%s\n", result.dump().c_str());
   return Done{};
 }

@@ -80,9 +80,11 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
         ->default_str(fallback);
   }
   for (const FlagOption& option : FlagOptions()) {
+    const std::string name = FlagName(option.name);
     command->add_flag_callback(
-        FlagName(option.name), [&a, &option] { option.set(a.options, true); },
-        std::string(option.help));
+        option.is_on ? "--no-" + name.substr(2) : name,
+        [&a, &option] { option.set(a.options, !option.is_on); },
+        (option.is_on ? "do not " : "") + std::string(option.help));
   }
   const auto read_stop = [&a](const std::vector<std::string>& stop) {
     const Status status = SetStop(stop, a.options);

@@ -32,10 +32,10 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   const auto record = [&](const std::string& stage, MatView<const float> x) {
     if (!stage.ends_with(kInputStage)) AppendRows(x, result["trace"][stage]);
   };
-  runner->context->SetWindow(ids);
-  while (!runner->context->is_current()) {
+  runner->context->sequence().SetWindow(ids);
+  while (!runner->context->sequence().is_current()) {
     const Trace trace = record;
-    const std::size_t count = runner->context->RunNext(Context::kLogitRows, &trace);
+    const std::size_t count = runner->context->RunNext(runner->context->sequence(), Context::kLogitRows, &trace);
     AppendRows(runner->context->Logits(0, count), result["logits"]);
   }
   std::printf("%s\n", result.dump().c_str());

@@ -192,6 +192,21 @@ Result<Json> Detokenize(Gpt2Engine& engine, std::string_view text) {
   return Json(decoded + stream.Flush());
 }
 
+// How far a generation is, and how it ended.
+Json StateJson(const Session& session) {
+  Json json = {{"readTokens", session.read_tokens()},
+               {"totalTokens", session.total_tokens()},
+               {"isDone", session.is_done()}};
+  if (!session.is_done()) return json;
+  for (std::size_t i = 0; i < session.continuations(); ++i) {
+    json["finishReasons"].push_back(FinishReasonName(session.finish(i)));
+  }
+  json["droppedTokens"] = session.dropped_tokens();
+  json["draftedTokens"] = session.drafted_tokens();
+  json["acceptedTokens"] = session.accepted_tokens();
+  return json;
+}
+
 Result<Json> Generate(Gpt2Engine& engine, std::string_view text) {
   GPT2_TRY(NeedModel(engine));
   engine.session.reset();
@@ -203,15 +218,17 @@ Result<Json> Generate(Gpt2Engine& engine, std::string_view text) {
   GPT2_ASSIGN(const auto prompt, ReadPrompt(engine, request, options.allow_special));
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
   GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, prompt, options));
-  const Session& session = *engine.session;
-  return Json{{"promptTokens", prompt.size()},
-              {"reusedTokens", session.reused_tokens()},
-              {"droppedTokens", session.dropped_tokens()},
-              {"finishReason", FinishReasonName(session.finish())}};
+  Json json = StateJson(*engine.session);
+  json["promptTokens"] = prompt.size();
+  json["reusedTokens"] = engine.session->reused_tokens();
+  return json;
 }
 
 Json TokenJson(const Gpt2Engine& engine, const GeneratedToken& token) {
-  Json json = {{"id", token.id}, {"text", token.text}, {"logprob", token.logprob}};
+  Json json = {{"index", token.continuation},
+               {"id", token.id},
+               {"text", token.text},
+               {"logprob", token.logprob}};
   for (const TokenLogprob& other : token.top) {
     json["top"].push_back(
         {{"id", other.id}, {"text", TokenText(engine, other.id)}, {"logprob", other.logprob}});
@@ -220,15 +237,13 @@ Json TokenJson(const Gpt2Engine& engine, const GeneratedToken& token) {
 }
 
 Result<Json> Step(Gpt2Engine& engine) {
-  if (!engine.session || engine.session->finish() != FinishReason::kNone) {
-    return Misuse("no generation is under way");
+  if (!engine.session || engine.session->is_done()) return Misuse("no generation is under way");
+  Json tokens = Json::array();
+  for (const GeneratedToken& token : engine.session->Step()) {
+    tokens.push_back(TokenJson(engine, token));
   }
-  const StepResult step = engine.session->Step();
-  Json json = {{"promptDone", engine.context->cached()},
-               {"promptTotal", engine.context->window().size()},
-               {"droppedTokens", engine.session->dropped_tokens()},
-               {"finishReason", FinishReasonName(step.finish)}};
-  if (step.token) json["token"] = TokenJson(engine, *step.token);
+  Json json = StateJson(*engine.session);
+  json["tokens"] = std::move(tokens);
   return json;
 }
 

@@ -51,11 +51,13 @@ const char* gpt2_detokenize(Gpt2Engine* engine, const char* request, size_t size
 
 // Starts a generation. `request`: {"prompt": text or ids, "options": {...}}, the options of
 // generate/options.h; one that does not exist is an error.
-// Result: {"promptTokens", "reusedTokens", "droppedTokens", "finishReason"}.
+// Result: {"promptTokens", "reusedTokens", "readTokens", "totalTokens", "isDone"}, and once that is
+// true {"finishReasons": ["length" | "eos" | "stop"] of each continuation, "droppedTokens",
+// "draftedTokens", "acceptedTokens"}.
 const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size);
-// Goes on with it. Result: {"token"?: {"id", "text", "logprob", "top"?: [{"id", "text",
-// "logprob"}]}, "promptDone", "promptTotal", "droppedTokens", "finishReason": "none" | "length" |
-// "eos" | "stop"}.
+// Goes on with it: reads some of the prompt, or writes. Result: {"tokens": [{"index" (of the
+// continuation), "id", "text", "logprob", "top"?: [{"id", "text", "logprob"}]}]} and from
+// "readTokens" on what gpt2_generate gives.
 const char* gpt2_step(Gpt2Engine* engine);
 
 // Starts to score a text. `request`: {"text" or ids as "prompt", "stride"?}. Result: {"total"}.

@@ -11,14 +11,18 @@ namespace gpt2 {
 
 Result<Context> Context::Create(const Weights& weights, const Compute& compute,
                                 KvFormat kv_format) {
-  Context context(weights, compute);
-  const Config& config = weights.config;
-  GPT2_ASSIGN(context.cache_, KvCache::Create(config, kv_format));
-  GPT2_ASSIGN(context.scratch_, Scratch::Create(config));
+  Context context(weights, compute, kv_format);
+  GPT2_TRY(context.SetSequences(1));
+  GPT2_ASSIGN(context.scratch_, Scratch::Create(weights.config));
   GPT2_ASSIGN(context.logits_,
-              AlignedBuffer<float>::Create(kLogitRows * LogitsStride(config), "logits"));
-  context.window_.reserve(config.n_positions);
+              AlignedBuffer<float>::Create(kLogitRows * LogitsStride(weights.config), "logits"));
   return context;
+}
+
+std::size_t Context::bytes() const {
+  std::size_t bytes = scratch_.bytes() + logits_.bytes();
+  for (const Sequence& sequence : sequences_) bytes += sequence.bytes();
+  return bytes;
 }
 
 Status Context::CheckIds(std::span<const std::int32_t> ids) const {
@@ -32,35 +36,38 @@ Status Context::CheckIds(std::span<const std::int32_t> ids) const {
   return Done{};
 }
 
-void Context::SetWindow(std::span<const std::int32_t> window) {
-  assert(!window.empty() && window.size() <= config().n_positions);
-  const auto comparable = static_cast<std::ptrdiff_t>(std::min(cached_, window.size()));
-  const auto [end, other] =
-      std::mismatch(window.begin(), window.begin() + comparable, window_.begin());
-  cached_ = std::min(static_cast<std::size_t>(end - window.begin()), window.size() - 1);
-  window_.assign(window.begin(), window.end());
-}
-
-std::size_t Context::Push(std::int32_t id) {
-  std::size_t dropped = 0;
-  if (window_.size() == config().n_positions) {
-    dropped = window_.size() - window_.size() * 3 / 4;
-    window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(dropped));
-    cached_ = 0;
+Status Context::SetSequences(std::size_t count) {
+  assert(count >= 1);
+  while (sequences_.size() > count) sequences_.pop_back();
+  while (sequences_.size() < count) {
+    GPT2_ASSIGN(Sequence sequence, Sequence::Create(config(), kv_format_));
+    sequences_.push_back(std::move(sequence));
   }
-  window_.push_back(id);
-  return dropped;
+  return Done{};
 }
 
-std::size_t Context::RunNext(std::size_t most, const Trace* trace) {
+std::size_t Context::RunNext(Sequence& sequence, std::size_t most, const Trace* trace) {
   std::array<TokenRow, kMaxRows> rows;
-  const std::size_t count = std::min({most, kMaxRows, window_.size() - cached_});
+  const std::size_t first = sequence.cached();
+  const std::size_t count = std::min({most, kMaxRows, sequence.pending()});
   for (std::size_t i = 0; i < count; ++i) {
-    rows[i] = {window_[cached_ + i], cached_ + i, &cache_};
+    rows[i] = {sequence.window()[first + i], first + i, &sequence.cache()};
   }
   Forward(*weights_, compute_, {rows.data(), count}, scratch_, trace);
-  cached_ += count;
+  sequence.Advance(count);
   return count;
+}
+
+void Context::RunOneEach(std::span<Sequence* const> sequences) {
+  assert(sequences.size() <= kMaxRows);
+  std::array<TokenRow, kMaxRows> rows;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    Sequence& sequence = *sequences[i];
+    const std::size_t position = sequence.cached();
+    rows[i] = {sequence.window()[position], position, &sequence.cache()};
+  }
+  Forward(*weights_, compute_, {rows.data(), sequences.size()}, scratch_);
+  for (Sequence* sequence : sequences) sequence->Advance(1);
 }
 
 MatView<const float> Context::Logits(std::size_t first, std::size_t count) {

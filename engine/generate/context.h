@@ -1,18 +1,20 @@
-// The tokens that a model is looking at, and everything it remembers about them.
+// What runs a model: sequences of tokens, scratch buffers and logits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/generate/sequence.h"
 #include "engine/model/forward.h"
 
 namespace gpt2 {
 
-// A window of at most n_positions tokens with its KV cache and scratch. Not thread-safe. Borrows
-// the weights and what computes.
+// One sequence, or some that are run together: a pass over the weights costs little more for a few
+// tokens than for one. Not thread-safe. Borrows the weights and what computes.
 class Context {
  public:
   // Rows of logits that Logits computes at once: each takes 4 * vocab_size bytes.
@@ -22,42 +24,38 @@ class Context {
 
   const Config& config() const { return weights_->config; }
   const Compute& compute() const { return compute_; }
-  std::span<const std::int32_t> window() const { return window_; }
-  std::size_t cached() const { return cached_; }  // tokens of the window that have been run
-  bool is_current() const { return cached_ == window_.size(); }
-  std::size_t bytes() const { return cache_.bytes() + scratch_.bytes() + logits_.bytes(); }
+  std::size_t bytes() const;
 
   // Fails, naming the first, if an id is outside the vocabulary.
   Status CheckIds(std::span<const std::int32_t> ids) const;
 
-  // Makes `window` (at most n_positions tokens) the context. What the cache holds of a common
-  // beginning stays, but at least the last token is run again, as its logits are wanted.
-  void SetWindow(std::span<const std::int32_t> window);
+  // The first sequence, which is always there, and others up to what SetSequences made.
+  Sequence& sequence(std::size_t index = 0) { return sequences_[index]; }
 
-  // Lets the next SetWindow begin anew, whatever it has in common with this window.
-  void Forget() { cached_ = 0; }
+  // Makes room for `count` sequences, at least 1, and gives back that of others.
+  Status SetSequences(std::size_t count);
 
-  // Appends a token. When the window is full it first keeps its last three quarters: positions are
-  // absolute, so those must be run again. Returns the tokens dropped.
-  std::size_t Push(std::int32_t id);
+  // Runs the next pending tokens of one sequence, at most `most` and at most kMaxRows, and returns
+  // how many.
+  std::size_t RunNext(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
 
-  // Runs the next tokens, at most `most` and at most kMaxRows, and returns how many.
-  std::size_t RunNext(std::size_t most, const Trace* trace = nullptr);
+  // Runs the next pending token of each of `sequences`, at most kMaxRows, in one pass.
+  void RunOneEach(std::span<Sequence* const> sequences);
 
-  // Logits [count, vocab_size] after rows [first, first + count) of the last RunNext; count is at
-  // most kLogitRows. Valid until the next call.
+  // Logits [count, vocab_size] after rows [first, first + count) of the last run; count is at most
+  // kLogitRows. Valid until the next call.
   MatView<const float> Logits(std::size_t first, std::size_t count);
 
  private:
-  Context(const Weights& weights, const Compute& compute) : weights_(&weights), compute_(compute) {}
+  Context(const Weights& weights, const Compute& compute, KvFormat kv_format)
+      : weights_(&weights), compute_(compute), kv_format_(kv_format) {}
 
   const Weights* weights_;
   Compute compute_;
-  KvCache cache_;
+  KvFormat kv_format_;
+  std::vector<Sequence> sequences_;
   Scratch scratch_;
-  AlignedBuffer<float> logits_;       // [kLogitRows, vocab_size in whole tiles]
-  std::vector<std::int32_t> window_;  // token i sits at position i
-  std::size_t cached_ = 0;
+  AlignedBuffer<float> logits_;  // [kLogitRows, vocab_size in whole tiles]
 };
 
 // The log-probability (natural logarithm) that a row of logits gives to a token.

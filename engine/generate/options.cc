@@ -29,6 +29,8 @@ constexpr NumberOption kNumbers[] = {
                 "keep tokens with this share of the best's probability"),
     GPT2_NUMBER("repetitionPenalty", false, 0.01, 100, repetition_penalty,
                 "above 1 makes tokens that were seen less likely"),
+    GPT2_NUMBER("n", true, 1, kMostContinuations, n,
+                "continuations to write at once, each with its own seed: seed, seed + 1, ..."),
     GPT2_NUMBER("seed", true, 0, kMostExact, seed, "the same seed gives the same text"),
     GPT2_NUMBER("logprobs", true, 0, 100, logprobs, "alternatives to report with each token"),
 };
@@ -36,11 +38,13 @@ constexpr NumberOption kNumbers[] = {
 #undef GPT2_NUMBER
 
 constexpr FlagOption kFlags[] = {
-    {"ignoreEos", "go on after end of text",
+    {"lookup", "guess ahead from the text so far: the same tokens, sooner", true,
+     [](GenerateOptions& o, bool on) { o.lookup = on; }},
+    {"ignoreEos", "go on after end of text", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
-    {"strict", "refuse what does not fit the context instead of cutting it",
+    {"strict", "refuse what does not fit the context instead of cutting it", false,
      [](GenerateOptions& o, bool on) { o.strict = on; }},
-    {"allowSpecial", "<|endoftext|> in the prompt is the token, not text",
+    {"allowSpecial", "<|endoftext|> in the prompt is the token, not text", false,
      [](GenerateOptions& o, bool on) { o.allow_special = on; }},
 };
 

@@ -25,11 +25,16 @@ struct GenerateOptions {
       1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)
   std::uint64_t seed = 0;
   std::size_t logprobs = 0;       // how many alternatives to report with each token
+  std::size_t n = 1;              // continuations to write, at most kMostContinuations
+  bool lookup = true;             // guess ahead from the text so far; gives the same tokens sooner
   bool ignore_eos = false;        // go on after end of text
   bool strict = false;            // refuse what does not fit the context instead of cutting it
   bool allow_special = false;     // "<|endoftext|>" in the prompt is the token, not text
   std::vector<std::string> stop;  // end before any of these
 };
+
+// Their last logits fit Context::kLogitRows.
+inline constexpr std::size_t kMostContinuations = 16;
 
 struct NumberOption {
   std::string_view name;  // as in the web API; the command line spells it --in-kebab-case
@@ -42,8 +47,9 @@ struct NumberOption {
 };
 
 struct FlagOption {
-  std::string_view name;
+  std::string_view name;  // on the command line --name turns it on, or --no-name off
   std::string_view help;
+  bool is_on;  // when nothing is said
   void (*set)(GenerateOptions&, bool);
 };
 

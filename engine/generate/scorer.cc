@@ -22,13 +22,13 @@ Result<Scorer> Scorer::Begin(Context& context, std::span<const std::int32_t> ids
 void Scorer::OpenWindow(std::size_t start) {
   start_ = start;
   const std::size_t size = std::min(context_->config().n_positions, ids_.size() - start);
-  context_->SetWindow(std::span(ids_).subspan(start, size));
+  context_->sequence().SetWindow(std::span(ids_).subspan(start, size));
 }
 
 void Scorer::Step() {
-  if (context_->is_current()) OpenWindow(start_ + stride_);
-  const std::size_t first = start_ + context_->cached();  // index in ids_ of the first row to run
-  const std::size_t count = context_->RunNext(Context::kLogitRows);
+  if (context_->sequence().is_current()) OpenWindow(start_ + stride_);
+  const std::size_t first = start_ + context_->sequence().cached();  // index in ids_ of the first row to run
+  const std::size_t count = context_->RunNext(context_->sequence(), Context::kLogitRows);
   // Row i predicts ids_[first + i + 1]. Rows that an earlier window scored already need no logits.
   const std::size_t known = logprobs_.size();
   const std::size_t skip = std::min(known - std::min(known, first), count);

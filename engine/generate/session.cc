@@ -48,58 +48,158 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     return Error{ErrorCode::kInvalidArgument, "stop needs vocab.json and merges.txt"};
   }
   GPT2_TRY(CheckFits(prompt.size(), options, config.n_positions));
+  GPT2_TRY(context.SetSequences(options.n));
   Session session(context, tokenizer, options);
-  session.dropped_tokens_ = prompt.size() - std::min(prompt.size(), config.n_positions);
-  context.SetWindow(prompt.subspan(session.dropped_tokens_));
-  session.reused_tokens_ = context.cached();
-  for (const std::int32_t id : prompt) session.sampler_.See(id);
-  if (options.max_new_tokens == 0) session.finish_ = FinishReason::kLength;
+  const std::size_t dropped = prompt.size() - std::min(prompt.size(), config.n_positions);
+  context.sequence().SetWindow(prompt.subspan(dropped));
+  session.reused_tokens_ = context.sequence().cached();
+  GenerateOptions seeded = options;
+  for (; session.continuations_.size() < options.n; ++seeded.seed) {
+    session.continuations_.push_back({.sampler = Sampler(seeded, config.vocab_size),
+                                      .stop = StopMatcher(options.stop),
+                                      .dropped_tokens = dropped});
+    Continuation& continuation = session.continuations_.back();
+    for (const std::int32_t id : prompt) continuation.sampler.See(id);
+    if (options.max_new_tokens == 0) continuation.finish = FinishReason::kLength;
+  }
   return session;
 }
 
-StepResult Session::Step() {
-  StepResult result;
-  const std::size_t ran = context_->RunNext(kMaxRows);
-  if (context_->is_current()) result.token = TakeToken(context_->Logits(ran - 1, 1).Row(0));
-  result.finish = finish_;
-  return result;
+bool Session::is_done() const {
+  return std::all_of(continuations_.begin(), continuations_.end(), [](const Continuation& c) {
+    return c.finish != FinishReason::kNone;
+  });
 }
 
-GeneratedToken Session::TakeToken(std::span<const float> logits) {
+std::size_t Session::dropped_tokens() const {
+  std::size_t most = 0;
+  for (const Continuation& c : continuations_) most = std::max(most, c.dropped_tokens);
+  return most;
+}
+
+std::vector<GeneratedToken> Session::Step() {
+  std::vector<GeneratedToken> tokens;
+  // Whoever has more to read than the token that was written last reads it first.
+  for (std::size_t i = 0; i < continuations_.size(); ++i) {
+    const bool is_read = has_read_prompt_ && context_->sequence(i).pending() <= 1;
+    if (continuations_[i].finish != FinishReason::kNone || is_read) continue;
+    reading_ = i;
+    ReadOn(tokens);
+    return tokens;
+  }
+  if (continuations_.size() == 1 && options_.lookup) {
+    WriteWithLookup(tokens);
+  } else {
+    WriteTogether(tokens);
+  }
+  return tokens;
+}
+
+// Reads some of what sequence `reading_` has pending, and writes once nothing is left.
+void Session::ReadOn(std::vector<GeneratedToken>& tokens) {
+  Sequence& sequence = context_->sequence(reading_);
+  const std::size_t ran = context_->RunNext(sequence, kMaxRows);
+  if (!sequence.is_current()) return;
+  std::size_t first = reading_, last = reading_ + 1;
+  if (!has_read_prompt_) {
+    has_read_prompt_ = true;
+    first = 0;
+    last = continuations_.size();
+    for (std::size_t i = 1; i < last; ++i) context_->sequence(i).CopyFrom(sequence);
+  }
+  const std::span<const float> logits = context_->Logits(ran - 1, 1).Row(0);
+  for (std::size_t i = first; i < last; ++i) {
+    tokens.push_back(TakeToken(i, logits));
+    Push(i, tokens.back().id);
+  }
+}
+
+void Session::WriteTogether(std::vector<GeneratedToken>& tokens) {
+  std::array<Sequence*, kMostContinuations> sequences;
+  std::array<std::size_t, kMostContinuations> indices;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < continuations_.size(); ++i) {
+    if (continuations_[i].finish != FinishReason::kNone) continue;
+    sequences[count] = &context_->sequence(i);
+    indices[count++] = i;
+  }
+  context_->RunOneEach({sequences.data(), count});
+  const MatView<const float> logits = context_->Logits(0, count);
+  for (std::size_t row = 0; row < count; ++row) {
+    tokens.push_back(TakeToken(indices[row], logits.Row(row)));
+    Push(indices[row], tokens.back().id);
+  }
+}
+
+// Row i of the logits says what follows the first i guesses: as long as that is what was guessed,
+// the next row holds too.
+void Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
+  Sequence& sequence = context_->sequence();
+  const std::size_t size = sequence.window().size();
+  const std::size_t room = std::min(context_->config().n_positions - size,
+                                    options_.max_new_tokens - continuations_[0].written - 1);
+  const std::span<const std::int32_t> guesses = drafter_.Draft(sequence.window(), room);
+  for (const std::int32_t guess : guesses) sequence.Push(guess);
+  const std::size_t ran = context_->RunNext(sequence, guesses.size() + 1);
+  const MatView<const float> logits = context_->Logits(0, ran);
+  std::size_t accepted = 0;
+  for (; continuations_[0].finish == FinishReason::kNone; ++accepted) {
+    tokens.push_back(TakeToken(0, logits.Row(accepted)));
+    if (accepted < guesses.size() && tokens.back().id == guesses[accepted]) continue;
+    sequence.Truncate(size + accepted);
+    Push(0, tokens.back().id);
+    break;
+  }
+  accepted = std::min(accepted, guesses.size());
+  if (continuations_[0].finish != FinishReason::kNone) sequence.Truncate(size + accepted);
+  drafter_.Learn(guesses.size(), accepted);
+  drafted_tokens_ += guesses.size();
+  accepted_tokens_ += accepted;
+}
+
+void Session::Push(std::size_t index, std::int32_t id) {
+  Continuation& continuation = continuations_[index];
+  if (continuation.finish != FinishReason::kNone) return;  // the last token need not be run
+  continuation.dropped_tokens += context_->sequence(index).Push(id);
+}
+
+GeneratedToken Session::TakeToken(std::size_t index, std::span<const float> logits) {
+  Continuation& continuation = continuations_[index];
   GeneratedToken token;
+  token.continuation = index;
   const LogSoftmax logprob(context_->compute(), logits);
   if (options_.logprobs > 0) {
     std::vector<Candidate> best;
     SelectTop(logits, options_.logprobs, best);
     for (const Candidate& c : best) token.top.push_back({c.id, logprob(c.logit)});
   }
-  token.id = sampler_.Sample(logits);
+  token.id = continuation.sampler.Sample(logits);
   token.logprob = logprob(logits[static_cast<std::size_t>(token.id)]);
-  sampler_.See(token.id);
-  ++written_;
+  continuation.sampler.See(token.id);
+  ++continuation.written;
 
   if (context_->config().eos_token_id == token.id && !options_.ignore_eos) {
-    finish_ = FinishReason::kEos;
-  } else if (written_ == options_.max_new_tokens) {
-    finish_ = FinishReason::kLength;
+    continuation.finish = FinishReason::kEos;
+  } else if (continuation.written == options_.max_new_tokens) {
+    continuation.finish = FinishReason::kLength;
   }
-  token.text = TextOf(token.id);
-  if (stop_.stopped()) finish_ = FinishReason::kStop;
-  if (finish_ == FinishReason::kNone) dropped_tokens_ += context_->Push(token.id);
+  token.text = TextOf(continuation, token.id);
+  if (continuation.stop.stopped()) continuation.finish = FinishReason::kStop;
   return token;
 }
 
 // The text that becomes final with token `id`; end of text itself has none.
-std::string Session::TextOf(std::int32_t id) {
+std::string Session::TextOf(Continuation& continuation, std::int32_t id) {
   if (tokenizer_ == nullptr) return {};
   std::string text;
-  if (finish_ != FinishReason::kEos && static_cast<std::size_t>(id) < tokenizer_->vocab_size()) {
-    text = characters_.Push(tokenizer_->TokenBytes(id));
+  if (continuation.finish != FinishReason::kEos &&
+      static_cast<std::size_t>(id) < tokenizer_->vocab_size()) {
+    text = continuation.characters.Push(tokenizer_->TokenBytes(id));
   }
-  const bool is_last = finish_ != FinishReason::kNone;
-  if (is_last) text += characters_.Flush();
-  text = stop_.Push(text);
-  if (is_last) text += stop_.Flush();
+  const bool is_last = continuation.finish != FinishReason::kNone;
+  if (is_last) text += continuation.characters.Flush();
+  text = continuation.stop.Push(text);
+  if (is_last) text += continuation.stop.Flush();
   return text;
 }
 

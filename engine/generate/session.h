@@ -1,9 +1,8 @@
-// One generation: a prompt, and the tokens that a model writes after it.
+// One generation: a prompt, and what a model writes after it, once or several times.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "engine/base/result.h"
 #include "engine/generate/context.h"
+#include "engine/generate/lookup_drafter.h"
 #include "engine/generate/options.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/stop_matcher.h"
@@ -34,6 +34,7 @@ struct TokenLogprob {
 
 // A token that was written.
 struct GeneratedToken {
+  std::size_t continuation;  // which of options.n
   std::int32_t id;
   // The text that became final with it: whole characters, no part of a stop string. May be empty,
   // or hold text of earlier tokens.
@@ -42,54 +43,77 @@ struct GeneratedToken {
   std::vector<TokenLogprob> top;  // options.logprobs of them, likeliest first
 };
 
-// What one Step did.
-struct StepResult {
-  std::optional<GeneratedToken> token;  // none while the context is being read
-  FinishReason finish = FinishReason::kNone;
-};
-
 // Writes after a prompt, one Step at a time. Positions are absolute in GPT-2, so a full context
-// cannot slide: it keeps its last part and is computed anew (Context::Push); a prompt that is
+// cannot slide: it keeps its last part and is computed anew (Sequence::Push); a prompt that is
 // longer than the context keeps its last n_positions tokens. In strict mode Begin refuses instead.
+//
+// A decode step is bound by reading the weights, so each reading is used for more than one token
+// where that is possible: options.n continuations run together, and one alone has tokens that
+// lookup guessed checked along with the next. Either gives the same tokens as one by one.
 class Session {
  public:
-  // Takes over `context` until finished. `tokenizer` may be null: then tokens have no text, and
-  // stop strings are refused. An empty prompt starts at end-of-text, as GPT-2 was trained. What the
-  // context has cached of the same beginning is not computed again.
+  // Takes over `context` until done. `tokenizer` may be null: then tokens have no text, and stop
+  // strings are refused. An empty prompt starts at end-of-text, as GPT-2 was trained. What the
+  // context has cached of the same beginning is not computed again. Continuation i draws with seed
+  // options.seed + i.
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);
 
-  // Reads up to kMaxRows tokens of the context, or writes one token. Only until finished.
-  StepResult Step();
+  // Reads up to kMaxRows tokens of a context, or writes tokens: at least one for each continuation
+  // under way, in order of continuation. Only until done.
+  std::vector<GeneratedToken> Step();
 
-  FinishReason finish() const { return finish_; }
-  // Tokens at the start of the text that no longer fit the context, so far.
-  std::size_t dropped_tokens() const { return dropped_tokens_; }
+  bool is_done() const;
+  std::size_t continuations() const { return continuations_.size(); }
+  FinishReason finish(std::size_t continuation = 0) const {
+    return continuations_[continuation].finish;
+  }
+
+  // Tokens of the prompt, or of the context that is read again, that have been read, and of how
+  // many.
+  std::size_t read_tokens() const { return context_->sequence(reading_).cached(); }
+  std::size_t total_tokens() const { return context_->sequence(reading_).window().size(); }
+
+  // Tokens at the start of the text that no longer fit the context, so far, in the continuation
+  // that lost most.
+  std::size_t dropped_tokens() const;
   // Tokens of the prompt that were in the cache already.
   std::size_t reused_tokens() const { return reused_tokens_; }
+  // Tokens that lookup guessed, and those of them that came true.
+  std::size_t drafted_tokens() const { return drafted_tokens_; }
+  std::size_t accepted_tokens() const { return accepted_tokens_; }
 
  private:
-  Session(Context& context, const Tokenizer* tokenizer, const GenerateOptions& options)
-      : context_(&context),
-        tokenizer_(tokenizer),
-        options_(options),
-        sampler_(options, context.config().vocab_size),
-        stop_(options.stop) {}
+  struct Continuation {
+    Sampler sampler;
+    StopMatcher stop;
+    Utf8Stream characters = {};
+    std::size_t dropped_tokens = 0;
+    std::size_t written = 0;
+    FinishReason finish = FinishReason::kNone;
+  };
 
-  GeneratedToken TakeToken(std::span<const float> logits);
-  std::string TextOf(std::int32_t id);
+  Session(Context& context, const Tokenizer* tokenizer, const GenerateOptions& options)
+      : context_(&context), tokenizer_(tokenizer), options_(options) {}
+
+  void ReadOn(std::vector<GeneratedToken>& tokens);
+  void WriteTogether(std::vector<GeneratedToken>& tokens);
+  void WriteWithLookup(std::vector<GeneratedToken>& tokens);
+  void Push(std::size_t index, std::int32_t id);
+  GeneratedToken TakeToken(std::size_t index, std::span<const float> logits);
+  std::string TextOf(Continuation& continuation, std::int32_t id);
 
   Context* context_;
   const Tokenizer* tokenizer_;
   GenerateOptions options_;
-  Sampler sampler_;
-  Utf8Stream characters_;
-  StopMatcher stop_;
-  std::size_t dropped_tokens_ = 0;
+  std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...
+  bool has_read_prompt_ = false;             // sequence 0 is the prompt's until then
+  std::size_t reading_ = 0;                  // sequence that ReadOn runs, or ran last
+  LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;
-  std::size_t written_ = 0;
-  FinishReason finish_ = FinishReason::kNone;
+  std::size_t drafted_tokens_ = 0;
+  std::size_t accepted_tokens_ = 0;
 };
 
 }  // namespace gpt2

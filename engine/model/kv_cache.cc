@@ -1,5 +1,7 @@
 #include "engine/model/kv_cache.h"
 
+#include <algorithm>
+
 namespace gpt2 {
 Result<KvCache> KvCache::Create(const Config& config, KvFormat format) {
   KvCache cache;
@@ -36,6 +38,21 @@ KvHeadQ8 KvCache::HeadQ8(std::size_t layer, std::size_t head) {
   std::int8_t* keys = codes_.data() + index * size;
   float* key_scales = scales_.data() + index * capacity_;
   return {keys, keys + size, key_scales, key_scales + capacity_, padded_dim_};
+}
+
+void KvCache::CopyFrom(const KvCache& other, std::size_t positions) {
+  const std::size_t used = RoundUp(positions, kKvBlock);  // blocks are interleaved: whole ones
+  const std::size_t parts = n_layer_ * n_head_ * 2;
+  const auto copy = [&](const auto& from, auto& to, std::size_t width) {
+    if (from.size() == 0) return;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const auto* source = from.data() + part * capacity_ * width;
+      std::copy(source, source + used * width, to.data() + part * capacity_ * width);
+    }
+  };
+  copy(other.floats_, floats_, padded_dim_);
+  copy(other.codes_, codes_, padded_dim_);
+  copy(other.scales_, scales_, 1);
 }
 
 }  // namespace gpt2

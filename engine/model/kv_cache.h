@@ -29,6 +29,9 @@ class KvCache {
   KvFormat format() const { return format_; }
   std::size_t bytes() const;
 
+  // Takes over the first `positions` positions of `other`, which has the same shape and format.
+  void CopyFrom(const KvCache& other, std::size_t positions);
+
   // One head's part, for kF32 and for kQ8.
   KvHeadF32 HeadF32(std::size_t layer, std::size_t head);
   KvHeadQ8 HeadQ8(std::size_t layer, std::size_t head);

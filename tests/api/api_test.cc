@@ -51,8 +51,8 @@ TEST_F(ApiTest, GeneratesTheReferencesGreedyTokens) {
   std::string finish = "none";
   while (finish == "none") {
     const Json step = Json::parse(gpt2_step(engine))["result"];
-    if (step.contains("token")) ids.push_back(step["token"]["id"]);
-    finish = step["finishReason"];
+    for (const Json& token : step["tokens"]) ids.push_back(token["id"]);
+    if (step["isDone"]) finish = step["finishReasons"][0];
   }
   EXPECT_EQ(ids, golden.greedy_ids);
   EXPECT_EQ(finish, "length");

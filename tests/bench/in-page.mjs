@@ -20,6 +20,7 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
       maxNewTokens,
       ignoreEos: true,
       seed: 1,
+      lookup: false,
       ...options,
     });
   const firstTokenColdMs = loadMs + (await run(64, 1)).timings.firstTokenMs;
@@ -68,6 +69,23 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
     result[`shareOfFloor${context}`] = median(pairs.map((p) => (p.decode * bytes) / (p.floorMBs * 1e6)));
   }
   result.memoryBytes = model.info.memoryBytes;
+
+  // Three continuations against one, wall time of the whole call.
+  const ratios = async (a, b) =>
+    median(await rounds(5, async () => (await a()).timings.totalMs / (await b()).timings.totalMs));
+  result.threeAtOnce = await ratios(
+    () => run(64, 48, { n: 3 }),
+    () => run(64, 48),
+  );
+  // Lookup where a text repeats itself: random weights do when they are asked for the likeliest token.
+  const greedy = (lookup) => run(32, 160, { temperature: 0, lookup });
+  salt = 0;
+  result.lookupSpeedup = await ratios(
+    () => ((salt = 0), greedy(false)),
+    () => ((salt = 0), greedy(true)),
+  );
+  const { timings } = await greedy(true);
+  result.lookupAccepted = timings.acceptedTokens / Math.max(1, timings.decodedTokens);
   result.weightBytes = model.info.weightBytes;
   await model.dispose();
   return result;

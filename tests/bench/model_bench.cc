@@ -37,10 +37,10 @@ void Prefill(benchmark::State& state) {
   const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
   const std::vector<std::int32_t> other = {0};
   for (auto _ : state) {
-    context.SetWindow(other);  // forgets what was cached
-    context.SetWindow(ids);
+    context.sequence().SetWindow(other);  // forgets what was cached
+    context.sequence().SetWindow(ids);
     std::size_t ran = 0;
-    while (!context.is_current()) ran = context.RunNext(kMaxRows);
+    while (!context.sequence().is_current()) ran = context.RunNext(context.sequence(), kMaxRows);
     benchmark::DoNotOptimize(context.Logits(ran - 1, 1).data);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
@@ -52,11 +52,11 @@ void Decode(benchmark::State& state) {
   if (runner == nullptr) return;
   Context& context = *runner->context;
   const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
-  context.SetWindow(ids);
-  while (!context.is_current()) context.RunNext(kMaxRows);
+  context.sequence().SetWindow(ids);
+  while (!context.sequence().is_current()) context.RunNext(context.sequence(), kMaxRows);
   for (auto _ : state) {
-    context.SetWindow(ids);  // runs its last token again
-    context.RunNext(1);
+    context.sequence().SetWindow(ids);  // runs its last token again
+    context.RunNext(context.sequence(), 1);
     benchmark::DoNotOptimize(context.Logits(0, 1).data);
   }
   state.SetItemsProcessed(state.iterations());

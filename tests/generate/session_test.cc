@@ -25,9 +25,15 @@ class SessionTest : public ::testing::Test {
     return std::move(Session::Begin(*model.context, nullptr, prompt, options).value());
   }
   std::vector<std::int32_t> Finish(Session& session) {
-    std::vector<std::int32_t> ids;
-    while (session.finish() == FinishReason::kNone) {
-      if (const StepResult step = session.Step(); step.token) ids.push_back(step.token->id);
+    return std::move(FinishAll(session)[0]);
+  }
+  // The tokens of each continuation.
+  std::vector<std::vector<std::int32_t>> FinishAll(Session& session) {
+    std::vector<std::vector<std::int32_t>> ids(session.continuations());
+    while (!session.is_done()) {
+      for (const GeneratedToken& token : session.Step()) {
+        ids[token.continuation].push_back(token.id);
+      }
     }
     return ids;
   }
@@ -37,6 +43,18 @@ class SessionTest : public ::testing::Test {
     return Finish(session);
   }
 };
+
+// A vocabulary of the 128 ASCII bytes and some multi-byte leftovers for the 160 ids.
+Tokenizer ByteTokenizer() {
+  Json vocab;
+  for (int byte = 0; byte < 160; ++byte) {
+    // Printable ASCII spells itself; the rest gets a spelling outside the alphabet.
+    const std::string name = byte > 32 && byte < 127 ? std::string(1, static_cast<char>(byte))
+                                                     : "<" + std::to_string(byte) + "\n>";
+    vocab[name] = byte;
+  }
+  return std::move(ReadTokenizer(vocab.dump(), "").value());
+}
 
 TEST_F(SessionTest, SameSeedSameTextOtherSeedAnother) {
   GenerateOptions options{.max_new_tokens = 20, .temperature = 3, .seed = 1};
@@ -75,7 +93,7 @@ TEST_F(SessionTest, GenerationGoesOnPastTheEndOfTheContext) {
   Session session = Begin(Ids(40), options);
   EXPECT_EQ(Finish(session).size(), 150u);
   EXPECT_GE(session.dropped_tokens(), 150u + 40 - 48);
-  EXPECT_LE(model.context->window().size(), 48u);
+  EXPECT_LE(model.context->sequence().window().size(), 48u);
 }
 
 TEST_F(SessionTest, WindowAfterACutIsComputedLikeAFreshPrompt) {
@@ -117,33 +135,103 @@ TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
   GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .logprobs = 160};
   options.repetition_penalty = 5;
   Session session = Begin(Ids(4), options);
-  const StepResult step = session.Step();
-  ASSERT_TRUE(step.token.has_value());
+  const std::vector<GeneratedToken> tokens = session.Step();
+  ASSERT_EQ(tokens.size(), 1u);
   double total = 0;
-  for (const TokenLogprob& other : step.token->top) {
+  for (const TokenLogprob& other : tokens[0].top) {
     total += std::exp(static_cast<double>(other.logprob));
-    if (other.id == step.token->id) {
-      EXPECT_EQ(other.logprob, step.token->logprob);
+    if (other.id == tokens[0].id) {
+      EXPECT_EQ(other.logprob, tokens[0].logprob);
     }
   }
   EXPECT_NEAR(total, 1.0, 1e-5);
 }
 
+TEST_F(SessionTest, ContinuationsAreWhatEachSeedGivesAlone) {
+  // Past the end of the context too, where each is cut and read again by itself.
+  for (const std::size_t length : {5, 100}) {
+    GenerateOptions options{.max_new_tokens = length, .temperature = 2};
+    options.repetition_penalty = 1.3;
+    options.seed = 7;
+    options.n = 3;
+    Session together = Begin(Ids(20), options);
+    const auto found = FinishAll(together);
+    ASSERT_EQ(found.size(), 3u);
+    options.n = 1;
+    for (const auto& ids : found) {
+      EXPECT_EQ(ids, Run(Ids(20), options)) << "seed " << options.seed;
+      ++options.seed;
+    }
+    EXPECT_NE(found[0], found[1]);
+  }
+}
+
+TEST_F(SessionTest, ContinuationsEndByThemselves) {
+  const Tokenizer tokenizer = ByteTokenizer();
+  GenerateOptions options{.max_new_tokens = 40, .temperature = 3, .seed = 5, .n = 4};
+  options.stop = {"a", "e", "7"};
+  Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
+  std::vector<std::string> texts(4);
+  while (!session.is_done()) {
+    for (const GeneratedToken& token : session.Step()) texts[token.continuation] += token.text;
+  }
+  options.n = 1;
+  for (std::size_t i = 0; i < texts.size(); ++i, ++options.seed) {
+    Session alone = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
+    std::string text;
+    while (!alone.is_done()) {
+      for (const GeneratedToken& token : alone.Step()) text += token.text;
+    }
+    EXPECT_EQ(texts[i], text);
+    EXPECT_EQ(session.finish(i), alone.finish());
+  }
+}
+
+// A prompt that repeats itself, so that there is something to guess from.
+std::vector<std::int32_t> Refrain(std::size_t length) {
+  std::vector<std::int32_t> ids(length);
+  for (std::size_t i = 0; i < length; ++i) ids[i] = static_cast<std::int32_t>(20 + i % 7);
+  return ids;
+}
+
+TEST_F(SessionTest, LookupChangesNoToken) {
+  std::size_t accepted = 0, rejected = 0;
+  for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
+    for (const std::size_t length : {1, 2, 30, 120}) {  // 120: past the end of the context
+      GenerateOptions options{.max_new_tokens = length, .temperature = temperature, .seed = 3};
+      options.top_k = 3;  // random weights would seldom repeat themselves otherwise
+      options.repetition_penalty = temperature > 1 ? 1.1 : 1.0;
+      Session guessing = Begin(Refrain(24), options);
+      const auto found = Finish(guessing);
+      accepted += guessing.accepted_tokens();
+      rejected += guessing.drafted_tokens() - guessing.accepted_tokens();
+      options.lookup = false;
+      Session plain = Begin(Refrain(24), options);
+      EXPECT_EQ(Finish(plain), found) << temperature << " " << length;
+      EXPECT_EQ(plain.drafted_tokens(), 0u);
+      EXPECT_EQ(plain.dropped_tokens(), guessing.dropped_tokens());
+    }
+  }
+  EXPECT_GT(accepted, 20u);
+  EXPECT_GT(rejected, 0u);
+}
+
+TEST_F(SessionTest, LookupLeavesACacheThatTheNextPromptCanUse) {
+  GenerateOptions options{.max_new_tokens = 15, .temperature = 0};
+  Session first = Begin(Refrain(20), options);
+  auto text = Refrain(20);
+  for (const std::int32_t id : Finish(first)) text.push_back(id);
+  text.resize(30);
+  Session again = Begin(text, options);
+  EXPECT_GE(again.reused_tokens(), 29u);
+  const auto reused = Finish(again);
+  EXPECT_EQ(Run(Ids(3), options).size(), 15u);  // another text in between
+  EXPECT_EQ(Run(text, options), reused);
+}
+
 TEST_F(SessionTest, ZeroNewTokensFinishAtOnce) {
   const Session session = Begin(Ids(3), {.max_new_tokens = 0});
   EXPECT_EQ(session.finish(), FinishReason::kLength);
-}
-
-// A vocabulary of the 128 ASCII bytes and some multi-byte leftovers for the 160 ids.
-Tokenizer ByteTokenizer() {
-  Json vocab;
-  for (int byte = 0; byte < 160; ++byte) {
-    // Printable ASCII spells itself; the rest gets a spelling outside the alphabet.
-    const std::string name = byte > 32 && byte < 127 ? std::string(1, static_cast<char>(byte))
-                                                     : "<" + std::to_string(byte) + "\n>";
-    vocab[name] = byte;
-  }
-  return std::move(ReadTokenizer(vocab.dump(), "").value());
 }
 
 TEST_F(SessionTest, StopStringsEndTheTextBeforeThem) {
@@ -152,8 +240,8 @@ TEST_F(SessionTest, StopStringsEndTheTextBeforeThem) {
   const auto text_of = [&](const GenerateOptions& with, FinishReason& reason) {
     Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), with).value());
     std::string text;
-    while (session.finish() == FinishReason::kNone) {
-      if (const StepResult step = session.Step(); step.token) text += step.token->text;
+    while (!session.is_done()) {
+      for (const GeneratedToken& token : session.Step()) text += token.text;
     }
     reason = session.finish();
     return text;

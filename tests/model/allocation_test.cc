@@ -34,10 +34,10 @@ TEST(ForwardPass, AllocatesNothing) {
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
-  model.context->SetWindow(golden.ids);
+  model.context->sequence().SetWindow(golden.ids);
   const std::size_t before = allocations;
-  while (!model.context->is_current()) {
-    const std::size_t count = model.context->RunNext(5);
+  while (!model.context->sequence().is_current()) {
+    const std::size_t count = model.context->RunNext(model.context->sequence(), 5);
     model.context->Logits(count - 1, 1);
   }
   EXPECT_EQ(allocations, before);

@@ -78,8 +78,8 @@ TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {
     }
   };
   const Trace trace = compare;
-  model.context->SetWindow(golden.ids);
-  while (!model.context->is_current()) model.context->RunNext(5, &trace);
+  model.context->sequence().SetWindow(golden.ids);
+  while (!model.context->sequence().is_current()) model.context->RunNext(model.context->sequence(), 5, &trace);
   EXPECT_EQ(rows_seen.size(), golden.trace.size());
   for (const auto& [stage, rows] : rows_seen) EXPECT_EQ(rows, golden.ids.size()) << stage;
 }
@@ -93,7 +93,7 @@ TEST_P(TinyModel, GreedyContinuationIsTheReferences) {
       std::move(Session::Begin(*model.context, nullptr, golden.greedy_prompt, options).value());
   std::vector<std::int32_t> ids;
   while (session.finish() == FinishReason::kNone) {
-    if (const StepResult step = session.Step(); step.token) ids.push_back(step.token->id);
+    for (const GeneratedToken& token : session.Step()) ids.push_back(token.id);
   }
   EXPECT_EQ(ids, golden.greedy_ids);
 }

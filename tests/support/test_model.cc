@@ -57,13 +57,13 @@ TestModel::TestModel(const std::string& folder, WeightFormat format, KvFormat kv
 std::vector<std::vector<float>> TestModel::Logits(std::span<const std::int32_t> ids,
                                                   std::size_t chunk) {
   std::vector<std::vector<float>> result;
-  context->SetWindow(ids);
+  context->sequence().SetWindow(ids);
   // What an earlier text left would hide rows: run everything.
   const std::vector<std::int32_t> other = {ids[0] == 0 ? 1 : 0};
-  context->SetWindow(other);
-  context->SetWindow(ids);
-  while (!context->is_current()) {
-    const std::size_t count = context->RunNext(chunk);
+  context->sequence().SetWindow(other);
+  context->sequence().SetWindow(ids);
+  while (!context->sequence().is_current()) {
+    const std::size_t count = context->RunNext(context->sequence(), chunk);
     for (std::size_t row = 0; row < count; ++row) {
       const auto logits = context->Logits(row, 1).Row(0);
       result.emplace_back(logits.begin(), logits.end());

@@ -3,6 +3,7 @@ export { loadModel, Model, type GenerateCall, type LoadOptions } from "./model.j
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
 export type {
   Completion,
+  Continuation,
   FinishReason,
   GenerateOptions,
   GenerateSummary,

@@ -85,6 +85,16 @@ export async function loadModel(url: string | URL, options: LoadOptions = {}): P
   }
 }
 
+function completionOf(all: readonly Token[], summary: GenerateSummary): Completion {
+  const continuations = summary.finishReasons.map((finishReason, index) => {
+    const tokens = all.filter((token) => token.index === index);
+    const text = tokens.map((token) => token.text).join("");
+    return { text, tokens, finishReason, seed: summary.seed + index };
+  });
+  const [first] = continuations;
+  return { ...summary, text: first?.text ?? "", tokens: first?.tokens ?? [], continuations };
+}
+
 /** A loaded model. Requests are answered one after the other, in order. */
 export class Model {
   constructor(
@@ -92,7 +102,7 @@ export class Model {
     readonly info: ModelInfo,
   ) {}
 
-  /** Writes on after `prompt`, token by token. Leaving the loop early stops the model. */
+  /** Writes on after `prompt`, token by token; those of `n` continuations come in turn. Leaving the loop early stops the model. */
   async *generate(
     prompt: string | readonly number[],
     call: GenerateCall = {},
@@ -128,12 +138,12 @@ export class Model {
 
   /** Writes on after `prompt` and gives everything at once. */
   async complete(prompt: string | readonly number[], call: GenerateCall = {}): Promise<Completion> {
-    const tokens: Token[] = [];
+    const all: Token[] = [];
     const stream = this.generate(prompt, call);
     for (;;) {
       const { done, value } = await stream.next();
-      if (done) return { text: tokens.map((token) => token.text).join(""), tokens, ...value };
-      tokens.push(value);
+      if (done) return completionOf(all, value);
+      all.push(value);
     }
   }
 

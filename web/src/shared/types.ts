@@ -30,6 +30,10 @@ export interface GenerateOptions {
   minP?: number | undefined;
   /** Above 1 makes tokens that were seen less likely; 1. */
   repetitionPenalty?: number | undefined;
+  /** Continuations to write at once, 1 to 16; 1. Number i draws with seed + i; together they take little longer than one. */
+  n?: number | undefined;
+  /** Guess ahead from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
+  lookup?: boolean | undefined;
   /** The same seed gives the same text on every machine; random, and reported, when left out. */
   seed?: number | undefined;
   /** End before the first of these. */
@@ -51,6 +55,8 @@ export interface TokenLogprob {
 }
 
 export interface Token {
+  /** Which of the `n` continuations it belongs to, from 0. */
+  index: number;
   id: number;
   /** The text that became final with this token: whole characters, never a part of a stop string. */
   text: string;
@@ -69,15 +75,21 @@ export interface Timings {
   /** Tokens of the prompt that were computed, and at which rate. */
   promptTokens: number;
   promptTokensPerSecond: number;
-  /** Tokens after the first, and at which rate. */
+  /** Tokens after the first of each continuation, and at which rate. */
   decodedTokens: number;
   decodedTokensPerSecond: number;
+  /** Tokens that lookup guessed, and how many of them came true. */
+  draftedTokens: number;
+  acceptedTokens: number;
 }
 
 /** What is known when a generation ends. */
 export interface GenerateSummary {
+  /** Of the first continuation. */
   finishReason: FinishReason;
-  /** The seed that was used. */
+  /** Of each continuation. */
+  finishReasons: FinishReason[];
+  /** The seed that was used; continuation i drew with seed + i. */
   seed: number;
   promptTokens: number;
   /** Tokens of the prompt that a common beginning with the last one saved. */
@@ -87,9 +99,19 @@ export interface GenerateSummary {
   timings: Timings;
 }
 
-export interface Completion extends GenerateSummary {
+export interface Continuation {
   text: string;
   tokens: Token[];
+  finishReason: FinishReason;
+  seed: number;
+}
+
+export interface Completion extends GenerateSummary {
+  /** Of the first continuation. */
+  text: string;
+  tokens: Token[];
+  /** All `n` of them. */
+  continuations: Continuation[];
 }
 
 export interface Score {

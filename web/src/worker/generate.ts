@@ -1,27 +1,27 @@
-// Runs one generation, a token at a time.
+// Runs one generation, step by step.
 import type { GenerateRequest } from "../shared/protocol.js";
 import type { FinishReason, GenerateSummary, PromptProgress, Token } from "../shared/types.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
-type Finish = FinishReason | "none";
+/** How far a generation is, and how it ended: see gpt2_generate in engine/api/api.h. */
+type State = { readTokens: number; totalTokens: number } & (
+  | { isDone: false }
+  | {
+      isDone: true;
+      finishReasons: FinishReason[];
+      droppedTokens: number;
+      draftedTokens: number;
+      acceptedTokens: number;
+    }
+);
+type Begun = State & { promptTokens: number; reusedTokens: number };
+type Step = State & { tokens: Token[] };
 
-interface Begun {
-  promptTokens: number;
-  reusedTokens: number;
-  droppedTokens: number;
-  finishReason: Finish;
-}
+/** Time after which messages are looked at: a small model writes several tokens in it. */
+const yieldMs = 4;
 
-interface Step {
-  token?: Token;
-  promptDone: number;
-  promptTotal: number;
-  droppedTokens: number;
-  finishReason: Finish;
-}
-
-/** Stops within one step (one token, or a batch of the prompt) of the signal's abort. */
+/** Stops within one step (one token, or a batch of the prompt) or a few milliseconds of the signal's abort. */
 export async function generate(
   engine: Engine,
   { prompt, options }: GenerateRequest,
@@ -31,33 +31,35 @@ export async function generate(
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   const begun = engine.request("_gpt2_generate", { prompt, options: { ...options, seed } }) as Begun;
-  let { droppedTokens, finishReason } = begun;
+  let state: State = begun;
   let firstTokenAt: number | undefined;
   let tokens = 0;
-  while (finishReason === "none") {
+  let yieldedAt = start;
+  while (!state.isDone) {
     const step = engine.call("_gpt2_step") as Step;
-    ({ droppedTokens, finishReason } = step);
-    if (step.token) {
-      tokens += 1;
-      firstTokenAt ??= performance.now();
-      tell({ token: step.token });
-    } else {
-      tell({ prompt: { done: step.promptDone, total: step.promptTotal } });
-    }
+    state = step;
+    for (const token of step.tokens) tell({ token });
+    tokens += step.tokens.length;
+    const now = performance.now();
+    if (tokens === 0) tell({ prompt: { done: step.readTokens, total: step.totalTokens } });
+    else firstTokenAt ??= now;
+    if (now - yieldedAt < yieldMs && !step.isDone) continue;
     await yieldToMessages();
     signal.throwIfAborted();
+    yieldedAt = performance.now();
   }
   const end = performance.now();
   const firstTokenMs = (firstTokenAt ?? end) - start;
   const computed = begun.promptTokens - begun.reusedTokens;
-  const decoded = Math.max(0, tokens - 1);
+  const decoded = Math.max(0, tokens - state.finishReasons.length);
   const rate = (count: number, ms: number) => (ms > 0 ? (1000 * count) / ms : 0);
   return {
-    finishReason,
+    finishReason: state.finishReasons[0] ?? "length",
+    finishReasons: state.finishReasons,
     seed,
     promptTokens: begun.promptTokens,
     reusedTokens: begun.reusedTokens,
-    droppedTokens,
+    droppedTokens: state.droppedTokens,
     timings: {
       firstTokenMs,
       totalMs: end - start,
@@ -65,6 +67,8 @@ export async function generate(
       promptTokensPerSecond: rate(computed, firstTokenMs),
       decodedTokens: decoded,
       decodedTokensPerSecond: rate(decoded, end - start - firstTokenMs),
+      draftedTokens: state.draftedTokens,
+      acceptedTokens: state.acceptedTokens,
     },
   };
 }

@@ -1,0 +1,67 @@
+#include "engine/generate/lookup_drafter.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace gpt2 {
+namespace {
+
+std::vector<std::int32_t> Guess(LookupDrafter& drafter, const std::vector<std::int32_t>& text,
+                                std::size_t most = LookupDrafter::kMostTokens) {
+  const auto guess = drafter.Draft(text, most);
+  return {guess.begin(), guess.end()};
+}
+
+using Ids = std::vector<std::int32_t>;
+
+TEST(LookupDrafter, GuessesWhatFollowedTheSameTokensLast) {
+  LookupDrafter drafter;
+  //                             |-----|                 |-----|
+  EXPECT_EQ(Guess(drafter, {9, 1, 2, 3, 40, 41, 42, 43, 1, 2, 3}), Ids({40, 41, 42}));
+  // Of two places, the later one; of a longer agreement, the longer one.
+  EXPECT_EQ(Guess(drafter, {1, 2, 3, 50, 1, 2, 3, 60, 8, 1, 2, 3}), Ids({60, 8, 1}));
+  EXPECT_EQ(Guess(drafter, {7, 1, 2, 3, 50, 51, 52, 1, 2, 3, 60, 7, 1, 2, 3}), Ids({50, 51, 52}));
+}
+
+TEST(LookupDrafter, GuessesNothingWithoutAgreementOrRoom) {
+  LookupDrafter drafter;
+  EXPECT_EQ(Guess(drafter, {1, 2, 3, 4, 5, 6}), Ids());
+  EXPECT_EQ(Guess(drafter, {8, 2, 3, 4, 9, 2, 3}), Ids());  // two are too few
+  EXPECT_EQ(Guess(drafter, {1, 2}), Ids());
+  EXPECT_EQ(Guess(drafter, {}), Ids());
+  EXPECT_EQ(Guess(drafter, {1, 2, 3, 4, 1, 2, 3}, 0), Ids());
+  EXPECT_EQ(Guess(drafter, {1, 2, 3, 4, 1, 2, 3}, 1), Ids({4}));
+}
+
+TEST(LookupDrafter, NeverGuessesPastTheEnd) {
+  LookupDrafter drafter;
+  EXPECT_EQ(Guess(drafter, {5, 5, 5, 5, 5}), Ids({5}));
+}
+
+TEST(LookupDrafter, GuessesFurtherWhileItIsRightAndPausesWhileItIsWrong) {
+  LookupDrafter drafter;
+  Ids text;
+  for (int i = 0; i < 40; ++i) text.push_back(i % 10);
+  EXPECT_EQ(Guess(drafter, text).size(), 3u);
+  drafter.Learn(3, 3);
+  EXPECT_EQ(Guess(drafter, text).size(), LookupDrafter::kMostTokens);
+  std::size_t wrong = 0, calls = 0;
+  for (; calls < 1000; ++calls) {
+    const std::size_t drafted = Guess(drafter, text).size();
+    if (drafted > 0) ++wrong;
+    drafter.Learn(drafted, 0);
+  }
+  EXPECT_GT(wrong, 2u);  // it tries again from time to time
+  EXPECT_LT(wrong, 20u);
+  std::size_t right = 0;
+  for (calls = 0; calls < 3000; ++calls) {
+    const std::size_t drafted = Guess(drafter, text).size();
+    if (drafted > 0) ++right;
+    drafter.Learn(drafted, drafted);
+  }
+  EXPECT_GT(right, 1500u);  // and is back once it is right
+}
+
+}  // namespace
+}  // namespace gpt2
