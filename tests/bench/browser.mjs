@@ -7,7 +7,8 @@ const port = 4185;
 
 /**
  * Starts the server and the browser. `folders` maps paths of the server to folders, which are sent with
- * the headers that threads need. `inPage(measure, argument)` runs a function in a fresh page.
+ * the headers that threads need. `openPage()` opens a fresh page, `inPage(measure, argument)` runs a
+ * function in one and closes it.
  */
 export async function openBrowser(folders) {
   const [{ chromium }, { preview }, { default: sirv }] = await Promise.all([
@@ -37,12 +38,17 @@ export async function openBrowser(folders) {
     ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
   });
+  const openPage = async () => {
+    const page = await browser.newPage();
+    await page.goto(`http://localhost:${port}/?model=none`);
+    return page;
+  };
   return {
     version: browser.version(),
+    openPage,
     async inPage(measure, argument) {
-      const page = await browser.newPage();
+      const page = await openPage();
       try {
-        await page.goto(`http://localhost:${port}/?model=none`);
         return await page.evaluate(measure, argument);
       } finally {
         await page.close();

@@ -1,0 +1,73 @@
+// What runs inside the page. Each function is sent there as text: it sees nothing of this file. Each gives
+// tokens per second at a time: what it runs and how long is the caller's.
+
+/** Each keeps a peer loaded as `window.peer`: peer({ids, text}, new tokens) gives {prefill, decode}. */
+export async function loadWllama({ model, threads }) {
+  const { Wllama } = await import(new URL("peers/@wllama/wllama/esm/index.js", location.href).href);
+  const wllama = new Wllama(
+    { default: new URL("peers/@wllama/wllama/esm/wasm/wllama.wasm", location.href).href },
+    { suppressNativeLog: true },
+  );
+  const blob = await (await fetch(model)).blob();
+  await wllama.loadModel([blob], { n_ctx: 1024, n_threads: threads, n_gpu_layers: 0, warmup: false });
+  window.peer = async ({ text }, tokens) => {
+    const { timings } = await wllama.createCompletion({
+      prompt: text,
+      max_tokens: tokens,
+      temperature: 0.8,
+      top_k: 40,
+      top_p: 0.95,
+      seed: 1,
+      ignore_eos: true,
+      cache_prompt: false,
+    });
+    return { prefill: timings.prompt_per_second, decode: timings.predicted_per_second };
+  };
+}
+
+export async function loadTransformers({ model, threads }) {
+  const base = new URL("peers/", location.href).href;
+  const { AutoModelForCausalLM, Tensor, env } = await import(
+    `${base}@huggingface/transformers/dist/transformers.min.js`
+  );
+  env.allowRemoteModels = false;
+  env.allowLocalModels = true;
+  env.useBrowserCache = false;
+  env.localModelPath = new URL("bench/", location.href).href;
+  env.backends.onnx.wasm.wasmPaths = `${base}onnxruntime-web/dist/`;
+  env.backends.onnx.wasm.numThreads = threads;
+  const gpt2 = await AutoModelForCausalLM.from_pretrained(model, { dtype: "q8", device: "wasm" });
+  window.peer = async ({ ids }, tokens) => {
+    const shape = [1, ids.length];
+    const input_ids = new Tensor("int64", BigInt64Array.from(ids.map(BigInt)), shape);
+    const attention_mask = new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape);
+    const times = [];
+    const start = performance.now();
+    await gpt2.generate({
+      input_ids,
+      attention_mask,
+      max_new_tokens: tokens,
+      min_new_tokens: tokens,
+      do_sample: false, // its sampling would only add to the time
+      streamer: { put: () => times.push(performance.now()), end() {} },
+    });
+    const [, first, ...rest] = times; // the first call is for the prompt itself
+    return {
+      prefill: (ids.length * 1000) / (first - start),
+      decode: rest.length > 0 ? (rest.length * 1000) / (rest.at(-1) - first) : 0,
+    };
+  };
+}
+
+export async function loadOurs({ model, threads }) {
+  const { loadModel } = await import(new URL("gpt2.js", location.href).href);
+  const gpt2 = await loadModel(model, { threads });
+  window.peer = async ({ ids }, maxNewTokens) => {
+    const { timings } = await gpt2.complete(ids, { maxNewTokens, ignoreEos: true, seed: 1, lookup: false });
+    return { prefill: timings.promptTokensPerSecond, decode: timings.decodedTokensPerSecond };
+  };
+}
+
+export async function runPeer({ prompt, tokens }) {
+  return window.peer(prompt, tokens);
+}
