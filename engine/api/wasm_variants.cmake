@@ -12,10 +12,11 @@ list(JOIN _exports "," _exports)
 
 # Relaxed SIMD concerns the kernels alone; the rest is built with threads and without. It is small
 # rather than fast: none of it runs often.
-gpt2_add_engine(-simd -msimd128 -Os)
-gpt2_add_engine(-threads -msimd128 -Os -pthread)
+gpt2_add_engine(-simd -msimd128 -Oz)
+gpt2_add_engine(-threads -msimd128 -Oz -pthread)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   ${PROJECT_SOURCE_DIR}/engine/text/tokenizer.cc ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc
+  ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc ${PROJECT_SOURCE_DIR}/engine/format/sha256.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 
 # gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.mjs and gpt2-NAME.wasm.
@@ -25,7 +26,7 @@ function(gpt2_add_wasm_variant engine name)
   set_target_properties(gpt2-${name} PROPERTIES SUFFIX .mjs
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
   target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
-  target_link_options(gpt2-${name} PRIVATE ${ARGN} -O2
+  target_link_options(gpt2-${name} PRIVATE ${ARGN} -Os
     -sMODULARIZE -sEXPORT_ES6 -sEXPORT_NAME=createGpt2 -sENVIRONMENT=worker
     -sEXPORTED_FUNCTIONS=${_exports}
     -sIMPORTED_MEMORY -sINCOMING_MODULE_JS_API=wasmMemory -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=4GB
