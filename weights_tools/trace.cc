@@ -35,7 +35,8 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   runner->context->sequence().SetWindow(ids);
   while (!runner->context->sequence().is_current()) {
     const Trace trace = record;
-    const std::size_t count = runner->context->RunNext(runner->context->sequence(), Context::kLogitRows, &trace);
+    const std::size_t count =
+        runner->context->RunNext(runner->context->sequence(), Context::kLogitRows, &trace);
     AppendRows(runner->context->Logits(0, count), result["logits"]);
   }
   std::printf("%s\n", result.dump().c_str());

@@ -18,6 +18,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/session.h"
+#include "engine/generate/thread_tuner.h"
 
 // Everything that a loaded model is. Later members borrow earlier ones.
 struct Gpt2Engine {
@@ -162,6 +163,13 @@ Result<Json> LoadEnd(Gpt2Engine& engine) {
   GPT2_ASSIGN(engine.context,
               Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
   return Info(engine);
+}
+
+Result<Json> Tune(Gpt2Engine& engine) {
+  GPT2_TRY(NeedModel(engine));
+  engine.session.reset();
+  engine.scorer.reset();
+  return Json{{"threads", TuneThreads(*engine.context)}};
 }
 
 Result<Json> Tokenize(Gpt2Engine& engine, std::string_view text) {
@@ -331,6 +339,10 @@ const char* gpt2_load_end(Gpt2Engine* engine) {
 
 const char* gpt2_info(Gpt2Engine* engine) {
   return gpt2::Reply(engine, gpt2::Info(*engine));
+}
+
+const char* gpt2_tune_threads(Gpt2Engine* engine) {
+  return gpt2::Reply(engine, gpt2::Tune(*engine));
 }
 
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size) {

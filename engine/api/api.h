@@ -44,6 +44,10 @@ const char* gpt2_load_end(Gpt2Engine* engine);
 // Result: {"config": {...}, "parameters", "weightBytes", "memoryBytes", "threads", "kernels", ...}.
 const char* gpt2_info(Gpt2Engine* engine);
 
+// Measures how many of the engine's threads make a decode step fastest, and goes on with so many.
+// Takes some twenty steps. Result: {"threads"}.
+const char* gpt2_tune_threads(Gpt2Engine* engine);
+
 // `request`: {"text", "allowSpecial"}. Result: ids.
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size);
 // `request`: ids. Result: text; bytes that are no UTF-8 become U+FFFD.

@@ -12,7 +12,7 @@ constexpr std::size_t kFirstLength = 3;
 // Decode steps that checking one more token costs: passes over GPT-2 124M's weights take 1.5 times
 // as long with four tokens as with one (`npm run bench`, two cores).
 constexpr double kTokenCost = 0.17;
-constexpr double kMostCredit = 3.0;   // a few wrong guesses are forgiven
+constexpr double kMostCredit = 3.0;    // a few wrong guesses are forgiven
 constexpr double kCreditOfATry = 0.5;  // after a pause: one guess
 constexpr std::size_t kFirstPause = 32, kLongestPause = 1024;
 

@@ -27,10 +27,10 @@ class LookupDrafter {
 
  private:
   std::array<std::int32_t, kMostTokens> tokens_;
-  std::size_t length_ = 3;    // tokens to guess next time
-  double credit_ = 1.0;       // decode steps saved, less those spent
-  std::size_t waiting_ = 0;   // calls until the pause ends
-  std::size_t pause_ = 32;    // length of the next one, in calls
+  std::size_t length_ = 3;   // tokens to guess next time
+  double credit_ = 1.0;      // decode steps saved, less those spent
+  std::size_t waiting_ = 0;  // calls until the pause ends
+  std::size_t pause_ = 32;   // length of the next one, in calls
 };
 
 }  // namespace gpt2

@@ -27,7 +27,8 @@ void Scorer::OpenWindow(std::size_t start) {
 
 void Scorer::Step() {
   if (context_->sequence().is_current()) OpenWindow(start_ + stride_);
-  const std::size_t first = start_ + context_->sequence().cached();  // index in ids_ of the first row to run
+  const std::size_t first =
+      start_ + context_->sequence().cached();  // index in ids_ of the first row to run
   const std::size_t count = context_->RunNext(context_->sequence(), Context::kLogitRows);
   // Row i predicts ids_[first + i + 1]. Rows that an earlier window scored already need no logits.
   const std::size_t known = logprobs_.size();

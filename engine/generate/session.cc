@@ -66,9 +66,8 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
 }
 
 bool Session::is_done() const {
-  return std::all_of(continuations_.begin(), continuations_.end(), [](const Continuation& c) {
-    return c.finish != FinishReason::kNone;
-  });
+  return std::all_of(continuations_.begin(), continuations_.end(),
+                     [](const Continuation& c) { return c.finish != FinishReason::kNone; });
 }
 
 std::size_t Session::dropped_tokens() const {

@@ -24,9 +24,7 @@ class SessionTest : public ::testing::Test {
   Session Begin(std::span<const std::int32_t> prompt, const GenerateOptions& options) {
     return std::move(Session::Begin(*model.context, nullptr, prompt, options).value());
   }
-  std::vector<std::int32_t> Finish(Session& session) {
-    return std::move(FinishAll(session)[0]);
-  }
+  std::vector<std::int32_t> Finish(Session& session) { return std::move(FinishAll(session)[0]); }
   // The tokens of each continuation.
   std::vector<std::vector<std::int32_t>> FinishAll(Session& session) {
     std::vector<std::vector<std::int32_t>> ids(session.continuations());

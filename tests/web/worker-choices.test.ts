@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planMemory } from "../../web/src/worker/memory-plan.js";
-import { chooseVariant, defaultThreads } from "../../web/src/worker/variants.js";
+import { chooseThreads, chooseVariant } from "../../web/src/worker/variants.js";
 
 const all = { simd: true, relaxedSimd: true, threads: true, isIsolated: true };
 
@@ -22,9 +22,31 @@ describe("chooseVariant", () => {
     expect(() => chooseVariant({ ...all, relaxedSimd: false }, "simd-relaxed")).toThrow("relaxed");
     expect(chooseVariant(all, "simd").variant).toBe("simd");
   });
+});
 
-  it("uses between one thread and eight", () => {
-    expect([1, 2, 8, 64].map(defaultThreads)).toEqual([1, 2, 8, 8]);
+describe("chooseThreads", () => {
+  const ask = (
+    wanted: { threads?: number; threadChoices?: Record<string, number> },
+    cores = 8,
+    bytes = 133e6,
+  ) => chooseThreads(true, { threads: undefined, threadChoices: {}, ...wanted }, cores, bytes);
+
+  it("takes what was asked for, and one thread where there are no others", () => {
+    expect(ask({ threads: 3 })).toEqual({ threads: 3, measureAs: undefined });
+    expect(ask({}, 1)).toEqual({ threads: 1, measureAs: undefined });
+    expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
+  });
+
+  it("starts all cores to measure them, and remembers by device and size of model", () => {
+    const { threads, measureAs } = ask({});
+    expect(threads).toBe(8);
+    expect(measureAs).toBeDefined();
+    const threadChoices = { [String(measureAs)]: 4 };
+    expect(ask({ threadChoices })).toEqual({ threads: 4, measureAs: undefined });
+    expect(ask({ threadChoices }, 8, 100e6).threads).toBe(4);
+    expect(ask({ threadChoices }, 8, 13e6).measureAs).not.toBe(measureAs);
+    expect(ask({ threadChoices }, 4).measureAs).not.toBe(measureAs);
+    expect(ask({}, 64).threads).toBe(16);
   });
 });
 

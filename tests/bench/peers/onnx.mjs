@@ -85,10 +85,7 @@ class GraphBuilder {
     const cube = this.op("Pow", [x, this.float(3)]);
     const inner = this.op("Add", [x, this.op("Mul", [cube, this.float(0.044715)])]);
     const tanh = this.op("Tanh", [this.op("Mul", [inner, this.float(Math.sqrt(2 / Math.PI))])]);
-    return this.op("Mul", [
-      this.op("Mul", [x, this.float(0.5)]),
-      this.op("Add", [tanh, this.float(1)]),
-    ]);
+    return this.op("Mul", [this.op("Mul", [x, this.float(0.5)]), this.op("Add", [tanh, this.float(1)])]);
   }
 }
 
@@ -112,8 +109,7 @@ function buildGraph(config) {
   );
 
   // Positions of the new tokens, and which keys each of them may not see.
-  const lengthOf = (name) =>
-    g.op("Gather", [g.op("Shape", [name]), g.ints([1], [])], { axis: 0 });
+  const lengthOf = (name) => g.op("Gather", [g.op("Shape", [name]), g.ints([1], [])], { axis: 0 });
   const total = lengthOf("attention_mask");
   const first = g.op("Sub", [total, lengthOf("input_ids")]);
   const one = g.ints([1], []);
@@ -185,5 +181,8 @@ export function writeOnnxFolder(folder, config, peers) {
     join(folder, "config.json"),
     JSON.stringify({ ...config, architectures: ["GPT2LMHeadModel"], n_ctx: config.n_positions }),
   );
-  writeFileSync(join(folder, "generation_config.json"), JSON.stringify({ eos_token_id: config.eos_token_id }));
+  writeFileSync(
+    join(folder, "generation_config.json"),
+    JSON.stringify({ eos_token_id: config.eos_token_id }),
+  );
 }

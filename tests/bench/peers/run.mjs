@@ -31,9 +31,12 @@ function install() {
   if (existsSync(file) && readFileSync(file, "utf8") === manifest) return;
   mkdirSync(peers, { recursive: true });
   // No scripts: those of onnxruntime-node fetch a native library that no browser needs.
-  run("npm", ["install", "--prefix", peers, "--ignore-scripts", "--no-audit", "--no-fund"].concat(
-    Object.entries(versions).map(([name, version]) => `${name}@${version}`),
-  ));
+  run(
+    "npm",
+    ["install", "--prefix", peers, "--ignore-scripts", "--no-audit", "--no-fund"].concat(
+      Object.entries(versions).map(([name, version]) => `${name}@${version}`),
+    ),
+  );
   writeFileSync(file, manifest);
 }
 
@@ -43,8 +46,7 @@ const gzipBytes = (...files) =>
     0,
   );
 
-const wllamaBytes = () =>
-  gzipBytes("@wllama/wllama/esm/index.min.js", "@wllama/wllama/esm/wasm/wllama.wasm");
+const wllamaBytes = () => gzipBytes("@wllama/wllama/esm/index.min.js", "@wllama/wllama/esm/wasm/wllama.wasm");
 const transformersBytes = () =>
   gzipBytes(
     "@huggingface/transformers/dist/transformers.min.js",
@@ -54,8 +56,18 @@ const transformersBytes = () =>
 
 /** Who is measured: how each is loaded, with what, and what its visitors download before any weights. */
 const contenders = [
-  { name: "gpt2-wasm q8", load: loadOurs, model: "bench/gpt2-q8/", bytes: () => downloadBytes("threads-relaxed") },
-  { name: "gpt2-wasm q4", load: loadOurs, model: "bench/gpt2-q4/", bytes: () => downloadBytes("threads-relaxed") },
+  {
+    name: "gpt2-wasm q8",
+    load: loadOurs,
+    model: "bench/gpt2-q8/",
+    bytes: () => downloadBytes("threads-relaxed"),
+  },
+  {
+    name: "gpt2-wasm q4",
+    load: loadOurs,
+    model: "bench/gpt2-q4/",
+    bytes: () => downloadBytes("threads-relaxed"),
+  },
   { name: "wllama Q8_0", load: loadWllama, model: "bench/gpt2-Q8_0.gguf", bytes: wllamaBytes },
   { name: "wllama Q4_0", load: loadWllama, model: "bench/gpt2-Q4_0.gguf", bytes: wllamaBytes },
   { name: "transformers.js q8", load: loadTransformers, model: "gpt2-onnx", bytes: transformersBytes },
@@ -85,7 +97,8 @@ async function measurePeer({ load, model }, round) {
   try {
     const page = await browser.openPage();
     await page.evaluate(load, { model, threads });
-    for (let salt = 0; salt < 2; ++salt) // compiles the hot code
+    for (let salt = 0; salt < 2; ++salt)
+      // compiles the hot code
       await page.evaluate(runPeer, { prompt: makePrompt(64, salt), tokens: 24 });
     const sample = {};
     for (const [name, { length, tokens, field }] of Object.entries(measures)) {
@@ -132,20 +145,32 @@ function ratiosOf(results) {
     ["prefill of 512, q8 vs the better", ours8.prefill512 / best("prefill512")],
     ["prefill of 64, q8 vs the better", ours8.prefill64 / best("prefill64")],
     ["decode at 64, q4 vs q8", ours4.decode64 / ours8.decode64],
-    ["runtime (gzip) of the smallest peer vs ours", Math.min(wllama8.runtimeBytes, onnx.runtimeBytes) / ours8.runtimeBytes],
+    [
+      "runtime (gzip) of the smallest peer vs ours",
+      Math.min(wllama8.runtimeBytes, onnx.runtimeBytes) / ours8.runtimeBytes,
+    ],
   ];
 }
 
 function print({ chromium, results }) {
   const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  console.log(`\nGPT-2 124M shapes, ${threads} thread(s), Chromium ${chromium}; ${names.join(", ")}; tokens/s`);
-  console.log(`${"".padEnd(20)} ${Object.keys(measures).map((name) => name.padStart(10)).join(" ")} runtime kB`);
+  console.log(
+    `\nGPT-2 124M shapes, ${threads} thread(s), Chromium ${chromium}; ${names.join(", ")}; tokens/s`,
+  );
+  console.log(
+    `${"".padEnd(20)} ${Object.keys(measures)
+      .map((name) => name.padStart(10))
+      .join(" ")} runtime kB`,
+  );
   for (const result of results) {
     const cells = Object.keys(measures).map((name) => result[name].toFixed(1).padStart(10));
-    console.log(`${result.name.padEnd(20)} ${cells.join(" ")} ${(result.runtimeBytes / 1e3).toFixed(0).padStart(10)}`);
+    console.log(
+      `${result.name.padEnd(20)} ${cells.join(" ")} ${(result.runtimeBytes / 1e3).toFixed(0).padStart(10)}`,
+    );
   }
   console.log("");
-  for (const [what, ratio] of ratiosOf(results)) console.log(`${what.padEnd(46)} ${ratio.toFixed(2).padStart(6)} x`);
+  for (const [what, ratio] of ratiosOf(results))
+    console.log(`${what.padEnd(46)} ${ratio.toFixed(2).padStart(6)} x`);
 }
 
 install();
@@ -159,5 +184,6 @@ for (const type of ["Q8_0", "Q4_0"]) {
 const onnx = join(modelsFolder, "gpt2-onnx");
 if (!existsSync(onnx)) writeOnnxFolder(onnx, gpt2Config, peers);
 const result = await measure();
-if (flags.json) console.log(JSON.stringify({ ...result, ratios: Object.fromEntries(ratiosOf(result.results)) }, null, 1));
+if (flags.json)
+  console.log(JSON.stringify({ ...result, ratios: Object.fromEntries(ratiosOf(result.results)) }, null, 1));
 else print(result);

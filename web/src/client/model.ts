@@ -14,10 +14,11 @@ import type {
 import { variants } from "../shared/types.js";
 import { Connection } from "./connection.js";
 import { startWorker } from "./start-worker.js";
+import { readThreadChoices, rememberThreads } from "./thread-choices.js";
 import { TokenQueue } from "./token-queue.js";
 
 export interface LoadOptions {
-  /** Threads to compute with, 1 to 64; by default the cores of the machine. */
+  /** Threads to compute with, 1 to 64; by default as many as were fastest when it was measured, once per device. */
   threads?: number | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: LoadProgress) => void) | undefined;
@@ -73,11 +74,12 @@ export async function loadModel(url: string | URL, options: LoadOptions = {}): P
   const folder = new URL(url, document.baseURI).href.replace(/\/*$/, "/");
   const connection = new Connection(startWorker());
   try {
-    const info = await connection.request(
+    const { info, threadChoice } = await connection.request(
       "load",
-      { folder, threads, kv, variant },
+      { folder, threads, threadChoices: readThreadChoices(), kv, variant },
       { signal, onEvent: onProgress },
     );
+    if (threadChoice) rememberThreads(threadChoice.key, threadChoice.threads);
     return new Model(connection, info);
   } catch (error) {
     connection.dispose();

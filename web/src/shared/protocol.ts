@@ -10,15 +10,25 @@ import type {
   Variant,
 } from "./types.js";
 
+/** Threads that were measured to be fastest, by device and size of model. */
+export type ThreadChoices = Readonly<Record<string, number>>;
+
 /** A model folder as the worker can reach it. */
 export interface LoadRequest {
   /** Absolute URL of the folder, with a slash at the end. */
   folder: string;
-  /** Threads to compute with; undefined: as many as pay. */
+  /** Threads to compute with; undefined: what `threadChoices` knows, else they are measured. */
   threads: number | undefined;
+  threadChoices: ThreadChoices;
   /** Engine build to use; undefined: the best that this browser runs. */
   variant: Variant | undefined;
   kv: "q8" | "f32" | undefined;
+}
+
+export interface LoadResult {
+  info: ModelInfo;
+  /** What was measured, to be among `threadChoices` next time. */
+  threadChoice: { key: string; threads: number } | undefined;
 }
 
 export interface GenerateRequest {
@@ -33,7 +43,7 @@ export interface ScoreRequest {
 
 /** Every request: its argument, what it resolves to, and what it tells on the way. */
 export interface Requests {
-  load: { args: LoadRequest; result: ModelInfo; event: LoadProgress };
+  load: { args: LoadRequest; result: LoadResult; event: LoadProgress };
   generate: {
     args: GenerateRequest;
     result: GenerateSummary;

@@ -11,6 +11,7 @@ interface EngineModule {
   _gpt2_load_weights(engine: number, bytes: number, size: number): number;
   _gpt2_load_end(engine: number): number;
   _gpt2_info(engine: number): number;
+  _gpt2_tune_threads(engine: number): number;
   _gpt2_tokenize(engine: number, request: number, size: number): number;
   _gpt2_detokenize(engine: number, request: number, size: number): number;
   _gpt2_generate(engine: number, request: number, size: number): number;
@@ -22,7 +23,7 @@ interface EngineModule {
 export type EngineFactory = (options: { wasmMemory: WebAssembly.Memory }) => Promise<EngineModule>;
 
 type RequestCall = "_gpt2_tokenize" | "_gpt2_detokenize" | "_gpt2_generate" | "_gpt2_score";
-type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_step" | "_gpt2_score_step";
+type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_tune_threads" | "_gpt2_step" | "_gpt2_score_step";
 
 export class Engine {
   private readonly encoder = new TextEncoder();

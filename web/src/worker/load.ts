@@ -3,11 +3,11 @@ import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weigh
 import { readOptionalText, readText, UrlSource, type ModelSource } from "../loader/model-source.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
-import type { LoadRequest } from "../shared/protocol.js";
+import type { LoadRequest, LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { Engine, toHex, type EngineFactory } from "./engine.js";
 import { planMemory } from "./memory-plan.js";
-import { chooseVariant, defaultThreads, detectFeatures } from "./variants.js";
+import { chooseThreads, chooseVariant, detectFeatures } from "./variants.js";
 
 const weightsFile = "model.safetensors";
 /** Assumed of a plain file until the host says its size. */
@@ -45,9 +45,8 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
   };
 }
 
-export interface LoadedEngine {
+export interface LoadedEngine extends LoadResult {
   engine: Engine;
-  info: ModelInfo;
 }
 
 export async function loadEngine(
@@ -71,10 +70,10 @@ export async function loadEngine(
   onProgress({ stage: "config", loadedBytes: 0, totalBytes });
 
   const hasThreads = variant.startsWith("threads");
-  const threads = hasThreads ? (request.threads ?? defaultThreads(navigator.hardwareConcurrency)) : 1;
+  const choice = chooseThreads(hasThreads, request, navigator.hardwareConcurrency, totalBytes || unknownSize);
   const plan = planMemory(parseConfig(configText), totalBytes || unknownSize, request.kv);
   const memory = new WebAssembly.Memory({ ...plan, shared: hasThreads });
-  const engine = await Engine.create(factory, memory, threads);
+  const engine = await Engine.create(factory, memory, choice.threads);
   const sink = makeSink(engine, (loadedBytes) => onProgress({ stage: "weights", loadedBytes, totalBytes }));
   engine.loadBegin(configText, vocab, merges, request.kv ? { kv: request.kv } : {});
   if (index) await loadPieces(source, index, sink, signal);
@@ -87,6 +86,13 @@ export async function loadEngine(
     kernels: ModelInfo["simd"];
   };
   const { kernels, ...rest } = loaded;
+  const info = { ...rest, variant, simd: kernels, memoryBytes: engine.memoryBytes, notice };
+  let threadChoice: LoadResult["threadChoice"];
+  if (choice.measureAs !== undefined) {
+    const { threads } = engine.call("_gpt2_tune_threads") as { threads: number };
+    info.threads = threads;
+    threadChoice = { key: choice.measureAs, threads };
+  }
   onProgress({ stage: "ready", loadedBytes: totalBytes, totalBytes });
-  return { engine, info: { ...rest, variant, simd: kernels, memoryBytes: engine.memoryBytes, notice } };
+  return { engine, info, threadChoice };
 }

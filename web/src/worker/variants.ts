@@ -1,6 +1,7 @@
 // Which build of the engine this browser runs.
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { Gpt2Error } from "../shared/errors.js";
+import type { ThreadChoices } from "../shared/protocol.js";
 import type { Variant } from "../shared/types.js";
 
 export interface Features {
@@ -56,7 +57,28 @@ export function chooseVariant(
   return { variant: features.relaxedSimd ? "threads-relaxed" : "threads", notice: null };
 }
 
-/** Threads to use by default: all cores, but not so many that the bandwidth of memory is only fought over. */
-export function defaultThreads(cores: number): number {
-  return Math.max(1, Math.min(cores, 8));
+/** More were never faster: memory is shared by all of them. */
+const mostThreads = 16;
+
+/** Threads to start, and, where it is not known how many of them pay, the name to remember the answer by. */
+export interface ThreadChoice {
+  threads: number;
+  measureAs: string | undefined;
+}
+
+/** Models of about the same size (within a factor of four) share what was measured. */
+export function chooseThreads(
+  hasThreads: boolean,
+  wanted: { threads: number | undefined; threadChoices: ThreadChoices },
+  cores: number,
+  weightBytes: number,
+): ThreadChoice {
+  if (!hasThreads) return { threads: 1, measureAs: undefined };
+  if (wanted.threads !== undefined) return { threads: wanted.threads, measureAs: undefined };
+  const most = Math.max(1, Math.min(cores, mostThreads));
+  if (most === 1) return { threads: 1, measureAs: undefined };
+  const key = `${cores} cores, 4^${Math.round(Math.log2(Math.max(1, weightBytes)) / 2)} bytes`;
+  const known = wanted.threadChoices[key];
+  if (known !== undefined) return { threads: Math.min(known, most), measureAs: undefined };
+  return { threads: most, measureAs: key };
 }

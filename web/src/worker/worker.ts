@@ -3,17 +3,21 @@ import { errorToWire, Gpt2Error } from "../shared/errors.js";
 import {
   cancelledCode,
   type FromWorker,
+  type LoadRequest,
+  type LoadResult,
   type RequestName,
   type Requests,
   type ToWorker,
 } from "../shared/protocol.js";
+import type { LoadProgress } from "../shared/types.js";
+import type { Engine } from "./engine.js";
 import { generate } from "./generate.js";
-import { loadEngine, type LoadedEngine } from "./load.js";
+import { loadEngine } from "./load.js";
 import { score } from "./score.js";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-let loaded: LoadedEngine | undefined;
+let engine: Engine | undefined;
 let turn: Promise<void> = Promise.resolve();
 const controllers = new Map<number, AbortController>();
 
@@ -21,9 +25,21 @@ function post(message: FromWorker): void {
   self.postMessage(message);
 }
 
-function needEngine(): LoadedEngine {
-  if (!loaded) throw new Gpt2Error("invalid-argument", "no model is loaded");
-  return loaded;
+function needEngine(): Engine {
+  if (!engine) throw new Gpt2Error("invalid-argument", "no model is loaded");
+  return engine;
+}
+
+async function loadModel(
+  request: LoadRequest,
+  signal: AbortSignal,
+  tell: (event: LoadProgress) => void,
+): Promise<LoadResult> {
+  // One model a worker: the page ends the worker to free it.
+  if (engine) throw new Gpt2Error("invalid-argument", "this worker has a model already");
+  const loaded = await loadEngine(request, signal, tell);
+  engine = loaded.engine;
+  return { info: loaded.info, threadChoice: loaded.threadChoice };
 }
 
 async function answer(
@@ -33,18 +49,15 @@ async function answer(
   const tell = (event: Requests[RequestName]["event"]) => post({ type: "event", id: message.id, event });
   switch (message.name) {
     case "load":
-      // One model a worker: the page ends the worker to free it.
-      if (loaded) throw new Gpt2Error("invalid-argument", "this worker has a model already");
-      loaded = await loadEngine(message.args, signal, tell);
-      return loaded.info;
+      return loadModel(message.args, signal, tell);
     case "generate":
-      return generate(needEngine().engine, message.args, signal, tell);
+      return generate(needEngine(), message.args, signal, tell);
     case "score":
-      return score(needEngine().engine, message.args, signal, tell);
+      return score(needEngine(), message.args, signal, tell);
     case "tokenize":
-      return needEngine().engine.request("_gpt2_tokenize", message.args) as number[];
+      return needEngine().request("_gpt2_tokenize", message.args) as number[];
     case "detokenize":
-      return needEngine().engine.request("_gpt2_detokenize", message.args) as string;
+      return needEngine().request("_gpt2_detokenize", message.args) as string;
   }
 }
 

@@ -1,0 +1,60 @@
+#include "engine/generate/thread_tuner.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+namespace gpt2 {
+namespace {
+
+// A browser compiles hot code twice; the second time within the first few steps.
+constexpr int kWarmUpSteps = 4;
+constexpr int kRounds = 4;
+// Twice the threads for less than this are not worth the heat.
+constexpr double kLeastGain = 1.05;
+
+double StepSeconds(Context& context) {
+  constexpr std::array<std::int32_t, 1> kAnyToken = {0};
+  Sequence& sequence = context.sequence();
+  sequence.Forget();
+  sequence.SetWindow(kAnyToken);
+  const auto start = std::chrono::steady_clock::now();
+  context.RunNext(sequence, 1);
+  context.Logits(0, 1);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::size_t TuneThreads(Context& context) {
+  ThreadPool& pool = *context.compute().pool;
+  struct Candidate {
+    std::size_t threads;
+    double seconds;  // of the best step
+  };
+  std::vector<Candidate> candidates;
+  for (std::size_t threads = 1; threads < pool.most_threads(); threads *= 2) {
+    candidates.push_back({threads, 1e9});
+  }
+  candidates.push_back({pool.most_threads(), 1e9});
+  pool.SetThreads(pool.most_threads());
+  for (int step = 0; step < kWarmUpSteps && candidates.size() > 1; ++step) StepSeconds(context);
+  // In turn, so that whatever else the machine does slows all of them alike.
+  for (int round = 0; round < kRounds && candidates.size() > 1; ++round) {
+    for (Candidate& candidate : candidates) {
+      pool.SetThreads(candidate.threads);
+      StepSeconds(context);  // wakes the threads
+      candidate.seconds = std::min(candidate.seconds, StepSeconds(context));
+    }
+  }
+  Candidate best = candidates[0];
+  for (const Candidate& candidate : candidates) {
+    if (candidate.seconds * kLeastGain < best.seconds) best = candidate;
+  }
+  pool.SetThreads(best.threads);
+  context.sequence().Forget();
+  return best.threads;
+}
+
+}  // namespace gpt2
