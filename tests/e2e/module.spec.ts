@@ -1,5 +1,6 @@
 // The ES module, used as an embedder uses it, and against the native engine.
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
@@ -17,12 +18,13 @@ async function withModel<T, A>(
   load: Gpt2.LoadOptions,
   use: (model: Gpt2.Model, argument: A) => Promise<T>,
   argument: A,
+  folder = "models/demo/",
 ): Promise<T> {
   await page.goto("./?model=none");
   return page.evaluate(
-    async ([options, source, value]) => {
+    async ([options, source, value, url]) => {
       const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
-      const model = await loadModel("models/demo/", options);
+      const model = await loadModel(url, options);
       try {
         const body = new Function(`return (${source})`)() as (
           model: Gpt2.Model,
@@ -33,7 +35,7 @@ async function withModel<T, A>(
         await model.dispose();
       }
     },
-    [load, use.toString(), argument] as const,
+    [load, use.toString(), argument, folder] as const,
   ) as Promise<T>;
 }
 
@@ -82,6 +84,59 @@ for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as 
       const best = found.top[0]!; // five were asked for
       expect(logprob - best.logprob).toBeCloseTo(logits[id]! - logits[best.id]!, 5);
     }
+  });
+}
+
+for (const variant of ["threads-relaxed", "threads"] as const) {
+  test(`4-bit weights give the native engine's tokens and log-probabilities in ${variant}`, async ({
+    page,
+  }) => {
+    const folder = resolve(root, "build/e2e/tied-q4");
+    native(
+      "convert",
+      resolve(root, "tests/data/tiny-models/tied"),
+      folder,
+      "--weights",
+      "q4",
+      "--force",
+      "--json",
+    );
+    await page.route("**/models/tied-q4/*", (route) => {
+      const path = resolve(folder, new URL(route.request().url()).pathname.split("/").pop() ?? "");
+      return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
+    });
+    const ids = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
+    const call = { maxNewTokens: 30, temperature: 1, topK: 0, topP: 1, seed: 5, logprobs: 3 };
+    const found = await withModel(
+      page,
+      { variant },
+      async (model, argument) => ({
+        info: model.info,
+        tokens: (await model.complete(argument.ids, argument.call)).tokens,
+      }),
+      { ids, call },
+      "models/tied-q4/",
+    );
+    expect(found.info.weights).toBe("q4");
+    const args = [
+      "--max-new-tokens",
+      "30",
+      "--temperature",
+      "1",
+      "--top-k",
+      "0",
+      "--top-p",
+      "1",
+      "--seed",
+      "5",
+    ];
+    const expected = native("generate", folder, "--ids", ids.join(), "--json", ...args);
+    expect(found.tokens.map((token) => token.id)).toEqual(expected.ids);
+    const logits: number[] = native("trace", folder, "--ids", ids.join()).logits.at(-1);
+    const top = found.tokens[0]?.top ?? [];
+    const best = top[0]!; // three were asked for
+    for (const { id, logprob } of top)
+      expect(logprob - best.logprob).toBeCloseTo(logits[id]! - logits[best.id]!, 5);
   });
 }
 
@@ -216,4 +271,74 @@ test("disposing rejects what is under way", async ({ page }) => {
     prompt,
   );
   expect(code).toBe("disposed");
+});
+
+test("three continuations are what each seed gives alone", async ({ page }) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const call = { maxNewTokens: 30, ignoreEos: true, seed: 11 };
+      const together = await model.complete(text, { ...call, n: 3 });
+      const streamed: number[] = [];
+      for await (const token of model.generate(text, { ...call, n: 3, maxNewTokens: 2 }))
+        streamed.push(token.index);
+      const alone = [];
+      for (const seed of [11, 12, 13]) alone.push((await model.complete(text, { ...call, seed })).text);
+      return { together, streamed, alone };
+    },
+    prompt,
+  );
+  expect(found.together.continuations.map(({ text }) => text)).toEqual(found.alone);
+  expect(found.together.continuations.map(({ seed }) => seed)).toEqual([11, 12, 13]);
+  expect(found.together.finishReasons).toEqual(["length", "length", "length"]);
+  expect(found.together.text).toBe(found.alone[0]);
+  expect(found.streamed).toEqual([0, 1, 2, 0, 1, 2]);
+});
+
+test("lookup gives the same text, and guesses where the text repeats itself", async ({ page }) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model) => {
+      const song = "Sing a song. Sing a song. Sing a song. Sing a song. Sing a song. Sing a";
+      const call = { maxNewTokens: 60, ignoreEos: true, temperature: 0.3, seed: 4 };
+      return [
+        await model.complete(song, call),
+        await model.complete(song, { ...call, lookup: false }),
+      ] as const;
+    },
+    undefined,
+  );
+  expect(found[0].text).toBe(found[1].text);
+  expect(found[0].timings.acceptedTokens).toBeGreaterThan(3);
+  expect(found[1].timings.draftedTokens).toBe(0);
+});
+
+test("measures the threads once, and remembers them", async ({ page }) => {
+  const load = () =>
+    page.evaluate(async () => {
+      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
+      const model = await loadModel("models/demo/");
+      await model.dispose();
+      return {
+        threads: model.info.threads,
+        cores: navigator.hardwareConcurrency,
+        stored: { ...localStorage },
+      };
+    });
+  await page.goto("./?model=none");
+  const first = await load();
+  expect(first.threads).toBeGreaterThanOrEqual(1);
+  expect(first.threads).toBeLessThanOrEqual(first.cores);
+  const [[key, stored] = ["", ""]] = Object.entries(first.stored as Record<string, string>);
+  expect(Object.values(JSON.parse(stored) as object)).toEqual([first.threads]);
+  // What is remembered is believed, within what the machine has.
+  await page.evaluate(([name, text]) => localStorage.setItem(name, text), [
+    key,
+    stored.replace(/:\d+}/, ":1}"),
+  ] as const);
+  expect((await load()).threads).toBe(1);
+  await page.evaluate((name) => localStorage.setItem(name, "{broken"), key);
+  expect((await load()).threads).toBeGreaterThanOrEqual(1);
 });

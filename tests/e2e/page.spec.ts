@@ -157,3 +157,20 @@ for (const [name, width, height] of [
     expect(overflow).toBeLessThanOrEqual(0);
   });
 }
+
+test("the page stays responsive while the model writes", async ({ page }) => {
+  await open(page);
+  await setOption(page, "Tokens", "200");
+  await page.evaluate(() => {
+    const tasks: number[] = [];
+    Object.assign(window, { tasks });
+    new PerformanceObserver((list) =>
+      tasks.push(...list.getEntries().map(({ duration }) => duration)),
+    ).observe({
+      type: "longtask", // those of over 50 ms
+    });
+  });
+  await generate(page);
+  const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
+  expect(tasks).toEqual([]);
+});
