@@ -31,8 +31,8 @@ struct Prompt {
 // How a model is converted.
 struct ConvertOptions {
   FileFormat format = FileFormat::kQ8;
-  std::string calibration_file;              // UTF-8 text for q4; "": all inputs matter alike
-  std::size_t calibration_tokens = 1 << 14;  // of it, at most
+  std::string calibration_file;              // UTF-8 text for q4; "": the model writes its own
+  std::size_t calibration_tokens = 1 << 13;  // of it, at most; 0: all inputs matter alike
   bool force = false;                        // replace a folder that is there
 };
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <thread>
 
-#include "engine/generate/context.h"
+#include "engine/generate/session.h"
 #include "weights_tools/calibration.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
@@ -21,16 +21,50 @@ std::size_t LayerMomentsBytes(const Config& c) {
   return sizeof(float) * (3 * c.n_embd * c.n_embd + c.n_inner * c.n_inner);
 }
 
-Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model,
+// A text that the model writes itself, as it comes: what it has learnt is what must be kept. Does
+// as well as text that it was trained on (FORMAT.md), and needs none.
+Result<std::vector<std::int32_t>> WriteCalibrationText(Context& context, std::size_t tokens) {
+  const Config& config = context.config();
+  const std::vector<std::int32_t> start = {config.eos_token_id.value_or(0)};
+  const std::size_t length = std::max<std::size_t>(1, config.n_positions - 1);
+  GenerateOptions options{.max_new_tokens = length, .temperature = 1, .top_k = 0, .top_p = 1};
+  options.n = kMostContinuations;  // together they take little longer than one
+  options.ignore_eos = true;
+  Progress progress("writing a text to calibrate with");
+  std::vector<std::int32_t> ids;
+  while (ids.size() < tokens) {
+    GPT2_ASSIGN(Session session, Session::Begin(context, /*tokenizer=*/nullptr, start, options));
+    std::vector<std::vector<std::int32_t>> texts(options.n, start);
+    std::size_t written = 0;
+    while (!session.is_done() && ids.size() + written < tokens) {
+      for (const GeneratedToken& token : session.Step()) {
+        texts[token.continuation].push_back(token.id);
+        ++written;
+      }
+      progress.Update(ids.size() + written, tokens);
+    }
+    for (const auto& text : texts) ids.insert(ids.end(), text.begin(), text.end());
+    options.seed += options.n;
+  }
+  ids.resize(tokens);
+  GPT2_TRY(context.SetSequences(1));
+  return ids;
+}
+
+Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model, Context& context,
                                                  const ConvertOptions& options) {
-  if (options.calibration_file.empty()) return std::vector<std::int32_t>();
+  if (options.calibration_tokens == 0) return std::vector<std::int32_t>();
+  if (options.calibration_file.empty()) {
+    return WriteCalibrationText(context, options.calibration_tokens);
+  }
   GPT2_ASSIGN(const std::string text, ReadFile(options.calibration_file));
   if (!model.tokenizer) {
     return Error{ErrorCode::kNotFound, "--calibrate needs the model's vocab.json and merges.txt"};
   }
   GPT2_ASSIGN(auto ids, model.tokenizer->Encode(text, SpecialTokens::kAllowed));
   ids.resize(std::min(ids.size(), options.calibration_tokens));
-  return ids;
+  if (!ids.empty()) return ids;
+  return Error{ErrorCode::kInvalidArgument, options.calibration_file + " is empty, expected text"};
 }
 
 // Turns the matrices of `slots`, which are floating point, into what q4 stores.
@@ -45,9 +79,9 @@ Status QuantizeSlots(std::span<const TensorSlot> slots, const MomentsByMatrix& m
       continue;
     }
     const auto found = moments.find(slot.name);
-    GPT2_ASSIGN(
-        *slot.matrix,
-        QuantizeToQ4(*slot.matrix, found == moments.end() ? Moments() : found->second, pool));
+    const Moments none;
+    GPT2_ASSIGN(*slot.matrix,
+                QuantizeToQ4(*slot.matrix, found == moments.end() ? none : found->second, pool));
   }
   return Done{};
 }
@@ -57,15 +91,13 @@ Status QuantizeSlots(std::span<const TensorSlot> slots, const MomentsByMatrix& m
 // inputs.
 Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
   const Config& config = model.weights->config;
-  GPT2_ASSIGN(const std::vector<std::int32_t> ids, CalibrationIds(model, options));
   ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
   GPT2_ASSIGN(Context context,
               Context::Create(*model.weights, {&BestKernels(), &pool}, KvFormat::kF32));
+  GPT2_ASSIGN(const std::vector<std::int32_t> ids, CalibrationIds(model, context, options));
   GPT2_TRY(context.CheckIds(ids));
   const std::vector<TensorSlot> slots = TensorSlots(*model.weights);
-  const std::size_t layers =
-      ids.empty() ? config.n_layer
-                  : std::max<std::size_t>(1, kMomentsBudget / LayerMomentsBytes(config));
+  const std::size_t layers = std::max<std::size_t>(1, kMomentsBudget / LayerMomentsBytes(config));
   for (std::size_t first = 0; first < config.n_layer; first += layers) {
     const std::size_t last = std::min(config.n_layer, first + layers);
     MomentsByMatrix moments;

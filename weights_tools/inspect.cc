@@ -45,7 +45,8 @@ TensorError Compare(const TensorSlot& slot, const TensorSlot& original) {
 }
 
 std::string FormatOf(const TensorSlot& slot) {
-  return slot.matrix != nullptr && slot.matrix->format() == WeightFormat::kQ8 ? "q8" : "float";
+  const bool is_quantized = slot.matrix != nullptr && slot.matrix->format() != WeightFormat::kF32;
+  return is_quantized ? std::string(WeightFormatName(slot.matrix->format())) : "float";
 }
 
 Result<Json> CompareTensors(LoadedModel& model, const std::string& original_folder) {

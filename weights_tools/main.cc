@@ -129,12 +129,12 @@ int Run(int argc, char** argv) {
   AddFormat(convert, a);
   convert
       ->add_option("--calibrate", a.convert.calibration_file,
-                   "Text like what the model will write: q4 keeps what matters for it")
+                   "Text for q4 to tell what matters; by default the model writes its own")
       ->check(CLI::ExistingFile);
   convert
       ->add_option("--calibration-tokens", a.convert.calibration_tokens,
-                   "Tokens of that text to use at most")
-      ->check(CLI::Range(1, 1 << 24))
+                   "Tokens of it to use at most; 0: all inputs matter alike")
+      ->check(CLI::Range(0, 1 << 24))
       ->capture_default_str();
   AddJson(convert, a);
 

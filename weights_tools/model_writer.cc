@@ -137,8 +137,9 @@ std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots,
   return plan;
 }
 
-std::string MakeHeader(const std::vector<OutputTensor>& plan) {
-  Json json = {{"__metadata__", {{kFormatKey, kFormatName}, {kVersionKey, kFormatVersion}}}};
+std::string MakeHeader(const std::vector<OutputTensor>& plan, FileFormat format) {
+  const char* version = format == FileFormat::kQ4 ? kQ4FormatVersion : kFormatVersion;
+  Json json = {{"__metadata__", {{kFormatKey, kFormatName}, {kVersionKey, version}}}};
   std::uint64_t offset = 0;
   for (const OutputTensor& tensor : plan) {
     const Json shape = tensor.slot->is_vector ? Json{tensor.cols} : Json{tensor.rows, tensor.cols};
@@ -199,7 +200,7 @@ Result<WriteReport> WriteWeights(const fs::path& folder, const WriteRequest& req
   std::uint64_t total = 0;
   for (const OutputTensor& tensor : plan) total += tensor.Bytes();
   PieceWriter writer(folder);
-  const std::string header = MakeHeader(plan);
+  const std::string header = MakeHeader(plan, request.format);
   GPT2_TRY(writer.Write(std::as_bytes(std::span(header))));
   Progress progress("writing " + folder.string());
   std::uint64_t done = 0;

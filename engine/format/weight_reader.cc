@@ -52,11 +52,6 @@ bool IsIgnored(const std::string& name, const Config& config) {
          (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
 }
 
-// Quantized weights: I8 is q8, U8 is q4 (weights_tools/FORMAT.md).
-bool IsCodes(DType dtype) {
-  return dtype == DType::kI8 || dtype == DType::kU8;
-}
-
 // Bytes of a tensor whose shape was checked against config.json, which bounds them.
 std::size_t BytesOf(const TensorInfo& tensor) {
   return static_cast<std::size_t>(tensor.end - tensor.begin);
@@ -180,10 +175,11 @@ Status WeightReader::ReadHeader(std::string_view json) {
   GPT2_ASSIGN(header_, ReadSafetensorsHeader(json));
   const auto format = header_.metadata.find(kFormatKey);
   is_converted_ = format != header_.metadata.end() && format->second == kFormatName;
-  if (is_converted_ && header_.metadata[kVersionKey] != kFormatVersion) {
-    return Error{ErrorCode::kUnsupported, "model.safetensors: version \"" +
-                                              header_.metadata[kVersionKey] +
-                                              "\", this engine reads " + kFormatVersion};
+  const std::string& version = header_.metadata[kVersionKey];
+  if (is_converted_ && version != kFormatVersion && version != kQ4FormatVersion) {
+    return Error{ErrorCode::kUnsupported, "model.safetensors: version \"" + version +
+                                              "\", this engine reads " + kFormatVersion + " and " +
+                                              kQ4FormatVersion};
   }
   if (is_converted_ == config_.weights.empty()) {
     return Corrupt(is_converted_
@@ -237,7 +233,7 @@ Status WeightReader::PlanTensors() {
     }
     if (found == seen.end()) {
       GPT2_TRY(AllocateSlot(slot, WeightFormat::kF32));
-    } else if (IsCodes(found->second->dtype) && !seen.contains(slot.name + kScaleSuffix)) {
+    } else if (DTypeSize(found->second->dtype) == 1 && !seen.contains(slot.name + kScaleSuffix)) {
       return Error{ErrorCode::kNotFound,
                    "model.safetensors: tensor \"" + slot.name + kScaleSuffix + "\" is missing"};
     }
@@ -251,7 +247,8 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
   std::vector<std::uint64_t> shape = {slot.rows, slot.cols};
   if (transposed) shape = {slot.cols, slot.rows};
   if (slot.is_vector) shape = {slot.cols};
-  const bool is_q4 = tensor.dtype == DType::kU8;
+  const bool is_q4 =
+      tensor.dtype == DType::kU8 && header_.metadata.at(kVersionKey) == kQ4FormatVersion;
   if (is_q4) shape = {slot.rows, CeilDiv(slot.cols, kGroup) * kGroup / 2};
   if (tensor.shape != shape) {
     return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() +
@@ -261,10 +258,10 @@ Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
   stream.tensor = &tensor;
   stream.slot = &slot;
   stream.rows = slot.is_vector ? 1 : transposed ? slot.cols : slot.rows;
-  const bool is_codes = IsCodes(tensor.dtype);
+  const bool is_codes = is_q4 || tensor.dtype == DType::kI8;
   if (is_codes && slot.matrix != nullptr && is_converted_) {
     stream.kind = Stream::Kind::kCodes;
-  } else if (tensor.dtype == DType::kOther || is_codes) {
+  } else if (DTypeSize(tensor.dtype) < 2) {
     return Error{ErrorCode::kUnsupported, "model.safetensors: tensor \"" + tensor.name + "\" is " +
                                               tensor.Describe() + ", expected F32, F16 or BF16"};
   } else if (slot.matrix == nullptr) {

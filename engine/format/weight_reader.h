@@ -21,6 +21,7 @@ inline constexpr const char* kFormatKey = "format";
 inline constexpr const char* kFormatName = "gpt2-wasm";
 inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kFormatVersion = "1";
+inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
 inline constexpr const char* kScaleSuffix = "_scale";
 
 // The name of a tensor's slot (TensorSlot::name): a checkpoint may put "transformer." before it.

@@ -22,6 +22,7 @@ Result<Scorer> Scorer::Begin(Context& context, std::span<const std::int32_t> ids
 void Scorer::OpenWindow(std::size_t start) {
   start_ = start;
   const std::size_t size = std::min(context_->config().n_positions, ids_.size() - start);
+  context_->sequence().Forget();  // every row is wanted, also where the cache knows the text
   context_->sequence().SetWindow(std::span(ids_).subspan(start, size));
 }
 

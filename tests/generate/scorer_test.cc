@@ -47,6 +47,19 @@ TEST(Scorer, WindowsSlideOverALongText) {
   }
 }
 
+TEST(Scorer, WhatTheCacheKnowsIsScoredAllTheSame) {
+  const std::string folder = TinyModelFolder("tied");
+  TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
+  std::vector<std::int32_t> ids(120);  // repeats itself, so that its windows are all the same
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(30 + i % 8);
+  const auto first = ScoreAll(*model.context, ids, 24);
+  ASSERT_EQ(first.size(), 119u);
+  EXPECT_EQ(ScoreAll(*model.context, ids, 24), first);
+  TestModel fresh(folder, WeightFormat::kF32, KvFormat::kF32);
+  const auto head = std::span(ids).first(40);
+  EXPECT_EQ(ScoreAll(*model.context, head, 24), ScoreAll(*fresh.context, head, 24));
+}
+
 TEST(Scorer, ShortTextsAndBadStrides) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::vector<std::int32_t> one = {5};

@@ -91,6 +91,37 @@ describe("convert", () => {
     expect(header["wte.weight"]).toMatchObject({ dtype: "F32", shape: [5000, 512] });
   });
 
+  it("makes q4 folders from a calibration text, or from what the model writes itself", () => {
+    const text = join(scratch, "calibration.txt");
+    writeFileSync(text, "Once upon a time there was a dog. ".repeat(20));
+    const model = join(root, "web/models/demo");
+    expect(weights(["convert", model, join(scratch, "again"), "--weights", "q4"]).stderr).toContain(
+      "q8 already",
+    );
+    expect(
+      weights(["convert", join(tiny, "tied"), join(scratch, "q8c"), "--calibrate", text]).stderr,
+    ).toContain("--calibrate is for --weights q4");
+    expect(
+      weights(["convert", join(tiny, "tied"), join(scratch, "q4c"), "--weights", "q4", "--calibrate", text])
+        .stderr,
+    ).toContain("vocab.json");
+    const shas = ["0", "500", "500"].map(
+      (tokens, i) =>
+        json([
+          "convert",
+          join(tiny, "odd-width"),
+          join(scratch, `q4-${i}`),
+          ...["--weights", "q4", "--calibration-tokens", tokens, "--json"],
+        ]).sha256 as string,
+    );
+    expect(shas[1]).toBe(shas[2]); // the same input gives the same bytes
+    const { errors } = json(["inspect", converted("tied", "q4"), "--original", join(tiny, "tied"), "--json"]);
+    const byName = Object.fromEntries(errors.map((row: { tensor: string }) => [row.tensor, row]));
+    expect(byName["h.0.mlp.c_fc.weight"].format).toBe("q4");
+    expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeLessThan(0.15);
+    expect(byName["wte.weight"].format).toBe("q8");
+  });
+
   it("will not replace a folder unless told to", () => {
     const out = converted("tied", "q8");
     expect(weights(["convert", join(tiny, "tied"), out])).toMatchObject({
@@ -115,14 +146,32 @@ describe("convert", () => {
 });
 
 describe("damaged folders", () => {
-  function damaged(change: (folder: string) => void): string {
+  function damaged(change: (folder: string) => void, format = "q8"): string {
     const folder = mkdtempSync(join(scratch, "damaged-"));
-    cpSync(converted("tied", "q8"), folder, { recursive: true });
+    cpSync(converted("tied", format), folder, { recursive: true });
     change(folder);
     const { status, stderr } = weights(["inspect", folder]);
     expect(status).toBe(1);
     return stderr;
   }
+
+  it("refuses 4-bit tensors of another shape, in an old version, or without scales", () => {
+    const edit = (from: string, to: string) =>
+      damaged((folder) => {
+        const bytes = readFileSync(join(folder, "model.safetensors.000"));
+        const at = bytes.indexOf(from);
+        expect(at).toBeGreaterThan(0);
+        bytes.write(to.padEnd(from.length), at);
+        rmSync(join(folder, "weights.json"));
+        writeFileSync(join(folder, "model.safetensors"), bytes);
+      }, "q4");
+    expect(edit('"version":"2"', '"version":"1"')).toContain("is U8");
+    expect(edit('"version":"2"', '"version":"9"')).toContain('version "9", this engine reads 1 and 2');
+    expect(edit('"h.0.mlp.c_fc.weight_scale"', '"h.0.mlp.c_fc.weight_scala"')).toContain(
+      "no part of a GPT-2",
+    );
+    expect(edit('"dtype":"U8","shape":[', '"dtype":"I8","shape":[')).toContain("config.json asks for");
+  });
 
   it("names what is wrong", () => {
     const piece = "model.safetensors.000";
@@ -202,16 +251,21 @@ describe("tokenize and detokenize", () => {
   });
 });
 
+/** Gives a folder the 160 tokens that the tiny models know: ASCII and some that stand for nothing. */
+function writeVocabulary(folder: string): void {
+  const tokens = Array.from({ length: 160 }, (_, id) => [
+    id > 32 && id < 127 ? String.fromCharCode(id) : `<${id}\n>`,
+    id,
+  ]);
+  writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
+  writeFileSync(join(folder, "merges.txt"), "");
+}
+
 describe("eval", () => {
   it("states perplexity, stride and speed", () => {
     const folder = mkdtempSync(join(scratch, "eval-"));
     cpSync(join(tiny, "tied"), folder, { recursive: true });
-    const tokens = Array.from({ length: 160 }, (_, id) => [
-      id > 32 && id < 127 ? String.fromCharCode(id) : `<${id}\n>`,
-      id,
-    ]);
-    writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
-    writeFileSync(join(folder, "merges.txt"), "");
+    writeVocabulary(folder);
     const text = join(folder, "text.txt");
     writeFileSync(text, "abcdefgh".repeat(20));
     const result = json(["eval", folder, text, "--stride", "12", "--json"]);
@@ -221,6 +275,27 @@ describe("eval", () => {
       status: 1,
       stderr: expect.stringContaining("stride is 48"),
     });
+  });
+
+  it("states how far a model is from its original", () => {
+    const folder = mkdtempSync(join(scratch, "kl-"));
+    cpSync(join(tiny, "tied"), folder, { recursive: true });
+    writeVocabulary(folder);
+    const text = join(folder, "text.txt");
+    writeFileSync(text, "abcdefgh".repeat(20));
+    const divergence = (format: string) => {
+      const out = join(folder, format);
+      json(["convert", folder, out, "--weights", format, "--json"]);
+      return json(["eval", out, text, "--original", folder, "--json"]).kl_divergence as number;
+    };
+    expect(divergence("f32")).toBe(0);
+    expect(divergence("q8")).toBeGreaterThan(0);
+    expect(divergence("q8")).toBeLessThan(1e-3);
+    expect(divergence("q4")).toBeGreaterThan(divergence("q8"));
+    expect(divergence("q4")).toBeLessThan(0.1);
+    expect(weights(["eval", folder, text, "--original", join(tiny, "odd-width")]).stderr).toContain(
+      "another model",
+    );
   });
 });
 
