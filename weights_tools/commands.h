@@ -47,7 +47,8 @@ Status Evaluate(const std::string& model, const std::string& file, const std::st
 Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOptions& run);
 Status Tokenize(const std::string& model, bool lines, bool allow_special);
 Status Detokenize(const std::string& model, bool lines, bool json);
+// With `echo` the model, whose head must be tied, repeats the last token.
 Status MakeRandomModel(const std::string& config, const std::string& out, FileFormat format,
-                       std::uint64_t seed, bool force, bool json);
+                       std::uint64_t seed, bool echo, bool force, bool json);
 
 }  // namespace gpt2::tools

@@ -37,7 +37,7 @@ struct Arguments {
   ConvertOptions convert;
   std::size_t stride = 0;
   std::uint64_t seed = 0;
-  bool json = false, force = false, lines = false, allow_special = false;
+  bool json = false, force = false, lines = false, allow_special = false, echo = false;
 
   FileFormat file_format() const {
     const auto* found = std::find(std::begin(kFileFormatNames), std::end(kFileFormatNames), format);
@@ -184,12 +184,14 @@ int Run(int argc, char** argv) {
   AddJson(detokenize, a);
 
   CLI::App* random = command("random", "A folder of random weights, for benchmarks", [&a] {
-    return MakeRandomModel(a.file, a.out, a.file_format(), a.seed, a.force, a.json);
+    return MakeRandomModel(a.file, a.out, a.file_format(), a.seed, a.echo, a.force, a.json);
   });
   random->add_option("CONFIG", a.file, "config.json that says the shape")->required();
   random->add_option("OUT", a.out, "Folder to write")->required();
   random->add_option("--seed", a.seed, "The same seed gives the same weights")
       ->capture_default_str();
+  random->add_flag("--echo", a.echo,
+                   "A model that repeats itself, to measure lookup decoding with");
   AddFormat(random, a);
   AddJson(random, a);
 

@@ -21,7 +21,11 @@ float NextNormal(Random& random) {
   return static_cast<float>(0.02 * sum);
 }
 
-Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed) {
+// Embeddings this much larger drown what the blocks add to them: the head finds the last token
+// again.
+constexpr float kEchoScale = 50.0f;
+
+Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed, bool echo) {
   ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
   Random random(seed);
   Progress progress("making random weights");
@@ -37,6 +41,7 @@ Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed) {
     for (std::size_t r = 0; r < slot.rows; ++r) {
       for (float& value : row) {
         value = slot.is_vector ? (slot.is_required ? 1.0f : 0.0f) : NextNormal(random);
+        if (echo && slot.matrix == &weights.wte) value *= kEchoScale;
       }
       if (slot.matrix != nullptr) {
         slot.matrix->SetRow(r, row);
@@ -55,13 +60,13 @@ Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed) {
 }  // namespace
 
 Status MakeRandomModel(const std::string& config_file, const std::string& out, FileFormat format,
-                       std::uint64_t seed, bool force, bool json) {
+                       std::uint64_t seed, bool echo, bool force, bool json) {
   GPT2_ASSIGN(const std::string text, ReadFile(config_file));
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(text));
   GPT2_ASSIGN(const Json config_json, ParseJson(text, config_file));
   Weights weights;
   weights.config = config.config;
-  GPT2_TRY(FillRandomly(weights, format, seed));
+  GPT2_TRY(FillRandomly(weights, format, seed, echo));
   std::set<std::string> names;
   for (const TensorSlot& slot : TensorSlots(weights)) {
     if (slot.name != "lm_head.bias") names.insert(slot.name);  // GPT-2's head has none

@@ -33,7 +33,7 @@ std::span<const std::int32_t> LookupDrafter::Draft(std::span<const std::int32_t>
     --waiting_;
     return {};
   }
-  most = std::min({most, length_, kMostTokens});
+  most = std::min(most, length_);
   std::size_t best = 0, best_length = kLeastMatch - 1;
   for (std::size_t place = text.size(); place-- > kLeastMatch && best_length < kMostMatch;) {
     const std::size_t length = MatchLength(text, place, text.size());
@@ -43,9 +43,10 @@ std::span<const std::int32_t> LookupDrafter::Draft(std::span<const std::int32_t>
     }
   }
   if (best == 0) return {};
-  const std::size_t count = std::min(most, text.size() - best);
-  std::copy_n(text.begin() + static_cast<std::ptrdiff_t>(best), count, tokens_.begin());
-  return {tokens_.data(), count};
+  // Past the end of the text it goes on as it did from that place: a refrain comes again.
+  const std::size_t period = text.size() - best;
+  for (std::size_t i = 0; i < most; ++i) tokens_[i] = text[best + i % period];
+  return {tokens_.data(), most};
 }
 
 void LookupDrafter::Learn(std::size_t drafted, std::size_t accepted) {

@@ -17,9 +17,9 @@ class LookupDrafter {
   // With the token before them these fill the tiles of the matmul kernels.
   static constexpr std::size_t kMostTokens = 7;
 
-  // What followed, at most `most` tokens of it, the latest place in `text` where the end of `text`
-  // stands too; the longer that end, the better the place. Empty where there is none, or during a
-  // pause. Valid until the next call.
+  // At most `most` tokens: what followed the latest place in `text` where the end of `text` stands
+  // too; the longer that end, the better the place. Empty where there is none, or during a pause.
+  // Valid until the next call.
   std::span<const std::int32_t> Draft(std::span<const std::int32_t> text, std::size_t most);
 
   // Says how many of the `drafted` tokens the model then wrote.

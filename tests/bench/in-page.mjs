@@ -77,18 +77,27 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
     () => run(64, 48, { n: 3 }),
     () => run(64, 48),
   );
-  // Lookup where a text repeats itself: random weights do when they are asked for the likeliest token.
-  const greedy = (lookup) => run(32, 160, { temperature: 0, lookup });
-  salt = 0;
-  result.lookupSpeedup = await ratios(
-    () => ((salt = 0), greedy(false)),
-    () => ((salt = 0), greedy(true)),
-  );
-  const { timings } = await greedy(true);
-  result.lookupAccepted = timings.acceptedTokens / Math.max(1, timings.decodedTokens);
-  result.weightBytes = model.info.weightBytes;
   await model.dispose();
   return result;
+}
+
+/** Decoding with lookup against without, by a model that repeats itself and by one that does not. */
+export async function measureLookup({ folder, threads }) {
+  const { loadModel } = await import(new URL("gpt2.js", location.href).href);
+  const model = await loadModel(folder, { threads });
+  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
+  const run = async (lookup) =>
+    (await model.complete(prompt, { maxNewTokens: 160, ignoreEos: true, temperature: 0.8, seed: 1, lookup }))
+      .timings;
+  await run(true);
+  const ratios = [];
+  for (let i = 0; i < 7; ++i) {
+    const plain = await run(false);
+    ratios.push((await run(true)).decodedTokensPerSecond / plain.decodedTokensPerSecond);
+  }
+  const { acceptedTokens, decodedTokens } = await run(true);
+  await model.dispose();
+  return { speedup: ratios.toSorted((a, b) => a - b)[3], accepted: acceptedTokens / decodedTokens };
 }
 
 /** Fetches the same bytes in a worker and throws them away. */

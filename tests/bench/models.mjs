@@ -19,14 +19,17 @@ export const gpt2Config = {
   eos_token_id: 50256,
 };
 
-/** Makes `build/bench/models/gpt2-<format>` unless it is there; needs the built gpt2-weights. */
-export function makeModel(format) {
-  const folder = join(modelsFolder, `gpt2-${format}`);
+/**
+ * Makes `build/bench/models/<name>` unless it is there; needs the built gpt2-weights. With "--echo" among
+ * `options` the model repeats itself.
+ */
+export function makeModel(format, name = `gpt2-${format}`, options = []) {
+  const folder = join(modelsFolder, name);
   if (existsSync(join(folder, "weights.json"))) return folder;
   mkdirSync(modelsFolder, { recursive: true });
   const file = join(modelsFolder, "config.json");
   writeFileSync(file, JSON.stringify(gpt2Config));
-  execFileSync(tool, ["random", file, folder, "--weights", format, "--seed", "1", "--force"], {
+  execFileSync(tool, ["random", file, folder, "--weights", format, "--seed", "1", "--force", ...options], {
     stdio: ["ignore", 2, 2],
   });
   return folder;

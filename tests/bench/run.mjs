@@ -8,7 +8,7 @@ import { buildPreset, buildWeb, root } from "../../engine/toolchain/build.mjs";
 import { aptInstall, benchPackages } from "../../engine/toolchain/system-packages.mjs";
 import { downloadBytes } from "../../web/scripts/download-size.mjs";
 import { openBrowser } from "./browser.mjs";
-import { fetchAndDiscard, measureModel } from "./in-page.mjs";
+import { fetchAndDiscard, measureLookup, measureModel } from "./in-page.mjs";
 import { makeModel, modelsFolder } from "./models.mjs";
 
 const { values: flags } = parseArgs({
@@ -48,7 +48,10 @@ async function measureInChromium() {
         console.error(`measured ${format} in ${variant} with ${threads} thread(s)`);
       }
     }
-    return { chromium: browser.version, discardMs, runs };
+    const lookup = {};
+    for (const [text, folder] of Object.entries({ repeating: "gpt2-q8-echo", other: "gpt2-q8" }))
+      lookup[text] = await browser.inPage(measureLookup, { folder: `bench/${folder}/`, threads: 2 });
+    return { chromium: browser.version, discardMs, runs, lookup };
   } finally {
     await browser.close();
   }
@@ -83,8 +86,6 @@ function print({ browser, native }) {
     ["of floor", 8, (run) => `${(100 * run.shareOfFloor900).toFixed(0)} %`],
     ["floor GB/s", 10, (run) => (run.floorMBs64 / 1e3).toFixed(1)],
     ["3 at once", 9, (run) => `${run.threeAtOnce.toFixed(2)} x`],
-    ["lookup", 6, (run) => `${run.lookupSpeedup.toFixed(2)} x`],
-    ["guessed", 7, (run) => `${(100 * run.lookupAccepted).toFixed(0)} %`],
     ["cold ms", 7, (run) => run.firstTokenColdMs.toFixed(0)],
     ["warm ms", 7, (run) => run.firstTokenWarmMs.toFixed(0)],
     ["load ms", 7, (run) => run.loadMs.toFixed(0)],
@@ -96,6 +97,10 @@ function print({ browser, native }) {
   for (const run of browser.runs)
     console.log(columns.map(([, width, value]) => String(value(run)).padStart(width)).join(" "));
   console.log(`fetching and discarding the first weights: ${browser.discardMs.toFixed(0)} ms`);
+  for (const [text, { speedup, accepted }] of Object.entries(browser.lookup))
+    console.log(
+      `lookup decoding, q8, ${text} text: ${speedup.toFixed(2)} x, ${(100 * accepted).toFixed(0)} % of the tokens were guessed`,
+    );
   if (native.length > 0) console.log("\nnative (SIMDe, SSE4.2)");
   for (const { name, tokensPerSecond } of native)
     console.log(`${name.padEnd(28)} ${tokensPerSecond.toFixed(0).padStart(9)} tokens/s`);
@@ -106,7 +111,8 @@ buildWeb();
 spawnSync("cmake", ["--preset", "native"], { cwd: root, stdio: "ignore" }); // finds a library that was just installed
 buildPreset("native", { targets: ["gpt2-weights", "model_bench"] });
 buildPreset("wasm", { targets: ["floor"] });
-for (const format of flags.weights) makeModel(format);
+for (const format of new Set([...flags.weights, "q8"])) makeModel(format);
+makeModel("q8", "gpt2-q8-echo", ["--echo"]);
 const result = {
   browser: await measureInChromium(),
   native: flags.quick ? [] : flags.weights.flatMap(measureNatively),
