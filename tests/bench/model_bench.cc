@@ -1,9 +1,13 @@
-// Prefill and decode of the model in $GPT2_BENCH_MODEL, natively; `npm run bench` sets it.
+// Prefill and decode of the model in $GPT2_BENCH_MODEL, natively; `npm run bench` sets it. And the
+// sampler alone.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <numeric>
+#include <vector>
 
+#include "engine/base/random.h"
+#include "engine/generate/sampler.h"
 #include "weights_tools/runner.h"
 
 namespace gpt2::tools {
@@ -62,6 +66,18 @@ void Decode(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
+// One token from GPT-2's vocabulary with the default filters, top-k and top-p; needs no model.
+void Sample(benchmark::State& state) {
+  constexpr std::size_t kVocabulary = 50257;
+  Random random(1);
+  std::vector<float> logits(kVocabulary);
+  for (float& logit : logits) logit = static_cast<float>(10 * random.NextUnit());
+  Sampler sampler({}, kVocabulary);
+  for (auto _ : state) benchmark::DoNotOptimize(sampler.Sample(logits));
+  state.SetItemsProcessed(state.iterations());
+}
+
+BENCHMARK(Sample)->Unit(benchmark::kMicrosecond);
 BENCHMARK(Prefill)->ArgsProduct({{64, 512}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(Decode)->ArgsProduct({{64, 900}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
 
