@@ -1,6 +1,6 @@
-import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, minify, type Plugin } from "vite";
 
 const root = import.meta.dirname;
 const out = resolve(root, "dist");
@@ -11,11 +11,13 @@ function copyStaticParts(): Plugin {
   return {
     name: "copy-static-parts",
     apply: "build",
-    closeBundle() {
+    async closeBundle() {
       if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
       mkdirSync(resolve(out, "engine"), { recursive: true });
       for (const file of readdirSync(engine).filter((name) => /^gpt2-.*\.(mjs|wasm)$/.test(name))) {
-        cpSync(resolve(engine, file), resolve(out, "engine", file));
+        const target = resolve(out, "engine", file);
+        if (file.endsWith(".wasm")) cpSync(resolve(engine, file), target);
+        else writeFileSync(target, (await minify(file, readFileSync(resolve(engine, file), "utf8"))).code);
       }
       cpSync(resolve(root, "models"), resolve(out, "models"), { recursive: true });
     },

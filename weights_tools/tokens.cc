@@ -27,19 +27,9 @@ Status ForLines(FunctionRef<Status(const std::string& line)> answer) {
 }
 
 Result<std::string> Decode(const Tokenizer& tokenizer, const std::string& line) {
-  GPT2_ASSIGN(const Json ids, ParseJson(line, "the input"));
-  if (!ids.is_array()) return Error{ErrorCode::kInvalidArgument, "expected a JSON array of ids"};
-  const auto most = static_cast<std::int64_t>(tokenizer.vocab_size()) - 1;
-  std::string bytes;
-  for (const Json& value : ids) {
-    const auto id = WholeNumber(value, 0, most);
-    if (!id) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "token id " + value.dump() + ", expected 0 to " + std::to_string(most)};
-    }
-    bytes += tokenizer.TokenBytes(static_cast<std::int32_t>(*id));
-  }
-  return bytes;
+  GPT2_ASSIGN(const Json json, ParseJson(line, "the input"));
+  GPT2_ASSIGN(const auto ids, ReadTokenIds(json));
+  return tokenizer.Decode(ids);
 }
 
 // A JSON string; bytes that are no UTF-8 become U+FFFD.

@@ -64,18 +64,6 @@ std::string TokenText(const Gpt2Engine& engine, std::int32_t id) {
   return text + stream.Flush();
 }
 
-// A JSON array of ids, each of which fits an int32; their range is the model's to check.
-Result<std::vector<std::int32_t>> ReadIds(const Json& json) {
-  if (!json.is_array()) return Misuse("expected an array of token ids, found " + Shown(json));
-  std::vector<std::int32_t> ids;
-  for (const Json& value : json) {
-    const auto id = WholeNumber(value, 0, INT32_MAX);
-    if (!id) return Misuse("token id " + Shown(value) + " is not a whole number from 0 on");
-    ids.push_back(static_cast<std::int32_t>(*id));
-  }
-  return ids;
-}
-
 Result<std::vector<std::int32_t>> Encode(const Gpt2Engine& engine, const Json& text, bool special) {
   if (!text.is_string()) {
     return Misuse("expected text or token ids, found " + Shown(text));
@@ -91,7 +79,7 @@ Result<std::vector<std::int32_t>> Encode(const Gpt2Engine& engine, const Json& t
 Result<std::vector<std::int32_t>> ReadPrompt(const Gpt2Engine& engine, const Json& request,
                                              bool special) {
   const Json prompt = request.is_object() ? request.value("prompt", Json()) : Json();
-  return prompt.is_array() ? ReadIds(prompt) : Encode(engine, prompt, special);
+  return prompt.is_array() ? ReadTokenIds(prompt) : Encode(engine, prompt, special);
 }
 
 Status NeedModel(const Gpt2Engine& engine) {
@@ -183,18 +171,11 @@ Result<Json> Tokenize(Gpt2Engine& engine, std::string_view text) {
 
 Result<Json> Detokenize(Gpt2Engine& engine, std::string_view text) {
   GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
-  GPT2_ASSIGN(const auto ids, ReadIds(request));
+  GPT2_ASSIGN(const auto ids, ReadTokenIds(request));
   if (!engine.tokenizer) {
     return Error{ErrorCode::kNotFound, "the model folder has no vocab.json and merges.txt"};
   }
-  std::string bytes;
-  for (const std::int32_t id : ids) {
-    if (static_cast<std::size_t>(id) >= engine.tokenizer->vocab_size()) {
-      return Misuse("token id " + std::to_string(id) + ", expected 0 to " +
-                    std::to_string(engine.tokenizer->vocab_size() - 1));
-    }
-    bytes += engine.tokenizer->TokenBytes(id);
-  }
+  GPT2_ASSIGN(const std::string bytes, engine.tokenizer->Decode(ids));
   Utf8Stream stream;
   std::string decoded = stream.Push(bytes);
   return Json(decoded + stream.Flush());
@@ -335,6 +316,10 @@ const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t s
 
 const char* gpt2_load_end(Gpt2Engine* engine) {
   return gpt2::Reply(engine, gpt2::LoadEnd(*engine));
+}
+
+bool gpt2_is_exact(void) {
+  return gpt2::BestKernelsAreExact();
 }
 
 const char* gpt2_info(Gpt2Engine* engine) {

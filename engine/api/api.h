@@ -41,6 +41,10 @@ const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t s
 // Ends the load. Result: what gpt2_info gives.
 const char* gpt2_load_end(Gpt2Engine* engine);
 
+// Whether this build computes right on this machine; where it does not, take one without relaxed
+// SIMD. See BestKernelsAreExact.
+bool gpt2_is_exact(void);
+
 // Result: {"config": {...}, "parameters", "weightBytes", "memoryBytes", "threads", "kernels", ...}.
 const char* gpt2_info(Gpt2Engine* engine);
 

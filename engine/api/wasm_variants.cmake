@@ -2,6 +2,7 @@
 
 # Every function of api.h, read from it, so that the list is written once.
 file(STRINGS ${PROJECT_SOURCE_DIR}/engine/api/api.h _declarations REGEX "^[a-zA-Z].*gpt2_[a-z0-9_]+\\(")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/api/api.h)
 set(_exports "")
 foreach(_declaration ${_declarations})
   string(REGEX MATCH "gpt2_[a-z0-9_]+\\(" _name "${_declaration}")
@@ -16,7 +17,7 @@ gpt2_add_engine(-simd -msimd128 -Oz)
 gpt2_add_engine(-threads -msimd128 -Oz -pthread)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   ${PROJECT_SOURCE_DIR}/engine/text/tokenizer.cc ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc
-  ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc ${PROJECT_SOURCE_DIR}/engine/format/sha256.cc
+  ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 
 # gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.mjs and gpt2-NAME.wasm.

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <set>
-#include <vector>
 
 namespace gpt2 {
 
@@ -56,6 +55,23 @@ std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, s
   }
   if (number < least || number > most) return std::nullopt;
   return number;
+}
+
+Result<std::vector<std::int32_t>> ReadTokenIds(const Json& json) {
+  if (!json.is_array()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "expected an array of token ids, found " + Shown(json)};
+  }
+  std::vector<std::int32_t> ids;
+  for (const Json& value : json) {
+    const auto id = WholeNumber(value, 0, std::numeric_limits<std::int32_t>::max());
+    if (!id) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "token id " + Shown(value) + " is not a whole number from 0 on"};
+    }
+    ids.push_back(static_cast<std::int32_t>(*id));
+  }
+  return ids;
 }
 
 }  // namespace gpt2

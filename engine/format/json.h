@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/result.h"
 
@@ -22,5 +23,9 @@ std::string Shown(const Json& value);
 
 // A whole number in [least, most], if `value` is one.
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most);
+
+// An array of token ids, whole numbers from 0 on that fit; whether they are in a vocabulary is for
+// its owner to check.
+Result<std::vector<std::int32_t>> ReadTokenIds(const Json& json);
 
 }  // namespace gpt2

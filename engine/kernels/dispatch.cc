@@ -57,4 +57,12 @@ const KernelTable& BestKernels() {
   return *kTables.back();
 }
 
+bool BestKernelsAreExact() {
+#ifdef __wasm_relaxed_simd__
+  return simd::RelaxedDotIsExact();
+#else
+  return true;
+#endif
+}
+
 }  // namespace gpt2

@@ -96,7 +96,12 @@ struct KernelTable {
 // "relaxed".
 std::span<const KernelTable* const> KernelTables();
 
-// The fastest of them that computes right on this machine.
+// The fastest of them.
 const KernelTable& BestKernels();
+
+// Whether the fastest compute right on this machine: relaxed SIMD leaves to each engine what it
+// does outside the range that is used here, and one is known (Node.js 20, behind a flag) that errs
+// inside.
+bool BestKernelsAreExact();
 
 }  // namespace gpt2

@@ -94,8 +94,7 @@ struct PlainDot {
 };
 
 #ifdef __wasm_relaxed_simd__
-// Whether this engine's relaxed dot product gives the exact result wherever the specification
-// defines it; one is known that does not (Node.js 20 behind its flag). Kernels are chosen by it.
+// Whether the relaxed dot product gives the exact result wherever the specification defines it.
 bool RelaxedDotIsExact();
 
 // Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only

@@ -125,4 +125,17 @@ void Tokenizer::MergePairs(std::span<std::int32_t> symbols, std::vector<std::int
   }
 }
 
+Result<std::string> Tokenizer::Decode(std::span<const std::int32_t> ids) const {
+  std::string bytes;
+  for (const std::int32_t id : ids) {
+    if (id < 0 || static_cast<std::size_t>(id) >= vocab_size()) {
+      return Error{
+          ErrorCode::kInvalidArgument,
+          "token id " + std::to_string(id) + ", expected 0 to " + std::to_string(vocab_size() - 1)};
+    }
+    bytes += TokenBytes(id);
+  }
+  return bytes;
+}
+
 }  // namespace gpt2

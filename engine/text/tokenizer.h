@@ -42,6 +42,9 @@ class Tokenizer {
     return bytes_[static_cast<std::size_t>(id)];
   }
 
+  // The bytes that `ids` stand for; fails on an id outside the vocabulary.
+  Result<std::string> Decode(std::span<const std::int32_t> ids) const;
+
   // One more than the largest id.
   std::size_t vocab_size() const { return bytes_.size(); }
 

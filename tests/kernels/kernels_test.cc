@@ -332,6 +332,10 @@ struct SoftmaxStatsCheck {
 #endif
 #include "engine/kernels/kernels.inc"
 
+TEST(BestKernels, AreExactWhereTestsRun) {
+  EXPECT_TRUE(BestKernelsAreExact());
+}
+
 TEST(KernelTables, EachIsCompleteAndCanBeForcedByName) {
   ASSERT_GE(KernelTables().size(), 2u);
   EXPECT_EQ(KernelTables()[0]->name, "reference");

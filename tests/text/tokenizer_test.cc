@@ -28,9 +28,7 @@ std::vector<std::int32_t> Encode(std::string_view text,
 }
 
 std::string Decode(std::span<const std::int32_t> ids) {
-  std::string text;
-  for (const std::int32_t id : ids) text += Gpt2Tokenizer().TokenBytes(id);
-  return text;
+  return std::move(Gpt2Tokenizer().Decode(ids).value());
 }
 
 TEST(Tokenizer, GivesTiktokensIds) {

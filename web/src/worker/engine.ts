@@ -10,6 +10,7 @@ interface EngineModule {
   _gpt2_load_begin(engine: number, ...pointersAndSizes: number[]): number;
   _gpt2_load_weights(engine: number, bytes: number, size: number): number;
   _gpt2_load_end(engine: number): number;
+  _gpt2_is_exact(): number;
   _gpt2_info(engine: number): number;
   _gpt2_tune_threads(engine: number): number;
   _gpt2_tokenize(engine: number, request: number, size: number): number;
@@ -41,6 +42,11 @@ export class Engine {
 
   static async create(factory: EngineFactory, memory: WebAssembly.Memory, threads: number): Promise<Engine> {
     return new Engine(await factory({ wasmMemory: memory }), memory, threads);
+  }
+
+  /** Whether this build computes right in this browser. */
+  get isExact(): boolean {
+    return this.module._gpt2_is_exact() !== 0;
   }
 
   get memoryBytes(): number {

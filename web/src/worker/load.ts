@@ -6,7 +6,7 @@ import { LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { Engine, toHex, type EngineFactory } from "./engine.js";
-import { planMemory } from "./memory-plan.js";
+import { planMemory, type MemoryPlan } from "./memory-plan.js";
 import { chooseThreads, chooseVariant, detectFeatures } from "./variants.js";
 
 const weightsFile = "model.safetensors";
@@ -45,6 +45,28 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
   };
 }
 
+interface StartedEngine {
+  engine: Engine;
+  variant: Variant;
+  /** Why it is not the build that was asked for; null if it is. */
+  notice: string | null;
+}
+
+/** Starts the engine, without relaxed SIMD where this browser's gives wrong results. */
+async function startEngine(
+  factory: EngineFactory,
+  variant: Variant,
+  plan: MemoryPlan,
+  threads: number,
+): Promise<StartedEngine> {
+  const memory = new WebAssembly.Memory({ ...plan, shared: variant.startsWith("threads") });
+  const engine = await Engine.create(factory, memory, threads);
+  if (engine.isExact) return { engine, variant, notice: null };
+  const plain: Variant = variant.startsWith("threads") ? "threads" : "simd";
+  const started = await startEngine(await importEngine(plain), plain, plan, threads);
+  return { ...started, notice: "Running without relaxed SIMD: this browser's gives wrong results." };
+}
+
 export interface LoadedEngine extends LoadResult {
   engine: Engine;
 }
@@ -55,10 +77,10 @@ export async function loadEngine(
   onProgress: (progress: LoadProgress) => void,
 ): Promise<LoadedEngine> {
   onProgress({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
-  const { variant, notice } = chooseVariant(await detectFeatures(), request.variant);
+  const chosen = chooseVariant(await detectFeatures(), request.variant);
   const source = new UrlSource(request.folder);
   const [factory, configText, vocab, merges, index] = await Promise.all([
-    importEngine(variant),
+    importEngine(chosen.variant),
     readText(source, "config.json", signal),
     readOptionalText(source, "vocab.json", signal),
     readOptionalText(source, "merges.txt", signal),
@@ -69,11 +91,10 @@ export async function loadEngine(
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
   onProgress({ stage: "config", loadedBytes: 0, totalBytes });
 
-  const hasThreads = variant.startsWith("threads");
+  const hasThreads = chosen.variant.startsWith("threads");
   const choice = chooseThreads(hasThreads, request, navigator.hardwareConcurrency, totalBytes || unknownSize);
   const plan = planMemory(parseConfig(configText), totalBytes || unknownSize, request.kv);
-  const memory = new WebAssembly.Memory({ ...plan, shared: hasThreads });
-  const engine = await Engine.create(factory, memory, choice.threads);
+  const { engine, variant, notice } = await startEngine(factory, chosen.variant, plan, choice.threads);
   const sink = makeSink(engine, (loadedBytes) => onProgress({ stage: "weights", loadedBytes, totalBytes }));
   engine.loadBegin(configText, vocab, merges, request.kv ? { kv: request.kv } : {});
   if (index) await loadPieces(source, index, sink, signal);
@@ -86,7 +107,13 @@ export async function loadEngine(
     kernels: ModelInfo["simd"];
   };
   const { kernels, ...rest } = loaded;
-  const info = { ...rest, variant, simd: kernels, memoryBytes: engine.memoryBytes, notice };
+  const info = {
+    ...rest,
+    variant,
+    simd: kernels,
+    memoryBytes: engine.memoryBytes,
+    notice: notice ?? chosen.notice,
+  };
   let threadChoice: LoadResult["threadChoice"];
   if (choice.measureAs !== undefined) {
     const { threads } = engine.call("_gpt2_tune_threads") as { threads: number };

@@ -21,6 +21,9 @@ function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
   return known ? weights : "f16"; // the largest, for what is unknown
 }
 
+/** Of one generation, each with a cache of its own: kMostContinuations in engine/generate/options.h. */
+const mostContinuations = 16;
+
 /** Pages of a WebAssembly.Memory: `initial` is what the model is expected to need. */
 export interface MemoryPlan {
   initial: number;
@@ -48,6 +51,7 @@ export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32
   const slack = 24 * 1024 * 1024; // the engine itself, stacks, one piece of weights
   const bytes = weights + cache + activations + logits + tokenizer + slack;
   const initial = Math.ceil(Math.min(bytes, largestBytes / 2) / pageBytes);
-  const maximum = Math.ceil(Math.min(bytes * 1.25 + 64 * 1024 * 1024, largestBytes) / pageBytes);
+  const most = bytes * 1.25 + (mostContinuations - 1) * cache + 64 * 1024 * 1024;
+  const maximum = Math.ceil(Math.min(most, largestBytes) / pageBytes);
   return { initial, maximum: Math.max(initial, maximum) };
 }
