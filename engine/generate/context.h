@@ -1,7 +1,6 @@
 // What runs a model: sequences of tokens, scratch buffers and logits.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
