@@ -69,6 +69,7 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
     result[`shareOfFloor${context}`] = median(pairs.map((p) => (p.decode * bytes) / (p.floorMBs * 1e6)));
   }
   result.memoryBytes = model.info.memoryBytes;
+  result.weightBytes = model.info.weightBytes;
 
   // Three continuations against one, wall time of the whole call.
   const ratios = async (a, b) =>

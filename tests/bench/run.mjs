@@ -89,6 +89,7 @@ function print({ browser, native }) {
     ["cold ms", 7, (run) => run.firstTokenColdMs.toFixed(0)],
     ["warm ms", 7, (run) => run.firstTokenWarmMs.toFixed(0)],
     ["load ms", 7, (run) => run.loadMs.toFixed(0)],
+    ["weights MB", 10, (run) => (run.weightBytes / 1e6).toFixed(0)],
     ["memory MB", 9, (run) => (run.memoryBytes / 1e6).toFixed(0)],
     ["runtime kB", 10, (run) => (run.runtimeBytes / 1e3).toFixed(0)],
   ];
