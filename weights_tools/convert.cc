@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
-#include <thread>
 
 #include "engine/generate/session.h"
 #include "weights_tools/calibration.h"
@@ -9,6 +8,7 @@
 #include "weights_tools/model_folder.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
+#include "weights_tools/runner.h"
 
 namespace gpt2::tools {
 
@@ -91,7 +91,7 @@ Status QuantizeSlots(std::span<const TensorSlot> slots, const MomentsByMatrix& m
 // inputs.
 Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
   const Config& config = model.weights->config;
-  ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+  ThreadPool pool(CoreCount());
   GPT2_ASSIGN(Context context,
               Context::Create(*model.weights, {&BestKernels(), &pool}, KvFormat::kF32));
   GPT2_ASSIGN(const std::vector<std::int32_t> ids, CalibrationIds(model, context, options));

@@ -42,6 +42,9 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
     return Error{ErrorCode::kInvalidArgument,
                  "--original is another model: vocab_size or n_positions differ"};
   }
+  const auto likeliest = [](std::span<const float> x) {
+    return std::max_element(x.begin(), x.end()) - x.begin();
+  };
   Difference sum;
   const std::size_t capacity = model.config().n_positions;
   Progress progress("comparing with the original");
@@ -51,19 +54,16 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
       context->sequence().Forget();
       context->sequence().SetWindow(window);
     }
-    for (std::size_t row = 0; row < window.size(); ++row) {
-      if (row % Context::kLogitRows == 0) {
-        model.RunNext(model.sequence(), Context::kLogitRows);
-        original.RunNext(original.sequence(), Context::kLogitRows);
-        progress.Update(start + row, ids.size());
+    while (!model.sequence().is_current()) {
+      const std::size_t count = model.RunNext(model.sequence(), Context::kLogitRows);
+      original.RunNext(original.sequence(), Context::kLogitRows);
+      const MatView<const float> ours = model.Logits(0, count);
+      const MatView<const float> theirs = original.Logits(0, count);
+      for (std::size_t row = 0; row < count; ++row) {
+        sum.kl_divergence += KlDivergence(theirs.Row(row), ours.Row(row));
+        if (likeliest(ours.Row(row)) == likeliest(theirs.Row(row))) sum.same_likeliest += 1;
       }
-      const auto ours = model.Logits(row % Context::kLogitRows, 1).Row(0);
-      const auto theirs = original.Logits(row % Context::kLogitRows, 1).Row(0);
-      sum.kl_divergence += KlDivergence(theirs, ours);
-      const auto likeliest = [](std::span<const float> x) {
-        return std::max_element(x.begin(), x.end()) - x.begin();
-      };
-      if (likeliest(ours) == likeliest(theirs)) sum.same_likeliest += 1;
+      progress.Update(start + model.sequence().cached(), ids.size());
     }
   }
   const auto count = static_cast<double>(ids.size());

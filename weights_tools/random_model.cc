@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <thread>
 
 #include "engine/base/random.h"
 #include "engine/kernels/scalar_math.h"
@@ -9,6 +8,7 @@
 #include "weights_tools/model_folder.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
+#include "weights_tools/runner.h"
 
 namespace gpt2::tools {
 namespace {
@@ -26,7 +26,7 @@ float NextNormal(Random& random) {
 constexpr float kEchoScale = 50.0f;
 
 Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed, bool echo) {
-  ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+  ThreadPool pool(CoreCount());
   Random random(seed);
   Progress progress("making random weights");
   const std::vector<TensorSlot> slots = TensorSlots(weights);

@@ -6,11 +6,14 @@
 
 namespace gpt2::tools {
 
+std::size_t CoreCount() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options) {
   auto runner = std::make_unique<Runner>();
   GPT2_ASSIGN(runner->model, LoadModel(folder, WeightFormat::kF32));
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  runner->pool = std::make_unique<ThreadPool>(options.threads == 0 ? cores : options.threads);
+  runner->pool = std::make_unique<ThreadPool>(options.threads == 0 ? CoreCount() : options.threads);
   const KernelTable* kernels = &BestKernels();
   for (const KernelTable* table : KernelTables()) {
     if (options.kernels && table->name == *options.kernels) kernels = table;

@@ -82,19 +82,16 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
   }
 }
 
-// Claims one chunk of the loop that `ticket` names and runs it; false if another thread was faster.
+// Claims one chunk of the loop that `ticket` names and runs it, if no other thread was faster.
 // While items are left the loop's members stand, so what was read before a successful claim holds.
-bool ThreadPool::RunOneChunk(std::uint64_t ticket) {
+void ThreadPool::RunOneChunk(std::uint64_t ticket) {
   const std::size_t left = ItemsLeft(ticket);
   const std::size_t share = left / (2 * active_.load(std::memory_order_relaxed));
   const std::size_t size = std::min(left, std::max(share, grain_.load(std::memory_order_relaxed)));
-  if (!ticket_.compare_exchange_strong(ticket, ticket - size, std::memory_order_acq_rel)) {
-    return false;
-  }
+  if (!ticket_.compare_exchange_strong(ticket, ticket - size, std::memory_order_acq_rel)) return;
   const std::size_t begin = items_ - left;
   (*body_)(begin, begin + size);
   unfinished_items_.fetch_sub(size, std::memory_order_acq_rel);
-  return true;
 }
 
 void ThreadPool::WorkerLoop(std::size_t index) {
@@ -104,7 +101,7 @@ void ThreadPool::WorkerLoop(std::size_t index) {
   }
 }
 
-// A ticket with items to claim, or, when the pool stops, any.
+// A ticket with items to claim; any once the pool stops or this thread no longer takes part.
 std::uint64_t ThreadPool::WaitForWork(std::size_t index) {
   std::uint64_t ticket = 0;
   const auto takes_part = [&] { return index < active_.load(std::memory_order_relaxed); };

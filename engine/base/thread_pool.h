@@ -36,13 +36,13 @@ class ThreadPool {
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
   // done. A thread takes its share of half of what is left, but at least `grain` items: large
   // chunks first, small ones to finish together (Polychronopoulos, Kuck 1987: "Guided
-  // self-scheduling"). No more items than `grain` run here at once. No allocation; no lock unless a
-  // helper sleeps.
+  // self-scheduling"). A loop of at most `grain` items runs on the owner alone. No allocation; no
+  // lock unless a helper sleeps.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:
   void WorkerLoop(std::size_t index);
-  bool RunOneChunk(std::uint64_t ticket);
+  void RunOneChunk(std::uint64_t ticket);
   std::uint64_t WaitForWork(std::size_t index);
 
   // The loop under way. What a helper reads before it has claimed a chunk is atomic.

@@ -14,8 +14,8 @@ inline constexpr std::string_view kQuantizationConfigKey = "quantization_config"
 
 struct ModelConfig {
   Config config;
-  std::string
-      weights;  // "f32", "f16", "q8", "q4" where quantization_config says so, "" for a hub folder
+  // "f32", "f16", "q8" or "q4" where quantization_config says so, "" for a hub folder.
+  std::string weights;
 };
 
 // Reads the text of a config.json. Fails where a needed number is missing or impossible, and where

@@ -7,14 +7,13 @@ namespace {
 
 constexpr std::size_t kLeastMatch = 3;  // tokens that must agree; with two, most guesses are wrong
 constexpr std::size_t kMostMatch = 8;   // beyond, a longer match tells no more
-constexpr std::size_t kFirstLength = 3;
 
 // Decode steps that checking one more token costs: passes over GPT-2 124M's weights take 1.5 times
 // as long with four tokens as with one (`npm run bench`, two cores).
 constexpr double kTokenCost = 0.17;
 constexpr double kMostCredit = 3.0;    // a few wrong guesses are forgiven
 constexpr double kCreditOfATry = 0.5;  // after a pause: one guess
-constexpr std::size_t kFirstPause = 32, kLongestPause = 1024;
+constexpr std::size_t kLongestPause = 1024;
 
 // How many tokens before `a` and before `b` agree, at most kMostMatch.
 std::size_t MatchLength(std::span<const std::int32_t> text, std::size_t a, std::size_t b) {

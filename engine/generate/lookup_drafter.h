@@ -26,11 +26,14 @@ class LookupDrafter {
   void Learn(std::size_t drafted, std::size_t accepted);
 
  private:
+  static constexpr std::size_t kFirstLength = 3;
+  static constexpr std::size_t kFirstPause = 32;
+
   std::array<std::int32_t, kMostTokens> tokens_;
-  std::size_t length_ = 3;   // tokens to guess next time
-  double credit_ = 1.0;      // decode steps saved, less those spent
-  std::size_t waiting_ = 0;  // calls until the pause ends
-  std::size_t pause_ = 32;   // length of the next one, in calls
+  std::size_t length_ = kFirstLength;  // tokens to guess next time
+  double credit_ = 1.0;                // decode steps saved, less those spent
+  std::size_t waiting_ = 0;            // calls until the pause ends
+  std::size_t pause_ = kFirstPause;    // length of the next one, in calls
 };
 
 }  // namespace gpt2

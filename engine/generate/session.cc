@@ -16,6 +16,10 @@ Status CheckFits(std::size_t prompt, const GenerateOptions& options, std::size_t
 
 }  // namespace
 
+// What one pass computes logits for.
+static_assert(kMostContinuations <= Context::kLogitRows);
+static_assert(LookupDrafter::kMostTokens + 1 <= Context::kLogitRows);
+
 std::string_view FinishReasonName(FinishReason reason) {
   switch (reason) {
     case FinishReason::kNone:
@@ -142,15 +146,13 @@ void Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
   const std::size_t ran = context_->RunNext(sequence, guesses.size() + 1);
   const MatView<const float> logits = context_->Logits(0, ran);
   std::size_t accepted = 0;
-  for (; continuations_[0].finish == FinishReason::kNone; ++accepted) {
+  do {
     tokens.push_back(TakeToken(0, logits.Row(accepted)));
-    if (accepted < guesses.size() && tokens.back().id == guesses[accepted]) continue;
-    sequence.Truncate(size + accepted);
-    Push(0, tokens.back().id);
-    break;
-  }
-  accepted = std::min(accepted, guesses.size());
-  if (continuations_[0].finish != FinishReason::kNone) sequence.Truncate(size + accepted);
+    if (accepted == guesses.size() || tokens.back().id != guesses[accepted]) break;
+    ++accepted;
+  } while (continuations_[0].finish == FinishReason::kNone);
+  sequence.Truncate(size + accepted);
+  Push(0, tokens.back().id);
   drafter_.Learn(guesses.size(), accepted);
   drafted_tokens_ += guesses.size();
   accepted_tokens_ += accepted;

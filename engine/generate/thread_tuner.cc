@@ -29,6 +29,7 @@ double StepSeconds(Context& context) {
 
 std::size_t TuneThreads(Context& context) {
   ThreadPool& pool = *context.compute().pool;
+  if (pool.most_threads() == 1) return 1;
   struct Candidate {
     std::size_t threads;
     double seconds;  // of the best step
@@ -39,9 +40,9 @@ std::size_t TuneThreads(Context& context) {
   }
   candidates.push_back({pool.most_threads(), 1e9});
   pool.SetThreads(pool.most_threads());
-  for (int step = 0; step < kWarmUpSteps && candidates.size() > 1; ++step) StepSeconds(context);
+  for (int step = 0; step < kWarmUpSteps; ++step) StepSeconds(context);
   // In turn, so that whatever else the machine does slows all of them alike.
-  for (int round = 0; round < kRounds && candidates.size() > 1; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     for (Candidate& candidate : candidates) {
       pool.SetThreads(candidate.threads);
       StepSeconds(context);  // wakes the threads

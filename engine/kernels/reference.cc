@@ -61,6 +61,38 @@ struct OnlineSoftmax {
   }
 };
 
+// The code of input k of a group, in row `lane` of a tile; `group` counts those of all tiles.
+std::int32_t CodeAt(const TiledQ8& w, std::size_t group, std::size_t lane, std::size_t k) {
+  const std::size_t step = group * kGroupSteps + k / kStepInputs;
+  return w.codes[(step * kTileRows + lane) * kStepInputs + k % kStepInputs];
+}
+
+std::int32_t CodeAt(const TiledQ4& w, std::size_t group, std::size_t lane, std::size_t k) {
+  const std::size_t pair = group * kGroupSteps / 2 + k / (2 * kStepInputs);
+  const int both = w.codes[(pair * kTileRows + lane) * kStepInputs + k % kStepInputs];
+  return (k / kStepInputs % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
+}
+
+// `Weights` is TiledQ8 or TiledQ4.
+template <typename Weights>
+void MatmulQuantized(const Weights& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
+  for (std::size_t row = tiles.first * kTileRows; row < tiles.last * kTileRows; ++row) {
+    const std::size_t lane = row % kTileRows;
+    for (std::size_t t = 0; t < x.rows; ++t) {
+      float total = 0.0f;
+      for (std::size_t g = 0; g < w.groups; ++g) {
+        const std::size_t group = row / kTileRows * w.groups + g;
+        const std::int8_t* input = x.codes + (t * w.groups + g) * kGroup;
+        std::int32_t sum = 0;
+        for (std::size_t k = 0; k < kGroup; ++k) sum += CodeAt(w, group, lane, k) * input[k];
+        const float w_scale = WidenBFloat16(w.scales[group * kTileRows + lane]);
+        total += static_cast<float>(sum) * (w_scale * x.scales[t * x.groups + g]);
+      }
+      y.data[t * y.stride + row] = total + w.bias[row];
+    }
+  }
+}
+
 }  // namespace
 
 void QuantizeRow_Reference(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
@@ -94,52 +126,12 @@ void MatmulF32_Reference(const TiledF32& w, MatView<const float> x, TileRange ti
 
 void MatmulQ8_Reference(const TiledQ8& w, const QuantizedRows& x, TileRange tiles,
                         MatView<float> y) {
-  for (std::size_t row = tiles.first * kTileRows; row < tiles.last * kTileRows; ++row) {
-    const std::size_t tile = row / kTileRows;
-    const std::size_t lane = row % kTileRows;
-    for (std::size_t t = 0; t < x.rows; ++t) {
-      float total = 0.0f;
-      for (std::size_t g = 0; g < w.groups; ++g) {
-        const std::int8_t* group = w.codes + (tile * w.groups + g) * kGroup * kTileRows;
-        const std::int8_t* input = x.codes + (t * w.groups + g) * kGroup;
-        std::int32_t sum = 0;
-        for (std::size_t k = 0; k < kGroup; ++k) {
-          const std::size_t step = k / kStepInputs;
-          const std::size_t at = (step * kTileRows + lane) * kStepInputs + k % kStepInputs;
-          sum += group[at] * input[k];
-        }
-        const float w_scale = WidenBFloat16(w.scales[(tile * w.groups + g) * kTileRows + lane]);
-        total += static_cast<float>(sum) * (w_scale * x.scales[t * x.groups + g]);
-      }
-      y.data[t * y.stride + row] = total + w.bias[row];
-    }
-  }
+  MatmulQuantized(w, x, tiles, y);
 }
 
 void MatmulQ4_Reference(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
                         MatView<float> y) {
-  for (std::size_t row = tiles.first * kTileRows; row < tiles.last * kTileRows; ++row) {
-    const std::size_t tile = row / kTileRows;
-    const std::size_t lane = row % kTileRows;
-    for (std::size_t t = 0; t < x.rows; ++t) {
-      float total = 0.0f;
-      for (std::size_t g = 0; g < w.groups; ++g) {
-        const std::uint8_t* group = w.codes + (tile * w.groups + g) * kGroup * kTileRows / 2;
-        const std::int8_t* input = x.codes + (t * w.groups + g) * kGroup;
-        std::int32_t sum = 0;
-        for (std::size_t k = 0; k < kGroup; ++k) {
-          const std::size_t pair = k / (2 * kStepInputs);
-          const std::uint8_t both =
-              group[(pair * kTileRows + lane) * kStepInputs + k % kStepInputs];
-          const int code = k / kStepInputs % 2 == 0 ? both & 15 : both >> 4;
-          sum += (code - kQ4Zero) * input[k];
-        }
-        const float w_scale = WidenBFloat16(w.scales[(tile * w.groups + g) * kTileRows + lane]);
-        total += static_cast<float>(sum) * (w_scale * x.scales[t * x.groups + g]);
-      }
-      y.data[t * y.stride + row] = total + w.bias[row];
-    }
-  }
+  MatmulQuantized(w, x, tiles, y);
 }
 
 void LayerNorm_Reference(const float* x, const float* gain, const float* bias, float epsilon,
