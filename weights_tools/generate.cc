@@ -2,6 +2,7 @@
 
 #include "engine/generate/session.h"
 #include "weights_tools/runner.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 
@@ -25,7 +26,7 @@ Status Generate(const std::string& folder, const Prompt& prompt, const GenerateO
       continuation.text += text;
       if (!streams) continue;
       std::fwrite(text.data(), 1, text.size(), stdout);
-      std::fflush(stdout);
+      GPT2_TRY(FlushStandardOutput());
     }
   }
   if (!json) {

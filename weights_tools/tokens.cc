@@ -1,30 +1,11 @@
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 
-#include "engine/base/function_ref.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 namespace {
-
-std::string ReadStandardInput() {
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-}
-
-// Applies `answer` to each line of standard input, naming the line where it fails.
-Status ForLines(FunctionRef<Status(const std::string& line)> answer) {
-  std::string line;
-  for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
-    const Status status = answer(line);
-    if (!status.ok()) {
-      return Error{status.error().code,
-                   "line " + std::to_string(number) + ": " + status.error().message};
-    }
-  }
-  return Done{};
-}
 
 Result<std::string> Decode(const Tokenizer& tokenizer, const std::string& line) {
   GPT2_ASSIGN(const Json json, ParseJson(line, "the input"));
@@ -47,8 +28,11 @@ Status Tokenize(const std::string& model, bool lines, bool allow_special) {
     std::printf("%s\n", Json(ids).dump().c_str());
     return Done{};
   };
-  if (!lines) return print(ReadStandardInput());
-  return ForLines([&](const std::string& line) -> Status {
+  if (!lines) {
+    GPT2_ASSIGN(const std::string text, ReadStandardInput());
+    return print(text);
+  }
+  return ForLinesOfStandardInput([&](const std::string& line) -> Status {
     GPT2_ASSIGN(const Json text, ParseJson(line, "the input"));
     if (!text.is_string()) return Error{ErrorCode::kInvalidArgument, "expected a JSON string"};
     return print(text.get<std::string>());
@@ -58,7 +42,8 @@ Status Tokenize(const std::string& model, bool lines, bool allow_special) {
 Status Detokenize(const std::string& model, bool lines, bool json) {
   GPT2_ASSIGN(const Tokenizer tokenizer, LoadTokenizer(model));
   if (!lines) {
-    GPT2_ASSIGN(const std::string bytes, Decode(tokenizer, ReadStandardInput()));
+    GPT2_ASSIGN(const std::string input, ReadStandardInput());
+    GPT2_ASSIGN(const std::string bytes, Decode(tokenizer, input));
     if (json) {
       std::printf("%s\n", JsonText(bytes).c_str());
     } else {
@@ -66,7 +51,7 @@ Status Detokenize(const std::string& model, bool lines, bool json) {
     }
     return Done{};
   }
-  return ForLines([&](const std::string& line) -> Status {
+  return ForLinesOfStandardInput([&](const std::string& line) -> Status {
     GPT2_ASSIGN(const std::string bytes, Decode(tokenizer, line));
     std::printf("%s\n", JsonText(bytes).c_str());
     return Done{};

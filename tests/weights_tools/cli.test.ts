@@ -1,5 +1,4 @@
 // The command line, run as a user runs it.
-import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   cpSync,
@@ -11,34 +10,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-
-const root = resolve(import.meta.dirname, "../..");
-const tool = join(root, "build/native/weights_tools/gpt2-weights");
-const tiny = join(root, "tests/data/tiny-models");
-const vocabulary = join(root, "tests/data/gpt2-tokenizer");
-const scratch = mkdtempSync(join(tmpdir(), "gpt2-weights-"));
-afterAll(() => rmSync(scratch, { recursive: true }));
-
-function weights(args: string[], input = "") {
-  const { status, stdout, stderr } = spawnSync(tool, args, { input, encoding: "utf8", maxBuffer: 1 << 28 });
-  return { status, stdout, stderr };
-}
-
-function json(args: string[], input = ""): any {
-  const { status, stdout, stderr } = weights(args, input);
-  expect(stderr).toBe("");
-  expect(status).toBe(0);
-  return JSON.parse(stdout);
-}
-
-function converted(name: string, format: string): string {
-  const out = join(scratch, `${name}-${format}`);
-  if (!existsSync(out)) json(["convert", join(tiny, name), out, "--weights", format, "--json"]);
-  return out;
-}
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { converted, json, root, scratch, tiny, vocabulary, weights } from "./tool.js";
 
 describe("convert", () => {
   it.each(["f32", "f16", "q8", "q4"])(
@@ -298,51 +272,6 @@ describe("eval", () => {
       "another model",
     );
   });
-});
-
-describe("usage", () => {
-  it("exits with 2 for wrong usage and 1 for bad input", () => {
-    const model = join(tiny, "tied");
-    for (const args of [
-      [],
-      ["nonsense"],
-      ["convert"],
-      ["generate", model],
-      ["generate", model, "--ids", "x"],
-      ["generate", model, "--ids", "1", "--top-p", "1.5"],
-      ["generate", model, "--ids", "1", "--wild", "3"],
-      ["generate", model, "--ids", "1", "--prompt", "x"],
-      ["convert", model, "out", "--weights", "q3"],
-    ]) {
-      expect(weights(args).status, args.join(" ")).toBe(2);
-    }
-    for (const args of [
-      ["inspect", join(scratch, "nowhere")],
-      ["generate", model, "--ids", "1,999"],
-      ["generate", model, "--prompt", "text"],
-      ["tokenize", model],
-      ["eval", model, join(scratch, "nothing")],
-      ["generate", model, "--ids", "1", "--strict", "--max-new-tokens", "48"],
-    ]) {
-      const { status, stderr } = weights(args);
-      expect(status, args.join(" ")).toBe(1);
-      expect(stderr).toMatch(/^gpt2-weights: .+/);
-    }
-  });
-
-  it("names the range of an option", () => {
-    const { stderr } = weights(["generate", join(tiny, "tied"), "--ids", "1", "--temperature", "-1"]);
-    expect(stderr).toContain("temperature is -1, expected a number from 0 to 100");
-  });
-
-  it.each(["convert", "inspect", "generate", "eval", "trace", "tokenize", "detokenize", "random"])(
-    "%s has --help",
-    (command) => {
-      const { status, stdout } = weights([command, "--help"]);
-      expect(status).toBe(0);
-      expect(stdout).toContain("--json");
-    },
-  );
 });
 
 describe.skipIf(!process.env.GPT2_MODELS)("trained models (GPT2_MODELS)", () => {

@@ -1,0 +1,48 @@
+// `gpt2-weights`, run as a user runs it, and the models it is run on.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, expect } from "vitest";
+
+export const root = resolve(import.meta.dirname, "../..");
+export const tool = process.env.GPT2_WEIGHTS ?? join(root, "build/native/weights_tools/gpt2-weights");
+export const tiny = join(root, "tests/data/tiny-models");
+export const vocabulary = join(root, "tests/data/gpt2-tokenizer");
+
+/** A folder of the test file's own. */
+export const scratch = mkdtempSync(join(tmpdir(), "gpt2-weights-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+export function weights(args: string[], input = "") {
+  const { status, stdout, stderr } = spawnSync(tool, args, { input, encoding: "utf8", maxBuffer: 1 << 28 });
+  return { status, stdout, stderr };
+}
+
+/** Runs the tool in a shell, as "$tool", for redirections and limits; `$scratch` and `$tiny` are there, too. */
+export function shell(script: string) {
+  const env = { ...process.env, tool, scratch, tiny, vocabulary };
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", script], { env, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+export function json(args: string[], input = ""): any {
+  const { status, stdout, stderr } = weights(args, input);
+  expect(stderr).toBe("");
+  expect(status).toBe(0);
+  return JSON.parse(stdout);
+}
+
+/** Expects exit status 1 with one sentence on standard error, and returns it. */
+export function refusal({ status, stderr }: { status: number | null; stderr: string }): string {
+  expect(stderr).toMatch(/^gpt2-weights: .+\n$/);
+  expect(status).toBe(1);
+  return stderr;
+}
+
+/** The tiny model `name` in `format`, converted when first asked for. */
+export function converted(name: string, format: string): string {
+  const out = join(scratch, `${name}-${format}`);
+  if (!existsSync(out)) json(["convert", join(tiny, name), out, "--weights", format, "--json"]);
+  return out;
+}

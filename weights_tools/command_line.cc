@@ -1,0 +1,253 @@
+#include "weights_tools/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include "engine/kernels/kernels.h"
+#include "weights_tools/number_arguments.h"
+
+namespace gpt2::tools {
+namespace {
+
+constexpr double kMostThreads = 64;
+constexpr double kMostTokens = 1 << 24;
+
+// "maxNewTokens" -> "--max-new-tokens"
+std::string FlagName(std::string_view name) {
+  std::string flag = "--";
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') {
+      flag += '-';
+      flag += static_cast<char>(c - 'A' + 'a');
+    } else {
+      flag += c;
+    }
+  }
+  return flag;
+}
+
+// The value of `result`; wrong usage if there is none.
+template <typename T>
+T ValueOrWrongUsage(Result<T> result) {
+  if (!result.ok()) throw CLI::ValidationError(result.error().message);
+  return std::move(result.value());
+}
+
+FileFormat FormatOf(const std::string& name) {
+  const auto* found = std::find(std::begin(kFileFormatNames), std::end(kFileFormatNames), name);
+  return static_cast<FileFormat>(found - std::begin(kFileFormatNames));
+}
+
+// An option that CLI11 hands to `read` as text: its own conversions take "0x10", "nan" and "".
+CLI::Option* AddText(CLI::App* command, const std::string& flag,
+                     std::function<void(const std::string&)> read, const std::string& help,
+                     const std::string& type) {
+  const auto take = [read = std::move(read)](const CLI::results_t& words) {
+    read(words.empty() ? std::string() : words[0]);
+    return true;
+  };
+  return command->add_option(flag, take, help)->type_name(type);
+}
+
+CLI::Option* AddNumber(CLI::App* command, const std::string& flag, const NumberRange& range,
+                       std::function<void(double)> set, const std::string& help) {
+  const auto read = [flag, range, set = std::move(set)](const std::string& text) {
+    set(ValueOrWrongUsage(ParseNumber(flag, text, range)));
+  };
+  return AddText(command, flag, read, help, Described(range));
+}
+
+CLI::Option* AddCount(CLI::App* command, const std::string& flag, std::size_t& count, double most,
+                      const std::string& help) {
+  return AddNumber(
+      command, flag, {.is_whole = true, .least = 0, .most = most},
+      [&count](double value) { count = static_cast<std::size_t>(value); }, help);
+}
+
+// A file or folder. The empty path would be the current folder by accident.
+CLI::Option* AddPath(CLI::App* command, const std::string& name, std::string& path,
+                     const std::string& help) {
+  const auto is_path = [name](const std::string& text) {
+    return text.empty() ? name + " is empty, expected a path" : std::string();
+  };
+  return command->add_option(name, path, help)
+      ->check(CLI::Validator(is_path, "PATH"))
+      ->type_name("");
+}
+
+CLI::App* AddCommand(CLI::App& app, Arguments& a, const char* name, const char* help,
+                     std::function<Status()> run) {
+  CLI::App* added = app.add_subcommand(name, help);
+  added->callback([&a, run = std::move(run)] { a.action = run; });
+  added->add_flag("--json", a.json, "Print the result as JSON");
+  return added;
+}
+
+void AddModel(CLI::App* command, Arguments& a) {
+  AddPath(command, "MODEL", a.model, "Model folder")->required();
+}
+
+void AddRun(CLI::App* command, Arguments& a) {
+  std::vector<std::string> kernels;
+  for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
+  AddCount(command, "--threads", a.run.threads, kMostThreads, "Threads; 0: one per core");
+  command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default as the weights")
+      ->check(CLI::IsMember({"q8", "f32"}));
+  command->add_option("--kernels", a.run.kernels, "Implementation to force")
+      ->check(CLI::IsMember(kernels));
+}
+
+void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
+  CLI::App* group = command->add_option_group("prompt", "What to start from");
+  AddText(
+      group, text_flag, [&a](const std::string& text) { a.prompt.text = text; }, "Text", "TEXT");
+  AddText(
+      group, "--ids",
+      [&a](const std::string& text) { a.prompt.ids = ValueOrWrongUsage(ParseIds("--ids", text)); },
+      "Token ids: 1,2,3", "IDS");
+  group->require_option(1);
+}
+
+void AddGenerateOptions(CLI::App* command, Arguments& a) {
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.name == "logprobs") continue;  // a matter of the web API
+    char fallback[32];
+    std::snprintf(fallback, sizeof fallback, "%g", option.get(a.options));
+    AddNumber(
+        command, FlagName(option.name), {option.is_whole, option.least, option.most},
+        [&a, &option](double value) { option.set(a.options, value); }, std::string(option.help))
+        ->default_str(fallback);
+  }
+  for (const FlagOption& option : FlagOptions()) {
+    const std::string name = FlagName(option.name);
+    command->add_flag_callback(
+        option.is_on ? "--no-" + name.substr(2) : name,
+        [&a, &option] { option.set(a.options, !option.is_on); },
+        (option.is_on ? "do not " : "") + std::string(option.help));
+  }
+  const auto read_stop = [&a](const CLI::results_t& stop) {
+    const Status status = SetStop(stop, a.options);
+    if (!status.ok()) throw CLI::ValidationError("--stop", status.error().message);
+    return true;
+  };
+  command->add_option("--stop", read_stop, "End before this text; may be given more than once")
+      ->type_name("TEXT")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// OUT and what says how it is written.
+void AddOut(CLI::App* command, Arguments& a) {
+  AddPath(command, "OUT", a.out, "Folder to write")->required();
+  std::vector<std::string> names(std::begin(kFileFormatNames), std::end(kFileFormatNames));
+  command->add_option("--weights", a.format, "Format of the matrices")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command->add_flag("--force", a.force, "Replace the model folder that is at OUT");
+}
+
+void AddConvert(CLI::App& app, Arguments& a) {
+  CLI::App* command = AddCommand(app, a, "convert", "Make the folder that a site hosts", [&a] {
+    a.convert.format = FormatOf(a.format);
+    a.convert.force = a.force;
+    return Convert(a.model, a.out, a.convert, a.json);
+  });
+  AddPath(command, "IN", a.model, "Hugging Face GPT-2 folder")->required();
+  AddOut(command, a);
+  AddPath(command, "--calibrate", a.convert.calibration_file,
+          "Text for q4 to tell what matters; by default the model writes its own");
+  AddCount(command, "--calibration-tokens", a.convert.calibration_tokens, kMostTokens,
+           "Tokens of it to use at most; 0: all inputs matter alike")
+      ->default_str(std::to_string(a.convert.calibration_tokens));
+}
+
+void AddInspect(CLI::App& app, Arguments& a) {
+  CLI::App* command = AddCommand(app, a, "inspect", "Show config, parameters, bytes and errors",
+                                 [&a] { return Inspect(a.model, a.original, a.json); });
+  AddModel(command, a);
+  AddPath(command, "--original", a.original, "Folder it was made from: shows the error per tensor");
+}
+
+void AddGenerate(CLI::App& app, Arguments& a) {
+  CLI::App* command = AddCommand(app, a, "generate", "Write on after a prompt", [&a] {
+    return Generate(a.model, a.prompt, a.options, a.run, a.json);
+  });
+  AddModel(command, a);
+  AddPrompt(command, "--prompt", a);
+  AddGenerateOptions(command, a);
+  AddRun(command, a);
+}
+
+void AddEval(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, a, "eval", "Perplexity of a text, and tokens per second",
+                 [&a] { return Evaluate(a.model, a.file, a.original, a.stride, a.run, a.json); });
+  AddModel(command, a);
+  AddPath(command, "FILE", a.file, "UTF-8 text, documents separated by <|endoftext|>")->required();
+  AddCount(command, "--stride", a.stride, kMostTokens,
+           "Tokens by which windows advance; 0: half the context");
+  AddPath(command, "--original", a.original,
+          "Folder it was made from: adds the KL divergence from that");
+  AddRun(command, a);
+}
+
+void AddTrace(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, a, "trace", "Residual stream and logits, layer by layer, as JSON",
+                 [&a] { return TraceLayers(a.model, a.prompt, a.run); });
+  AddModel(command, a);
+  AddPrompt(command, "--text", a);
+  AddRun(command, a);
+}
+
+void AddTokenize(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, a, "tokenize", "Text on standard input to a JSON array of ids",
+                 [&a] { return Tokenize(a.model, a.lines, a.allow_special); });
+  AddModel(command, a);
+  command->add_flag("--lines", a.lines, "One JSON string a line, answered with one array a line");
+  command->add_flag("--allow-special", a.allow_special, "<|endoftext|> is the token, not text");
+}
+
+void AddDetokenize(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, a, "detokenize", "A JSON array of ids on standard input to text",
+                 [&a] { return Detokenize(a.model, a.lines, a.json); });
+  AddModel(command, a);
+  command->add_flag("--lines", a.lines,
+                    "One JSON array a line, answered with one JSON string a line");
+}
+
+void AddRandom(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, a, "random", "A folder of random weights, for benchmarks", [&a] {
+        return MakeRandomModel(a.file, a.out, FormatOf(a.format), a.seed, a.echo, a.force, a.json);
+      });
+  AddPath(command, "CONFIG", a.file, "config.json that says the shape")->required();
+  AddOut(command, a);
+  AddText(
+      command, "--seed",
+      [&a](const std::string& text) { a.seed = ValueOrWrongUsage(ParseSeed("--seed", text)); },
+      "The same seed gives the same weights", "a whole number")
+      ->default_str("0");
+  command->add_flag("--echo", a.echo,
+                    "A model that repeats itself, to measure lookup decoding with");
+}
+
+}  // namespace
+
+void AddCommands(CLI::App& app, Arguments& arguments) {
+  app.require_subcommand(1);
+  AddConvert(app, arguments);
+  AddInspect(app, arguments);
+  AddGenerate(app, arguments);
+  AddEval(app, arguments);
+  AddTrace(app, arguments);
+  AddTokenize(app, arguments);
+  AddDetokenize(app, arguments);
+  AddRandom(app, arguments);
+}
+
+}  // namespace gpt2::tools

@@ -1,0 +1,29 @@
+// The commands of `gpt2-weights` and their options.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "weights_tools/commands.h"
+
+namespace gpt2::tools {
+
+// What the words of the command line say; several commands share most of it.
+struct Arguments {
+  std::string model, out, file, format = "q8", original;
+  Prompt prompt;
+  GenerateOptions options;
+  RunOptions run;
+  ConvertOptions convert;
+  std::size_t stride = 0;
+  std::uint64_t seed = 0;
+  bool json = false, force = false, lines = false, allow_special = false, echo = false;
+  std::function<Status()> action;  // the command that was asked for; set by parsing
+};
+
+// Teaches `app` all commands. Parsing fills `arguments`, which must live as long as `app`.
+void AddCommands(CLI::App& app, Arguments& arguments);
+
+}  // namespace gpt2::tools

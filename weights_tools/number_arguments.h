@@ -1,0 +1,34 @@
+// Numbers on the command line: decimal, whole words, inside their range.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace gpt2::tools {
+
+// What an option takes, both ends included.
+struct NumberRange {
+  bool is_whole;
+  double least;
+  double most;
+};
+
+// "a whole number from 0 to 64"
+std::string Described(const NumberRange& range);
+
+// `text` as a number in `range`. "", "0x10", "nan", "5x" and " 5" are none. The error names `flag`,
+// what it takes and `text`.
+Result<double> ParseNumber(std::string_view flag, std::string_view text, const NumberRange& range);
+
+// The same for all of 64 bits, which a double does not hold.
+Result<std::uint64_t> ParseSeed(std::string_view flag, std::string_view text);
+
+// "1,2,3", at least one; whether they are in a vocabulary is for its owner to check.
+Result<std::vector<std::int32_t>> ParseIds(std::string_view flag, std::string_view text);
+
+}  // namespace gpt2::tools

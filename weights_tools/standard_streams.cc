@@ -1,0 +1,73 @@
+#include "weights_tools/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace gpt2::tools {
+namespace {
+
+Error CannotReadInput() {
+  return Error{ErrorCode::kIo, std::string("cannot read standard input: ") + std::strerror(errno)};
+}
+
+}  // namespace
+
+void HoldStandardDescriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number is taken, which is this one.
+    const int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened != -1 && opened != descriptor) close(opened);
+  }
+}
+
+Result<std::string> ReadStandardInput() {
+  std::string text;
+  char block[1 << 16];
+  errno = 0;
+  while (const std::size_t read = std::fread(block, 1, sizeof block, stdin)) {
+    text.append(block, read);
+  }
+  if (std::ferror(stdin) != 0) return CannotReadInput();
+  return text;
+}
+
+Status ForLinesOfStandardInput(FunctionRef<Status(const std::string& line)> answer) {
+  char* buffer = nullptr;
+  std::size_t capacity = 0;
+  struct FreeBuffer {
+    char** buffer;
+    ~FreeBuffer() { std::free(*buffer); }
+  } const owner{&buffer};
+  for (std::size_t number = 1;; ++number) {
+    errno = 0;
+    const ssize_t length = getline(&buffer, &capacity, stdin);
+    if (length < 0) break;
+    std::string line(buffer, static_cast<std::size_t>(length));
+    if (line.ends_with('\n')) line.pop_back();
+    const Status status = answer(line);
+    if (!status.ok()) {
+      return Error{status.error().code,
+                   "line " + std::to_string(number) + ": " + status.error().message};
+    }
+    if (std::ferror(stdout) != 0) return FlushStandardOutput();
+  }
+  if (std::feof(stdin) == 0) return CannotReadInput();
+  return Done{};
+}
+
+Status FlushStandardOutput() {
+  errno = 0;
+  const bool is_flushed = std::fflush(stdout) == 0;
+  if (is_flushed && std::ferror(stdout) == 0) return Done{};
+  // What failed at an earlier write has left its mark, but not its reason.
+  const std::string reason = is_flushed ? "" : std::string(": ") + std::strerror(errno);
+  return Error{ErrorCode::kIo, "cannot write standard output" + reason};
+}
+
+}  // namespace gpt2::tools

@@ -1,0 +1,24 @@
+// Standard input and output, whose failures are errors like any other.
+#pragma once
+
+#include <string>
+
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+
+namespace gpt2::tools {
+
+// Opens what the caller closed of standard input, output and error, so that no file takes its
+// number and is then printed into. Using it stays an error: it is open the wrong way round.
+void HoldStandardDescriptors();
+
+Result<std::string> ReadStandardInput();
+
+// Applies `answer` to each line of standard input, without its end, and names the line where it
+// fails. Ends early, with an error, once standard output takes nothing more.
+Status ForLinesOfStandardInput(FunctionRef<Status(const std::string& line)> answer);
+
+// Hands on what was printed, and fails if any of it so far did not reach standard output.
+Status FlushStandardOutput();
+
+}  // namespace gpt2::tools
