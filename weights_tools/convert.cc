@@ -121,10 +121,11 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                bool json) {
   const bool is_q8 = options.format == FileFormat::kQ8;
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
-  if (model.config.weights == "q8" || model.config.weights == "q4") {
-    return Error{
-        ErrorCode::kInvalidArgument,
-        in + " is " + model.config.weights + " already; convert the model that it was made from"};
+  const StoredWeights stored = model.config.weights;
+  if (stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4) {
+    return Error{ErrorCode::kInvalidArgument,
+                 in + " is " + std::string(StoredWeightsName(stored)) +
+                     " already; convert the model that it was made from"};
   }
   if (!options.calibration_file.empty() && options.format != FileFormat::kQ4) {
     return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};

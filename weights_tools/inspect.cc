@@ -96,7 +96,7 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
   }
   Json result = {{"model", folder},
                  {"config", ConfigJson(model.config.config)},
-                 {"weights", model.config.weights.empty() ? "hub" : model.config.weights},
+                 {"weights", StoredWeightsName(model.config.weights)},
                  {"parameters", {{"total", model.weights->parameter_count}, {"parts", parts}}},
                  {"file_bytes", model.file_bytes},
                  {"memory_bytes", model.weights->bytes}};

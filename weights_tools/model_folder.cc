@@ -165,9 +165,17 @@ Result<LoadedModel> LoadModel(const fs::path& folder, WeightFormat float_format)
 }
 
 Result<Tokenizer> LoadTokenizer(const fs::path& folder) {
+  // A tokenizer's files may stand alone.
+  std::size_t vocab_size = kMostVocabulary;
+  if (fs::exists(folder / kConfigFile)) {
+    GPT2_ASSIGN(const std::string config_text, ReadFile(folder / kConfigFile));
+    const auto config = ReadConfigJson(config_text);
+    if (!config.ok()) return InFolder(folder, config.error());
+    vocab_size = config.value().config.vocab_size;
+  }
   GPT2_ASSIGN(const std::string vocab, ReadFile(folder / kVocabFile));
   GPT2_ASSIGN(const std::string merges, ReadFile(folder / kMergesFile));
-  auto tokenizer = ReadTokenizer(vocab, merges);
+  auto tokenizer = ReadTokenizer(vocab, merges, vocab_size);
   if (!tokenizer.ok()) return InFolder(folder, tokenizer.error());
   return tokenizer;
 }

@@ -27,6 +27,7 @@ struct Gpt2Engine {
   gpt2::ThreadPool pool;
   std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
   std::optional<gpt2::WeightReader> reader;  // during a load
+  std::optional<gpt2::Error> load_error;     // of the load that failed last, until the next begins
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;
@@ -64,22 +65,28 @@ std::string TokenText(const Gpt2Engine& engine, std::int32_t id) {
   return text + stream.Flush();
 }
 
-Result<std::vector<std::int32_t>> Encode(const Gpt2Engine& engine, const Json& text, bool special) {
-  if (!text.is_string()) {
-    return Misuse("expected text or token ids, found " + Shown(text));
+Result<std::vector<std::int32_t>> Encode(const Gpt2Engine& engine, const Json* text,
+                                         SpecialTokens special) {
+  if (text == nullptr || !text->is_string()) {
+    return Misuse("expected text or token ids, found " +
+                  (text == nullptr ? "neither" : Shown(*text)));
   }
   if (!engine.tokenizer) {
     return Error{ErrorCode::kNotFound,
                  "the model folder has no vocab.json and merges.txt: only token ids work"};
   }
-  return engine.tokenizer->Encode(text.get_ref<const std::string&>(),
-                                  special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
+  return engine.tokenizer->Encode(text->get_ref<const std::string&>(), special);
 }
 
 Result<std::vector<std::int32_t>> ReadPrompt(const Gpt2Engine& engine, const Json& request,
-                                             bool special) {
-  const Json prompt = request.is_object() ? request.value("prompt", Json()) : Json();
-  return prompt.is_array() ? ReadTokenIds(prompt) : Encode(engine, prompt, special);
+                                             SpecialTokens special) {
+  const Json* const prompt = FindMember(request, "prompt");
+  if (prompt != nullptr && prompt->is_array()) return ReadTokenIds(*prompt);
+  return Encode(engine, prompt, special);
+}
+
+SpecialTokens Special(bool is_allowed) {
+  return is_allowed ? SpecialTokens::kAllowed : SpecialTokens::kAsText;
 }
 
 Status NeedModel(const Gpt2Engine& engine) {
@@ -87,31 +94,60 @@ Status NeedModel(const Gpt2Engine& engine) {
   return Done{};
 }
 
-Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
-                       std::string_view merges, std::string_view options) {
+// "q8" or "f32" where `options` ask for one.
+Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
+  using Format = std::optional<KvFormat>;
+  GPT2_ASSIGN(const Json json, ParseRequest(options, "the load options"));
+  GPT2_TRY(CheckNames(json, "the load options", {"kv"}));
+  const Json* const kv = FindMember(json, "kv");
+  if (kv == nullptr || kv->is_null()) return Format();
+  if (*kv == "q8") return Format(KvFormat::kQ8);
+  if (*kv == "f32") return Format(KvFormat::kF32);
+  return Misuse("kv is " + Shown(*kv) + ", expected \"q8\" or \"f32\"");
+}
+
+// Gives back all that a model, or a load that has begun, takes.
+void Unload(Gpt2Engine& engine) {
   engine.session.reset();
   engine.scorer.reset();
   engine.context.reset();
   engine.tokenizer.reset();
   engine.weights.reset();
-  GPT2_ASSIGN(ModelConfig config, ReadConfigJson(config_json));
-  GPT2_ASSIGN(const Json json, ParseJson(options, "load options"));
-  const Json kv = json.value("kv", Json());
-  if (!kv.is_null() && kv != "q8" && kv != "f32")
-    return Misuse("kv is " + Shown(kv) + ", expected \"q8\" or \"f32\"");
-  engine.kv_format.reset();
-  if (!kv.is_null()) engine.kv_format = kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
+  engine.reader.reset();
+}
+
+// A load that failed is over until the next begins: the same error answers what comes meanwhile. A
+// loaded model does not mind a call whose turn it is not.
+Result<Json> OrFailedLoad(Gpt2Engine& engine, Result<Json> result) {
+  if (result.ok() || engine.context) return result;
+  Unload(engine);
+  engine.load_error = result.error();
+  return result;
+}
+
+Status NeedLoad(const Gpt2Engine& engine) {
+  if (engine.load_error) return *engine.load_error;
+  if (!engine.reader) return Misuse("no load has begun");
+  return Done{};
+}
+
+Result<Json> LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
+                       std::string_view merges, std::string_view options) {
+  Unload(engine);
+  engine.load_error.reset();
+  GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
+  GPT2_ASSIGN(engine.kv_format, ReadKvFormat(options));
   if (!vocab.empty() || !merges.empty()) {
-    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges));
+    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges, config.config.vocab_size));
   }
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
-  const bool is_hub = config.weights.empty();
-  engine.reader.emplace(std::move(config), is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
+  const bool is_hub = config.weights == StoredWeights::kHub;
+  engine.reader.emplace(config, is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
   return Json::object();
 }
 
 Result<Json> LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
-  if (!engine.reader) return Misuse("no load has begun");
+  GPT2_TRY(NeedLoad(engine));
   GPT2_TRY(engine.reader->Feed(bytes));
   return Json::object();
 }
@@ -142,11 +178,9 @@ Result<Json> Info(Gpt2Engine& engine) {
 }
 
 Result<Json> LoadEnd(Gpt2Engine& engine) {
-  if (!engine.reader) return Misuse("no load has begun");
-  auto weights = engine.reader->Finish();
+  GPT2_TRY(NeedLoad(engine));
+  GPT2_ASSIGN(engine.weights, engine.reader->Finish());
   engine.reader.reset();
-  if (!weights.ok()) return weights.error();
-  engine.weights = std::move(weights.value());
   if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
   GPT2_ASSIGN(engine.context,
               Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
@@ -161,16 +195,17 @@ Result<Json> Tune(Gpt2Engine& engine) {
 }
 
 Result<Json> Tokenize(Gpt2Engine& engine, std::string_view text) {
-  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
-  const bool special = request.is_object() && request.value("allowSpecial", Json()) == true;
-  GPT2_ASSIGN(
-      const auto ids,
-      Encode(engine, request.is_object() ? request.value("text", Json()) : Json(), special));
+  GPT2_TRY(NeedModel(engine));
+  GPT2_ASSIGN(const Json request, ParseRequest(text, "the request"));
+  GPT2_TRY(CheckNames(request, "the request", {"text", "allowSpecial"}));
+  GPT2_ASSIGN(const bool allow_special, ReadFlag(request, "allowSpecial"));
+  GPT2_ASSIGN(const auto ids, Encode(engine, FindMember(request, "text"), Special(allow_special)));
   return Json(ids);
 }
 
 Result<Json> Detokenize(Gpt2Engine& engine, std::string_view text) {
-  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
+  GPT2_TRY(NeedModel(engine));
+  GPT2_ASSIGN(const Json request, ParseRequest(text, "the request"));
   GPT2_ASSIGN(const auto ids, ReadTokenIds(request));
   if (!engine.tokenizer) {
     return Error{ErrorCode::kNotFound, "the model folder has no vocab.json and merges.txt"};
@@ -200,11 +235,12 @@ Result<Json> Generate(Gpt2Engine& engine, std::string_view text) {
   GPT2_TRY(NeedModel(engine));
   engine.session.reset();
   engine.scorer.reset();
-  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
-  if (!request.is_object()) return Misuse("the request is not an object");
+  GPT2_ASSIGN(const Json request, ParseRequest(text, "the request"));
+  GPT2_TRY(CheckNames(request, "the request", {"prompt", "options"}));
+  const Json* const given = FindMember(request, "options");
   GPT2_ASSIGN(const GenerateOptions options,
-              ReadGenerateOptions(request.value("options", Json::object())));
-  GPT2_ASSIGN(const auto prompt, ReadPrompt(engine, request, options.allow_special));
+              ReadGenerateOptions(given == nullptr ? Json::object() : *given));
+  GPT2_ASSIGN(const auto prompt, ReadPrompt(engine, request, Special(options.allow_special)));
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
   GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, prompt, options));
   Json json = StateJson(*engine.session);
@@ -240,13 +276,15 @@ Result<Json> Score(Gpt2Engine& engine, std::string_view text) {
   GPT2_TRY(NeedModel(engine));
   engine.session.reset();
   engine.scorer.reset();
-  GPT2_ASSIGN(const Json request, ParseJson(text, "the request"));
-  GPT2_ASSIGN(engine.scored_ids, ReadPrompt(engine, request, /*special=*/false));
+  GPT2_ASSIGN(const Json request, ParseRequest(text, "the request"));
+  GPT2_TRY(CheckNames(request, "the request", {"prompt", "stride"}));
+  GPT2_ASSIGN(engine.scored_ids, ReadPrompt(engine, request, SpecialTokens::kAsText));
   const auto capacity = static_cast<std::int64_t>(engine.context->config().n_positions);
-  const Json stride_json = request.value("stride", Json(std::max<std::int64_t>(1, capacity / 2)));
-  const auto stride = WholeNumber(stride_json, 1, capacity);
+  const Json* const given = FindMember(request, "stride");
+  const auto stride =
+      given == nullptr ? std::max<std::int64_t>(1, capacity / 2) : WholeNumber(*given, 1, capacity);
   if (!stride) {
-    return Misuse("stride is " + Shown(stride_json) + ", expected a whole number from 1 to " +
+    return Misuse("stride is " + Shown(*given) + ", expected a whole number from 1 to " +
                   std::to_string(capacity - 1));
   }
   GPT2_ASSIGN(engine.scorer,
@@ -306,16 +344,20 @@ void gpt2_destroy(Gpt2Engine* engine) {
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size) {
-  return gpt2::Reply(engine, gpt2::LoadBegin(*engine, {config, config_size}, {vocab, vocab_size},
-                                             {merges, merges_size}, {options, options_size}));
+  return gpt2::Reply(
+      engine, gpt2::OrFailedLoad(
+                  *engine, gpt2::LoadBegin(*engine, {config, config_size}, {vocab, vocab_size},
+                                           {merges, merges_size}, {options, options_size})));
 }
 
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size) {
-  return gpt2::Reply(engine, gpt2::LoadWeights(*engine, std::as_bytes(std::span(bytes, size))));
+  return gpt2::Reply(
+      engine, gpt2::OrFailedLoad(
+                  *engine, gpt2::LoadWeights(*engine, std::as_bytes(std::span(bytes, size)))));
 }
 
 const char* gpt2_load_end(Gpt2Engine* engine) {
-  return gpt2::Reply(engine, gpt2::LoadEnd(*engine));
+  return gpt2::Reply(engine, gpt2::OrFailedLoad(*engine, gpt2::LoadEnd(*engine)));
 }
 
 bool gpt2_is_exact(void) {

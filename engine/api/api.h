@@ -31,8 +31,10 @@ Gpt2Engine* gpt2_create(size_t threads);
 void gpt2_destroy(Gpt2Engine* engine);
 
 // Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
-// empty, then only token ids work. A hub's folder is quantized to 8 bits as it streams, a converted
-// one is taken as it is. `options`: {"kv": "q8" | "f32"}. Result: {}.
+// empty, then only token ids work. What was loaded before is gone. A hub's folder is quantized to 8
+// bits as it streams, a converted one is taken as it is. `options`: {"kv": "q8" | "f32"}. A load in
+// which a call fails is over, its memory given back: the same error answers until the next begins.
+// Result: {}.
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size);
@@ -52,13 +54,14 @@ const char* gpt2_info(Gpt2Engine* engine);
 // Takes some twenty steps. Result: {"threads"}.
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
-// `request`: {"text", "allowSpecial"}. Result: ids.
+// `request`: {"text", "allowSpecial"?}; as in all requests, a member that does not exist is an
+// error. Result: ids.
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size);
 // `request`: ids. Result: text; bytes that are no UTF-8 become U+FFFD.
 const char* gpt2_detokenize(Gpt2Engine* engine, const char* request, size_t size);
 
 // Starts a generation. `request`: {"prompt": text or ids, "options": {...}}, the options of
-// generate/options.h; one that does not exist is an error.
+// generate/options.h.
 // Result: {"promptTokens", "reusedTokens", "readTokens", "totalTokens", "isDone"}, and once that is
 // true {"finishReasons": ["length" | "eos" | "stop"] of each continuation, "droppedTokens",
 // "draftedTokens", "acceptedTokens"}.
@@ -68,7 +71,7 @@ const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size);
 // "readTokens" on what gpt2_generate gives.
 const char* gpt2_step(Gpt2Engine* engine);
 
-// Starts to score a text. `request`: {"text" or ids as "prompt", "stride"?}. Result: {"total"}.
+// Starts to score a text. `request`: {"prompt": text or ids, "stride"?}. Result: {"total"}.
 const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size);
 // Goes on with it. Result: {"done", "total"}, and once they are equal {"tokens": [{"id", "text",
 // "logprob"}], "logprob" (their sum), "perplexity"}; the first token has logprob null.

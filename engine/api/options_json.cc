@@ -1,6 +1,10 @@
 #include "engine/api/options_json.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
@@ -17,14 +21,12 @@ std::string AllNames() {
 }
 
 Status ReadStop(const Json& value, GenerateOptions& options) {
-  std::vector<std::string> stop;
-  const Json list = value.is_string() ? Json::array({value}) : value;
-  const bool is_text =
-      list.is_array() &&
-      std::all_of(list.begin(), list.end(), [](const Json& text) { return text.is_string(); });
-  if (!is_text) return Bad("stop is " + Shown(value) + ", expected an array of strings");
-  for (const Json& text : list) stop.push_back(text.get<std::string>());
-  return SetStop(std::move(stop), options);
+  if (value.is_string()) return SetStop({value.get<std::string>()}, options);
+  const bool is_list =
+      value.is_array() &&
+      std::all_of(value.begin(), value.end(), [](const Json& text) { return text.is_string(); });
+  if (!is_list) return Bad("stop is " + Shown(value) + ", expected an array of strings");
+  return SetStop(value.get<std::vector<std::string>>(), options);
 }
 
 Status ReadOption(const std::string& name, const Json& value, GenerateOptions& options) {
@@ -40,10 +42,37 @@ Status ReadOption(const std::string& name, const Json& value, GenerateOptions& o
     return Done{};
   }
   if (name == kStopOption) return ReadStop(value, options);
-  return Bad("there is no option \"" + name + "\"; there are " + AllNames());
+  return Bad("there is no option " + Quoted(name) + "; there are " + AllNames());
 }
 
 }  // namespace
+
+Result<Json> ParseRequest(std::string_view text, const std::string& what) {
+  auto json = ParseJson(text, what);
+  if (!json.ok()) return Bad(json.error().message);
+  return json;
+}
+
+Status CheckNames(const Json& json, const std::string& what,
+                  std::initializer_list<std::string_view> names) {
+  if (!json.is_object()) return Bad(what + " is " + Shown(json) + ", expected an object");
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::string all;
+    for (const std::string_view known : names) {
+      all += std::string(all.empty() ? "" : ", ") + std::string(known);
+    }
+    return Bad(what + " has no option " + Quoted(name) + "; there are " + all);
+  }
+  return Done{};
+}
+
+Result<bool> ReadFlag(const Json& request, const std::string& name) {
+  const Json* const value = FindMember(request, name);
+  if (value == nullptr) return false;
+  if (!value->is_boolean()) return Bad(name + " is " + Shown(*value) + ", expected true or false");
+  return value->get<bool>();
+}
 
 Result<GenerateOptions> ReadGenerateOptions(const Json& json) {
   if (!json.is_object()) return Bad("options are " + Shown(json) + ", expected an object");

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -22,42 +22,51 @@ constexpr std::size_t CeilDiv(std::size_t value, std::size_t divisor) {
   return (value + divisor - 1) / divisor;
 }
 
-// `size()` values of T, zeroed, aligned to kAlignment, freed with the buffer.
+// `size()` values of T, aligned to kAlignment, freed with the buffer.
 template <typename T>
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
 
-  // Fails with kOutOfMemory, naming `what`, instead of aborting.
+  // All zeros. Fails with kOutOfMemory, naming `what`, instead of aborting. Natively the system
+  // hands out zeros as they are touched: a large buffer costs what is used of it.
   static Result<AlignedBuffer> Create(std::size_t size, const char* what) {
-    AlignedBuffer buffer;
-    const std::size_t most = (std::numeric_limits<std::size_t>::max() - kAlignment) / sizeof(T);
-    void* memory = nullptr;
-    if (size <= most) {
-      const std::size_t bytes = RoundUp(size * sizeof(T) + (size == 0 ? 1 : 0), kAlignment);
-      memory = std::aligned_alloc(kAlignment, bytes);
-      if (memory != nullptr) std::memset(memory, 0, bytes);
-    }
-    if (memory == nullptr) {
-      return Error{ErrorCode::kOutOfMemory, "no memory for " + std::string(what) + ": " +
-                                                std::to_string(size) + " values of " +
-                                                std::to_string(sizeof(T)) + " bytes"};
-    }
-    buffer.memory_.reset(static_cast<T*>(memory));
-    buffer.size_ = size;
-    return buffer;
+    return Take(size, what, [](std::size_t bytes) { return std::calloc(1, bytes); });
   }
 
-  T* data() { return memory_.get(); }
-  const T* data() const { return memory_.get(); }
+  // The same with any values, for who sets them all: nothing is touched yet, in WebAssembly too.
+  static Result<AlignedBuffer> CreateUnset(std::size_t size, const char* what) {
+    return Take(size, what, [](std::size_t bytes) { return std::malloc(bytes); });
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
 
  private:
   struct Free {
-    void operator()(T* memory) const { std::free(memory); }
+    void operator()(void* memory) const { std::free(memory); }
   };
-  std::unique_ptr<T, Free> memory_;
+
+  static Result<AlignedBuffer> Take(std::size_t size, const char* what,
+                                    void* (*allocate)(std::size_t bytes)) {
+    AlignedBuffer buffer;
+    const std::size_t most = (std::numeric_limits<std::size_t>::max() - kAlignment) / sizeof(T);
+    if (size <= most) buffer.memory_.reset(allocate(size * sizeof(T) + kAlignment));
+    if (!buffer.memory_) {
+      return Error{ErrorCode::kOutOfMemory, "no memory for " + std::string(what) + ": " +
+                                                std::to_string(size) + " values of " +
+                                                std::to_string(sizeof(T)) + " bytes"};
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(buffer.memory_.get());
+    buffer.data_ = reinterpret_cast<T*>(RoundUp(address, kAlignment));
+    buffer.size_ = size;
+    return buffer;
+  }
+
+  std::unique_ptr<void, Free> memory_;  // begins less than kAlignment bytes before data_
+  T* data_ = nullptr;
   std::size_t size_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "engine/format/json.h"
 #include "engine/kernels/kernels.h"
@@ -14,45 +15,95 @@ namespace {
 constexpr std::int64_t kMostLayers = 1 << 10;
 constexpr std::int64_t kMostWidth = 1 << 16;
 constexpr std::int64_t kMostPositions = 1 << 20;
-constexpr std::int64_t kMostTokens = 1 << 24;
 
 Error Bad(const std::string& what) {
   return Error{ErrorCode::kUnsupported, "config.json: " + what};
 }
 
+// The value of a key that may be absent or null.
+const Json* FindValue(const Json& json, std::string_view key) {
+  const Json* const value = FindMember(json, key);
+  return value != nullptr && value->is_null() ? nullptr : value;
+}
+
 Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most) {
-  if (!json.contains(key)) {
-    return Bad(std::string("\"") + key + "\" is missing");
-  }
-  const auto value = WholeNumber(json[key], 1, most);
+  const Json* const json_value = FindMember(json, key);
+  if (json_value == nullptr) return Bad(std::string("\"") + key + "\" is missing");
+  const auto value = WholeNumber(*json_value, 1, most);
   if (!value) {
-    return Bad(std::string("\"") + key + "\" is " + Shown(json[key]) +
+    return Bad(std::string("\"") + key + "\" is " + Shown(*json_value) +
                ", expected a whole number from 1 to " + std::to_string(most));
   }
   return static_cast<std::size_t>(*value);
 }
 
 Result<Activation> ReadActivation(const Json& json) {
-  const Json name = json.contains("activation_function") ? json["activation_function"] : "gelu_new";
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
-  if (name == "gelu") return Activation::kGeluErf;
-  return Bad("\"activation_function\" is " + Shown(name) +
+  const Json* const name = FindMember(json, "activation_function");
+  if (name == nullptr || *name == "gelu_new" || *name == "gelu_pytorch_tanh") {
+    return Activation::kGeluTanh;
+  }
+  if (*name == "gelu") return Activation::kGeluErf;
+  return Bad("\"activation_function\" is " + Shown(*name) +
              ", expected \"gelu_new\", \"gelu_pytorch_tanh\" or \"gelu\"");
 }
 
 // The value of a yes-or-no key.
 Result<bool> ReadFlag(const Json& json, const char* key, bool otherwise) {
-  if (!json.contains(key) || json[key].is_null()) return otherwise;
-  if (!json[key].is_boolean()) {
-    return Bad(std::string("\"") + key + "\" is " + Shown(json[key]) + ", expected true or false");
+  const Json* const value = FindValue(json, key);
+  if (value == nullptr) return otherwise;
+  if (value->is_boolean()) return value->get<bool>();
+  return Bad(std::string("\"") + key + "\" is " + Shown(*value) + ", expected true or false");
+}
+
+Result<float> ReadEpsilon(const Json& json, float otherwise) {
+  const Json* const value = FindMember(json, "layer_norm_epsilon");
+  if (value == nullptr) return otherwise;
+  // As a float, which is what computes with it: 1e-60 would be zero.
+  const float epsilon = value->is_number() ? value->get<float>() : 0.0f;
+  if (epsilon >= std::numeric_limits<float>::min() && epsilon < 1.0f) return epsilon;
+  return Bad("\"layer_norm_epsilon\" is " + Shown(*value) +
+             ", expected a number from 1.2e-38 to 1");
+}
+
+// Tiny test models carry GPT-2's own 50256, others -1: outside the vocabulary means that there is
+// none.
+Result<std::optional<std::int32_t>> ReadEndOfText(const Json& json, std::size_t vocab_size) {
+  using Id = std::optional<std::int32_t>;
+  const Json* const value = FindValue(json, "eos_token_id");
+  if (value == nullptr) return Id();
+  const auto id = WholeNumber(*value, std::numeric_limits<std::int64_t>::min(),
+                              std::numeric_limits<std::int64_t>::max());
+  if (!id) return Bad("\"eos_token_id\" is " + Shown(*value) + ", expected a token id or null");
+  const bool is_token = *id >= 0 && static_cast<std::uint64_t>(*id) < vocab_size;
+  return is_token ? Id(static_cast<std::int32_t>(*id)) : Id();
+}
+
+Result<StoredWeights> ReadStoredWeights(const Json& json) {
+  const Json* const quantization = FindMember(json, kQuantizationConfigKey);
+  if (quantization == nullptr) return StoredWeights::kHub;
+  const Json* const method = FindMember(*quantization, "quant_method");
+  const Json* const name = FindMember(*quantization, "weights");
+  if (method == nullptr || *method != "gpt2-wasm" || name == nullptr) {
+    return Bad("\"quantization_config\" is " + Shown(*quantization) +
+               ", expected {\"quant_method\": \"gpt2-wasm\", \"weights\": ...}");
   }
-  return json[key].get<bool>();
+  const Json* const group_size = FindMember(*quantization, "group_size");
+  if (group_size != nullptr && !WholeNumber(*group_size, kGroup, kGroup)) {
+    return Bad("\"group_size\" is " + Shown(*group_size) + ", expected " + std::to_string(kGroup));
+  }
+  for (const StoredWeights weights :
+       {StoredWeights::kF32, StoredWeights::kF16, StoredWeights::kQ8, StoredWeights::kQ4}) {
+    if (*name == StoredWeightsName(weights)) return weights;
+  }
+  return Bad("\"weights\" in \"quantization_config\" is " + Shown(*name) +
+             ", expected \"f32\", \"f16\", \"q8\" or \"q4\"");
 }
 
 // Variants of attention that change the result and that GPT-2 itself does not use.
 Status RefuseUnknownVariants(const Json& json) {
-  if (json.contains("model_type") && json["model_type"] != "gpt2") {
-    return Bad("\"model_type\" is " + Shown(json["model_type"]) + ", expected \"gpt2\"");
+  const Json* const type = FindMember(json, "model_type");
+  if (type != nullptr && *type != "gpt2") {
+    return Bad("\"model_type\" is " + Shown(*type) + ", expected \"gpt2\"");
   }
   GPT2_ASSIGN(const bool scaled, ReadFlag(json, "scale_attn_weights", true));
   if (!scaled) return Bad("\"scale_attn_weights\": false is not supported");
@@ -62,20 +113,42 @@ Status RefuseUnknownVariants(const Json& json) {
 }
 
 // No size that the engine computes from `c` may leave std::size_t, which has 32 bits in
-// WebAssembly.
+// WebAssembly: neither a matrix with its padding nor the KV cache with its own, in floats.
 Status CheckAddressable(const Config& c) {
-  const std::uint64_t embedding = std::uint64_t{c.vocab_size} * c.n_embd;
-  const std::uint64_t widest = std::uint64_t{c.n_inner} * c.n_embd;
-  const std::uint64_t cache = std::uint64_t{c.n_layer} * c.n_positions * c.n_embd * 2;
-  const std::uint64_t attention = std::uint64_t{3} * c.n_embd * c.n_embd;
-  const std::uint64_t largest = std::max({embedding, widest, cache, attention});
-  // 16: four bytes a value, and twice the room for padding to tiles, groups and blocks.
-  if (largest <= std::numeric_limits<std::size_t>::max() / 16) return Done{};
+  const auto padded = [](std::uint64_t size, std::uint64_t multiple) {
+    return (size + multiple - 1) / multiple * multiple;
+  };
+  const auto matrix = [&](std::uint64_t out, std::uint64_t in) {
+    return padded(out, kTileRows) * padded(in, kGroup);
+  };
+  const std::uint64_t cache = std::uint64_t{2} * c.n_layer * c.n_head * padded(c.head_dim(), 4) *
+                              padded(c.n_positions, kKvBlock);
+  const std::uint64_t largest = std::max(
+      {matrix(c.vocab_size, c.n_embd), matrix(c.n_inner, c.n_embd), matrix(c.n_embd, c.n_inner),
+       matrix(std::uint64_t{3} * c.n_embd, c.n_embd), matrix(c.n_positions, c.n_embd), cache});
+  // Half the address space: pointers into one block must be comparable, and the rest needs room.
+  if (largest <= std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return Done{};
   return Bad("a model of this shape has a matrix of " + std::to_string(largest) +
              " values, more than this build can address");
 }
 
 }  // namespace
+
+std::string_view StoredWeightsName(StoredWeights weights) {
+  switch (weights) {
+    case StoredWeights::kHub:
+      return "hub";
+    case StoredWeights::kF32:
+      return "f32";
+    case StoredWeights::kF16:
+      return "f16";
+    case StoredWeights::kQ8:
+      return "q8";
+    case StoredWeights::kQ4:
+      return "q4";
+  }
+  return "hub";
+}
 
 Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(const Json json, ParseJson(text, "config.json"));
@@ -86,11 +159,12 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", kMostWidth));
   GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", kMostWidth));
   GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", kMostLayers));
-  GPT2_ASSIGN(c.vocab_size, ReadSize(json, "vocab_size", kMostTokens));
-  GPT2_ASSIGN(c.n_positions, ReadSize(json, json.contains("n_positions") ? "n_positions" : "n_ctx",
-                                      kMostPositions));
+  GPT2_ASSIGN(c.vocab_size, ReadSize(json, "vocab_size", std::int64_t{kMostVocabulary}));
+  const bool has_positions = FindMember(json, "n_positions") != nullptr;
+  GPT2_ASSIGN(c.n_positions,
+              ReadSize(json, has_positions ? "n_positions" : "n_ctx", kMostPositions));
   c.n_inner = 4 * c.n_embd;
-  if (json.contains("n_inner") && !json["n_inner"].is_null()) {
+  if (FindValue(json, "n_inner") != nullptr) {
     GPT2_ASSIGN(c.n_inner, ReadSize(json, "n_inner", 4 * kMostWidth));
   }
   if (c.n_embd % c.n_head != 0) {
@@ -104,28 +178,9 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_TRY(CheckAddressable(c));
   GPT2_ASSIGN(c.activation, ReadActivation(json));
   GPT2_ASSIGN(c.tie_word_embeddings, ReadFlag(json, "tie_word_embeddings", true));
-  if (json.contains("layer_norm_epsilon")) {
-    const Json& epsilon = json["layer_norm_epsilon"];
-    if (!epsilon.is_number() || !(epsilon.get<double>() > 0) || !(epsilon.get<double>() < 1)) {
-      return Bad("\"layer_norm_epsilon\" is " + Shown(epsilon) + ", expected a number in (0, 1)");
-    }
-    c.layer_norm_epsilon = epsilon.get<float>();
-  }
-  if (json.contains("eos_token_id")) {
-    // Tiny test models carry GPT-2's own 50256: outside the vocabulary means that there is none.
-    const auto eos =
-        WholeNumber(json["eos_token_id"], 0, static_cast<std::int64_t>(c.vocab_size) - 1);
-    if (eos) c.eos_token_id = static_cast<std::int32_t>(*eos);
-  }
-  if (json.contains(kQuantizationConfigKey)) {
-    const Json& quantization = json[kQuantizationConfigKey];
-    if (!quantization.is_object() || quantization.value("quant_method", Json()) != "gpt2-wasm" ||
-        !quantization.contains("weights") || !quantization["weights"].is_string()) {
-      return Bad("\"quantization_config\" is " + Shown(quantization) +
-                 ", expected {\"quant_method\": \"gpt2-wasm\", \"weights\": ...}");
-    }
-    model.weights = quantization["weights"].get<std::string>();
-  }
+  GPT2_ASSIGN(c.layer_norm_epsilon, ReadEpsilon(json, c.layer_norm_epsilon));
+  GPT2_ASSIGN(c.eos_token_id, ReadEndOfText(json, c.vocab_size));
+  GPT2_ASSIGN(model.weights, ReadStoredWeights(json));
   return model;
 }
 

@@ -1,7 +1,7 @@
 // config.json of a Hugging Face GPT-2 folder.
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <string_view>
 
 #include "engine/base/result.h"
@@ -12,10 +12,17 @@ namespace gpt2 {
 // The keys that this project adds to config.json, see weights_tools/FORMAT.md.
 inline constexpr std::string_view kQuantizationConfigKey = "quantization_config";
 
+// What quantization_config says that the matrices of a converted model are; kHub: nothing, as they
+// are whatever floats the hub's file has.
+enum class StoredWeights { kHub, kF32, kF16, kQ8, kQ4 };
+std::string_view StoredWeightsName(StoredWeights weights);  // "hub", "f32", "f16", "q8", "q4"
+
+// Tokens of the largest vocabulary that a config.json may have.
+inline constexpr std::size_t kMostVocabulary = std::size_t{1} << 24;
+
 struct ModelConfig {
   Config config;
-  // "f32", "f16", "q8" or "q4" where quantization_config says so, "" for a hub folder.
-  std::string weights;
+  StoredWeights weights = StoredWeights::kHub;
 };
 
 // Reads the text of a config.json. Fails where a needed number is missing or impossible, and where

@@ -1,38 +1,150 @@
 #include "engine/format/json.h"
 
+#include <algorithm>
 #include <cmath>
-#include <set>
+#include <utility>
+
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
+namespace {
 
-Result<Json> ParseJson(std::string_view text, const std::string& what) {
-  std::vector<std::set<std::string, std::less<>>> open_objects;
-  std::string duplicate;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
-    if (event == Json::parse_event_t::object_end && !open_objects.empty()) open_objects.pop_back();
-    if (event == Json::parse_event_t::key && !open_objects.empty()) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!open_objects.back().insert(key).second) duplicate = key;
+// Builds a value while the parser runs. Containers that are open own what they have so far and move
+// into the one around them when they close, so nothing here recurses.
+class ValueBuilder final : public nlohmann::json_sax<Json> {
+ public:
+  // With `take` the text must be an object, and its members go there.
+  ValueBuilder(const std::string& what, const MemberSink* take) : what_(what), take_(take) {}
+
+  bool null() override { return Add(Json()); }
+  bool boolean(bool value) override { return Add(value); }
+  bool number_integer(std::int64_t value) override { return Add(value); }
+  bool number_unsigned(std::uint64_t value) override { return Add(value); }
+  bool number_float(double value, const std::string&) override { return Add(value); }
+  bool string(std::string& value) override { return Add(std::move(value)); }
+  bool binary(Json::binary_t&) override { return Refuse("binary data"); }  // JSON has none
+  bool start_array(std::size_t) override { return Open(Json::array()); }
+  bool start_object(std::size_t) override { return Open(Json::object()); }
+  bool end_array() override { return Close(); }
+  bool key(std::string& name) override {
+    open_.back().key = std::move(name);
+    return true;
+  }
+
+  bool end_object() override {
+    std::vector<std::string_view> keys;
+    for (const auto& [name, value] : open_.back().container.get_ref<const Json::object_t&>()) {
+      keys.push_back(name);
+    }
+    std::sort(keys.begin(), keys.end());
+    const auto twice = std::adjacent_find(keys.begin(), keys.end());
+    if (twice != keys.end()) return Refuse("the key " + Quoted(*twice) + " twice");
+    return Close();
+  }
+
+  bool parse_error(std::size_t byte, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    constexpr int kOutOfRange = 406;  // a number past what a double holds
+    if (error.id == kOutOfRange)
+      return Refuse("a number too large at byte " + std::to_string(byte));
+    error_ = {ErrorCode::kCorrupt,
+              what_ + " is not valid JSON: stopped at byte " + std::to_string(byte)};
+    return false;
+  }
+
+  Json& value() { return value_; }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  struct Container {
+    Json container;
+    std::string key;  // of the member that is being read
+  };
+
+  bool Refuse(const std::string& found) {
+    error_ = {ErrorCode::kCorrupt, what_ + " has " + found};
+    return false;
+  }
+
+  bool Open(Json container) {
+    if (open_.empty() && take_ != nullptr && !container.is_object()) return RefuseRoot(container);
+    if (open_.size() == kMostDepth) {
+      return Refuse("more than " + std::to_string(kMostDepth) +
+                    " arrays and objects inside each other");
+    }
+    open_.push_back({std::move(container), {}});
+    return true;
+  }
+
+  bool Close() {
+    Json closed = std::move(open_.back().container);
+    open_.pop_back();
+    return Add(std::move(closed));
+  }
+
+  bool Add(Json value) {
+    if (open_.empty()) {
+      if (take_ != nullptr && !value.is_object()) return RefuseRoot(value);
+      value_ = std::move(value);
+      return true;
+    }
+    auto& [container, key] = open_.back();
+    if (container.is_array()) {
+      container.push_back(std::move(value));
+    } else if (open_.size() == 1 && take_ != nullptr) {
+      const Status taken = (*take_)(key, value);
+      if (!taken.ok()) error_ = taken.error();
+      return taken.ok();
+    } else {
+      // Not through the map, which would look for the key among all others.
+      container.get_ref<Json::object_t&>().emplace_back(std::move(key), std::move(value));
     }
     return true;
-  };
-  Json json = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (json.is_discarded()) {
-    return Error{ErrorCode::kCorrupt,
-                 what + " is not valid JSON (" + std::to_string(text.size()) + " bytes read)"};
   }
-  if (!duplicate.empty()) {
-    return Error{ErrorCode::kCorrupt, what + " has the key \"" + duplicate + "\" twice"};
+
+  bool RefuseRoot(const Json& value) {
+    error_ = {ErrorCode::kCorrupt, what_ + ": expected an object, found " + Shown(value)};
+    return false;
   }
-  return json;
+
+  const std::string& what_;
+  const MemberSink* take_;
+  std::vector<Container> open_;
+  Json value_;
+  std::optional<Error> error_;
+};
+
+Result<Json> Parse(std::string_view text, const std::string& what, const MemberSink* take) {
+  ValueBuilder builder(what, take);
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  if (builder.error()) return *builder.error();
+  return std::move(builder.value());
+}
+
+}  // namespace
+
+Result<Json> ParseJson(std::string_view text, const std::string& what) {
+  return Parse(text, what, /*take=*/nullptr);
+}
+
+Status ForMembers(std::string_view text, const std::string& what, MemberSink take) {
+  GPT2_TRY(Parse(text, what, &take));
+  return Done{};
 }
 
 std::string Shown(const Json& value) {
-  constexpr std::size_t kMost = 80;
-  const std::string text =
-      value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+  if (value.is_string()) return Quoted(value.get_ref<const std::string&>());
+  if (value.is_array()) return "an array of " + std::to_string(value.size());
+  if (value.is_object()) return "an object of " + std::to_string(value.size());
+  return value.dump();
+}
+
+const Json* FindMember(const Json& value, std::string_view key) {
+  if (!value.is_object()) return nullptr;
+  for (const auto& [name, member] : value.get_ref<const Json::object_t&>()) {
+    if (name == key) return &member;
+  }
+  return nullptr;
 }
 
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most) {

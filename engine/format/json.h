@@ -1,6 +1,7 @@
 // Reading JSON that may be anything: no exceptions, no surprises.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -9,17 +10,33 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 
 namespace gpt2 {
 
+// Keeps the order of keys. Looking one up takes as long as the object has keys.
 using Json = nlohmann::ordered_json;
 
-// Parses `text`; an error names `what`, and says "duplicate" when a key stands twice in one object.
+// Arrays and objects that may be open at once. Whatever walks over a value may recurse.
+inline constexpr std::size_t kMostDepth = 64;
+
+// Parses `text`. An error names `what` and the byte, the depth, or the key that stands twice in one
+// object. Time and memory grow linearly with the text.
 Result<Json> ParseJson(std::string_view text, const std::string& what);
 
-// `value` as text for an error message: valid UTF-8, at most some 80 bytes.
+// Parses `text`, which must be an object, and gives its members to `take` as they are read: no more
+// than one of them is held. Ends with the first error of `take`, whose duty it is to see to keys
+// that stand twice.
+using MemberSink = FunctionRef<Status(std::string& key, Json& value)>;
+Status ForMembers(std::string_view text, const std::string& what, MemberSink take);
+
+// `value` as text for an error message: valid UTF-8, some 80 bytes at most. Arrays and objects only
+// say what they are.
 std::string Shown(const Json& value);
+
+// The member `key` of `value`; null where `value` is no object or has none.
+const Json* FindMember(const Json& value, std::string_view key);
 
 // A whole number in [least, most], if `value` is one.
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most);

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "engine/format/json.h"
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
 
-constexpr std::uint64_t kLargestHeader = 100'000'000;
+constexpr std::size_t kMostDimensions = 8;  // masks have four
 constexpr std::int64_t kLargestOffset = std::int64_t{1} << 53;
 
 struct DTypeRow {
@@ -38,24 +42,32 @@ std::optional<std::uint64_t> CountValues(const std::vector<std::uint64_t>& shape
 }
 
 Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
-  const auto bad = [&](const std::string& what) { return Bad("tensor \"" + name + "\": " + what); };
-  if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string() ||
-      !json.contains("shape") || !json["shape"].is_array() || !json.contains("data_offsets") ||
-      !json["data_offsets"].is_array() || json["data_offsets"].size() != 2) {
+  const auto bad = [&](const std::string& what) {
+    return Bad("tensor " + Quoted(name) + ": " + what);
+  };
+  const Json* const dtype = FindMember(json, "dtype");
+  const Json* const shape = FindMember(json, "shape");
+  const Json* const offsets = FindMember(json, "data_offsets");
+  if (dtype == nullptr || !dtype->is_string() || shape == nullptr || !shape->is_array() ||
+      offsets == nullptr || !offsets->is_array() || offsets->size() != 2) {
     return bad("expected dtype, shape and two data_offsets");
   }
   TensorInfo tensor;
   tensor.name = name;
   for (const DTypeRow& row : kDTypes) {
-    if (json["dtype"] == row.name) tensor.dtype = row.dtype;
+    if (dtype->get_ref<const std::string&>() == row.name) tensor.dtype = row.dtype;
   }
-  for (const Json& size : json["shape"]) {
+  if (shape->size() > kMostDimensions) {
+    return bad("its shape has " + std::to_string(shape->size()) + " dimensions, expected at most " +
+               std::to_string(kMostDimensions));
+  }
+  for (const Json& size : *shape) {
     const auto value = WholeNumber(size, 0, kLargestOffset);
     if (!value) return bad("its shape has a size that is not a whole number");
     tensor.shape.push_back(static_cast<std::uint64_t>(*value));
   }
-  const auto begin = WholeNumber(json["data_offsets"][0], 0, kLargestOffset);
-  const auto end = WholeNumber(json["data_offsets"][1], 0, kLargestOffset);
+  const auto begin = WholeNumber((*offsets)[0], 0, kLargestOffset);
+  const auto end = WholeNumber((*offsets)[1], 0, kLargestOffset);
   if (!begin || !end || *begin > *end) return bad("its data_offsets are not a range of bytes");
   tensor.begin = static_cast<std::uint64_t>(*begin);
   tensor.end = static_cast<std::uint64_t>(*end);
@@ -67,6 +79,24 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
                " bytes, its data_offsets span " + std::to_string(tensor.end - tensor.begin));
   }
   return tensor;
+}
+
+// Other values than text are somebody else's: nothing here asks for them.
+Status ReadMetadata(const Json& json, std::map<std::string, std::string>& metadata) {
+  if (!json.is_object()) return Bad("\"__metadata__\" is " + Shown(json) + ", expected an object");
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_string()) metadata[key] = value.get_ref<const std::string&>();
+  }
+  return Done{};
+}
+
+Status CheckNamesDiffer(const std::vector<TensorInfo>& tensors) {
+  std::vector<std::string_view> names;
+  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return Done{};
+  return Bad("tensor " + Quoted(*twice) + " stands twice");
 }
 
 }  // namespace
@@ -94,7 +124,7 @@ std::string TensorInfo::Describe() const {
   return text + "]";
 }
 
-Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix) {
+Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix, std::uint64_t most) {
   if (prefix.size() < kSafetensorsPrefix) {
     return Bad("the file is " + std::to_string(prefix.size()) +
                " bytes, its header length takes 8");
@@ -103,37 +133,41 @@ Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix) {
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
     length |= static_cast<std::uint64_t>(static_cast<unsigned char>(prefix[i])) << (8 * i);
   }
-  if (length < 2 || length > kLargestHeader) {
-    return Bad("not a safetensors file: its header length is " + std::to_string(length) +
-               " bytes, expected 2 to " + std::to_string(kLargestHeader));
+  if (length < 2 || length > most) {
+    return Bad("no safetensors file of this model: its header length is " + std::to_string(length) +
+               " bytes, expected 2 to " + std::to_string(most));
   }
   return static_cast<std::size_t>(length);
 }
 
-Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text) {
-  GPT2_ASSIGN(const Json json, ParseJson(text, "the header of model.safetensors"));
-  if (!json.is_object()) return Bad("its header is not a JSON object");
+Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size_t most_tensors) {
   SafetensorsHeader header;
-  for (const auto& [name, value] : json.items()) {
+  bool has_metadata = false;
+  const auto take = [&](const std::string& name, const Json& value) -> Status {
     if (name == "__metadata__") {
-      if (!value.is_object()) return Bad("\"__metadata__\" is not an object");
-      for (const auto& [key, entry] : value.items()) {
-        if (entry.is_string()) header.metadata[key] = entry.get<std::string>();
-      }
-      continue;
+      if (std::exchange(has_metadata, true)) return Bad("\"__metadata__\" stands twice");
+      return ReadMetadata(value, header.metadata);
+    }
+    if (header.tensors.size() == most_tensors) {
+      return Bad("more than " + std::to_string(most_tensors) +
+                 " tensors, which is all that a GPT-2 of this config.json can have");
     }
     GPT2_ASSIGN(TensorInfo tensor, ReadTensor(name, value));
     header.tensors.push_back(std::move(tensor));
-  }
-  std::stable_sort(header.tensors.begin(), header.tensors.end(),
-                   [](const TensorInfo& a, const TensorInfo& b) {
-                     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-                   });
+    return Done{};
+  };
+  GPT2_TRY(ForMembers(text, "the header of model.safetensors", take));
+  GPT2_TRY(CheckNamesDiffer(header.tensors));
+  // Empty tensors may lie at the same place; their names make the order the same everywhere.
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [](const TensorInfo& a, const TensorInfo& b) {
+              return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+            });
   std::uint64_t expected = 0;
   for (const TensorInfo& tensor : header.tensors) {
     if (tensor.begin != expected) {
-      return Bad("tensor \"" + tensor.name + "\" begins at byte " + std::to_string(tensor.begin) +
-                 ", expected " + std::to_string(expected) +
+      return Bad("tensor " + Quoted(tensor.name) + " begins at byte " +
+                 std::to_string(tensor.begin) + ", expected " + std::to_string(expected) +
                  ": tensors must neither overlap nor leave gaps");
     }
     expected = tensor.end;

@@ -31,8 +31,8 @@ struct TensorInfo {
 };
 
 struct SafetensorsHeader {
-  std::vector<TensorInfo>
-      tensors;  // in order of `begin`: they cover the data without gap or overlap
+  // In order of `begin`: they cover the data without gap or overlap. Names differ.
+  std::vector<TensorInfo> tensors;
   std::map<std::string, std::string> metadata;
 
   std::uint64_t data_bytes() const { return tensors.empty() ? 0 : tensors.back().end; }
@@ -40,10 +40,14 @@ struct SafetensorsHeader {
 
 inline constexpr std::size_t kSafetensorsPrefix = 8;  // bytes of the little-endian header length
 
-// The length of the header that follows the prefix. At most 100 MB, as in the reference reader.
-Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix);
+inline constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as in the reference reader
 
-// Parses the header; fails on anything that would make two readers disagree.
-Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view json);
+// The length of the header that follows the prefix, at most `most` bytes.
+Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix,
+                                          std::uint64_t most = kMostHeaderBytes);
+
+// Parses the header; fails on anything that would make two readers disagree, and, before it has
+// read on, on more tensors than `most_tensors`.
+Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view json, std::size_t most_tensors);
 
 }  // namespace gpt2

@@ -4,9 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <map>
+#include <string_view>
 #include <utility>
+
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
@@ -44,42 +45,17 @@ bool ToFloats(DType dtype, const std::byte* bytes, std::size_t count, float* flo
   return finite;
 }
 
-// Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
-// a tied head.
-bool IsIgnored(const std::string& name, const Config& config) {
-  if (name == "lm_head.weight") return config.tie_word_embeddings;
-  return name.starts_with("h.") &&
-         (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
-}
-
-// Bytes of a tensor whose shape was checked against config.json, which bounds them.
-std::size_t BytesOf(const TensorInfo& tensor) {
-  return static_cast<std::size_t>(tensor.end - tensor.begin);
-}
-
-std::string ShapeText(const std::vector<std::uint64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 }  // namespace
 
-// A tensor is consumed in units: a row, or a band of kGroup rows of a transposed matrix.
-struct WeightReader::Stream {
-  enum class Kind { kSkip, kMatrixRows, kMatrixInputs, kFloats, kCodes, kScales };
+struct WeightReader::Stream : TensorPlan {
+  explicit Stream(const TensorPlan& plan) : TensorPlan(plan) {}
 
-  Kind kind = Kind::kSkip;
-  const TensorInfo* tensor = nullptr;
-  const TensorSlot* slot = nullptr;
-  std::size_t rows = 0;  // of the tensor as stored
-  std::size_t row_bytes = 0;
-  std::size_t unit_rows = 1;
   std::size_t next_row = 0;
   std::vector<float> floats;  // one unit, widened
 
   std::size_t UnitBytes() const { return std::min(unit_rows, rows - next_row) * row_bytes; }
   bool IsDone() const { return next_row == rows; }
+  bool OwnsMemory() const { return kind != Kind::kSkip && kind != Kind::kScales; }
 
   // Takes UnitBytes() bytes.
   Status Take(const std::byte* bytes);
@@ -89,7 +65,7 @@ Status WeightReader::Stream::Take(const std::byte* bytes) {
   const std::size_t count = std::min(unit_rows, rows - next_row);
   const std::size_t row = std::exchange(next_row, next_row + count);
   const auto bad = [&](const char* what) {
-    return Corrupt("tensor \"" + tensor->name + "\" row " + std::to_string(row) + ": " + what);
+    return Corrupt("tensor " + Quoted(tensor->name) + " row " + std::to_string(row) + ": " + what);
   };
   if (kind == Kind::kSkip) return Done{};
   if (kind == Kind::kCodes) {
@@ -133,177 +109,75 @@ Status WeightReader::Stream::Take(const std::byte* bytes) {
   return Done{};
 }
 
-std::string SlotName(const std::string& tensor_name) {
-  constexpr std::string_view kPrefix = "transformer.";
-  return tensor_name.starts_with(kPrefix) ? tensor_name.substr(kPrefix.size()) : tensor_name;
-}
-
 WeightReader::WeightReader(ModelConfig config, WeightFormat float_format)
     : config_(std::move(config)),
       float_format_(float_format),
-      weights_(std::make_unique<Weights>()) {}
+      weights_(std::make_unique<Weights>()) {
+  weights_->config = config_.config;
+  slots_ = TensorSlots(*weights_);
+}
 
 WeightReader::~WeightReader() = default;
 WeightReader::WeightReader(WeightReader&&) noexcept = default;
 WeightReader& WeightReader::operator=(WeightReader&&) noexcept = default;
 
 Status WeightReader::Feed(std::span<const std::byte> bytes) {
+  if (failure_) return *failure_;
+  const Status taken = Take(bytes);
+  if (!taken.ok()) return Fail(taken.error());
+  return Done{};
+}
+
+Error WeightReader::Fail(const Error& error) {
+  failure_ = error;
+  streams_ = {};
+  slots_ = {};
+  weights_.reset();
+  header_ = {};
+  pending_ = {};
+  return error;
+}
+
+Status WeightReader::Take(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    if (!slots_.empty()) {
-      if (current_ == streams_.size()) {
-        return Corrupt(std::to_string(bytes.size()) + " bytes follow the last tensor");
-      }
-      GPT2_TRY(FeedTensor(bytes));
-      continue;
-    }
-    const std::size_t wanted = kSafetensorsPrefix + header_length_;
-    const std::size_t take = std::min(wanted - pending_.size(), bytes.size());
-    pending_.append(reinterpret_cast<const char*>(bytes.data()), take);
-    bytes = bytes.subspan(take);
-    if (pending_.size() < wanted) break;
-    if (header_length_ == 0) {
-      GPT2_ASSIGN(header_length_, ReadSafetensorsPrefix(pending_));
+    if (!has_header_) {
+      GPT2_TRY(TakeHeader(bytes));
+    } else if (current_ < streams_.size()) {
+      GPT2_TRY(TakeTensor(bytes));
     } else {
-      GPT2_TRY(ReadHeader(std::string_view(pending_).substr(kSafetensorsPrefix)));
-      pending_.clear();
+      return Corrupt(std::to_string(bytes.size()) + " bytes follow the last tensor");
     }
   }
   return Done{};
 }
 
-Status WeightReader::ReadHeader(std::string_view json) {
-  GPT2_ASSIGN(header_, ReadSafetensorsHeader(json));
-  const auto format = header_.metadata.find(kFormatKey);
-  is_converted_ = format != header_.metadata.end() && format->second == kFormatName;
-  const std::string& version = header_.metadata[kVersionKey];
-  if (is_converted_ && version != kFormatVersion && version != kQ4FormatVersion) {
-    return Error{ErrorCode::kUnsupported, "model.safetensors: version \"" + version +
-                                              "\", this engine reads " + kFormatVersion + " and " +
-                                              kQ4FormatVersion};
+Status WeightReader::TakeHeader(std::span<const std::byte>& bytes) {
+  const std::size_t wanted = kSafetensorsPrefix + header_length_;
+  const std::size_t take = std::min(wanted - pending_.size(), bytes.size());
+  pending_.append(reinterpret_cast<const char*>(bytes.data()), take);
+  bytes = bytes.subspan(take);
+  if (pending_.size() < wanted) return Done{};
+  const std::size_t most_tensors = MostTensors(slots_, config_.config);
+  if (header_length_ == 0) {
+    GPT2_ASSIGN(header_length_, ReadSafetensorsPrefix(pending_, MostHeaderBytes(most_tensors)));
+    return Done{};
   }
-  if (is_converted_ == config_.weights.empty()) {
-    return Corrupt(is_converted_
-                       ? "converted weights, but config.json has no quantization_config"
-                       : "hub weights, but config.json has a quantization_config: the two files "
-                         "belong to different models");
-  }
-  return PlanTensors();
-}
-
-Status WeightReader::PlanTensors() {
-  weights_->config = config_.config;
-  slots_ = TensorSlots(*weights_);
-  std::map<std::string, TensorSlot*, std::less<>> by_name;
-  for (TensorSlot& slot : slots_) by_name[slot.name] = &slot;
-  std::map<std::string, const TensorInfo*, std::less<>> seen;
-  for (const TensorInfo& tensor : header_.tensors) {
-    const std::string name = SlotName(tensor.name);
-    if (!seen.emplace(name, &tensor).second) {
-      return Corrupt("tensor \"" + name + "\" stands twice, with and without \"transformer.\"");
-    }
-    const std::string owner = name.ends_with(kScaleSuffix)
-                                  ? name.substr(0, name.size() - std::strlen(kScaleSuffix))
-                                  : name;
-    const auto slot = by_name.find(owner);
-    if (slot == by_name.end()) {
-      if (!IsIgnored(name, config_.config)) {
-        return Corrupt("tensor \"" + tensor.name + "\" is no part of a GPT-2");
-      }
-      if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
-        return Corrupt("tensor \"" + tensor.name + "\" is too large");
-      }
-      Stream skipped;
-      skipped.tensor = &tensor;
-      skipped.rows = BytesOf(tensor);
-      skipped.row_bytes = 1;
-      skipped.unit_rows = 1 << 16;
-      streams_.push_back(std::move(skipped));
-    } else if (owner != name) {
-      GPT2_TRY(PlanScales(tensor, *slot->second));
-    } else {
-      GPT2_TRY(PlanTensor(tensor, *slot->second));
-    }
-  }
-  for (const TensorSlot& slot : slots_) {
-    const auto found = seen.find(slot.name);
-    if (found == seen.end() && slot.is_required) {
-      return Error{ErrorCode::kNotFound,
-                   "model.safetensors: tensor \"" + slot.name + "\" is missing, expected [" +
-                       std::to_string(slot.rows) + ", " + std::to_string(slot.cols) + "]"};
-    }
-    if (found == seen.end()) {
-      GPT2_TRY(AllocateSlot(slot, WeightFormat::kF32));
-    } else if (DTypeSize(found->second->dtype) == 1 && !seen.contains(slot.name + kScaleSuffix)) {
-      return Error{ErrorCode::kNotFound,
-                   "model.safetensors: tensor \"" + slot.name + kScaleSuffix + "\" is missing"};
-    }
-    weights_->bytes += slot.matrix != nullptr ? slot.matrix->bytes() : slot.floats->bytes();
-  }
-  return Done{};
-}
-
-Status WeightReader::PlanTensor(const TensorInfo& tensor, TensorSlot& slot) {
-  const bool transposed = slot.is_conv1d && !is_converted_;
-  std::vector<std::uint64_t> shape = {slot.rows, slot.cols};
-  if (transposed) shape = {slot.cols, slot.rows};
-  if (slot.is_vector) shape = {slot.cols};
-  const bool is_q4 =
-      tensor.dtype == DType::kU8 && header_.metadata.at(kVersionKey) == kQ4FormatVersion;
-  if (is_q4) shape = {slot.rows, CeilDiv(slot.cols, kGroup) * kGroup / 2};
-  if (tensor.shape != shape) {
-    return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() +
-                   ", config.json asks for " + ShapeText(shape));
-  }
-  Stream stream;
-  stream.tensor = &tensor;
-  stream.slot = &slot;
-  stream.rows = slot.is_vector ? 1 : transposed ? slot.cols : slot.rows;
-  const bool is_codes = is_q4 || tensor.dtype == DType::kI8;
-  if (is_codes && slot.matrix != nullptr && is_converted_) {
-    stream.kind = Stream::Kind::kCodes;
-  } else if (DTypeSize(tensor.dtype) < 2) {
-    return Error{ErrorCode::kUnsupported, "model.safetensors: tensor \"" + tensor.name + "\" is " +
-                                              tensor.Describe() + ", expected F32, F16 or BF16"};
-  } else if (slot.matrix == nullptr) {
-    stream.kind = Stream::Kind::kFloats;
-  } else {
-    stream.kind = transposed ? Stream::Kind::kMatrixInputs : Stream::Kind::kMatrixRows;
-    if (transposed) stream.unit_rows = kGroup;
-  }
-  stream.row_bytes = BytesOf(tensor) / stream.rows;
-  const WeightFormat codes_format = is_q4 ? WeightFormat::kQ4 : WeightFormat::kQ8;
-  GPT2_TRY(AllocateSlot(slot, is_codes ? codes_format : float_format_));
-  if (is_codes && slot.matrix->format() != codes_format) {
-    return Corrupt("tensor \"" + tensor.name + "\": codes need at least " + std::to_string(kGroup) +
-                   " inputs, this one has " + std::to_string(slot.cols));
-  }
-  weights_->parameter_count += slot.rows * slot.cols;
-  streams_.push_back(std::move(stream));
-  return Done{};
-}
-
-Status WeightReader::PlanScales(const TensorInfo& tensor, const TensorSlot& slot) {
-  const std::vector<std::uint64_t> shape = {slot.rows, CeilDiv(slot.cols, kGroup)};
-  // The codes come first, so that their matrix is there when its scales arrive.
-  const bool has_codes = slot.matrix != nullptr && slot.matrix->format() != WeightFormat::kF32 &&
-                         slot.matrix->rows() == slot.rows;
-  if (!has_codes || tensor.dtype != DType::kBF16 || tensor.shape != shape) {
-    return Corrupt("tensor \"" + tensor.name + "\" is " + tensor.Describe() + ", expected BF16 " +
-                   ShapeText(shape) + " after the codes \"" + slot.name + "\"");
-  }
-  Stream stream;
-  stream.kind = Stream::Kind::kScales;
-  stream.tensor = &tensor;
-  stream.slot = &slot;
-  stream.rows = slot.rows;
-  stream.row_bytes = BytesOf(tensor) / slot.rows;
-  streams_.push_back(std::move(stream));
+  const std::string_view json = std::string_view(pending_).substr(kSafetensorsPrefix);
+  GPT2_ASSIGN(header_, ReadSafetensorsHeader(json, most_tensors));
+  GPT2_ASSIGN(const auto plans, PlanTensors(header_, config_, slots_, float_format_));
+  for (const TensorPlan& plan : plans) streams_.emplace_back(plan);
+  has_header_ = true;
+  pending_ = {};
+  SkipDoneStreams();
   return Done{};
 }
 
 // Takes whole units straight from `bytes`; only a unit that is cut in two is put together first.
-Status WeightReader::FeedTensor(std::span<const std::byte>& bytes) {
+Status WeightReader::TakeTensor(std::span<const std::byte>& bytes) {
   Stream& stream = streams_[current_];
+  if (stream.OwnsMemory() && stream.next_row == 0 && pending_.empty()) {
+    GPT2_TRY(AllocateSlot(*stream.slot, stream.memory_format));
+  }
   while (!stream.IsDone() && !bytes.empty()) {
     const std::size_t unit = stream.UnitBytes();
     if (pending_.empty() && bytes.size() >= unit) {
@@ -330,17 +204,38 @@ void WeightReader::SkipDoneStreams() {
   }
 }
 
-Result<std::unique_ptr<Weights>> WeightReader::Finish() {
-  if (slots_.empty()) {
+Status WeightReader::CheckWhole() {
+  if (!has_header_) {
     return Corrupt("the file ends inside its header, after " + std::to_string(pending_.size()) +
                    " bytes");
   }
-  SkipDoneStreams();
-  if (current_ < streams_.size()) {
-    const Stream& stream = streams_[current_];
-    return Corrupt("the file ends inside tensor \"" + stream.tensor->name + "\", row " +
-                   std::to_string(stream.next_row) + " of " + std::to_string(stream.rows));
+  if (current_ == streams_.size()) return Done{};
+  const Stream& stream = streams_[current_];
+  return Corrupt("the file ends inside tensor " + Quoted(stream.tensor->name) + ", row " +
+                 std::to_string(stream.next_row) + " of " + std::to_string(stream.rows));
+}
+
+// What the checkpoint may lack is zero.
+Status WeightReader::CompleteWeights() {
+  for (const Stream& stream : streams_) {
+    if (stream.OwnsMemory()) weights_->parameter_count += stream.slot->rows * stream.slot->cols;
   }
+  for (const TensorSlot& slot : slots_) {
+    if (slot.floats != nullptr && slot.floats->size() == 0) {
+      GPT2_TRY(AllocateSlot(slot, WeightFormat::kF32));
+    }
+    weights_->bytes += slot.matrix != nullptr ? slot.matrix->bytes() : slot.floats->bytes();
+  }
+  return Done{};
+}
+
+Result<std::unique_ptr<Weights>> WeightReader::Finish() {
+  if (failure_) return *failure_;
+  const Status whole = CheckWhole();
+  if (!whole.ok()) return Fail(whole.error());
+  const Status complete = CompleteWeights();
+  if (!complete.ok()) return Fail(complete.error());
+  failure_ = Error{ErrorCode::kInvalidArgument, "the weights have been taken already"};
   return std::move(weights_);
 }
 

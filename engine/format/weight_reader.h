@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,62 +11,56 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
+#include "engine/format/weight_plan.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {
 
-// What __metadata__ says of a file whose matrices are rows of outputs, [out, in], as `gpt2-weights
-// convert` writes them; a hub file stores Conv1D weights as [in, out]. See weights_tools/FORMAT.md.
-inline constexpr const char* kFormatKey = "format";
-inline constexpr const char* kFormatName = "gpt2-wasm";
-inline constexpr const char* kVersionKey = "version";
-inline constexpr const char* kFormatVersion = "1";
-inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
-inline constexpr const char* kScaleSuffix = "_scale";
-
-// The name of a tensor's slot (TensorSlot::name): a checkpoint may put "transformer." before it.
-std::string SlotName(const std::string& tensor_name);
-
 // Feed it the whole file in order, in pieces of any size; each value goes straight to its place in
-// the kernels' layout, so that nothing but a band of 32 rows is ever held twice. Not thread-safe.
+// the kernels' layout, so that nothing but a band of 32 rows is ever held twice. A tensor's memory
+// is taken when its first byte comes, and touched as the rest does: what a header claims costs
+// nothing. Not thread-safe.
 class WeightReader {
  public:
-  // `float_format` is what floating-point matrices become in memory. Fails if the config is
-  // impossible.
+  // `float_format` is what floating-point matrices become in memory.
   WeightReader(ModelConfig config, WeightFormat float_format);
   ~WeightReader();
   WeightReader(WeightReader&&) noexcept;
   WeightReader& operator=(WeightReader&&) noexcept;
 
-  // Takes the next bytes. After an error the reader is of no further use.
+  // Takes the next bytes. An error ends it: all memory is given back, and the same error answers
+  // from then on.
   Status Feed(std::span<const std::byte> bytes);
 
-  // The weights, once every byte that the header promises has come.
+  // The weights, once every byte that the header promises has come. Afterwards the reader is used
+  // up.
   Result<std::unique_ptr<Weights>> Finish();
 
   // Known once the header was read; empty before.
   const SafetensorsHeader& header() const { return header_; }
 
  private:
-  struct Stream;  // how one tensor's bytes are cut and where they go
+  struct Stream;  // one tensor, as far as it has come
 
-  Status ReadHeader(std::string_view json);
-  Status PlanTensors();
-  Status PlanTensor(const TensorInfo& tensor, TensorSlot& slot);
-  Status PlanScales(const TensorInfo& tensor, const TensorSlot& slot);
-  Status FeedTensor(std::span<const std::byte>& bytes);
+  Status Take(std::span<const std::byte> bytes);
+  Status TakeHeader(std::span<const std::byte>& bytes);
+  Status TakeTensor(std::span<const std::byte>& bytes);
+  Status CheckWhole();
+  Status CompleteWeights();
   void SkipDoneStreams();
+  Error Fail(const Error& error);
 
   ModelConfig config_;
   WeightFormat float_format_;
-  bool is_converted_ = false;  // written by `gpt2-weights convert`: [out, in]
   std::unique_ptr<Weights> weights_;
-  std::vector<TensorSlot> slots_;
+  std::vector<TensorSlot> slots_;  // of *weights_
   SafetensorsHeader header_;
+  bool has_header_ = false;
   std::vector<Stream> streams_;  // one per tensor, in file order
   std::size_t current_ = 0;      // index into streams_
   std::size_t header_length_ = 0;
   std::string pending_;  // prefix and header until they are whole; then the cut-off part of a unit
+  std::optional<Error> failure_;
 };
 
 }  // namespace gpt2

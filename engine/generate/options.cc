@@ -77,9 +77,18 @@ Status SetNumber(const NumberOption& option, double value, GenerateOptions& opti
 }
 
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options) {
+  const auto bad = [](const std::string& what) {
+    return Error{ErrorCode::kInvalidArgument, "stop has " + what};
+  };
+  if (stop.size() > kMostStops) {
+    return bad(std::to_string(stop.size()) + " strings, expected at most " +
+               std::to_string(kMostStops));
+  }
   for (const std::string& text : stop) {
-    if (text.empty()) {
-      return Error{ErrorCode::kInvalidArgument, "stop has an empty string, expected text"};
+    if (text.empty()) return bad("an empty string, expected text");
+    if (text.size() > kMostStopBytes) {
+      return bad("a string of " + std::to_string(text.size()) + " bytes, expected at most " +
+                 std::to_string(kMostStopBytes));
     }
   }
   options.stop = std::move(stop);

@@ -61,7 +61,11 @@ std::span<const FlagOption> FlagOptions();
 // Sets `option` to `value`; the error names the option, its range and the value.
 Status SetNumber(const NumberOption& option, double value, GenerateOptions& options);
 
-// An empty stop string would end everything at once: an error.
+// What is looked for in every text that is written: at most so many, each of so many bytes.
+inline constexpr std::size_t kMostStops = 256;
+inline constexpr std::size_t kMostStopBytes = 1024;
+
+// Fails past those limits, and on an empty string, which would end everything at once.
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options);
 
 }  // namespace gpt2

@@ -53,14 +53,26 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
   matrix.cols_ = cols;
   const std::size_t padded_rows = matrix.tiles() * kTileRows;
   if (format == WeightFormat::kF32) {
-    GPT2_ASSIGN(matrix.values_, AlignedBuffer<float>::Create(padded_rows * cols, name));
-    return matrix;
+    GPT2_ASSIGN(matrix.values_, AlignedBuffer<float>::CreateUnset(padded_rows * cols, name));
+  } else {
+    const std::size_t groups = padded_rows * matrix.groups();
+    const std::size_t bytes = groups * matrix.GroupUnits() * kUnitBytes;
+    GPT2_ASSIGN(matrix.codes_, AlignedBuffer<std::uint8_t>::CreateUnset(bytes, name));
+    GPT2_ASSIGN(matrix.scales_, AlignedBuffer<BFloat16>::CreateUnset(groups, name));
   }
-  const std::size_t groups = padded_rows * matrix.groups();
-  GPT2_ASSIGN(matrix.codes_,
-              AlignedBuffer<std::uint8_t>::Create(groups * matrix.GroupUnits() * kUnitBytes, name));
-  GPT2_ASSIGN(matrix.scales_, AlignedBuffer<BFloat16>::Create(groups, name));
+  matrix.ZeroLastTile();
   return matrix;
+}
+
+// The one that may have rows of padding.
+void Matrix::ZeroLastTile() {
+  const auto zero = [tiles = tiles()]<typename T>(AlignedBuffer<T>& buffer) {
+    const std::size_t count = buffer.size() / tiles;
+    std::fill_n(buffer.data() + buffer.size() - count, count, T{0});
+  };
+  zero(values_);
+  zero(codes_);
+  zero(scales_);
 }
 
 std::size_t Matrix::ValueIndex(std::size_t row, std::size_t col) const {
@@ -156,7 +168,16 @@ void Matrix::SetCodes(std::size_t row, std::span<const std::uint8_t> codes) {
   for (std::size_t i = 0; i < whole; i += kUnitBytes, target += kTileRows * kUnitBytes) {
     std::memcpy(target, &codes[i], kUnitBytes);
   }
-  if (whole < codes.size()) std::memcpy(target, &codes[whole], codes.size() - whole);
+  if (whole < codes.size()) {
+    std::memset(target, 0, kUnitBytes);
+    std::memcpy(target, &codes[whole], codes.size() - whole);
+    target += kTileRows * kUnitBytes;
+  }
+  // Up to the end of the group.
+  const std::size_t units = groups() * GroupUnits() - CeilDiv(codes.size(), kUnitBytes);
+  for (std::size_t unit = 0; unit < units; ++unit, target += kTileRows * kUnitBytes) {
+    std::memset(target, 0, kUnitBytes);
+  }
 }
 
 void Matrix::SetScales(std::size_t row, std::span<const BFloat16> scales) {

@@ -25,7 +25,8 @@ class Matrix {
  public:
   Matrix() = default;
 
-  // All zeros. `name` is for the error when there is no memory.
+  // The padding is zero; the weights are for the caller to set, all of them. `name` is for the error
+  // when there is no memory.
   static Result<Matrix> Create(WeightFormat format, std::size_t rows, std::size_t cols,
                                const char* name);
 
@@ -74,6 +75,7 @@ class Matrix {
  private:
   std::size_t ValueIndex(std::size_t row, std::size_t col) const;
   std::size_t GroupUnits() const;
+  void ZeroLastTile();
   std::size_t UnitIndex(std::size_t row, std::size_t unit) const;
   std::size_t ScaleIndex(std::size_t row, std::size_t group) const;
   int Code(std::size_t row, std::size_t col) const;

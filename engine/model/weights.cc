@@ -106,7 +106,8 @@ Status AllocateSlot(const TensorSlot& slot, WeightFormat format) {
   }
   // Whole tiles: the matmul kernels read the bias of padded rows.
   const std::size_t size = RoundUp(slot.rows * slot.cols, kTileRows);
-  GPT2_ASSIGN(*slot.floats, AlignedBuffer<float>::Create(size, name));
+  GPT2_ASSIGN(*slot.floats, slot.is_vector ? AlignedBuffer<float>::Create(size, name)
+                                           : AlignedBuffer<float>::CreateUnset(size, name));
   return Done{};
 }
 

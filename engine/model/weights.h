@@ -70,8 +70,8 @@ struct TensorSlot {
 // unmoved.
 std::vector<TensorSlot> TensorSlots(Weights& weights);
 
-// Gives slot's target its memory, zeroed, a matrix in `format` (which falls back to kF32 below one
-// group of inputs).
+// Gives slot's target its memory, a matrix in `format` (which falls back to kF32 below one group of
+// inputs). Vectors, which a checkpoint may lack, are zero; the rest is for the caller to set.
 Status AllocateSlot(const TensorSlot& slot, WeightFormat format);
 
 }  // namespace gpt2

@@ -5,6 +5,7 @@
 
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/pre_tokenizer.h"
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
 
@@ -20,7 +21,7 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     if (tokens[id] == kEndOfText) tokenizer.end_of_text_ = index;
     if (!tokens[id].empty() && !ids.emplace(tokens[id], index).second) {
       return Error{ErrorCode::kCorrupt,
-                   "vocab.json: the token \"" + tokens[id] + "\" stands twice"};
+                   "vocab.json: the token " + Quoted(tokens[id]) + " stands twice"};
     }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));
@@ -31,9 +32,9 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     const std::string whole = left + right;
     for (const std::string& token : {left, right, whole}) {
       if (find(token) != ids.end()) continue;
-      return Error{ErrorCode::kCorrupt, "merges.txt: merge " + std::to_string(rank + 1) + " \"" +
-                                            left + " " + right + "\" needs the token \"" + token +
-                                            "\", which vocab.json does not have"};
+      return Error{ErrorCode::kCorrupt, "merges.txt: merge " + std::to_string(rank + 1) + " " +
+                                            Quoted(left + " " + right) + " needs the token " +
+                                            Quoted(token) + ", which vocab.json does not have"};
     }
     tokenizer.merges_.emplace(PairKey(find(left)->second, find(right)->second),
                               Merge{static_cast<std::uint32_t>(rank), find(whole)->second});

@@ -5,8 +5,6 @@
 namespace gpt2 {
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
-
 bool IsContinuation(unsigned char byte) {
   return (byte & 0xc0) == 0x80;
 }
@@ -46,7 +44,7 @@ std::string ReplaceInvalid(std::string_view text) {
   while (!text.empty()) {
     const Utf8Character character = ReadUtf8(text);
     valid +=
-        character.code_point == kInvalidCodePoint ? kReplacement : text.substr(0, character.size);
+        character.code_point == kInvalidCodePoint ? kReplacementCharacter : text.substr(0, character.size);
     text.remove_prefix(character.size);
   }
   return valid;

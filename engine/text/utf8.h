@@ -13,6 +13,9 @@ struct Utf8Character {
 };
 inline constexpr char32_t kInvalidCodePoint = 0xffffffff;
 
+// What stands for bytes that belong to no character: U+FFFD.
+inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
+
 // The first character of non-empty `text`; an invalid or cut-off sequence is one byte long.
 Utf8Character ReadUtf8(std::string_view text);
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
@@ -92,6 +96,155 @@ TEST_F(ApiTest, AFailedLoadCanBeTriedAgain) {
   EXPECT_EQ(Feed(std::string(64, '\xff'))["error"]["code"], "corrupt");
   Load("tied");
   EXPECT_EQ(Json::parse(gpt2_info(engine))["result"]["config"]["vocabSize"], 160);
+}
+
+TEST_F(ApiTest, ALoadThatFailedIsOverUntilTheNextBegins) {
+  const std::string folder = TinyModelFolder("tied");
+  ASSERT_TRUE(LoadBegin(ReadTestFile(folder + "/config.json")).contains("result"));
+  const std::string error = ErrorOf(Feed(std::string(64, '\xff')));
+  EXPECT_NE(error, "");
+  EXPECT_EQ(ErrorOf(Feed(ReadTestFile(folder + "/model.safetensors"))), error);
+  EXPECT_EQ(ErrorOf(Json::parse(gpt2_load_end(engine))), error);
+  EXPECT_EQ(ErrorOf(Json::parse(gpt2_load_end(engine))), error);
+  EXPECT_NE(ErrorOf(Generate({{"prompt", {1}}})).find("no model"), std::string::npos);
+
+  const std::string refused = ErrorOf(LoadBegin("[]"));
+  EXPECT_EQ(ErrorOf(Feed("x")), refused);
+  EXPECT_EQ(ErrorOf(Json::parse(gpt2_load_end(engine))), refused);
+  Load("tied");
+}
+
+TEST_F(ApiTest, AChunkThatIsRefusedLate) {
+  std::string file = ReadTestFile(TinyModelFolder("tied") + "/model.safetensors");
+  const std::size_t middle = file.size() / 2;
+  std::fill(file.begin() + static_cast<std::ptrdiff_t>(middle),
+            file.begin() + static_cast<std::ptrdiff_t>(middle) + 64, '\xff');  // NaN
+  ASSERT_TRUE(LoadBegin(ReadTestFile(TinyModelFolder("tied") + "/config.json")).contains("result"));
+  ASSERT_TRUE(Feed(file.substr(0, middle - 100)).contains("result"));
+  const std::string error = ErrorOf(Feed(file.substr(middle - 100)));
+  EXPECT_NE(error.find("not finite"), std::string::npos) << error;
+  EXPECT_EQ(ErrorOf(Json::parse(gpt2_load_end(engine))), error);
+}
+
+TEST_F(ApiTest, ALoadedModelOutlivesACallOutOfTurn) {
+  Load("tied");
+  EXPECT_NE(ErrorOf(Feed("x")), "");
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_load_end(engine))), "");
+  EXPECT_EQ(ErrorOf(Generate({{"prompt", {1}}})), "");
+}
+
+// What JSON can say in the place of an object, of text, of ids.
+std::vector<std::string> AnyJson() {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  return {"",
+          " ",
+          "null",
+          "true",
+          "0",
+          "-0",
+          "1e999",
+          "-1",
+          "1.5",
+          "\"\"",
+          "\"text\"",
+          "\"\xff\"",
+          "[]",
+          "[[]]",
+          "[null]",
+          "[1, \"a\"]",
+          "[1e300]",
+          "[-1]",
+          "[1.5]",
+          "{}",
+          "{",
+          "{\"a\": 1}",
+          deep,
+          std::string("\0", 1),
+          "\"\\ud800\"",
+          "[99999999999]",
+          "{\"prompt\": {}}",
+          "{\"prompt\": [{}]}",
+          "{\"text\": [1]}",
+          "{\"kv\": " + deep + "}",
+          "{\"prompt\": " + deep + "}",
+          "{\"options\": 3, \"prompt\": [1]}",
+          "{\"prompt\": [1], \"options\": {\"stop\": " + deep + "}}",
+          "{\"prompt\": [1], \"options\": {\"stop\": [[\"a\"]]}}",
+          "{\"prompt\": [1], \"stride\": []}"};
+}
+
+TEST_F(ApiTest, AnyJsonIsAnAnswer) {
+  const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
+  for (const std::string& text : AnyJson()) {
+    const char* data = text.data();
+    const std::size_t size = text.size();
+    gpt2_load_begin(engine, data, size, "", 0, "", 0, "{}", 2);
+    gpt2_load_begin(engine, config.data(), config.size(), data, size, data, size, "{}", 2);
+    const Json begun = Json::parse(
+        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, data, size));
+    EXPECT_EQ(begun.contains("result"), text == "{}") << text.substr(0, 80);
+  }
+  Load("tied");
+  for (const std::string& text : AnyJson()) {
+    for (const auto call : {gpt2_tokenize, gpt2_detokenize, gpt2_generate, gpt2_score}) {
+      const Json reply = Json::parse(call(engine, text.data(), text.size()));
+      EXPECT_TRUE(reply.contains("error") || reply.contains("result"));
+      if (!reply.contains("error")) continue;
+      EXPECT_NE(reply["error"]["code"], "corrupt") << reply;
+      EXPECT_LT(reply["error"]["message"].get<std::string>().size(), 500u);
+    }
+  }
+}
+
+TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
+  const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
+  const auto error_with = [&](const std::string& options) {
+    return ErrorOf(Json::parse(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
+                                               options.data(), options.size())));
+  };
+  EXPECT_EQ(error_with(R"({"kv": "f32"})"), "");
+  EXPECT_EQ(error_with(R"({"kv": null})"), "");
+  EXPECT_NE(error_with("[]").find("the load options is an array of 0, expected an object"),
+            std::string::npos);
+  EXPECT_NE(error_with(R"({"kv": 8})").find("kv is 8"), std::string::npos);
+  EXPECT_NE(error_with(R"({"KV": "q8"})").find("no option \"KV\"; there are kv"),
+            std::string::npos);
+}
+
+TEST_F(ApiTest, OptionsOfOtherRequestsThatDoNotExistAreErrors) {
+  Load("tied");
+  const auto error_of = [&](auto call, const std::string& request) {
+    return ErrorOf(Json::parse(call(engine, request.data(), request.size())));
+  };
+  EXPECT_NE(error_of(gpt2_tokenize, R"({"text": "a", "special": true})")
+                .find("no option \"special\"; there are text, allowSpecial"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(gpt2_tokenize, R"({"text": "a", "allowSpecial": 1})").find("allowSpecial is 1"),
+      std::string::npos);
+  EXPECT_NE(error_of(gpt2_detokenize, R"({"ids": [1]})").find("array of token ids"),
+            std::string::npos);
+  EXPECT_NE(error_of(gpt2_score, R"({"prompt": [1, 2], "Stride": 1})")
+                .find("no option \"Stride\"; there are prompt, stride"),
+            std::string::npos);
+  EXPECT_NE(error_of(gpt2_score, R"({"prompt": [1, 2], "stride": 0.5})").find("stride is 0.5"),
+            std::string::npos);
+  EXPECT_NE(error_of(gpt2_generate, R"({"prompt": [1], "temperature": 1})")
+                .find("no option \"temperature\"; there are prompt, options"),
+            std::string::npos);
+}
+
+TEST_F(ApiTest, StopStringsHaveLimits) {
+  Load("tied");
+  const auto error_with = [&](const Json& stop) {
+    return ErrorOf(Generate({{"prompt", {1, 2}}, {"options", {{"stop", stop}}}}));
+  };
+  EXPECT_NE(error_with(std::vector<std::string>(100'000, "a"))
+                .find("100000 strings, expected at most 256"),
+            std::string::npos);
+  EXPECT_NE(error_with(std::string(10'000'000, 'a')).find("10000000 bytes, expected at most 1024"),
+            std::string::npos);
+  EXPECT_NE(error_with(std::string(1024, 'a')).find("vocab.json"), std::string::npos);
 }
 
 TEST_F(ApiTest, ScoresAText) {

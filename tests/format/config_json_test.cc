@@ -28,7 +28,7 @@ TEST(ConfigJson, ReadsGpt2AndItsDefaults) {
   EXPECT_EQ(config.head_dim(), 64u);
   EXPECT_TRUE(config.tie_word_embeddings);
   EXPECT_EQ(config.activation, Activation::kGeluTanh);
-  EXPECT_EQ(result.value().weights, "");
+  EXPECT_EQ(result.value().weights, StoredWeights::kHub);
 }
 
 TEST(ConfigJson, EachImpossibleValueIsNamed) {
@@ -52,7 +52,72 @@ TEST(ConfigJson, WhatIsNoJsonObjectIsRefused) {
   for (const char* text : {"", "{", "[]", "3", "\"x\"", "nul", "{\"n_embd\": 1, \"n_embd\": 2}"}) {
     EXPECT_FALSE(ReadConfigJson(text).ok()) << text;
   }
-  EXPECT_FALSE(ReadConfigJson(std::string(200'000, '[')).ok());  // deep nesting
+}
+
+TEST(ConfigJson, DeepNestingIsRefusedOpenOrClosed) {
+  for (const std::size_t depth : {1'000, 100'000}) {
+    const std::string nested = std::string(depth, '[') + std::string(depth, ']');
+    EXPECT_FALSE(ReadConfigJson(std::string(depth, '[')).ok());
+    EXPECT_FALSE(ReadConfigJson(nested).ok());
+    EXPECT_FALSE(ReadConfigJson("{\"model_type\": " + nested + "}").ok());
+  }
+}
+
+TEST(ConfigJson, EpsilonIsCheckedAsTheFloatThatIsUsed) {
+  for (const Json& value : {Json(0), Json(1e-60), Json(1e-45), Json(1), Json(0.99999999999),
+                            Json("1e-5"), Json(), Json(true)}) {
+    EXPECT_NE(ErrorWith("layer_norm_epsilon", value).find("layer_norm_epsilon"), std::string::npos)
+        << value;
+  }
+  EXPECT_EQ(ErrorWith("layer_norm_epsilon", 1e-12), "");
+}
+
+TEST(ConfigJson, OnlyKnownWeightsAreRead) {
+  const auto error_with = [](const Json& weights) {
+    return ErrorWith("quantization_config", {{"quant_method", "gpt2-wasm"}, {"weights", weights}});
+  };
+  for (const char* known : {"f32", "f16", "q8", "q4"}) EXPECT_EQ(error_with(known), "");
+  for (const Json& unknown :
+       {Json("q5"), Json("Q8"), Json("hub"), Json(""), Json(8), Json(), Json::array()}) {
+    EXPECT_NE(error_with(unknown).find("\"f32\", \"f16\", \"q8\" or \"q4\""), std::string::npos);
+  }
+  EXPECT_NE(error_with("q5").find("\"weights\" in \"quantization_config\" is \"q5\""),
+            std::string::npos);
+  EXPECT_NE(ErrorWith("quantization_config", {{"weights", "q8"}}), "");
+  EXPECT_NE(ErrorWith("quantization_config", {{"quant_method", "gptq"}, {"weights", "q8"}}), "");
+  EXPECT_NE(ErrorWith("quantization_config",
+                      {{"quant_method", "gpt2-wasm"}, {"weights", "q8"}, {"group_size", 64}})
+                .find("group_size"),
+            std::string::npos);
+}
+
+TEST(ConfigJson, EndOfTextOutsideTheVocabularyIsNone) {
+  const auto read = [](const Json& value) {
+    Json config = Gpt2Config();
+    config["eos_token_id"] = value;
+    return ReadConfigJson(config.dump()).value().config.eos_token_id;
+  };
+  EXPECT_EQ(read(50256), 50256);
+  for (const Json& none : {Json(50257), Json(-1), Json(), Json(std::int64_t{1} << 62)}) {
+    EXPECT_EQ(read(none), std::nullopt) << none;
+  }
+  for (const Json& wrong : {Json("x"), Json(1.5), Json({50256}), Json(true)}) {
+    EXPECT_NE(ErrorWith("eos_token_id", wrong).find("eos_token_id"), std::string::npos) << wrong;
+  }
+}
+
+// Each may be large, but a size that does not fit the address space must not wrap around.
+TEST(ConfigJson, ShapesThatCannotBeAddressedAreRefusedOrWhole) {
+  const Json widest = {{"n_embd", 65536},        {"n_head", 65536},       {"n_layer", 1024},
+                       {"n_positions", 1 << 20}, {"vocab_size", 1 << 24}, {"n_inner", 262144}};
+  const auto result = ReadConfigJson(widest.dump());
+  EXPECT_EQ(result.ok(), sizeof(std::size_t) == 8);
+  // Attention pads heads of one to four, and one position to a block of 32.
+  Json padded = widest;
+  padded["n_positions"] = 1;
+  padded["n_embd"] = padded["n_head"] = 8192;
+  padded["n_inner"] = padded["vocab_size"] = 1;
+  EXPECT_EQ(ReadConfigJson(padded.dump()).ok(), sizeof(std::size_t) == 8);
 }
 
 }  // namespace

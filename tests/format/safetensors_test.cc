@@ -3,18 +3,23 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace gpt2 {
 namespace {
 
+constexpr std::size_t kMost = 100;  // tensors
+
 std::string ErrorOf(std::string_view header) {
-  const auto result = ReadSafetensorsHeader(header);
+  const auto result = ReadSafetensorsHeader(header, kMost);
   return result.ok() ? "" : result.error().message;
 }
 
 TEST(Safetensors, GoodHeaderIsSortedByPlace) {
   const auto result = ReadSafetensorsHeader(R"({"__metadata__": {"format": "pt"},
     "b": {"dtype": "F16", "shape": [2], "data_offsets": [4, 8]},
-    "a": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 4]}})");
+    "a": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 4]}})",
+                                            kMost);
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result.value().tensors[0].name, "a");
   EXPECT_EQ(result.value().tensors[1].Describe(), "F16 [2]");
@@ -27,6 +32,62 @@ TEST(Safetensors, HeaderLengthOutOfRange) {
   EXPECT_FALSE(ReadSafetensorsPrefix(std::string(8, '\0')).ok());
   EXPECT_FALSE(ReadSafetensorsPrefix(std::string(8, '\xff')).ok());
   EXPECT_EQ(ReadSafetensorsPrefix(std::string("\x10\0\0\0\0\0\0\0", 8)).value(), 16u);
+}
+
+TEST(Safetensors, HeaderLengthIsBoundedByTheCaller) {
+  const std::string prefix("\x11\0\0\0\0\0\0\0", 8);
+  EXPECT_EQ(ReadSafetensorsPrefix(prefix, 17).value(), 17u);
+  EXPECT_NE(ReadSafetensorsPrefix(prefix, 16).error().message.find("17 bytes, expected 2 to 16"),
+            std::string::npos);
+}
+
+std::string ManyTensors(std::size_t count) {
+  std::string header = "{";
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string at = std::to_string(i), end = std::to_string(i + 1);
+    header += (i ? ",\"t" : "\"t") + at + R"(": {"dtype": "U8", "shape": [1], "data_offsets": [)" +
+              at + "," + end + "]}";
+  }
+  return header + "}";
+}
+
+TEST(Safetensors, MoreTensorsThanThereCanBeAreRefusedBeforeTheRestIsRead) {
+  EXPECT_EQ(ErrorOf(ManyTensors(kMost)), "");
+  EXPECT_NE(ErrorOf(ManyTensors(kMost + 1)).find("more than 100 tensors"), std::string::npos);
+  const std::string cut = ManyTensors(1000).substr(0, 20'000);
+  EXPECT_NE(ErrorOf(cut).find("more than 100 tensors"), std::string::npos);
+}
+
+// Four times the tensors take some four times as long, not sixteen times.
+TEST(Safetensors, TimeGrowsLinearlyWithTheTensors) {
+  const auto seconds = [](std::size_t count) {
+    const std::string header = ManyTensors(count);
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_TRUE(ReadSafetensorsHeader(header, count).ok());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const double small = seconds(5'000);
+  EXPECT_LT(seconds(40'000), 30 * small);
+}
+
+TEST(Safetensors, ShapesOfManyDimensions) {
+  std::string ones = "1";
+  for (int i = 0; i < 1000; ++i) ones += ",1";
+  const std::string error =
+      ErrorOf(R"({"a": {"dtype": "U8", "shape": [)" + ones + R"(], "data_offsets": [0, 1]}})");
+  EXPECT_NE(error.find("1001 dimensions, expected at most 8"), std::string::npos) << error;
+}
+
+TEST(Safetensors, MetadataIsAnObjectAndStandsOnce) {
+  EXPECT_NE(ErrorOf(R"({"__metadata__": 3})").find("__metadata__"), std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"__metadata__": {}, "__metadata__": {}})").find("twice"),
+            std::string::npos);
+  EXPECT_EQ(ErrorOf(R"({"__metadata__": {"format": ["pt"], "other": null}})"), "");
+}
+
+TEST(Safetensors, WhatAnErrorQuotesIsShort) {
+  const std::string name(1 << 20, 'x');
+  EXPECT_LT(ErrorOf("{\"" + name + "\": 3}").size(), 400u);
 }
 
 TEST(Safetensors, NotJson) {
@@ -72,7 +133,7 @@ TEST(Safetensors, MissingAndMistypedFields) {
         R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0]}})",
         R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [8, 4]}})",
         R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", "[]"}) {
-    EXPECT_FALSE(ReadSafetensorsHeader(header).ok()) << header;
+    EXPECT_FALSE(ReadSafetensorsHeader(header, kMost).ok()) << header;
   }
 }
 

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#ifdef __linux__
+#include <unistd.h>
+#endif
+
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 #include "engine/base/random.h"
 #include "tests/support/test_model.h"
@@ -72,6 +77,183 @@ TEST_F(WeightReaderTest, EveryTruncationIsNoticed) {
   }
   EXPECT_FALSE(Read(config, std::string_view(file).substr(0, file.size() - 1)).ok);
 }
+
+TEST_F(WeightReaderTest, AnErrorIsTheAnswerFromThenOn) {
+  WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
+  file[8 + 40] = '!';  // inside the header
+  const auto bytes = std::as_bytes(std::span(file));
+  const Status first = reader.Feed(bytes.first(30'000));
+  ASSERT_FALSE(first.ok());
+  EXPECT_EQ(reader.Feed(bytes.subspan(30'000)).error().message, first.error().message);
+  EXPECT_EQ(reader.Feed({}).error().message, first.error().message);
+  EXPECT_EQ(reader.Finish().error().message, first.error().message);
+}
+
+TEST_F(WeightReaderTest, WeightsAreTakenOnce) {
+  WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
+  ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(file))).ok());
+  ASSERT_TRUE(reader.Finish().ok());
+  EXPECT_NE(reader.Finish().error().message.find("taken already"), std::string::npos);
+  EXPECT_FALSE(reader.Feed(std::as_bytes(std::span(file))).ok());
+}
+
+// A safetensors file of these tensors, {name, dtype, shape, bytes}, without their data.
+struct NamedTensor {
+  std::string name;
+  const char* dtype;
+  Json shape;
+  std::uint64_t bytes;
+};
+std::string HeaderOf(const std::vector<NamedTensor>& tensors,
+                     const Json& metadata = Json::object()) {
+  Json header = {{"__metadata__", metadata}};
+  std::uint64_t at = 0;
+  for (const NamedTensor& tensor : tensors) {
+    header[tensor.name] = {{"dtype", tensor.dtype},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {at, at + tensor.bytes}}};
+    at += tensor.bytes;
+  }
+  const std::string text = header.dump();
+  std::string prefix(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i)
+    prefix[i] = static_cast<char>(std::uint64_t{text.size()} >> 8 * i);
+  return prefix + text;
+}
+
+// One block of width 32 with all tensors that it needs; matrices have the type and the bytes of
+// one value.
+std::vector<NamedTensor> SmallModel(const char* dtype, std::uint64_t value_bytes, bool is_hub) {
+  std::vector<NamedTensor> tensors = {{"wte.weight", dtype, {64, 32}, 64 * 32 * value_bytes},
+                                      {"wpe.weight", "F32", {16, 32}, 16 * 32 * 4},
+                                      {"ln_f.weight", "F32", {32}, 32 * 4}};
+  for (const char* norm : {"h.0.ln_1.weight", "h.0.ln_2.weight"}) {
+    tensors.push_back({norm, "F32", {32}, 32 * 4});
+  }
+  const auto conv1d = [&](const char* name, std::uint64_t out, std::uint64_t in) {
+    const Json shape = is_hub ? Json{in, out} : Json{out, in};
+    tensors.push_back({name, dtype, shape, in * out * value_bytes});
+  };
+  conv1d("h.0.attn.c_attn.weight", 96, 32);
+  conv1d("h.0.attn.c_proj.weight", 32, 32);
+  conv1d("h.0.mlp.c_fc.weight", 128, 32);
+  conv1d("h.0.mlp.c_proj.weight", 32, 128);
+  return tensors;
+}
+
+Json SmallConfig(const char* weights = nullptr) {
+  Json small = {
+      {"n_embd", 32}, {"n_head", 1}, {"n_layer", 1}, {"n_positions", 16}, {"vocab_size", 64}};
+  if (weights) small["quantization_config"] = {{"quant_method", "gpt2-wasm"}, {"weights", weights}};
+  return small;
+}
+
+std::string DataOf(const std::vector<NamedTensor>& tensors) {
+  std::uint64_t bytes = 0;
+  for (const NamedTensor& tensor : tensors) bytes += tensor.bytes;
+  return std::string(static_cast<std::size_t>(bytes), '\0');
+}
+
+TEST(WeightReader, AHubFileNeedsNoBiases) {
+  const auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  EXPECT_EQ(Read(SmallConfig().dump(), HeaderOf(tensors) + DataOf(tensors)).error, "");
+}
+
+TEST(WeightReader, ScalesInAHubFileAreNoPartOfIt) {
+  auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  tensors.push_back({"wte.weight_scale", "BF16", {64, 1}, 128});
+  EXPECT_NE(Read(SmallConfig().dump(), HeaderOf(tensors) + DataOf(tensors))
+                .error.find("\"wte.weight_scale\" is no part"),
+            std::string::npos);
+}
+
+TEST(WeightReader, TheConfigsWeightsAreTheFiles) {
+  const Json metadata = {{"format", "gpt2-wasm"}, {"version", "1"}};
+  auto f16 = SmallModel("F16", 2, /*is_hub=*/false);
+  auto f32 = SmallModel("F32", 4, /*is_hub=*/false);
+  auto q8 = SmallModel("I8", 1, /*is_hub=*/false);
+  for (std::size_t i = q8.size(); i-- > 0;) {
+    if (std::string(q8[i].dtype) != "I8") continue;
+    const std::uint64_t rows = q8[i].shape[0], groups = q8[i].shape[1].get<std::uint64_t>() / 32;
+    q8.insert(q8.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+              {q8[i].name + "_scale", "BF16", {rows, groups}, rows * groups * 2});
+  }
+  const auto error = [&](const char* weights, const std::vector<NamedTensor>& tensors,
+                         const Json& about) {
+    return Read(SmallConfig(weights).dump(), HeaderOf(tensors, about) + DataOf(tensors)).error;
+  };
+  EXPECT_EQ(error("f16", f16, metadata), "");
+  EXPECT_EQ(error("f32", f32, metadata), "");
+  EXPECT_EQ(error("q8", q8, metadata), "");
+  EXPECT_NE(error("f16", q8, metadata).find("is I8 [64, 32], config.json asks for F16"),
+            std::string::npos);
+  EXPECT_NE(error("f16", f32, metadata).find("asks for F16"), std::string::npos);
+  EXPECT_NE(error("q8", f16, metadata).find("asks for I8"), std::string::npos);
+  EXPECT_NE(error("q4", q8, metadata).find("version 1, but config.json says \"q4\""),
+            std::string::npos);
+  const Json second = {{"format", "gpt2-wasm"}, {"version", "2"}};
+  EXPECT_NE(error("q8", q8, second).find("version 2, but config.json says \"q8\""),
+            std::string::npos);
+  EXPECT_NE(error("q4", q8, second).find("asks for U8 [96, 16]"), std::string::npos);
+  q8.erase(q8.begin() + 1);
+  EXPECT_NE(error("q8", q8, metadata).find("\"wte.weight_scale\" is missing"), std::string::npos);
+  f16.insert(f16.begin() + 1, {"wte.weight_scale", "BF16", {64, 1}, 128});
+  EXPECT_NE(error("f16", f16, metadata).find("\"wte.weight_scale\" has no codes"),
+            std::string::npos);
+}
+
+TEST(WeightReader, AHeaderIsNoLargerThanItsModelNeeds) {
+  std::string prefix("\0\0\0\5\0\0\0\0", 8);  // 80 MB
+  EXPECT_NE(Read(SmallConfig().dump(), prefix).error.find("header length is 83886080 bytes"),
+            std::string::npos);
+  auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  for (int i = 0; i < 100; ++i)
+    tensors.push_back({"h." + std::to_string(i) + ".attn.bias", "U8", {1}, 1});
+  EXPECT_NE(Read(SmallConfig().dump(), HeaderOf(tensors)).error.find("more than"),
+            std::string::npos);
+}
+
+#ifdef __linux__
+std::size_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// 8 GiB of embeddings in a header, and the first bytes of them.
+TEST(WeightReader, WhatAHeaderClaimsCostsNoMemory) {
+  for (const char* weights : {"f16", "q8", "f32"}) {
+    const bool is_q8 = weights[0] == 'q';
+    const std::uint64_t value_bytes = is_q8 ? 1 : weights[1] == '1' ? 2 : 4;
+    auto tensors = SmallModel(is_q8               ? "I8"
+                              : weights[1] == '1' ? "F16"
+                                                  : "F32",
+                              value_bytes, /*is_hub=*/false);
+    constexpr std::uint64_t kVocabulary = 1 << 24;
+    tensors[0].shape[0] = kVocabulary;
+    tensors[0].bytes = kVocabulary * 32 * value_bytes;
+    if (is_q8) {
+      for (std::size_t i = tensors.size(); i-- > 0;) {
+        if (std::string(tensors[i].dtype) != "I8") continue;
+        const std::uint64_t rows = tensors[i].shape[0];
+        const std::uint64_t groups = tensors[i].shape[1].get<std::uint64_t>() / 32;
+        tensors.insert(tensors.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                       {tensors[i].name + "_scale", "BF16", {rows, groups}, rows * groups * 2});
+      }
+    }
+    Json large = SmallConfig(weights);
+    large["vocab_size"] = kVocabulary;
+    const std::string start =
+        HeaderOf(tensors, {{"format", "gpt2-wasm"}, {"version", "1"}}) + std::string(1 << 20, '\0');
+    WeightReader reader(ReadConfigJson(large.dump()).value(), WeightFormat::kF32);
+    const std::size_t before = ResidentBytes();
+    const Status fed = reader.Feed(std::as_bytes(std::span(start)));
+    EXPECT_TRUE(fed.ok()) << fed.error().message;
+    EXPECT_LT(ResidentBytes(), before + (std::size_t{64} << 20)) << weights;
+  }
+}
+#endif
 
 TEST_F(WeightReaderTest, BytesAfterTheEndAreNoticed) {
   EXPECT_NE(Read(config, file + "x").error.find("follow"), std::string::npos);

@@ -51,7 +51,7 @@ Tokenizer ByteTokenizer() {
                                                      : "<" + std::to_string(byte) + "\n>";
     vocab[name] = byte;
   }
-  return std::move(ReadTokenizer(vocab.dump(), "").value());
+  return std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 160).value());
 }
 
 TEST_F(SessionTest, SameSeedSameTextOtherSeedAnother) {

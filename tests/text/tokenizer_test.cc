@@ -14,8 +14,8 @@ namespace {
 const Tokenizer& Gpt2Tokenizer() {
   static const Tokenizer tokenizer = [] {
     const std::string folder = std::string(GPT2_TEST_DATA) + "/gpt2-tokenizer";
-    auto result =
-        ReadTokenizer(ReadTestFile(folder + "/vocab.json"), ReadTestFile(folder + "/merges.txt"));
+    auto result = ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
+                                ReadTestFile(folder + "/merges.txt"), 50257);
     EXPECT_TRUE(result.ok()) << result.error().message;
     return std::move(result.value());
   }();
@@ -86,7 +86,7 @@ TEST(Tokenizer, LongRunsOfOneCharacterAreLinear) {
 }
 
 TEST(Tokenizer, VocabularyWithoutAByteSaysWhichIsMissing) {
-  const auto tokenizer = ReadTokenizer(R"({"a": 0, "b": 1, "ab": 2})", "a b\n");
+  const auto tokenizer = ReadTokenizer(R"({"a": 0, "b": 1, "ab": 2})", "a b\n", 3);
   ASSERT_TRUE(tokenizer.ok());
   EXPECT_EQ(tokenizer.value().Encode("abab", SpecialTokens::kAsText).value(),
             (std::vector<std::int32_t>{2, 2}));

@@ -79,6 +79,20 @@ describe("loadPieces", () => {
     }
   });
 
+  it("takes more pieces than a call takes arguments", async () => {
+    const piece = { path: "a", size: 0, sha256: sha256(new Uint8Array()) };
+    const index = { size: 0, pieces: new Array<typeof piece>(200_000).fill(piece) };
+    const controller = new AbortController();
+    controller.abort(new Error("enough"));
+    const loading = loadPieces(
+      memorySource({ a: new Uint8Array() }),
+      index,
+      collect().sink,
+      controller.signal,
+    );
+    await expect(loading).rejects.toThrow("enough");
+  });
+
   it("stops when it is aborted", async () => {
     const { files, index } = twoPieces();
     const controller = new AbortController();
@@ -136,10 +150,18 @@ describe("parseWeightsIndex", () => {
     expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece] });
   });
 
+  it("refuses arrays inside each other, however many", () => {
+    const nested = "[".repeat(100_000) + "]".repeat(100_000);
+    expect(() => parseWeightsIndex(nested)).toThrow("expected");
+  });
+
   it.each([
     ["{", "not valid JSON"],
     ["[]", "expected"],
     [JSON.stringify({ size: 4, pieces: [{ ...piece, path: "../x" }] }), "piece 0"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, path: ".." }] }), "piece 0"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, path: "a\0b" }] }), "piece 0"],
+    [JSON.stringify({ size: 4, pieces: [{ ...piece, path: "a\n" }] }), "piece 0"],
     [JSON.stringify({ size: 4, pieces: [{ ...piece, size: -1 }] }), "piece 0"],
     [JSON.stringify({ size: 4, pieces: [{ ...piece, size: 1e12 }] }), "piece 0"],
     [JSON.stringify({ size: 4, pieces: [{ ...piece, sha256: "xyz" }] }), "piece 0"],

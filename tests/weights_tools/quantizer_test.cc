@@ -63,7 +63,8 @@ TEST(QuantizeToQ4, ErrorsAreAtMostTheStepBetweenCodes) {
   // Uniform in [-1/2, 1/2]: 16 steps of 1/16, with errors spread evenly over each: a 1/sqrt(12) of
   // that. The search may only do better than twice that.
   EXPECT_LT(std::sqrt(squares / (20.0 * 77)), 2.0 / 16 / std::sqrt(12.0));
-  const Matrix zeros = std::move(Matrix::Create(WeightFormat::kF32, 8, 40, "test").value());
+  Matrix zeros = std::move(Matrix::Create(WeightFormat::kF32, 8, 40, "test").value());
+  for (std::size_t r = 0; r < 8; ++r) zeros.SetRow(r, std::vector<float>(40, 0.0f));
   EXPECT_EQ(RowOf(QuantizeToQ4(zeros, {}, pool).value(), 3), std::vector<float>(40, 0.0f));
 }
 

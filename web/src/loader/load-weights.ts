@@ -43,7 +43,7 @@ export async function loadPieces(
   signal: AbortSignal,
 ): Promise<void> {
   // Two buffers take turns: one piece arrives while the one before it is checked and taken.
-  const largest = Math.max(0, ...index.pieces.map((piece) => piece.size));
+  const largest = index.pieces.reduce((most, piece) => Math.max(most, piece.size), 0);
   const buffers = [0, 1].map(() => new Uint8Array(largest));
   let loaded = 0;
   let checking: Promise<void> = Promise.resolve();

@@ -29,7 +29,7 @@ function parsePiece(value: unknown, index: number): Piece {
   if (
     isRecord(value) &&
     typeof value.path === "string" &&
-    /^[\w.-]+$/.test(value.path) &&
+    /^[\w-][\w.-]*$/.test(value.path) &&
     isSize(value.size, largestPiece) &&
     typeof value.sha256 === "string" &&
     /^[0-9a-f]{64}$/.test(value.sha256)

@@ -1,0 +1,251 @@
+#include "engine/format/weight_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string_view>
+
+#include "engine/text/quoted.h"
+
+namespace gpt2 {
+namespace {
+
+Error Corrupt(const std::string& what) {
+  return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};
+}
+
+// Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
+// a tied head.
+bool IsIgnored(std::string_view name, const Config& config) {
+  if (name == "lm_head.weight") return config.tie_word_embeddings;
+  return name.starts_with("h.") &&
+         (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
+}
+
+std::string ShapeText(std::span<const std::uint64_t> shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+// How a converted file of `weights` holds the matrix of `slot`, see "Tensors" in FORMAT.md.
+DType MatrixDType(StoredWeights weights, const TensorSlot& slot) {
+  const bool has_groups = slot.cols >= kGroup;
+  switch (weights) {
+    case StoredWeights::kF32:
+      return DType::kF32;
+    case StoredWeights::kQ8:
+      return has_groups ? DType::kI8 : DType::kF16;
+    case StoredWeights::kQ4:
+      return !has_groups ? DType::kF16 : slot.is_conv1d ? DType::kU8 : DType::kI8;
+    default:
+      return DType::kF16;
+  }
+}
+
+bool IsCodes(DType dtype) {
+  return dtype == DType::kI8 || dtype == DType::kU8;
+}
+
+// What a tensor must be.
+struct Expected {
+  DType dtype;  // kOther: any floating point
+  std::vector<std::uint64_t> shape;
+
+  bool Matches(const TensorInfo& tensor) const {
+    const bool is_type =
+        dtype == DType::kOther ? DTypeSize(tensor.dtype) >= 2 : tensor.dtype == dtype;
+    return is_type && tensor.shape == shape;
+  }
+  Error Mismatch(const TensorInfo& tensor) const {
+    const std::string type =
+        dtype == DType::kOther ? "F32, F16 or BF16" : std::string(DTypeName(dtype));
+    Error error = Corrupt("tensor " + Quoted(tensor.name) + " is " + tensor.Describe() +
+                          ", config.json asks for " + type + " " + ShapeText(shape));
+    // Doubles and such of a hub are well-formed.
+    if (dtype == DType::kOther && tensor.shape == shape) error.code = ErrorCode::kUnsupported;
+    return error;
+  }
+};
+
+class Planner {
+ public:
+  Planner(const ModelConfig& config, WeightFormat float_format)
+      : config_(config), float_format_(float_format) {}
+
+  Result<TensorPlan> PlanIgnored(const TensorInfo& tensor) const {
+    if (!IsIgnored(SlotName(tensor.name), config_.config)) {
+      return Corrupt("tensor " + Quoted(tensor.name) + " is no part of a GPT-2");
+    }
+    if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
+      return Corrupt("tensor " + Quoted(tensor.name) + " is too large");
+    }
+    return TensorPlan{.tensor = &tensor,
+                      .rows = static_cast<std::size_t>(tensor.end - tensor.begin),
+                      .row_bytes = 1,
+                      .unit_rows = 1 << 16};
+  }
+
+  Result<TensorPlan> PlanParameter(const TensorInfo& tensor, const TensorSlot& slot) const {
+    const bool is_hub = config_.weights == StoredWeights::kHub;
+    const bool is_transposed = slot.is_conv1d && is_hub;
+    Expected expected{DType::kOther, {slot.rows, slot.cols}};
+    if (slot.is_vector) expected.shape = {slot.cols};
+    if (is_transposed) expected.shape = {slot.cols, slot.rows};
+    if (slot.matrix != nullptr && !is_hub) expected.dtype = MatrixDType(config_.weights, slot);
+    if (expected.dtype == DType::kU8) {
+      expected.shape[1] = CeilDiv(slot.cols, kGroup) * kGroup / 2;  // two codes a byte
+    }
+    if (!expected.Matches(tensor)) return expected.Mismatch(tensor);
+    TensorPlan plan = Rows(tensor, slot);
+    if (IsCodes(tensor.dtype)) {
+      plan.kind = TensorPlan::Kind::kCodes;
+      plan.memory_format = tensor.dtype == DType::kU8 ? WeightFormat::kQ4 : WeightFormat::kQ8;
+    } else if (slot.matrix == nullptr) {
+      plan.kind = TensorPlan::Kind::kFloats;
+    } else {
+      plan.kind = is_transposed ? TensorPlan::Kind::kMatrixInputs : TensorPlan::Kind::kMatrixRows;
+      plan.memory_format = float_format_;
+      if (is_transposed) plan.unit_rows = kGroup;
+    }
+    return plan;
+  }
+
+  // The scales of `codes`, which must come first: their matrix then takes the scales, too.
+  Result<TensorPlan> PlanScales(const TensorInfo& tensor, const TensorInfo* codes,
+                                const TensorSlot& slot) const {
+    if (codes == nullptr || !IsCodes(codes->dtype)) {
+      return Corrupt("tensor " + Quoted(tensor.name) + " has no codes \"" + slot.name +
+                     "\" before it");
+    }
+    const Expected expected{DType::kBF16, {slot.rows, CeilDiv(slot.cols, kGroup)}};
+    if (!expected.Matches(tensor)) return expected.Mismatch(tensor);
+    TensorPlan plan = Rows(tensor, slot);
+    plan.kind = TensorPlan::Kind::kScales;
+    return plan;
+  }
+
+ private:
+  // Of a tensor whose shape is right: config.json bounds it.
+  static TensorPlan Rows(const TensorInfo& tensor, const TensorSlot& slot) {
+    const auto rows = slot.is_vector ? 1 : static_cast<std::size_t>(tensor.shape[0]);
+    const auto bytes = static_cast<std::size_t>(tensor.end - tensor.begin);
+    return {.tensor = &tensor, .slot = &slot, .rows = rows, .row_bytes = bytes / rows};
+  }
+
+  const ModelConfig& config_;
+  WeightFormat float_format_;
+};
+
+using TensorsByName = std::map<std::string, const TensorInfo*, std::less<>>;
+
+const TensorInfo* Find(const TensorsByName& tensors, const std::string& name) {
+  const auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : found->second;
+}
+
+Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSlot> slots) {
+  const auto missing = [](const std::string& name, const std::string& what) {
+    return Error{ErrorCode::kNotFound,
+                 "model.safetensors: tensor \"" + name + "\" is missing" + what};
+  };
+  for (const TensorSlot& slot : slots) {
+    const TensorInfo* const tensor = Find(tensors, slot.name);
+    if (tensor == nullptr && slot.is_required) {
+      return missing(slot.name,
+                     ", expected " + (slot.is_vector ? ShapeText({{slot.cols}})
+                                                     : ShapeText({{slot.rows, slot.cols}})));
+    }
+    const bool has_codes = tensor != nullptr && IsCodes(tensor->dtype);
+    const std::string scales = slot.name + kScaleSuffix;
+    if (has_codes && Find(tensors, scales) == nullptr) {
+      return missing(scales, ", the scales of \"" + slot.name + "\"");
+    }
+  }
+  return Done{};
+}
+
+// Whether the file is a converted one and of which version is for config.json to say.
+Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
+  const auto metadata = [&](const char* key) {
+    const auto found = header.metadata.find(key);
+    return found == header.metadata.end() ? std::string() : found->second;
+  };
+  const bool is_converted = metadata(kFormatKey) == kFormatName;
+  if (is_converted == (config.weights == StoredWeights::kHub)) {
+    return Corrupt(is_converted
+                       ? "converted weights, but config.json has no quantization_config"
+                       : "hub weights, but config.json has a quantization_config: the two files "
+                         "belong to different models");
+  }
+  if (!is_converted) return Done{};
+  const std::string version = metadata(kVersionKey);
+  if (version != kFormatVersion && version != kQ4FormatVersion) {
+    return Error{ErrorCode::kUnsupported, "model.safetensors: version " + Quoted(version) +
+                                              ", this engine reads " + kFormatVersion + " and " +
+                                              kQ4FormatVersion};
+  }
+  const char* expected = config.weights == StoredWeights::kQ4 ? kQ4FormatVersion : kFormatVersion;
+  if (version == expected) return Done{};
+  return Corrupt("version " + version + ", but config.json says \"" +
+                 std::string(StoredWeightsName(config.weights)) + "\", which is version " +
+                 expected);
+}
+
+}  // namespace
+
+std::string SlotName(const std::string& tensor_name) {
+  constexpr std::string_view kPrefix = "transformer.";
+  return tensor_name.starts_with(kPrefix) ? tensor_name.substr(kPrefix.size()) : tensor_name;
+}
+
+std::size_t MostTensors(std::span<const TensorSlot> slots, const Config& config) {
+  const std::size_t tied_head = config.tie_word_embeddings ? 1 : 0;
+  const std::size_t masks = 2 * config.n_layer;
+  const auto scales = std::count_if(slots.begin(), slots.end(),
+                                    [](const TensorSlot& slot) { return slot.matrix != nullptr; });
+  return slots.size() + static_cast<std::size_t>(scales) + masks + tied_head;
+}
+
+std::uint64_t MostHeaderBytes(std::size_t most_tensors) {
+  constexpr std::uint64_t kPerTensor = 1024;  // some 120 are usual
+  constexpr std::uint64_t kMetadata = 1 << 20;
+  return std::min(kMostHeaderBytes, kMetadata + kPerTensor * most_tensors);
+}
+
+Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
+                                            const ModelConfig& config,
+                                            std::span<const TensorSlot> slots,
+                                            WeightFormat float_format) {
+  GPT2_TRY(CheckFormat(header, config));
+  std::map<std::string_view, const TensorSlot*> slots_by_name;
+  for (const TensorSlot& slot : slots) slots_by_name[slot.name] = &slot;
+  const auto find_slot = [&](std::string_view name) {
+    const auto found = slots_by_name.find(name);
+    return found == slots_by_name.end() ? nullptr : found->second;
+  };
+  const Planner planner(config, float_format);
+  TensorsByName seen;
+  std::vector<TensorPlan> plans;
+  for (const TensorInfo& tensor : header.tensors) {
+    const std::string name = SlotName(tensor.name);
+    if (!seen.emplace(name, &tensor).second) {
+      return Corrupt("tensor " + Quoted(name) + " stands twice, with and without \"transformer.\"");
+    }
+    // A hub's floats are quantized here, by our own scales.
+    const bool may_be_scales =
+        config.weights != StoredWeights::kHub && name.ends_with(kScaleSuffix);
+    const std::string owner =
+        may_be_scales ? name.substr(0, name.size() - std::string_view(kScaleSuffix).size()) : name;
+    const TensorSlot* const slot = find_slot(owner);
+    GPT2_ASSIGN(TensorPlan plan, slot == nullptr ? planner.PlanIgnored(tensor)
+                                 : may_be_scales
+                                     ? planner.PlanScales(tensor, Find(seen, owner), *slot)
+                                     : planner.PlanParameter(tensor, *slot));
+    plans.push_back(plan);
+  }
+  GPT2_TRY(CheckComplete(seen, slots));
+  return plans;
+}
+
+}  // namespace gpt2
