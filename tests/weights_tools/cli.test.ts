@@ -139,7 +139,7 @@ describe("damaged folders", () => {
         rmSync(join(folder, "weights.json"));
         writeFileSync(join(folder, "model.safetensors"), bytes);
       }, "q4");
-    expect(edit('"version":"2"', '"version":"1"')).toContain("is U8");
+    expect(edit('"version":"2"', '"version":"1"')).toContain('version 1, but config.json says "q4"');
     expect(edit('"version":"2"', '"version":"9"')).toContain('version "9", this engine reads 1 and 2');
     expect(edit('"h.0.mlp.c_fc.weight_scale"', '"h.0.mlp.c_fc.weight_scala"')).toContain(
       "no part of a GPT-2",
@@ -232,7 +232,7 @@ function writeVocabulary(folder: string): void {
     id,
   ]);
   writeFileSync(join(folder, "vocab.json"), JSON.stringify(Object.fromEntries(tokens)));
-  writeFileSync(join(folder, "merges.txt"), "");
+  writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");
 }
 
 describe("eval", () => {
