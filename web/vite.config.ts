@@ -24,6 +24,18 @@ function copyStaticParts(): Plugin {
   };
 }
 
+/** The stylesheet lies beside the page; asked for as if from another origin it does not load from a disk. */
+function plainStylesheet(): Plugin {
+  return {
+    name: "plain-stylesheet",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler: (html) => html.replace('<link rel="stylesheet" crossorigin', '<link rel="stylesheet"'),
+    },
+  };
+}
+
 /** Cross-origin isolation, without which a page has no threads. */
 const isolation = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -53,7 +65,7 @@ export default defineConfig({
     format: "es",
     rollupOptions: { output: { entryFileNames: "gpt2-worker.js" } },
   },
-  plugins: [copyStaticParts()],
+  plugins: [copyStaticParts(), plainStylesheet()],
   preview: { headers: isolation },
   server: { headers: isolation },
 });

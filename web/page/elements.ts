@@ -7,6 +7,7 @@ function byId<T extends HTMLElement>(id: string, type: new () => T): T {
 }
 
 export const elements = {
+  starting: byId("starting", HTMLElement),
   loading: byId("loading", HTMLElement),
   loadingStage: byId("loading-stage", HTMLElement),
   loadingBytes: byId("loading-bytes", HTMLElement),
@@ -14,7 +15,8 @@ export const elements = {
   loadingCancel: byId("loading-cancel", HTMLButtonElement),
   error: byId("error", HTMLElement),
   errorText: byId("error-text", HTMLElement),
-  errorRetry: byId("error-retry", HTMLButtonElement),
+  errorRepair: byId("error-repair", HTMLButtonElement),
+  errorReset: byId("error-reset", HTMLAnchorElement),
   form: byId("form", HTMLFormElement),
   prompt: byId("prompt", HTMLTextAreaElement),
   openings: byId("openings", HTMLElement),

@@ -2,25 +2,33 @@
 
 const patienceMs = 3000;
 
+/** Whether the service worker is ready; false after a while: some browsers ignore the registration. */
+async function isReady(signal: AbortSignal): Promise<boolean> {
+  await navigator.serviceWorker.register("./isolate.js");
+  return Promise.race([
+    navigator.serviceWorker.ready.then(() => true),
+    new Promise<false>((resolve) => setTimeout(resolve, patienceMs, false)),
+    new Promise<false>((resolve) => signal.addEventListener("abort", () => resolve(false), { once: true })),
+  ]);
+}
+
 /**
- * Registers the service worker where it would help, and reloads once it controls the page. Returns true
- * when the page is about to be reloaded.
+ * Registers the service worker where it would help, and reloads the page once it controls it; then this never
+ * returns. Throws the signal's reason once that aborts.
  */
-export async function ensureIsolation(): Promise<boolean> {
-  if (self.crossOriginIsolated || !self.isSecureContext || !("serviceWorker" in navigator)) return false;
+export async function ensureIsolation(signal: AbortSignal): Promise<void> {
+  if (self.crossOriginIsolated || !self.isSecureContext || !("serviceWorker" in navigator)) return;
   const key = "gpt2-isolation-tried";
+  let willReload = false;
   try {
-    if (sessionStorage.getItem(key) !== null) return false; // it did not help: go on with one thread
+    if (sessionStorage.getItem(key) !== null) return; // it did not help: go on with one thread
     sessionStorage.setItem(key, "1");
-    await navigator.serviceWorker.register("./isolate.js");
-    // `ready` never settles where a browser ignores the registration.
-    const isReady = await Promise.race([
-      navigator.serviceWorker.ready.then(() => true),
-      new Promise<false>((resolve) => setTimeout(resolve, patienceMs, false)),
-    ]);
-    if (isReady) location.reload();
-    return isReady;
+    willReload = await isReady(signal);
   } catch {
-    return false; // private windows refuse service workers or storage
+    // Private windows refuse service workers or storage.
   }
+  signal.throwIfAborted();
+  if (!willReload) return;
+  location.reload();
+  await new Promise<never>(() => undefined);
 }

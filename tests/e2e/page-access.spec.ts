@@ -1,0 +1,209 @@
+// The page for everyone: axe-core in every state, the focus, the keyboard alone, zoom and large text.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { expectReady, generate, killWorker, open, setOption, startLongText, textOf } from "./page.js";
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      targets: nodes.map(({ target }) => target.join(" ")),
+    }));
+    expect(found, colorScheme).toEqual([]);
+  }
+}
+
+/** Every state that a visitor can meet, and the way there. */
+const states: Record<string, (page: Page) => Promise<void>> = {
+  "the scripts do not run": async (page) => {
+    await page.route("**/assets/index.js", (route) => route.abort());
+    await page.goto("./");
+    await expect(page.locator("#starting")).toBeVisible();
+    await page.waitForFunction(() =>
+      document.getAnimations().every(({ playState }) => playState === "finished"),
+    );
+  },
+  "the model loads": async (page) => {
+    await page.route("**/model.safetensors.001", () => {}); // it never arrives
+    await page.goto("./");
+    await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+  },
+  "it is ready": open,
+  "it writes": async (page) => {
+    await open(page);
+    await startLongText(page);
+  },
+  "a text is finished": async (page) => {
+    await open(page);
+    await generate(page);
+  },
+  "a load failed": async (page) => {
+    await page.goto("./?model=none");
+    await expect(page.getByRole("alert")).toBeVisible();
+  },
+  "a value is refused": async (page) => {
+    await open(page);
+    await setOption(page, "Top p", "1.5");
+    await page.getByRole("button", { name: "Generate" }).click();
+    await expect(page.locator("#refusal-topP")).toBeVisible();
+  },
+  "a notice is shown": async (page) => {
+    // As on a host without the headers, where the service worker did not help.
+    await page.addInitScript(() => sessionStorage.setItem("gpt2-isolation-tried", "1"));
+    await page.route("./", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { "content-type": "text/html" } });
+    });
+    await open(page);
+    await expect(page.locator("#notice")).toBeVisible();
+  },
+  "the worker died": async (page) => {
+    await open(page);
+    await startLongText(page);
+    await killWorker(page);
+    await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
+  },
+};
+
+for (const [name, reach] of Object.entries(states)) {
+  test(`axe-core finds nothing while ${name}, light and dark`, async ({ page }) => {
+    await reach(page);
+    await expectAccessible(page);
+    if (name === "it writes") await expect(page.locator("#output")).toHaveClass(/busy/); // all the time
+  });
+}
+
+test("works by keyboard alone", async ({ page }) => {
+  await open(page);
+  const { keyboard } = page;
+  const tabTo = async (id: string) => {
+    for (let presses = 0; presses < 30; presses += 1) {
+      if ((await page.evaluate(() => document.activeElement?.id)) === id) return;
+      await keyboard.press("Tab");
+    }
+    throw new Error(`Tab does not reach #${id}`);
+  };
+  await keyboard.press("Tab");
+  await keyboard.type("A cat. "); // the prompt is first
+  expect(await page.getByLabel("Prompt").inputValue()).toContain("A cat. ");
+  await keyboard.press("Tab");
+  for (let chip = 0; chip < 4; chip += 1) await keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("generate");
+  await keyboard.press("Tab");
+  await keyboard.press("Tab");
+  await keyboard.press("Enter"); // Options
+  await tabTo("option-maxNewTokens");
+  await keyboard.press("Control+A");
+  await keyboard.type("4096");
+  await tabTo("option-ignoreEos");
+  await keyboard.press("Space");
+  await keyboard.press("Control+Enter");
+  await expect(page.locator("#speed")).toContainText("tokens/s");
+  await keyboard.press("Escape");
+  // Thousands of tokens before its end: only Escape can have stopped it.
+  await expect(page.locator("#finish")).toHaveText(/^Stopped after \d+ tokens\.$/);
+});
+
+test.describe("the focus never falls to the body", () => {
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.id ?? "");
+
+  test("while a text is written, stopped and written on", async ({ page }) => {
+    await open(page);
+    await setOption(page, "Tokens", "4096");
+    await page.getByLabel("Ignore end of text").check();
+    await page.locator("#generate").focus();
+    await page.keyboard.press("Enter");
+    await expect(page.locator("#output")).toHaveClass(/busy/);
+    expect(await focused(page)).toBe("generate");
+    await expect(page.locator("#speed")).toContainText("tokens/s");
+    await page.locator("#stop").focus();
+    await page.keyboard.press("Enter");
+    await expect(page.locator("#finish")).toContainText("Stopped after");
+    expect(await focused(page)).toBe("stop");
+    await page.locator("#continue").focus();
+    await page.keyboard.press("Enter");
+    await expect(page.locator("#output")).toHaveClass(/busy/);
+    expect(await focused(page)).toBe("continue");
+    await page.keyboard.press("Escape");
+    const chip = page.getByRole("button", { name: "The sea was…" });
+    await chip.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => textOf(page)).toContain("The sea was");
+    await expect(chip).toBeFocused();
+  });
+
+  test("while loading is cancelled, tried again and done, and while a dead model is loaded again", async ({
+    page,
+  }) => {
+    let isSlow = true;
+    await page.route("**/model.safetensors.001", async (route) => {
+      if (!isSlow) await route.continue(); // else it never arrives
+    });
+    await page.goto("./");
+    await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+    await page.getByRole("button", { name: "Cancel" }).focus();
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("button", { name: "Try again" })).toBeFocused();
+    isSlow = false;
+    await page.keyboard.press("Enter");
+    expect(await focused(page)).toBe("loading-cancel");
+    await expectReady(page);
+    expect(await focused(page)).toBe("generate");
+    await startLongText(page);
+    await killWorker(page);
+    await page.getByRole("button", { name: "Load the model again" }).focus();
+    await page.keyboard.press("Enter");
+    expect(await focused(page)).toBe("loading-cancel");
+    await expectReady(page);
+    expect(await focused(page)).toBe("generate");
+  });
+});
+
+for (const [name, width, height, textSize] of [
+  ["a phone", 360, 740, 100],
+  ["a desktop", 1280, 900, 100],
+  ["400 % zoom", 320, 256, 100],
+  ["400 % zoom and text of 200 %", 320, 256, 200],
+] as const) {
+  test(`fits ${name} in every state`, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    const expectFit = async (state: string) => {
+      await page.addStyleTag({ content: `html { font-size: ${textSize}% !important }` });
+      const tooWide = await page.evaluate(() =>
+        [...document.querySelectorAll("body *")]
+          .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
+          .map((part) => `${part.tagName} ${part.id} ${part.className}`),
+      );
+      expect(tooWide, state).toEqual([]);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(overflow, state).toBeLessThanOrEqual(0);
+      // Nothing is cut off inside its own box.
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll("button, dd, dt, p, label, small, summary, li, a")]
+          .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
+          .map((part) => `${part.tagName} ${part.id} ${part.textContent}`),
+      );
+      expect(cut, state).toEqual([]);
+    };
+    await page.route("**/assets/client.js", (route) => route.abort());
+    await page.goto("./");
+    await expectFit("without scripts");
+    await page.unroute("**/assets/client.js");
+    await page.goto("./?model=none");
+    await expect(page.getByRole("alert")).toBeVisible();
+    await expectFit("a load failed");
+    await open(page);
+    await setOption(page, "Top p", "1.55555555");
+    await setOption(page, "Seed", "-1");
+    await page.getByRole("button", { name: "Generate" }).click();
+    await expect(page.locator("#refusal-topP")).toBeVisible();
+    await expectFit("a value is refused");
+    await setOption(page, "Top p", "");
+    await setOption(page, "Seed", "");
+    await generate(page);
+    await expectFit("a text is finished");
+  });
+}

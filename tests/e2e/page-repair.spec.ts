@@ -1,0 +1,275 @@
+// What goes wrong on the page: each time a sentence, and a way on.
+import { readFileSync, readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test, type Page } from "@playwright/test";
+import { expectReady, generate, killWorker, open, setOption, startLongText, textOf } from "./page.js";
+
+const dist = resolve(import.meta.dirname, "../../web/dist");
+
+test.describe("a value outside its range", () => {
+  const ways: Record<string, (page: Page) => Promise<void>> = {
+    "the button": (page) => page.getByRole("button", { name: "Generate" }).click(),
+    "Ctrl + Enter": (page) => page.getByLabel("Prompt").press("Control+Enter"),
+    "an opening": (page) => page.getByRole("button", { name: "The sea was…" }).click(),
+    Continue: (page) => page.getByRole("button", { name: "Continue" }).click(),
+  };
+
+  test("opens the panel, has the focus and is explained, whichever way was asked", async ({ page }) => {
+    await open(page);
+    await setOption(page, "Tokens", "5");
+    const text = await generate(page);
+    await setOption(page, "Tokens", "5000");
+    const field = page.getByLabel("Tokens", { exact: true });
+    for (const [name, ask] of Object.entries(ways)) {
+      await page.locator("#options").evaluate((details: HTMLDetailsElement) => (details.open = false));
+      await ask(page);
+      await expect(field, name).toBeFocused();
+      await expect(field, name).toHaveAttribute("aria-invalid", "true");
+      await expect(field, name).toHaveAccessibleDescription(
+        /^Expected a whole number from 1 to 4096, found 5000\./,
+      );
+      await expect(page.getByText("found 5000"), name).toBeVisible();
+      expect(await textOf(page), name).toBe(text);
+    }
+    await field.fill("4097");
+    await expect(page.getByText("found 4097")).toBeVisible();
+    await field.fill("4");
+    await expect(page.getByText("Expected a whole number")).toBeHidden();
+    await expect(field).toHaveAttribute("aria-invalid", "false");
+    await field.press("Enter"); // the form's own way
+    await expect(page.locator("#finish")).toContainText("Seed");
+  });
+
+  for (const [label, typed, sentence] of [
+    ["Temperature", "-0.1", "Expected a number from 0 to 5, found -0.1."],
+    ["Top k", "1.5", "Expected a whole number from 0 to 100000, found 1.5."],
+    ["Top p", "1.5", "Expected a number from 0 to 1, found 1.5."],
+    ["Repetition penalty", "0", "Expected a number from 0.1 to 10, found 0."],
+    ["Seed", "-1", "Expected a whole number from 0 to 9007199254740991, found -1."],
+    ["Seed", "1e", "Expected a whole number from 0 to 9007199254740991."],
+  ] as const) {
+    test(`${label} of ${typed}`, async ({ page }) => {
+      await page.goto("./?model=none");
+      await setOption(page, label, "");
+      await page.getByLabel(label, { exact: true }).pressSequentially(typed);
+      await page.getByRole("button", { name: "Generate" }).click();
+      await expect(page.getByText(sentence, { exact: true })).toBeVisible();
+      await expect(page.getByLabel(label, { exact: true })).toBeFocused();
+    });
+  }
+
+  test("two of them are both explained, and the first has the focus", async ({ page }) => {
+    await page.goto("./?model=none");
+    await setOption(page, "Min p", "2");
+    await setOption(page, "Top p", "3");
+    await page.getByRole("button", { name: "Generate" }).click();
+    await expect(page.getByLabel("Top p", { exact: true })).toBeFocused();
+    await expect(page.getByText("from 0 to 1, found")).toHaveCount(2);
+  });
+});
+
+test("a value between two steps is as good as one on them", async ({ page }) => {
+  await open(page);
+  for (const [label, value] of [
+    ["Temperature", "0.333"],
+    ["Top p", "0.9999"],
+    ["Min p", "0.0001"],
+    ["Repetition penalty", "1.005"],
+    ["Tokens", "5"],
+  ] as const)
+    await setOption(page, label, value);
+  await page.locator("summary").click();
+  await generate(page);
+  await expect(page.getByLabel("Temperature")).toHaveAttribute("aria-invalid", "false");
+});
+
+test.describe("a worker that dies", () => {
+  test("while it writes leaves the text, and one button loads the model again", async ({ page }) => {
+    await open(page);
+    await startLongText(page);
+    await killWorker(page);
+    await expect(page.getByRole("alert")).toContainText("The model has stopped working");
+    const text = await textOf(page);
+    expect(text.length).toBeGreaterThan(20);
+    await page.getByRole("button", { name: "Load the model again" }).click();
+    await expectReady(page);
+    await expect(page.getByRole("alert")).toBeHidden();
+    expect(await textOf(page)).toBe(text);
+    await setOption(page, "Tokens", "5");
+    await generate(page);
+  });
+
+  test("is loaded again by Generate itself, and the text stays until the next begins", async ({ page }) => {
+    await open(page);
+    await setOption(page, "Tokens", "5");
+    const text = await generate(page);
+    await killWorker(page);
+    await page.getByRole("button", { name: "Generate" }).click();
+    await expect(page.getByRole("alert")).toContainText("The model has stopped working");
+    expect(await textOf(page)).toBe(text);
+
+    let isBroken = true;
+    await page.route("**/models/demo/config.json", (route) =>
+      isBroken ? route.fulfill({ status: 503 }) : route.continue(),
+    );
+    await page.getByRole("button", { name: "Generate" }).click();
+    await expect(page.getByRole("alert")).toContainText("503");
+    expect(await textOf(page)).toBe(text);
+    await expect(page.getByRole("button", { name: "Generate" })).toBeEnabled();
+    isBroken = false;
+    await setOption(page, "Tokens", "30");
+    expect((await generate(page)).length).toBeGreaterThan(text.length);
+    await expect(page.getByRole("alert")).toBeHidden();
+  });
+});
+
+test.describe("while the model loads", () => {
+  /** Holds the weights back until `arrive` is called. */
+  async function openSlowly(page: Page): Promise<() => void> {
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await page.route("**/model.safetensors.001", async (route) => {
+      await arrived;
+      await route.continue().catch(() => {}); // cancelled meanwhile
+    });
+    await page.goto("./");
+    await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+    return arrive;
+  }
+
+  test("Generate is remembered, and writes when it can", async ({ page }) => {
+    const arrive = await openSlowly(page);
+    await page.getByRole("button", { name: "Generate" }).click();
+    await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
+    arrive();
+    await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+    expect((await textOf(page)).length).toBeGreaterThan(50);
+  });
+
+  test("Escape takes that back, and the model loads on", async ({ page }) => {
+    const arrive = await openSlowly(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Generate" }).click();
+    await page.keyboard.press("Escape");
+    await expect(page.locator("#finish")).toContainText("Stopped before the first token.");
+    arrive();
+    await expectReady(page);
+    expect(await textOf(page)).toBe("");
+  });
+
+  test("it can be cancelled, and started again", async ({ page }) => {
+    const arrive = await openSlowly(page);
+    await page.getByRole("button", { name: "Cancel" }).dblclick();
+    await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
+    arrive();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expectReady(page);
+    await expect(page.getByRole("alert")).toBeHidden();
+  });
+
+  test("a connection that brings nothing is told of", async ({ page }) => {
+    await page.clock.install();
+    const arrive = await openSlowly(page);
+    await page.clock.fastForward(16_000);
+    await expect(page.locator("#loading")).toContainText("Nothing has arrived for a while");
+    arrive();
+    await expectReady(page);
+  });
+});
+
+test("a model that is not there is named, and can be tried again", async ({ page }) => {
+  let isBroken = true;
+  await page.route("**/models/demo/config.json", (route) =>
+    isBroken ? route.fulfill({ status: 404 }) : route.continue(),
+  );
+  await page.goto("./");
+  await expect(page.getByRole("alert")).toContainText("models/demo/config.json");
+  await expect(page.getByRole("alert")).toContainText("404");
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expectReady(page);
+});
+
+test("without network, loading fails in words and works when it is back", async ({ page, context }) => {
+  await open(page);
+  await startLongText(page);
+  await killWorker(page);
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Load the model again" }).click();
+  await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
+  await context.setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expectReady(page);
+});
+
+test("damaged weights are noticed", async ({ page }) => {
+  await page.route("**/model.safetensors.000", async (route) => {
+    const response = await route.fetch();
+    const body = await response.body();
+    body[body.length - 5] ^= 1;
+    await route.fulfill({ response, body });
+  });
+  await page.goto("./");
+  await expect(page.getByRole("alert")).toContainText("model.safetensors.000 has SHA-256", {
+    timeout: 30_000,
+  });
+});
+
+for (const [query, sentence] of [
+  ["?threads=abc", /In the address of this page, threads is "?abc"?, expected a whole number from 1 to 64/],
+  ["?threads=0", /threads is 0, expected a whole number from 1 to 64/],
+  [
+    "?variant=nonsense",
+    /In the address of this page, variant is "?nonsense"?, expected one of threads-relaxed/,
+  ],
+  ["?model=nowhere", /nowhere\/config.json.*404/],
+] as const) {
+  test(`${query} is explained, and the page opens without it`, async ({ page }) => {
+    await page.goto(`./${query}`);
+    await expect(page.getByRole("alert")).toContainText(sentence);
+    await page.getByRole("link", { name: "Open the page without these settings" }).click();
+    await expectReady(page);
+    expect(new URL(page.url()).search).toBe("");
+  });
+}
+
+test.describe("where the page's scripts do not run, it says so", () => {
+  const starting = "If this does not go away, the page's scripts could not run";
+
+  test("without network", async ({ page }) => {
+    await page.route("**/assets/client.js", (route) => route.abort());
+    await page.goto("./");
+    await expect(page.getByText(starting)).toBeVisible();
+    await expect(page.getByRole("link", { name: "Load the page again" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Cancel" })).toBeHidden();
+    await expect(page.getByRole("button", { name: "Generate" })).toBeDisabled();
+    await page.unroute("**/assets/client.js");
+    await page.getByRole("link", { name: "Load the page again" }).click();
+    await expectReady(page);
+    await expect(page.getByText(starting)).toBeHidden();
+  });
+
+  test("with JavaScript switched off", async ({ browser }) => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto("./");
+    await expect(page.getByText("JavaScript is switched off here.")).toBeVisible();
+    await context.close();
+  });
+
+  test("opened as a file, and what to do then", async ({ page }) => {
+    await page.goto(pathToFileURL(resolve(dist, "index.html")).href);
+    await expect(page.getByText("A browser runs them only from a web server.")).toBeVisible();
+    await expect(page.getByText("http://localhost:8000")).toBeVisible();
+    // Its style comes from the file beside it.
+    expect(await page.locator("#starting").evaluate((part) => getComputedStyle(part).borderRadius)).toBe(
+      "12px",
+    );
+  });
+
+  test("and it takes no script in the HTML to say it", () => {
+    expect(readdirSync(dist)).toContain("index.html");
+    expect(readFileSync(resolve(dist, "index.html"), "utf8")).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=/);
+  });
+});

@@ -1,0 +1,21 @@
+// Buttons that keep the focus: one that is switched off or goes away never drops it to the body, from where
+// a keyboard user would have to begin again.
+
+/** Switches a button on or off; unlike with `disabled`, one that has the focus keeps it. */
+export function setEnabled(button: HTMLButtonElement, isEnabled: boolean): void {
+  button.setAttribute("aria-disabled", String(!isEnabled));
+}
+
+/** Runs `action` when the button is pressed while it is switched on. */
+export function onPress(button: HTMLButtonElement, action: () => void): void {
+  button.addEventListener("click", () => {
+    if (button.getAttribute("aria-disabled") !== "true") action();
+  });
+}
+
+/** Hides `part`; if the focus was inside, it goes to `next`. */
+export function hide(part: HTMLElement, next: HTMLElement): void {
+  const hadFocus = part.contains(document.activeElement);
+  part.hidden = true;
+  if (hadFocus) next.focus();
+}

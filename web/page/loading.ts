@@ -1,0 +1,118 @@
+// Loading the model, and loading it again after a failure, a cancel or the death of its worker.
+import {
+  InvalidArgumentError,
+  loadModel,
+  type LoadProgress,
+  type Model,
+  type Variant,
+} from "../src/client/index.js";
+import { hide } from "./buttons.js";
+import { elements as ui } from "./elements.js";
+import { formatBytes, formatCount } from "./format.js";
+import { ensureIsolation } from "./isolation.js";
+import { hideError, isAbort, messageOf, showError } from "./messages.js";
+
+// ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
+const query = new URLSearchParams(location.search);
+/** After so long without a byte the page says so; slow connections still bring some. */
+const stallMs = 15_000;
+
+let model: Model | undefined;
+let underWay: Promise<Model | undefined> | undefined;
+let controller: AbortController | undefined;
+let stallTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** The model, which is loaded if there is none; undefined where that failed or was cancelled, which the page then says. */
+export function needModel(): Promise<Model | undefined> {
+  if (model) return Promise.resolve(model);
+  underWay ??= load().finally(() => (underWay = undefined));
+  return underWay;
+}
+
+export function hasModel(): boolean {
+  return model !== undefined;
+}
+
+/** For a model whose worker died: the next one who needs it loads it again. */
+export function forgetModel(): void {
+  model = undefined;
+}
+
+export function cancelLoading(): void {
+  controller?.abort();
+}
+
+function showStage(stage: string): void {
+  if (ui.loadingStage.textContent !== stage) ui.loadingStage.textContent = stage;
+}
+
+function watchForStall(): void {
+  clearTimeout(stallTimer);
+  stallTimer = setTimeout(() => {
+    showStage("Nothing has arrived for a while. Wait for the connection, or cancel and try again.");
+  }, stallMs);
+}
+
+function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
+  showStage(stage === "weights" ? "Loading the model" : "Starting the engine");
+  watchForStall();
+  if (totalBytes === 0) return;
+  ui.loadingProgress.value = loadedBytes / totalBytes;
+  ui.loadingBytes.textContent = `${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}`;
+}
+
+function showModel({ info }: Model): void {
+  const cores = info.threads === 1 ? "1 thread" : `${info.threads} threads`;
+  ui.engine.textContent = `${info.variant}, ${cores}`;
+  ui.model.textContent = `${formatCount(info.parameters)} parameters, ${info.weights}`;
+  ui.memory.textContent = formatBytes(info.memoryBytes);
+  ui.notice.textContent = info.notice ?? "";
+  ui.notice.hidden = info.notice === null;
+}
+
+/** A number where the address has one; else the text itself, which `loadModel` refuses by name. */
+function threadsOfAddress(): number | undefined {
+  const threads = query.get("threads");
+  if (threads === null) return undefined;
+  return /^\d+$/.test(threads) ? Number(threads) : (threads as unknown as number);
+}
+
+function showFailure(error: unknown): void {
+  const tryAgain = { label: "Try again", run: () => void needModel() };
+  const canReset = location.search !== "";
+  if (isAbort(error)) showError("Loading was cancelled.", tryAgain);
+  // Trying again cannot help: only the address is to blame.
+  else if (error instanceof InvalidArgumentError)
+    showError(`In the address of this page, ${messageOf(error)}.`, undefined, { canReset });
+  else showError(messageOf(error), tryAgain, { canReset });
+}
+
+async function load(): Promise<Model | undefined> {
+  controller = new AbortController();
+  const { signal } = controller;
+  showStage("Starting…");
+  ui.loadingBytes.textContent = "";
+  ui.loadingProgress.removeAttribute("value");
+  ui.loading.hidden = false;
+  hideError(ui.loadingCancel);
+  watchForStall();
+  try {
+    await ensureIsolation(signal);
+    model = await loadModel(query.get("model") ?? "models/demo/", {
+      signal,
+      threads: threadsOfAddress(),
+      variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
+      onProgress: (progress) => {
+        if (!signal.aborted) showProgress(progress);
+      },
+    });
+    showModel(model);
+    hide(ui.loading, ui.generate);
+  } catch (error) {
+    showFailure(error);
+    hide(ui.loading, ui.errorRepair.hidden ? ui.errorReset : ui.errorRepair);
+  } finally {
+    clearTimeout(stallTimer);
+  }
+  return model;
+}

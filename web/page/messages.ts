@@ -1,0 +1,37 @@
+// What the page says: one line of status below the text, and errors with a way on.
+import { hide } from "./buttons.js";
+import { elements as ui } from "./elements.js";
+
+/** What a button in the error does about it. */
+export interface Repair {
+  label: string;
+  run: () => void;
+}
+
+/** Says how the writing goes; empty: nothing. */
+export function say(sentence: string): void {
+  if (ui.finish.textContent !== sentence) ui.finish.textContent = sentence;
+}
+
+/** Shows an error; `canReset` offers the page without the settings in its address. */
+export function showError(sentence: string, repair?: Repair, { canReset = false } = {}): void {
+  ui.errorText.textContent = sentence;
+  ui.errorRepair.textContent = repair?.label ?? "";
+  ui.errorRepair.hidden = repair === undefined;
+  ui.errorRepair.onclick = repair?.run ?? null;
+  ui.errorReset.hidden = !canReset;
+  ui.error.hidden = false;
+}
+
+/** Takes the error away; the focus goes to `next` if it was there. */
+export function hideError(next: HTMLElement): void {
+  hide(ui.error, next);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}

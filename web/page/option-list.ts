@@ -1,0 +1,98 @@
+// The numbers among the sampling options: their names, ranges and what stands in them at first.
+
+export interface NumberOption {
+  name: "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
+  label: string;
+  help: string;
+  min: number;
+  max: number;
+  isWhole: boolean;
+  /** What one press of an arrow key adds; values between are as good. */
+  step: number;
+  /** What an emptied field means, too; null: the engine chooses. */
+  initial: number | null;
+}
+
+export const numberOptions: readonly NumberOption[] = [
+  {
+    name: "maxNewTokens",
+    label: "Tokens",
+    help: "How many to write at most",
+    min: 1,
+    max: 4096,
+    isWhole: true,
+    step: 1,
+    initial: 200,
+  },
+  {
+    name: "temperature",
+    label: "Temperature",
+    help: "0 is the likeliest text, higher is wilder",
+    min: 0,
+    max: 5,
+    isWhole: false,
+    step: 0.05,
+    initial: 0.8,
+  },
+  {
+    name: "topK",
+    label: "Top k",
+    help: "Choose among the k likeliest tokens; 0 for all",
+    min: 0,
+    max: 100000,
+    isWhole: true,
+    step: 1,
+    initial: 40,
+  },
+  {
+    name: "topP",
+    label: "Top p",
+    help: "…among the fewest with this much probability",
+    min: 0,
+    max: 1,
+    isWhole: false,
+    step: 0.01,
+    initial: 0.95,
+  },
+  {
+    name: "minP",
+    label: "Min p",
+    help: "…among those with this share of the best's probability",
+    min: 0,
+    max: 1,
+    isWhole: false,
+    step: 0.01,
+    initial: 0,
+  },
+  {
+    name: "repetitionPenalty",
+    label: "Repetition penalty",
+    help: "Above 1 avoids what was said",
+    min: 0.1,
+    max: 10,
+    isWhole: false,
+    step: 0.05,
+    initial: 1,
+  },
+  {
+    name: "seed",
+    label: "Seed",
+    help: "The same seed gives the same text; empty for a new one each time",
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    isWhole: true,
+    step: 1,
+    initial: null,
+  },
+];
+
+/** What is wrong with what stands in `input`, in words; undefined: nothing. */
+export function refusalOf({ min, max, isWhole }: NumberOption, input: HTMLInputElement): string | undefined {
+  const expected = `Expected a ${isWhole ? "whole " : ""}number from ${min} to ${max}`;
+  // The browser does not tell a page what was typed where it is no number.
+  if (input.validity.badInput) return `${expected}.`;
+  if (input.value === "") return undefined;
+  const value = input.valueAsNumber;
+  const fits = value >= min && value <= max && (!isWhole || Number.isInteger(value));
+  return fits ? undefined : `${expected}, found ${input.value}.`;
+}
