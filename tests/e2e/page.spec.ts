@@ -145,16 +145,25 @@ test("a double click writes one text, and more presses say why they do nothing",
   await expect(page.getByRole("alert")).toBeHidden();
 });
 
-test("an empty prompt and one of a megabyte are written on from", async ({ page }) => {
+test("an empty prompt and one of a megabyte are written on from", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setOption(page, "Tokens", "20");
   await page.getByLabel("Prompt").fill("");
   expect((await generate(page)).length).toBeGreaterThan(10);
   const long = "Once upon a time there was a little dog. ".repeat(25_000);
   await page.getByLabel("Prompt").fill(long);
-  const text = await generate(page);
-  expect(text.length).toBeGreaterThan(long.length);
+  await generate(page);
   await expect(page.locator("#finish")).toContainText("no longer fitted the context");
+  // Only its end is laid out, but Copy and Continue have all of it.
+  const shown = await textOf(page);
+  expect(shown).toMatch(/^The first 1,009,000 characters are not shown; Copy takes them, too\./);
+  expect(shown.length).toBeLessThan(20_000);
+  await page.getByRole("button", { name: "Copy" }).click();
+  await expect(page.locator("#finish")).toContainText("Copied.");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.length).toBeGreaterThan(long.length);
+  expect(copied.startsWith(long)).toBe(true);
 });
 
 test("without a clipboard, Copy selects the text", async ({ page }) => {

@@ -84,7 +84,7 @@ function showFailure(error: unknown): void {
   // Trying again cannot help: only the address is to blame.
   else if (error instanceof InvalidArgumentError)
     showError(`In the address of this page, ${messageOf(error)}.`, undefined, { canReset });
-  else showError(messageOf(error), tryAgain, { canReset });
+  else showError(`The model could not be loaded: ${messageOf(error)}.`, tryAgain, { canReset });
 }
 
 async function load(): Promise<Model | undefined> {

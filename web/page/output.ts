@@ -19,7 +19,13 @@ export class FrameBatch {
   }
 }
 
+/** Characters of a prompt that are shown: laying out a megabyte anew at every frame would take seconds. */
+const shownOfPrompt = 16_000;
+
 export class OutputView {
+  /** All of it; the element may show only its end. */
+  private wholePrompt = "";
+  private readonly elided = document.createElement("p");
   private readonly prompt = document.createElement("span");
   private readonly written = document.createTextNode("");
   /** Stands where the text ends. */
@@ -31,18 +37,26 @@ export class OutputView {
   constructor(private readonly element: HTMLElement) {
     this.prompt.className = "prompt";
     this.caret.className = "caret";
-    element.append(this.prompt, this.written, this.caret);
+    this.elided.className = "quiet";
+    this.elided.hidden = true;
+    element.append(this.elided, this.prompt, this.written, this.caret);
     window.addEventListener("scroll", () => this.noticeScroll(), { passive: true });
   }
 
-  /** All of it: what Continue goes on from. */
+  /** All of it: what Continue goes on from, and Copy takes. */
   get text(): string {
-    return this.element.textContent ?? "";
+    return this.wholePrompt + this.written.data;
   }
 
   /** Puts a new text in the place of the old one. */
   begin(prompt: string): void {
-    this.prompt.textContent = prompt;
+    this.wholePrompt = prompt;
+    const shown = prompt.slice(-shownOfPrompt).replace(/^[\udc00-\udfff]/, ""); // no half character
+    this.prompt.textContent = shown;
+    this.elided.hidden = shown === prompt;
+    this.elided.textContent = this.elided.hidden
+      ? ""
+      : `The first ${(prompt.length - shown.length).toLocaleString("en")} characters are not shown; Copy takes them, too.`;
     this.written.data = "";
     this.scrolledTo = window.scrollY; // a page that became shorter has scrolled by itself
     this.isFollowed = true;

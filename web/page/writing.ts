@@ -61,7 +61,7 @@ function showFailure(error: unknown, tokens: number): void {
     return;
   }
   if (error instanceof InvalidArgumentError && panel.explain(error.message)) return;
-  showError(messageOf(error));
+  showError(`The text could not be written: ${messageOf(error)}.`);
 }
 
 /** What `promise` gives, unless the signal aborts before. */
