@@ -218,11 +218,14 @@ test("damaged weights are noticed", async ({ page }) => {
 });
 
 for (const [query, sentence] of [
-  ["?threads=abc", /In the address of this page, threads is "?abc"?, expected a whole number from 1 to 64/],
+  [
+    "?threads=abc",
+    /In the address of this page \(\?threads=abc\), threads is NaN, expected a whole number from 1 to 64/,
+  ],
   ["?threads=0", /threads is 0, expected a whole number from 1 to 64/],
   [
     "?variant=nonsense",
-    /In the address of this page, variant is "?nonsense"?, expected one of threads-relaxed/,
+    /In the address of this page \(\?variant=nonsense\), variant is "?nonsense"?, expected one of threads-relaxed/,
   ],
   ["?model=nowhere", /nowhere\/config.json.*404/],
 ] as const) {

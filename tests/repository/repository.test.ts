@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { numberOptions } from "../../web/page/option-list.js";
 import { downloadBytes } from "../../web/scripts/download-size.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -57,6 +58,22 @@ describe("numbers that stand in two languages", () => {
     const inWorker = /mostContinuations = (\d+)/.exec(read("web/src/worker/memory-plan.ts"))?.[1];
     expect(inEngine).toBe(inWorker);
   });
+
+  it.each(numberOptions.map((option) => [option.name, option] as const))(
+    "%s on the page takes nothing that the engine refuses",
+    (name, { min, max, isWhole }) => {
+      const source = read("engine/generate/options.cc");
+      const constants = [...source.matchAll(/constexpr double (k\w+) = (1 << )?(\d+);/g)].map(
+        ([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const,
+      );
+      const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
+      const numberOf = (text = "") => new Map(constants).get(text) ?? Number(text);
+      expect(row, name).not.toBeNull();
+      expect(isWhole).toBe(row?.[1] === "true");
+      expect(min).toBeGreaterThanOrEqual(numberOf(row?.[2]));
+      expect(max).toBeLessThanOrEqual(numberOf(row?.[3]));
+    },
+  );
 });
 
 describe("the engine", () => {

@@ -70,20 +70,15 @@ function showModel({ info }: Model): void {
   ui.notice.hidden = info.notice === null;
 }
 
-/** A number where the address has one; else the text itself, which `loadModel` refuses by name. */
-function threadsOfAddress(): number | undefined {
-  const threads = query.get("threads");
-  if (threads === null) return undefined;
-  return /^\d+$/.test(threads) ? Number(threads) : (threads as unknown as number);
-}
-
 function showFailure(error: unknown): void {
   const tryAgain = { label: "Try again", run: () => void needModel() };
   const canReset = location.search !== "";
   if (isAbort(error)) showError("Loading was cancelled.", tryAgain);
   // Trying again cannot help: only the address is to blame.
   else if (error instanceof InvalidArgumentError)
-    showError(`In the address of this page, ${messageOf(error)}.`, undefined, { canReset });
+    showError(`In the address of this page (${location.search}), ${messageOf(error)}.`, undefined, {
+      canReset,
+    });
   else showError(`The model could not be loaded: ${messageOf(error)}.`, tryAgain, { canReset });
 }
 
@@ -98,9 +93,10 @@ async function load(): Promise<Model | undefined> {
   watchForStall();
   try {
     await ensureIsolation(signal);
+    const threads = query.get("threads");
     model = await loadModel(query.get("model") ?? "models/demo/", {
       signal,
-      threads: threadsOfAddress(),
+      threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
       onProgress: (progress) => {
         if (!signal.aborted) showProgress(progress);

@@ -95,13 +95,6 @@ export class OptionsPanel {
     return options;
   }
 
-  /** Explains at its field what the engine refused: its sentences begin with the option's name. False: no field's. */
-  explain(message: string): boolean {
-    const field = this.fields.find(({ name }) => message.startsWith(`${name} `));
-    field?.refuse(message);
-    return this.showRefused();
-  }
-
   /** Opens the panel at the first value that is refused; false if there is none. */
   private showRefused(): boolean {
     const refused = this.fields.find((field) => field.isRefused);

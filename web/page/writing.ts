@@ -1,10 +1,5 @@
 // One text at a time: from the press of a button to the last token, a stop or a failure.
-import {
-  InvalidArgumentError,
-  WorkerError,
-  type GenerateOptions,
-  type GenerateSummary,
-} from "../src/client/index.js";
+import { WorkerError, type GenerateOptions, type GenerateSummary } from "../src/client/index.js";
 import { setEnabled } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { formatMs, formatRate } from "./format.js";
@@ -60,7 +55,6 @@ function showFailure(error: unknown, tokens: number): void {
     showError(`The model has stopped working: ${messageOf(error)}. The text stays.`, repair);
     return;
   }
-  if (error instanceof InvalidArgumentError && panel.explain(error.message)) return;
   showError(`The text could not be written: ${messageOf(error)}.`);
 }
 
