@@ -61,7 +61,10 @@ function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
   ui.loadingBytes.textContent = `${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}`;
 }
 
-function showModel({ info }: Model): void {
+/** What is known of the model; it can change while it works, as when a thread is lost. */
+export function showModel(): void {
+  if (!model) return;
+  const { info } = model;
   const cores = info.threads === 1 ? "1 thread" : `${info.threads} threads`;
   ui.engine.textContent = `${info.variant}, ${cores}`;
   ui.model.textContent = `${formatCount(info.parameters)} parameters, ${info.weights}`;
@@ -102,7 +105,7 @@ async function load(): Promise<Model | undefined> {
         if (!signal.aborted) showProgress(progress);
       },
     });
-    showModel(model);
+    showModel();
     hide(ui.loading, ui.generate);
   } catch (error) {
     showFailure(error);

@@ -3,7 +3,7 @@ import { WorkerError, type GenerateOptions, type GenerateSummary } from "../src/
 import { setEnabled } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { formatMs, formatRate } from "./format.js";
-import { forgetModel, hasModel, needModel } from "./loading.js";
+import { forgetModel, hasModel, needModel, showModel } from "./loading.js";
 import { hideError, isAbort, messageOf, say, showError } from "./messages.js";
 import { OptionsPanel } from "./options-panel.js";
 import { FrameBatch, OutputView } from "./output.js";
@@ -128,5 +128,6 @@ export async function write(prompt: string): Promise<void> {
   updateButtons();
   await writeWith(prompt, options, controller.signal);
   controller = undefined;
+  showModel();
   updateButtons();
 }
