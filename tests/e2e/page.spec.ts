@@ -26,7 +26,7 @@ test("writes on after the prompt, piece by piece, and says how fast", async ({ p
 
 test("a long text is one text node, drawn at most once a frame", async ({ page }) => {
   await open(page);
-  await setOption(page, "Tokens", "500");
+  await setOption(page, "Tokens", "300");
   await page.getByLabel("Ignore end of text").check();
   await page.evaluate(() => {
     const counts = { frames: 0, changes: 0 };
@@ -185,7 +185,10 @@ test("two tabs write at the same time", async ({ page, context }) => {
   // One after the other: the memory cache of a private window stalls where two tabs fetch one file at once.
   await open(page);
   await open(other);
-  for (const each of [page, other]) await setOption(each, "Seed", "5");
+  for (const each of [page, other]) {
+    await setOption(each, "Seed", "5");
+    await setOption(each, "Tokens", "30");
+  }
   const texts = await Promise.all([generate(page), generate(other)]);
   expect(texts[0]).toBe(texts[1]);
 });
