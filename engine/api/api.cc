@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -32,6 +33,8 @@ struct Gpt2Engine {
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;
   std::optional<gpt2::Session> session;
+  std::map<std::uint32_t, gpt2::Session> suspended;  // by the number that was given out
+  std::uint32_t next_number = 1;
   std::optional<gpt2::Scorer> scorer;
   std::vector<std::int32_t> scored_ids;
   std::string reply;
@@ -109,6 +112,7 @@ Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
 // Gives back all that a model, or a load that has begun, takes.
 void Unload(Gpt2Engine& engine) {
   engine.session.reset();
+  engine.suspended.clear();
   engine.scorer.reset();
   engine.context.reset();
   engine.tokenizer.reset();
@@ -272,6 +276,30 @@ Result<Json> Step(Gpt2Engine& engine) {
   return json;
 }
 
+Result<Json> Suspend(Gpt2Engine& engine) {
+  if (!engine.session || engine.session->is_done()) return Misuse("no generation is under way");
+  engine.session->Suspend();
+  const std::uint32_t number = engine.next_number++;
+  engine.suspended.emplace(number, std::move(*engine.session));
+  engine.session.reset();
+  return Json(number);
+}
+
+Result<Json> Resume(Gpt2Engine& engine, std::uint32_t number) {
+  const auto found = engine.suspended.find(number);
+  if (found == engine.suspended.end()) {
+    return Misuse("no generation " + std::to_string(number) + " is set aside");
+  }
+  engine.scorer.reset();
+  engine.session.emplace(std::move(found->second));
+  engine.suspended.erase(found);
+  if (const Status resumed = engine.session->Resume(); !resumed.ok()) {
+    engine.session.reset();
+    return resumed.error();
+  }
+  return Json::object();
+}
+
 Result<Json> Score(Gpt2Engine& engine, std::string_view text) {
   GPT2_TRY(NeedModel(engine));
   engine.session.reset();
@@ -341,6 +369,13 @@ void gpt2_destroy(Gpt2Engine* engine) {
   delete engine;
 }
 
+size_t gpt2_started_threads(const Gpt2Engine* engine) {
+  return engine->pool.started_threads();
+}
+void gpt2_drop_unstarted_threads(Gpt2Engine* engine) {
+  engine->pool.DropUnstarted();
+}
+
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size) {
@@ -386,6 +421,19 @@ const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size) 
 
 const char* gpt2_step(Gpt2Engine* engine) {
   return gpt2::Reply(engine, gpt2::Step(*engine));
+}
+
+const char* gpt2_suspend(Gpt2Engine* engine) {
+  return gpt2::Reply(engine, gpt2::Suspend(*engine));
+}
+
+const char* gpt2_resume(Gpt2Engine* engine, uint32_t number) {
+  return gpt2::Reply(engine, gpt2::Resume(*engine, number));
+}
+
+const char* gpt2_discard(Gpt2Engine* engine, uint32_t number) {
+  engine->suspended.erase(number);
+  return gpt2::Reply(engine, gpt2::Json::object());
 }
 
 const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size) {

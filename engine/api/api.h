@@ -28,7 +28,14 @@ void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest);
 
 // An engine that computes on `threads` threads, the caller's among them; null without memory.
 Gpt2Engine* gpt2_create(size_t threads);
+// Ends its threads, too, and waits for those that have started.
 void gpt2_destroy(Gpt2Engine* engine);
+
+// In a browser threads start one after the other, once the caller has returned to its event loop,
+// and some perhaps never. How many run by now, the caller's among them.
+size_t gpt2_started_threads(const Gpt2Engine* engine);
+// Goes on without those that have not started.
+void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 
 // Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
 // empty, then only token ids work. What was loaded before is gone. A hub's folder is quantized to 8
@@ -70,6 +77,14 @@ const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size);
 // continuation), "id", "text", "logprob", "top"?: [{"id", "text", "logprob"}]}]} and from
 // "readTokens" on what gpt2_generate gives.
 const char* gpt2_step(Gpt2Engine* engine);
+
+// Sets the generation under way aside, so that others can run meanwhile. Result: its number.
+const char* gpt2_suspend(Gpt2Engine* engine);
+// Makes generation `number` the one under way again; it then writes what it would have written.
+// Result: {}.
+const char* gpt2_resume(Gpt2Engine* engine, uint32_t number);
+// Forgets generation `number`, if it is set aside. Result: {}.
+const char* gpt2_discard(Gpt2Engine* engine, uint32_t number);
 
 // Starts to score a text. `request`: {"prompt": text or ids, "stride"?}. Result: {"total"}.
 const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size);

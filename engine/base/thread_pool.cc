@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <system_error>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -27,17 +28,49 @@ std::size_t ItemsLeft(std::uint64_t ticket) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(std::size_t threads) : active_(std::max<std::size_t>(1, threads)) {
-  for (std::size_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { WorkerLoop(i); });
+std::thread ThreadPool::StartSystemThread(Helper helper) {
+  return std::thread(std::move(helper));
+}
+
+ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
+  const std::size_t wanted = std::max<std::size_t>(1, threads) - 1;
+  helpers_.reserve(wanted);
+  try {
+    while (helpers_.size() < wanted) {
+      auto start = std::make_shared<std::atomic<Start>>(Start::kWaiting);
+      helpers_.push_back({start_thread(Helper(this, start)), start});
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that there are compute the same, slower.
+  }
+  active_ = helpers_.size() + 1;
 }
 
 ThreadPool::~ThreadPool() {
+  DropUnstarted();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  for (HelperThread& helper : helpers_) helper.thread.join();
+}
+
+void ThreadPool::DropUnstarted() {
+  std::erase_if(helpers_, [](HelperThread& helper) {
+    Start expected = Start::kWaiting;
+    if (!helper.start->compare_exchange_strong(expected, Start::kDropped)) return false;
+    helper.thread.detach();
+    return true;
+  });
+  SetThreads(std::min(threads(), most_threads()));
+}
+
+void ThreadPool::Helper::operator()() {
+  Start expected = Start::kWaiting;
+  if (!start_->compare_exchange_strong(expected, Start::kStarted)) return;
+  // Numbered as they come, so that those which there are have the lowest numbers.
+  pool_->WorkerLoop(pool_->started_.fetch_add(1) + 1);
 }
 
 void ThreadPool::SetThreads(std::size_t threads) {

@@ -69,6 +69,22 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   return session;
 }
 
+void Session::Suspend() {
+  // Until the prompt is read, sequence 0 is all there is.
+  windows_.resize(has_read_prompt_ ? continuations_.size() : 1);
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    const std::span<const std::int32_t> window = context_->sequence(i).window();
+    windows_[i].assign(window.begin(), window.end());
+  }
+}
+
+Status Session::Resume() {
+  GPT2_TRY(context_->SetSequences(continuations_.size()));
+  for (std::size_t i = 0; i < windows_.size(); ++i) context_->sequence(i).SetWindow(windows_[i]);
+  windows_.clear();
+  return Done{};
+}
+
 bool Session::is_done() const {
   return std::all_of(continuations_.begin(), continuations_.end(),
                      [](const Continuation& c) { return c.finish != FinishReason::kNone; });

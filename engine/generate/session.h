@@ -52,10 +52,10 @@ struct GeneratedToken {
 // lookup guessed checked along with the next. Either gives the same tokens as one by one.
 class Session {
  public:
-  // Takes over `context` until done. `tokenizer` may be null: then tokens have no text, and stop
-  // strings are refused. An empty prompt starts at end-of-text, as GPT-2 was trained. What the
-  // context has cached of the same beginning is not computed again. Continuation i draws with seed
-  // options.seed + i.
+  // Takes over `context` until done or suspended. `tokenizer` may be null: then tokens have no
+  // text, and stop strings are refused. An empty prompt starts at end-of-text, as GPT-2 was
+  // trained. What the context has cached of the same beginning is not computed again. Continuation
+  // i draws with seed options.seed + i.
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);
@@ -63,6 +63,11 @@ class Session {
   // Reads up to kMaxRows tokens of a context, or writes tokens: at least one for each continuation
   // under way, in order of continuation. Only until done.
   std::vector<GeneratedToken> Step();
+
+  // Lets others use the context until Resume, which may need memory. The tokens that follow are the
+  // same as without: what the context no longer has cached is read again.
+  void Suspend();
+  Status Resume();
 
   bool is_done() const;
   std::size_t continuations() const { return continuations_.size(); }
@@ -107,9 +112,10 @@ class Session {
   Context* context_;
   const Tokenizer* tokenizer_;
   GenerateOptions options_;
-  std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...
-  bool has_read_prompt_ = false;             // sequence 0 is the prompt's until then
-  std::size_t reading_ = 0;                  // sequence that ReadOn runs, or ran last
+  std::vector<Continuation> continuations_;         // of context sequence 0, 1, ...
+  bool has_read_prompt_ = false;                    // sequence 0 is the prompt's until then
+  std::size_t reading_ = 0;                         // sequence that ReadOn runs, or ran last
+  std::vector<std::vector<std::int32_t>> windows_;  // of the sequences, while suspended
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;
   std::size_t drafted_tokens_ = 0;

@@ -80,6 +80,8 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
 
 TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
   EXPECT_NE(ErrorOf(Json::parse(gpt2_step(engine))), "");
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_suspend(engine))), "");
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, 1))), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_info(engine))), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_load_end(engine))), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_score_step(engine))), "");
@@ -89,6 +91,48 @@ TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
   EXPECT_NE(ErrorOf(Generate({{"prompt", "text"}})).find("vocab.json"), std::string::npos);
   EXPECT_NE(ErrorOf(Generate({{"prompt", {1, -5}}})), "");
   EXPECT_NE(ErrorOf(Generate(Json())), "");
+}
+
+TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
+  Load("tied");
+  const Json request = {{"prompt", {1, 2, 3}}, {"options", {{"maxNewTokens", 6}, {"seed", 3}}}};
+  const auto write = [&] {
+    std::vector<std::int32_t> ids;
+    for (Json step = {{"isDone", false}}; !step["isDone"];) {
+      step = Json::parse(gpt2_step(engine))["result"];
+      for (const Json& token : step["tokens"]) ids.push_back(token["id"]);
+    }
+    return ids;
+  };
+  ASSERT_TRUE(Generate(request).contains("result"));
+  const auto expected = write();
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_suspend(engine))), "");  // it is done
+
+  ASSERT_TRUE(Generate(request).contains("result"));
+  const std::uint32_t first = Json::parse(gpt2_suspend(engine))["result"];
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_step(engine))), "");
+  ASSERT_TRUE(Generate(request).contains("result"));
+  const std::uint32_t second = Json::parse(gpt2_suspend(engine))["result"];
+  ASSERT_NE(first, second);
+  gpt2_discard(engine, second);
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, second))).find("generation 2"),
+            std::string::npos);
+  ASSERT_TRUE(Json::parse(gpt2_resume(engine, first)).contains("result"));
+  EXPECT_EQ(write(), expected);
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, first))), "");  // only once
+
+  // Another model's generations are no longer there.
+  ASSERT_TRUE(Generate(request).contains("result"));
+  const std::uint32_t third = Json::parse(gpt2_suspend(engine))["result"];
+  Load("tied");
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, third))), "");
+}
+
+TEST_F(ApiTest, CountsTheThreadsThatRun) {
+  EXPECT_EQ(gpt2_started_threads(engine), 1u);
+  gpt2_drop_unstarted_threads(engine);
+  Load("tied");
+  EXPECT_EQ(Json::parse(gpt2_info(engine))["result"]["threads"], 1);
 }
 
 TEST_F(ApiTest, AFailedLoadCanBeTriedAgain) {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gpt2 {
@@ -81,6 +84,79 @@ TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {
     EXPECT_EQ(sum, 4950u);
   }
 }
+
+#ifndef __EMSCRIPTEN__
+// Helpers wait here until a test lets them go.
+std::atomic<int> g_free_helpers{0};
+
+std::thread StartWhenFree(ThreadPool::Helper helper) {
+  return std::thread([helper = std::move(helper)]() mutable {
+    while (--g_free_helpers < 0) {
+      ++g_free_helpers;
+      std::this_thread::yield();
+    }
+    helper();
+  });
+}
+
+void WaitForStarted(const ThreadPool& pool, std::size_t threads) {
+  while (pool.started_threads() < threads) std::this_thread::yield();
+}
+
+std::size_t SumOfLoop(ThreadPool& pool) {
+  std::atomic<std::size_t> sum{0};
+  pool.ParallelFor(1000, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) sum += i;
+  });
+  return sum;
+}
+
+TEST(ThreadPool, LoopsAreWholeHoweverManyHelpersHaveStarted) {
+  g_free_helpers = 0;
+  ThreadPool pool(4, StartWhenFree);
+  for (std::size_t started = 1; started <= 4; ++started) {
+    WaitForStarted(pool, started);
+    EXPECT_EQ(pool.started_threads(), started);
+    EXPECT_EQ(pool.most_threads(), 4u);
+    EXPECT_EQ(SumOfLoop(pool), 499500u);
+    ++g_free_helpers;
+  }
+}
+
+TEST(ThreadPool, HelpersThatWereDroppedLeaveAtOnce) {
+  g_free_helpers = 1;
+  ThreadPool pool(4, StartWhenFree);
+  WaitForStarted(pool, 2);
+  pool.DropUnstarted();
+  EXPECT_EQ(pool.most_threads(), 2u);
+  EXPECT_EQ(pool.threads(), 2u);
+  g_free_helpers = 2;
+  while (g_free_helpers > 0) std::this_thread::yield();
+  EXPECT_EQ(pool.started_threads(), 2u);
+  EXPECT_EQ(SumOfLoop(pool), 499500u);
+}
+
+TEST(ThreadPool, EndsWithoutWaitingForHelpersThatNeverStarted) {
+  g_free_helpers = 0;
+  {
+    ThreadPool pool(3, StartWhenFree);
+  }
+  g_free_helpers = 2;  // they come after the pool has gone, and must not touch it
+  while (g_free_helpers > 0) std::this_thread::yield();
+}
+
+TEST(ThreadPool, HasFewerThreadsWhereTheSystemRefusesThem) {
+  static int granted;
+  granted = 2;
+  ThreadPool pool(8, [](ThreadPool::Helper helper) {
+    if (granted-- == 0) throw std::system_error(EAGAIN, std::system_category());
+    return std::thread(std::move(helper));
+  });
+  EXPECT_EQ(pool.most_threads(), 3u);
+  EXPECT_EQ(pool.threads(), 3u);
+  EXPECT_EQ(SumOfLoop(pool), 499500u);
+}
+#endif
 
 }  // namespace
 }  // namespace gpt2

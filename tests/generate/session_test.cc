@@ -105,6 +105,52 @@ TEST_F(SessionTest, WindowAfterACutIsComputedLikeAFreshPrompt) {
   EXPECT_EQ(Run(std::span(text).subspan(12), options)[0], written[4]);
 }
 
+// A prompt longer than one step reads, and a text that outgrows the context: suspended while it
+// reads, while it writes, and while it reads again.
+TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
+  const auto prompt = Ids(40);
+  for (const std::size_t n : {1, 3}) {
+    for (const bool lookup : {true, false}) {
+      GenerateOptions options{.max_new_tokens = 30, .temperature = 2, .seed = 5, .n = n};
+      options.lookup = lookup;
+      options.logprobs = 2;
+      std::vector<std::vector<GeneratedToken>> expected(n), found(n);
+      const auto step = [](Session& session, std::vector<std::vector<GeneratedToken>>& tokens) {
+        for (GeneratedToken& token : session.Step()) tokens[token.continuation].push_back(token);
+      };
+      Session whole = Begin(prompt, options);
+      while (!whole.is_done()) step(whole, expected);
+      model.context->sequence().Forget();
+      Session session = Begin(prompt, options);
+      for (int steps = 0; !session.is_done(); ++steps) {
+        session.Suspend();
+        if (steps % 3 == 0) Run(Ids(10), {.max_new_tokens = 3});
+        if (steps % 5 == 0) Run(Ids(3), {.max_new_tokens = 2, .n = 4});
+        ASSERT_TRUE(session.Resume().ok());
+        step(session, found);
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(found[i].size(), expected[i].size());
+        for (std::size_t t = 0; t < found[i].size(); ++t) {
+          EXPECT_EQ(found[i][t].id, expected[i][t].id);
+          EXPECT_EQ(found[i][t].logprob, expected[i][t].logprob);
+          EXPECT_EQ(found[i][t].top[1].logprob, expected[i][t].top[1].logprob);
+        }
+        EXPECT_EQ(session.finish(i), whole.finish(i));
+      }
+      EXPECT_EQ(session.dropped_tokens(), whole.dropped_tokens());
+    }
+  }
+}
+
+TEST_F(SessionTest, ResumingAtOnceReadsNothingAgain) {
+  Session session = Begin(Ids(20), {.max_new_tokens = 10, .temperature = 0});
+  while (session.read_tokens() < 20) session.Step();
+  session.Suspend();
+  ASSERT_TRUE(session.Resume().ok());
+  EXPECT_EQ(model.context->sequence().pending(), 1u);
+}
+
 TEST_F(SessionTest, StrictModeRefusesWithTheNumbers) {
   GenerateOptions options{.max_new_tokens = 9};
   options.strict = true;
