@@ -1,12 +1,8 @@
 // Requests to the worker and their answers. Every request settles exactly once, also when the worker dies.
-import { errorFromWire, WorkerError } from "../shared/errors.js";
-import {
-  cancelledCode,
-  type FromWorker,
-  type RequestName,
-  type Requests,
-  type ToWorker,
-} from "../shared/protocol.js";
+import { errorFromWire, WorkerError, type Gpt2Error } from "../shared/errors.js";
+import { afterFailure, failureOf, workerFailure } from "../shared/failures.js";
+import type { FromWorker, RequestName, Requests, ToWorker } from "../shared/protocol.js";
+import type { ModelInfo } from "../shared/types.js";
 
 /** The part of Worker that a connection uses. */
 export interface WorkerPort {
@@ -17,86 +13,167 @@ export interface WorkerPort {
   onmessageerror: ((event: MessageEvent) => void) | null;
 }
 
+/** The part of navigator.locks that a connection uses: `run` is called once nobody else holds the lock `name`. */
+export type WaitForLock = (name: string, run: () => void) => void;
+
 interface Pending {
   onEvent: (event: Requests[RequestName]["event"]) => void;
   resolve: (result: Requests[RequestName]["result"]) => void;
   reject: (error: unknown) => void;
+  /** Is not to be collected as garbage while it waits for an answer. */
+  owner: unknown;
 }
 
 export interface RequestOptions<K extends RequestName> {
   signal?: AbortSignal | undefined;
   onEvent?: ((event: Requests[K]["event"]) => void) | undefined;
+  owner?: unknown;
 }
 
+export interface OpenRequest<K extends RequestName> {
+  result: Promise<Requests[K]["result"]>;
+  /** Says that so many more of its tokens were read. */
+  read(tokens: number): void;
+  /** Gives the request up; nothing happens if it has been settled. */
+  cancel(reason: unknown): void;
+}
+
+/** The worker ends its engine in a few milliseconds; where a long step keeps it from that, it is ended by force. */
+const endMs = 1000;
+
 export class Connection {
+  /** Called when the worker says that these have changed. */
+  onInfo: (info: Pick<ModelInfo, "threads" | "notice">) => void = () => {};
+
   private readonly pending = new Map<number, Pending>();
   private nextId = 1;
-  private ended: WorkerError | undefined;
+  private ended: Gpt2Error | undefined;
+  private hasRun = false;
+  private terminate: () => void = () => {};
+  /** Settled once the worker is no more. */
+  private readonly terminated: Promise<void>;
 
-  constructor(private readonly worker: WorkerPort) {
+  constructor(
+    private readonly worker: WorkerPort,
+    /** For messages. */
+    private readonly script: string,
+    private readonly waitForLock: WaitForLock = () => {},
+  ) {
+    this.terminated = new Promise((resolve) => {
+      this.terminate = () => {
+        worker.terminate();
+        resolve();
+      };
+    });
     worker.onmessage = ({ data }) => this.receive(data);
-    // A script that cannot be fetched gives an event without a message.
-    worker.onerror = ({ message }) =>
-      this.end(
-        new WorkerError("worker-died", `the worker failed: ${message ?? "its script cannot be loaded"}`),
-      );
+    worker.onerror = (event) => this.die(workerFailure(event.message, this.hasRun, this.script));
     worker.onmessageerror = () =>
-      this.end(new WorkerError("worker-died", "the worker sent what cannot be read"));
+      this.die(new WorkerError("worker-died", "the engine's worker sent what cannot be read"));
   }
 
   request<K extends RequestName>(
     name: K,
     args: Requests[K]["args"],
-    { signal, onEvent }: RequestOptions<K> = {},
+    options: RequestOptions<K> = {},
   ): Promise<Requests[K]["result"]> {
-    return new Promise((resolve, reject) => {
+    return this.open(name, args, options).result;
+  }
+
+  open<K extends RequestName>(
+    name: K,
+    args: Requests[K]["args"],
+    { signal, onEvent, owner }: RequestOptions<K> = {},
+  ): OpenRequest<K> {
+    const id = this.nextId++;
+    const cancel = (reason: unknown) => {
+      const request = this.pending.get(id);
+      if (!request) return;
+      this.worker.postMessage({ type: "cancel", id });
+      request.reject(reason);
+    };
+    const result = new Promise<Requests[K]["result"]>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       if (this.ended) return reject(this.ended);
-      const id = this.nextId++;
-      const cancel = () => this.worker.postMessage({ type: "cancel", id });
-      const settle = () => signal?.removeEventListener("abort", cancel);
+      const onAbort = () => cancel(signal?.reason);
+      const settle = () => {
+        this.pending.delete(id);
+        signal?.removeEventListener("abort", onAbort);
+      };
       this.pending.set(id, {
         onEvent: (event) => onEvent?.(event as Requests[K]["event"]),
-        resolve: (result) => {
+        resolve: (answer) => {
           settle();
-          resolve(result as Requests[K]["result"]);
+          resolve(answer as Requests[K]["result"]);
         },
         reject: (error) => {
           settle();
-          const isCancelled = error instanceof Error && "code" in error && error.code === cancelledCode;
-          reject(isCancelled && signal ? signal.reason : error);
+          reject(error);
         },
+        owner,
       });
-      signal?.addEventListener("abort", cancel);
-      this.worker.postMessage({ type: "request", id, name, args } as ToWorker);
+      signal?.addEventListener("abort", onAbort);
+      try {
+        this.worker.postMessage({ type: "request", id, name, args } as ToWorker);
+      } catch (error) {
+        this.pending.get(id)?.reject(failureOf(error));
+      }
     });
+    const read = (tokens: number) => {
+      if (this.pending.has(id)) this.worker.postMessage({ type: "read", id, tokens });
+    };
+    return { result, read, cancel };
   }
 
-  /** Ends the worker; what waits for it is rejected. */
-  dispose(): void {
-    this.end(new WorkerError("disposed", "the model was disposed of"));
+  /** Rejects what waits and ends the worker; resolves once it is no more. */
+  dispose(): Promise<void> {
+    if (!this.ended) {
+      this.end(new WorkerError("disposed", "the model was disposed of"));
+      // Threads that wait for work keep a terminated worker, and its memory, alive for seconds: it ends them itself.
+      this.worker.postMessage({ type: "end" });
+      const timer = setTimeout(this.terminate, endMs);
+      void this.terminated.then(() => clearTimeout(timer));
+    }
+    return this.terminated;
   }
 
   private receive(message: FromWorker): void {
-    const request = this.pending.get(message.id);
-    if (!request) return; // already rejected
+    this.hasRun = true;
     switch (message.type) {
       case "event":
-        return request.onEvent(message.event);
+        return this.pending.get(message.id)?.onEvent(message.event);
       case "done":
-        this.pending.delete(message.id);
-        return request.resolve(message.result);
-      case "failed":
-        this.pending.delete(message.id);
-        return request.reject(errorFromWire(message.error));
+        return this.pending.get(message.id)?.resolve(message.result);
+      case "failed": {
+        const error = errorFromWire(message.error);
+        this.pending.get(message.id)?.reject(error);
+        if (error.code === "worker-died") this.die(error);
+        return;
+      }
+      case "info":
+        return this.onInfo(message.info);
+      case "alive":
+        if (message.lock !== null) {
+          this.waitForLock(message.lock, () =>
+            this.die(new WorkerError("worker-died", "the browser ended the engine's worker")),
+          );
+        }
+        return;
+      case "ended":
+        return this.terminate();
     }
   }
 
-  private end(error: WorkerError): void {
-    if (this.ended) return;
+  private end(error: Gpt2Error): void {
     this.ended = error;
-    this.worker.terminate();
-    for (const request of this.pending.values()) request.reject(error);
-    this.pending.clear();
+    for (const request of [...this.pending.values()]) request.reject(error);
+  }
+
+  /** Nothing more can be asked of the worker. */
+  private die(error: Gpt2Error): void {
+    if (!this.ended) {
+      this.end(error);
+      this.ended = afterFailure(error);
+    }
+    this.terminate();
   }
 }

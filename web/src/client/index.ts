@@ -1,5 +1,6 @@
 /** GPT-2 that runs wholly in the browser. */
-export { loadModel, Model, type GenerateCall, type LoadOptions } from "./model.js";
+export { loadModel, type LoadOptions } from "./load-model.js";
+export { Model, type CallOptions, type GenerateCall } from "./model.js";
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
 export type {
   Completion,
@@ -10,6 +11,7 @@ export type {
   LoadProgress,
   ModelConfig,
   ModelInfo,
+  Prompt,
   PromptProgress,
   Score,
   Timings,

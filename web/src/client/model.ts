@@ -1,90 +1,55 @@
-// The public interface: loading a model, and what a loaded one can do.
-import { InvalidArgumentError } from "../shared/errors.js";
+// What a loaded model can do.
 import type {
   Completion,
   GenerateOptions,
   GenerateSummary,
-  LoadProgress,
   ModelInfo,
+  Prompt,
   PromptProgress,
   Score,
   Token,
-  Variant,
 } from "../shared/types.js";
-import { variants } from "../shared/types.js";
-import { Connection } from "./connection.js";
-import { startWorker } from "./start-worker.js";
-import { readThreadChoices, rememberThreads } from "./thread-choices.js";
+import {
+  readCallback,
+  readCount,
+  readFlag,
+  readGenerateOptions,
+  readOptions,
+  readPrompt,
+  readSignal,
+  readText,
+  readTokenIds,
+} from "./arguments.js";
+import type { Connection } from "./connection.js";
 import { TokenQueue } from "./token-queue.js";
 
-export interface LoadOptions {
-  /** Threads to compute with, 1 to 64; by default as many as were fastest when it was measured, once per device. */
-  threads?: number | undefined;
+export interface CallOptions {
   signal?: AbortSignal | undefined;
-  onProgress?: ((progress: LoadProgress) => void) | undefined;
-  /** Format of the KV cache; by default as the weights. */
-  kv?: "q8" | "f32" | undefined;
-  /** Forces a build of the engine; by default the fastest that the browser runs. */
-  variant?: Variant | undefined;
 }
 
 /** What a caller may pass to `generate` and `complete`. */
-export interface GenerateCall extends GenerateOptions {
-  signal?: AbortSignal | undefined;
+export interface GenerateCall extends GenerateOptions, CallOptions {
   /** While a long prompt is read. */
   onPrompt?: ((progress: PromptProgress) => void) | undefined;
   /** Once, at the end. */
   onSummary?: ((summary: GenerateSummary) => void) | undefined;
 }
 
-const loadOptionNames = ["threads", "signal", "onProgress", "kv", "variant"];
+/** Tokens by which a generation may be ahead of its reader, and after how many of them the worker is told. */
+const mostUnread = 256;
+const readBatch = 64;
 
-function checkLoadOptions(options: LoadOptions): void {
-  for (const name of Object.keys(options)) {
-    if (!loadOptionNames.includes(name)) {
-      throw new InvalidArgumentError(
-        "invalid-argument",
-        `there is no option "${name}"; there are ${loadOptionNames.join(", ")}`,
-      );
-    }
-  }
-  const { threads, kv, variant } = options;
-  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= 64)) {
-    throw new InvalidArgumentError(
-      "invalid-argument",
-      `threads is ${threads}, expected a whole number from 1 to 64`,
-    );
-  }
-  if (kv !== undefined && kv !== "q8" && kv !== "f32") {
-    throw new InvalidArgumentError("invalid-argument", `kv is ${String(kv)}, expected "q8" or "f32"`);
-  }
-  if (variant !== undefined && !variants.includes(variant)) {
-    throw new InvalidArgumentError(
-      "invalid-argument",
-      `variant is ${String(variant)}, expected one of ${variants.join(", ")}`,
-    );
-  }
-}
+/** Models that nobody holds any more are disposed of. */
+const forgotten = new FinalizationRegistry<Connection>((connection) => void connection.dispose());
 
-/** Loads the model folder at `url`, relative to the page. A failed load can be tried again. */
-export async function loadModel(url: string | URL, options: LoadOptions = {}): Promise<Model> {
-  checkLoadOptions(options);
-  const { signal, onProgress, threads, kv, variant } = options;
-  signal?.throwIfAborted();
-  const folder = new URL(url, document.baseURI).href.replace(/\/*$/, "/");
-  const connection = new Connection(startWorker());
-  try {
-    const { info, threadChoice } = await connection.request(
-      "load",
-      { folder, threads, threadChoices: readThreadChoices(), kv, variant },
-      { signal, onEvent: onProgress },
-    );
-    if (threadChoice) rememberThreads(threadChoice.key, threadChoice.threads);
-    return new Model(connection, info);
-  } catch (error) {
-    connection.dispose();
-    throw error;
-  }
+function readCall(call: unknown) {
+  const { signal, onPrompt, onSummary, ...options } = readOptions("generate", call);
+  return {
+    signal: readSignal(signal),
+    onPrompt: readCallback<PromptProgress>("onPrompt", onPrompt),
+    onSummary: readCallback<GenerateSummary>("onSummary", onSummary),
+    options: readGenerateOptions(options),
+  };
 }
 
 function completionOf(all: readonly Token[], summary: GenerateSummary): Completion {
@@ -97,65 +62,90 @@ function completionOf(all: readonly Token[], summary: GenerateSummary): Completi
   return { ...summary, text: first?.text ?? "", tokens: first?.tokens ?? [], continuations };
 }
 
-/** A loaded model. Requests are answered one after the other, in order. */
+/**
+ * A loaded model. Requests are answered one after the other, in order; a generation that waits for its reader
+ * lets others go first. It is disposed of when it is collected as garbage.
+ */
 export class Model {
   constructor(
     private readonly connection: Connection,
     readonly info: ModelInfo,
-  ) {}
+  ) {
+    connection.onInfo = (changed) => void Object.assign(info, changed);
+    forgotten.register(this, connection);
+  }
 
-  /** Writes on after `prompt`, token by token; those of `n` continuations come in turn. Leaving the loop early stops the model. */
-  async *generate(
-    prompt: string | readonly number[],
-    call: GenerateCall = {},
-  ): AsyncGenerator<Token, GenerateSummary, void> {
-    const { signal, onPrompt, onSummary, ...options } = call;
-    const abandoned = new AbortController();
-    const either = signal ? AbortSignal.any([signal, abandoned.signal]) : abandoned.signal;
-    const queue = new TokenQueue();
-    const summary = this.connection.request(
+  /**
+   * Writes on after `prompt`, token by token; those of `n` continuations come in turn. Leaving the loop early stops
+   * the model. It is at most a few hundred tokens ahead of the loop: then it waits.
+   */
+  async *generate(prompt: Prompt, call: GenerateCall = {}): AsyncGenerator<Token, GenerateSummary, void> {
+    const { signal, onPrompt, onSummary, options } = readCall(call);
+    const queue: TokenQueue = new TokenQueue((tokens) => request.read(tokens), readBatch);
+    const request = this.connection.open(
       "generate",
-      { prompt, options },
+      { prompt: readPrompt("prompt", prompt), options, ahead: mostUnread },
       {
-        signal: either,
+        signal,
         onEvent: (event) => {
           if ("token" in event) queue.push(event.token);
           else onPrompt?.(event.prompt);
         },
       },
     );
-    summary.then(
-      () => queue.end(),
-      () => queue.end(),
+    request.result.then(
+      () => queue.finish(),
+      (error: unknown) => queue.fail(error),
     );
     try {
-      yield* queue;
-      const result = await summary;
-      onSummary?.(result);
-      return result;
+      for (;;) {
+        const token = await queue.next();
+        signal?.throwIfAborted(); // whatever has arrived before
+        if (!token) break;
+        yield token;
+      }
+      const summary = await request.result;
+      onSummary?.(summary);
+      return summary;
     } finally {
-      abandoned.abort();
+      request.cancel(new Error("the loop was left"));
     }
   }
 
   /** Writes on after `prompt` and gives everything at once. */
-  async complete(prompt: string | readonly number[], call: GenerateCall = {}): Promise<Completion> {
-    const all: Token[] = [];
-    const stream = this.generate(prompt, call);
-    for (;;) {
-      const { done, value } = await stream.next();
-      if (done) return completionOf(all, value);
-      all.push(value);
-    }
+  async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
+    const { signal, onPrompt, onSummary, options } = readCall(call);
+    const tokens: Token[] = [];
+    const summary = await this.connection.request(
+      "generate",
+      { prompt: readPrompt("prompt", prompt), options, ahead: Infinity },
+      {
+        signal,
+        onEvent: (event) => {
+          if ("token" in event) tokens.push(event.token);
+          else onPrompt?.(event.prompt);
+        },
+        owner: this,
+      },
+    );
+    onSummary?.(summary);
+    return completionOf(tokens, summary);
   }
 
-  async tokenize(text: string, options: { allowSpecial?: boolean } = {}): Promise<number[]> {
-    return this.connection.request("tokenize", { text, allowSpecial: options.allowSpecial ?? false });
+  async tokenize(
+    text: string,
+    options: CallOptions & { allowSpecial?: boolean | undefined } = {},
+  ): Promise<number[]> {
+    const { signal, allowSpecial } = readOptions("tokenize", options, ["allowSpecial", "signal"]);
+    const args = { text: readText("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) };
+    return this.connection.request("tokenize", args, { signal: readSignal(signal), owner: this });
   }
 
   /** Bytes that are no whole character come out as U+FFFD. */
-  async detokenize(ids: readonly number[]): Promise<string> {
-    return this.connection.request("detokenize", ids);
+  async detokenize(ids: readonly number[] | Uint32Array, options: CallOptions = {}): Promise<string> {
+    const { signal } = readOptions("detokenize", options, ["signal"]);
+    const request = { signal: readSignal(signal), owner: this };
+    return this.connection.request("detokenize", readTokenIds("ids", ids), request);
   }
 
   /**
@@ -163,19 +153,26 @@ export class Model {
    * advance by `stride` tokens, by default half the context.
    */
   async score(
-    text: string | readonly number[],
-    options: {
+    text: Prompt,
+    options: CallOptions & {
       stride?: number | undefined;
-      signal?: AbortSignal | undefined;
-      onProgress?: (progress: PromptProgress) => void;
+      onProgress?: ((progress: PromptProgress) => void) | undefined;
     } = {},
   ): Promise<Score> {
-    const { stride, signal, onProgress } = options;
-    return this.connection.request("score", { prompt: text, stride }, { signal, onEvent: onProgress });
+    const { stride, signal, onProgress } = readOptions("score", options, ["stride", "signal", "onProgress"]);
+    return this.connection.request(
+      "score",
+      { prompt: readPrompt("text", text), stride: readCount("stride", stride, 1) },
+      {
+        signal: readSignal(signal),
+        onEvent: readCallback<PromptProgress>("onProgress", onProgress),
+        owner: this,
+      },
+    );
   }
 
-  /** Frees the model's memory and ends its worker; requests under way are rejected. */
+  /** Frees the model's memory and ends its worker, and resolves when it has; requests under way are rejected. */
   async dispose(): Promise<void> {
-    this.connection.dispose();
+    return this.connection.dispose();
   }
 }

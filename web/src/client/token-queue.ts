@@ -1,10 +1,18 @@
 // Tokens that wait for whoever iterates over them.
 import type { Token } from "../shared/types.js";
 
-export class TokenQueue implements AsyncIterable<Token> {
+/** For one reader. */
+export class TokenQueue {
   private readonly tokens: Token[] = [];
-  private isEnded = false;
+  private unreported = 0;
+  private end: { error: unknown } | "done" | undefined;
   private wake: (() => void) | undefined;
+
+  constructor(
+    /** Told of every `batch` tokens that have been read. */
+    private readonly onRead: (tokens: number) => void,
+    private readonly batch: number,
+  ) {}
 
   push(token: Token): void {
     this.tokens.push(token);
@@ -12,21 +20,32 @@ export class TokenQueue implements AsyncIterable<Token> {
   }
 
   /** No more will come; those that wait are still given. */
-  end(): void {
-    this.isEnded = true;
+  finish(): void {
+    this.end = "done";
     this.wake?.();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Token, void, void> {
+  /** As finish, but then the reader gets `error`. */
+  fail(error: unknown): void {
+    this.end = { error };
+    this.wake?.();
+  }
+
+  /** The next token; undefined after the last. */
+  async next(): Promise<Token | undefined> {
     for (;;) {
       const token = this.tokens.shift();
       if (token) {
-        yield token;
-      } else if (this.isEnded) {
-        return;
-      } else {
-        await new Promise<void>((resolve) => (this.wake = resolve));
+        this.unreported += 1;
+        if (this.unreported === this.batch) {
+          this.unreported = 0;
+          this.onRead(this.batch);
+        }
+        return token;
       }
+      if (this.end === "done") return undefined;
+      if (this.end) throw this.end.error;
+      await new Promise<void>((resolve) => (this.wake = resolve));
     }
   }
 }

@@ -22,6 +22,16 @@ export class UrlSource implements ModelSource {
   ) {}
 
   async open(name: string, signal: AbortSignal): Promise<OpenFile> {
+    const response = await this.ask(name, signal);
+    // A host that compresses on the fly states the compressed length.
+    const encoded = response.headers.get("content-encoding") !== null;
+    const length = Number(response.headers.get("content-length") ?? NaN);
+    const stream = response.body ?? new Blob([]).stream();
+    return { size: encoded || !Number.isFinite(length) ? undefined : length, stream };
+  }
+
+  /** The host's answer, if it is the file. */
+  protected async ask(name: string, signal: AbortSignal): Promise<Response> {
     const url = new URL(name, this.folder).href;
     let response: Response;
     try {
@@ -30,7 +40,7 @@ export class UrlSource implements ModelSource {
       signal.throwIfAborted();
       throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
     }
-    if (!response.ok || response.body === null) {
+    if (!response.ok) {
       const code = response.status === 404 ? "not-found" : "network";
       throw new LoadError(
         code,
@@ -41,14 +51,25 @@ export class UrlSource implements ModelSource {
     if (response.headers.get("content-type")?.startsWith("text/html")) {
       throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page instead`);
     }
-    // A host that compresses on the fly states the compressed length.
-    const encoded = response.headers.get("content-encoding") !== null;
-    const length = Number(response.headers.get("content-length") ?? NaN);
-    return { size: encoded || !Number.isFinite(length) ? undefined : length, stream: response.body };
+    return response;
   }
 }
 
-/** Calls `take` with each chunk of a file, in order. */
+/** The next chunk of `name`. Only what goes wrong here is the network's fault. */
+async function readChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+  try {
+    return await reader.read();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
+  }
+}
+
+/** Calls `take` with each chunk of a file, in order. What `take` throws ends it, and passes through as it is. */
 export async function readChunks(
   file: OpenFile,
   name: string,
@@ -58,14 +79,10 @@ export async function readChunks(
   const reader = file.stream.getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await readChunk(reader, name, signal);
       if (done) return;
       take(value);
     }
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof LoadError) throw error;
-    throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
   } finally {
     reader.cancel().catch(() => {});
   }

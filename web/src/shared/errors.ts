@@ -5,7 +5,7 @@ import type { WireError } from "./protocol.js";
 export class Gpt2Error extends Error {
   override readonly name: string = "Gpt2Error";
   constructor(
-    /** Stable, for programs: "invalid-argument", "capacity", "corrupt", "network", ... */
+    /** Stable, for programs; README.md has them all. */
     readonly code: string,
     message: string,
   ) {
@@ -52,7 +52,6 @@ export function errorFromWire({ code, message }: WireError): Gpt2Error {
   }
 }
 
-export function errorToWire(error: unknown): WireError {
-  if (error instanceof Gpt2Error) return { code: error.code, message: error.message };
-  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+export function errorToWire({ code, message }: Gpt2Error): WireError {
+  return { code, message };
 }

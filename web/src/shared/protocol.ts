@@ -34,6 +34,8 @@ export interface LoadResult {
 export interface GenerateRequest {
   prompt: string | readonly number[];
   options: GenerateOptions;
+  /** Tokens that may be told before the page has read them (see ToWorker's `read`); Infinity: as many as there are. */
+  ahead: number;
 }
 
 export interface ScoreRequest {
@@ -64,13 +66,20 @@ export interface WireError {
 /** page -> worker */
 export type ToWorker =
   | { [K in RequestName]: { type: "request"; id: number; name: K; args: Requests[K]["args"] } }[RequestName]
-  | { type: "cancel"; id: number };
+  /** Nobody waits for the request any more. */
+  | { type: "cancel"; id: number }
+  /** So many more tokens of a generation have been read. */
+  | { type: "read"; id: number; tokens: number }
+  /** Ends the engine and its threads; answered with `ended`. */
+  | { type: "end" };
 
 /** worker -> page */
 export type FromWorker =
   | { type: "event"; id: number; event: Requests[RequestName]["event"] }
   | { type: "done"; id: number; result: Requests[RequestName]["result"] }
-  | { type: "failed"; id: number; error: WireError };
-
-/** The code of a request that its caller gave up; the page turns it into the signal's reason. */
-export const cancelledCode = "cancelled";
+  | { type: "failed"; id: number; error: WireError }
+  /** What has changed since the model was loaded. */
+  | { type: "info"; info: Pick<ModelInfo, "threads" | "notice"> }
+  /** The first message. The worker holds the lock of this name for as long as it lives; null: it has none. */
+  | { type: "alive"; lock: string | null }
+  | { type: "ended" };

@@ -4,6 +4,9 @@
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
 export type Variant = (typeof variants)[number];
 
+/** A text, or the ids of its tokens. */
+export type Prompt = string | readonly number[] | Uint32Array;
+
 export interface LoadProgress {
   stage: "engine" | "config" | "weights" | "ready";
   loadedBytes: number;
@@ -71,6 +74,7 @@ export type FinishReason = "length" | "eos" | "stop";
 export interface Timings {
   /** From the request to the first token. */
   firstTokenMs: number;
+  /** Without the time in which it waited for its reader. */
   totalMs: number;
   /** Tokens of the prompt that were computed, and at which rate. */
   promptTokens: number;

@@ -1,5 +1,7 @@
 // The engine in WebAssembly: engine/api/api.h with JavaScript's types. Nothing else knows of pointers.
-import { Gpt2Error } from "../shared/errors.js";
+import { Gpt2Error, WorkerError } from "../shared/errors.js";
+import { afterFailure, failureOf } from "../shared/failures.js";
+import { toJson } from "./json.js";
 
 /** What Emscripten's module gives; see engine/api/wasm_variants.cmake for the list of exports. */
 interface EngineModule {
@@ -7,6 +9,9 @@ interface EngineModule {
   _gpt2_free(pointer: number): void;
   _gpt2_sha256(bytes: number, size: number, digest: number): void;
   _gpt2_create(threads: number): number;
+  _gpt2_destroy(engine: number): void;
+  _gpt2_started_threads(engine: number): number;
+  _gpt2_drop_unstarted_threads(engine: number): void;
   _gpt2_load_begin(engine: number, ...pointersAndSizes: number[]): number;
   _gpt2_load_weights(engine: number, bytes: number, size: number): number;
   _gpt2_load_end(engine: number): number;
@@ -17,36 +22,84 @@ interface EngineModule {
   _gpt2_detokenize(engine: number, request: number, size: number): number;
   _gpt2_generate(engine: number, request: number, size: number): number;
   _gpt2_step(engine: number): number;
+  _gpt2_suspend(engine: number): number;
+  _gpt2_resume(engine: number, generation: number): number;
+  _gpt2_discard(engine: number, generation: number): number;
   _gpt2_score(engine: number, request: number, size: number): number;
   _gpt2_score_step(engine: number): number;
 }
 
-export type EngineFactory = (options: { wasmMemory: WebAssembly.Memory }) => Promise<EngineModule>;
+/** Emscripten's own script of a build. `instantiateWasm` takes the place of its fetching and compiling. */
+export type EngineFactory = (options: {
+  wasmMemory: WebAssembly.Memory;
+  instantiateWasm: (
+    imports: WebAssembly.Imports,
+    receive: (instance: WebAssembly.Instance, code: WebAssembly.Module) => WebAssembly.Exports,
+  ) => WebAssembly.Exports;
+}) => Promise<EngineModule>;
 
 type RequestCall = "_gpt2_tokenize" | "_gpt2_detokenize" | "_gpt2_generate" | "_gpt2_score";
-type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_tune_threads" | "_gpt2_step" | "_gpt2_score_step";
+type PlainCall =
+  | "_gpt2_load_end"
+  | "_gpt2_info"
+  | "_gpt2_tune_threads"
+  | "_gpt2_step"
+  | "_gpt2_suspend"
+  | "_gpt2_score_step";
 
 export class Engine {
   private readonly encoder = new TextEncoder();
   private readonly decoder = new TextDecoder();
   private readonly engine: number;
+  /** Why it is not called any more. */
+  private failure: Gpt2Error | undefined;
 
   private constructor(
     private readonly module: EngineModule,
     private readonly memory: WebAssembly.Memory,
     threads: number,
   ) {
-    this.engine = module._gpt2_create(threads);
+    this.engine = this.run(() => module._gpt2_create(threads)) >>> 0;
     if (this.engine === 0) throw new Gpt2Error("out-of-memory", "no memory for the engine");
   }
 
-  static async create(factory: EngineFactory, memory: WebAssembly.Memory, threads: number): Promise<Engine> {
-    return new Engine(await factory({ wasmMemory: memory }), memory, threads);
+  static async create(
+    createModule: EngineFactory,
+    code: WebAssembly.Module,
+    memory: WebAssembly.Memory,
+    threads: number,
+  ): Promise<Engine> {
+    try {
+      const module = await createModule({
+        wasmMemory: memory,
+        instantiateWasm: (imports, receive) => receive(new WebAssembly.Instance(code, imports), code),
+      });
+      return new Engine(module, memory, threads);
+    } catch (error) {
+      throw failureOf(error);
+    }
   }
 
   /** Whether this build computes right in this browser. */
   get isExact(): boolean {
-    return this.module._gpt2_is_exact() !== 0;
+    return this.run(() => this.module._gpt2_is_exact()) !== 0;
+  }
+
+  /** Threads that run by now, this one among them. */
+  get startedThreads(): number {
+    return this.run(() => this.module._gpt2_started_threads(this.engine));
+  }
+
+  /** Goes on without the threads that have not started. */
+  dropUnstartedThreads(): void {
+    this.run(() => this.module._gpt2_drop_unstarted_threads(this.engine));
+  }
+
+  /** Ends its threads and gives its memory back. Nothing can be asked of it afterwards. */
+  destroy(): void {
+    if (this.failure) return;
+    this.run(() => this.module._gpt2_destroy(this.engine));
+    this.failure = new WorkerError("disposed", "the model was disposed of");
   }
 
   get memoryBytes(): number {
@@ -54,32 +107,42 @@ export class Engine {
   }
 
   loadBegin(config: string, vocab: string, merges: string, options: object): void {
-    const texts = [config, vocab, merges, JSON.stringify(options)].map((text) => this.encoder.encode(text));
+    const texts = [config, vocab, merges, toJson(options)].map((text) => this.encoder.encode(text));
     const pointers = texts.map((bytes) => this.copyIn(bytes));
     try {
       const pairs = texts.flatMap((bytes, i) => [pointers[i] ?? 0, bytes.length]);
-      this.parse(this.module._gpt2_load_begin(this.engine, ...pairs));
+      this.parse(this.run(() => this.module._gpt2_load_begin(this.engine, ...pairs)));
     } finally {
-      for (const pointer of pointers) this.module._gpt2_free(pointer);
+      for (const pointer of pointers) this.free(pointer);
     }
   }
 
   loadWeights(bytes: Uint8Array): void {
     this.withBytes(bytes, (pointer) =>
-      this.parse(this.module._gpt2_load_weights(this.engine, pointer, bytes.length)),
+      this.parse(this.run(() => this.module._gpt2_load_weights(this.engine, pointer, bytes.length))),
     );
   }
 
   /** Calls that take nothing but the engine. */
   call(name: PlainCall): unknown {
-    return this.parse(this.module[name](this.engine));
+    return this.parse(this.run(() => this.module[name](this.engine)));
+  }
+
+  /** Makes a generation that was suspended the one under way again. */
+  resume(generation: number): void {
+    this.parse(this.run(() => this.module._gpt2_resume(this.engine, generation)));
+  }
+
+  /** Forgets a generation that was suspended. */
+  discard(generation: number): void {
+    this.parse(this.run(() => this.module._gpt2_discard(this.engine, generation)));
   }
 
   /** Calls that take a JSON request. */
   request(name: RequestCall, request: unknown): unknown {
-    const bytes = this.encoder.encode(JSON.stringify(request));
+    const bytes = this.encoder.encode(toJson(request));
     return this.withBytes(bytes, (pointer) =>
-      this.parse(this.module[name](this.engine, pointer, bytes.length)),
+      this.parse(this.run(() => this.module[name](this.engine, pointer, bytes.length))),
     );
   }
 
@@ -87,11 +150,23 @@ export class Engine {
   sha256(bytes: Uint8Array): string {
     return this.withBytes(bytes, (pointer) => {
       const digest = this.allocate(32);
-      this.module._gpt2_sha256(pointer, bytes.length, digest);
+      this.run(() => this.module._gpt2_sha256(pointer, bytes.length, digest));
       const hex = toHex(this.view(digest, 32).slice());
-      this.module._gpt2_free(digest);
+      this.free(digest);
       return hex;
     });
+  }
+
+  /** Every call into the engine. One that throws is the last: what it left behind is anybody's guess. */
+  private run<T>(call: () => T): T {
+    if (this.failure) throw this.failure;
+    try {
+      return call();
+    } catch (error) {
+      const failure = failureOf(error);
+      this.failure = afterFailure(failure);
+      throw failure;
+    }
   }
 
   /** A view that the next call may invalidate, as memory can grow. */
@@ -100,9 +175,13 @@ export class Engine {
   }
 
   private allocate(size: number): number {
-    const pointer = this.module._gpt2_allocate(Math.max(1, size));
+    const pointer = this.run(() => this.module._gpt2_allocate(Math.max(1, size))) >>> 0;
     if (pointer === 0) throw new Gpt2Error("out-of-memory", `no memory for ${size} bytes`);
     return pointer;
+  }
+
+  private free(pointer: number): void {
+    if (!this.failure) this.module._gpt2_free(pointer);
   }
 
   private copyIn(bytes: Uint8Array): number {
@@ -116,12 +195,12 @@ export class Engine {
     try {
       return use(pointer);
     } finally {
-      this.module._gpt2_free(pointer);
+      this.free(pointer);
     }
   }
 
   private parse(pointer: number): unknown {
-    const rest = new Uint8Array(this.memory.buffer, pointer);
+    const rest = new Uint8Array(this.memory.buffer, pointer >>> 0);
     const text = this.decoder.decode(rest.slice(0, rest.indexOf(0))); // decode refuses shared memory
     const reply = JSON.parse(text) as { result?: unknown; error?: { code: string; message: string } };
     if (reply.error) throw new Gpt2Error(reply.error.code, reply.error.message);

@@ -1,6 +1,7 @@
 // Runs one generation, step by step.
 import type { GenerateRequest } from "../shared/protocol.js";
 import type { FinishReason, GenerateSummary, PromptProgress, Token } from "../shared/types.js";
+import type { Credit } from "./credit.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
@@ -21,34 +22,60 @@ type Step = State & { tokens: Token[] };
 /** Time after which messages are looked at: a small model writes several tokens in it. */
 const yieldMs = 4;
 
+export interface Surroundings {
+  signal: AbortSignal;
+  tell: (event: { token: Token } | { prompt: PromptProgress }) => void;
+  /** For tokens that are told. */
+  credit: Credit;
+  /** Gives the turn to others until `ready` resolves and it is this one's turn again. */
+  pause: (ready: Promise<void>) => Promise<void>;
+}
+
+/** Lets others use the engine until the reader has caught up. Returns how long that took, in milliseconds. */
+async function waitForReader(engine: Engine, { signal, credit, pause }: Surroundings): Promise<number> {
+  const start = performance.now();
+  const generation = engine.call("_gpt2_suspend") as number;
+  try {
+    await pause(credit.wait(signal));
+  } catch (error) {
+    engine.discard(generation);
+    throw error;
+  }
+  engine.resume(generation);
+  return performance.now() - start;
+}
+
 /** Stops within one step (one token, or a batch of the prompt) or a few milliseconds of the signal's abort. */
 export async function generate(
   engine: Engine,
   { prompt, options }: GenerateRequest,
-  signal: AbortSignal,
-  tell: (event: { token: Token } | { prompt: PromptProgress }) => void,
+  surroundings: Surroundings,
 ): Promise<GenerateSummary> {
+  const { signal, tell, credit } = surroundings;
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   const begun = engine.request("_gpt2_generate", { prompt, options: { ...options, seed } }) as Begun;
   let state: State = begun;
   let firstTokenAt: number | undefined;
   let tokens = 0;
+  let pausedMs = 0;
   let yieldedAt = start;
   while (!state.isDone) {
     const step = engine.call("_gpt2_step") as Step;
     state = step;
     for (const token of step.tokens) tell({ token });
     tokens += step.tokens.length;
+    credit.spend(step.tokens.length);
     const now = performance.now();
     if (tokens === 0) tell({ prompt: { done: step.readTokens, total: step.totalTokens } });
     else firstTokenAt ??= now;
-    if (now - yieldedAt < yieldMs && !step.isDone) continue;
+    if (now - yieldedAt < yieldMs && !step.isDone && !credit.isSpent) continue;
     await yieldToMessages();
     signal.throwIfAborted();
+    if (credit.isSpent && !step.isDone) pausedMs += await waitForReader(engine, surroundings);
     yieldedAt = performance.now();
   }
-  const end = performance.now();
+  const end = performance.now() - pausedMs;
   const firstTokenMs = (firstTokenAt ?? end) - start;
   const computed = begun.promptTokens - begun.reusedTokens;
   const decoded = Math.max(0, tokens - state.finishReasons.length);

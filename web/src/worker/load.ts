@@ -1,24 +1,19 @@
 // Brings a model up: picks the engine's build, makes its memory, streams the weights in.
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
-import { readOptionalText, readText, UrlSource, type ModelSource } from "../loader/model-source.js";
+import { readOptionalText, readText, type ModelSource } from "../loader/model-source.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
-import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
-import { Engine, toHex, type EngineFactory } from "./engine.js";
-import { planMemory, type MemoryPlan } from "./memory-plan.js";
-import { chooseThreads, chooseVariant, detectFeatures } from "./variants.js";
+import type { LoadProgress, ModelInfo } from "../shared/types.js";
+import { toHex, type Engine } from "./engine.js";
+import { gatherThreads, threadNotice } from "./helper-threads.js";
+import { planMemory } from "./memory-plan.js";
+import { fetchBuild, startEngine, type BuildSource } from "./start-engine.js";
+import { chooseThreads, chooseVariant, type Features } from "./variants.js";
 
 const weightsFile = "model.safetensors";
 /** Assumed of a plain file until the host says its size. */
 const unknownSize = 512 * 1024 * 1024;
-
-async function importEngine(variant: Variant): Promise<EngineFactory> {
-  const workerUrl = import.meta.url; // a variable, so that the bundler leaves the URL alone
-  const url = new URL(`engine/gpt2-${variant}.mjs`, workerUrl).href;
-  const module = (await import(/* @vite-ignore */ url)) as { default: EngineFactory };
-  return module.default;
-}
 
 function parseConfig(text: string): unknown {
   try {
@@ -45,42 +40,35 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
   };
 }
 
-interface StartedEngine {
-  engine: Engine;
-  variant: Variant;
-  /** Why it is not the build that was asked for; null if it is. */
-  notice: string | null;
-}
-
-/** Starts the engine, without relaxed SIMD where this browser's gives wrong results. */
-async function startEngine(
-  factory: EngineFactory,
-  variant: Variant,
-  plan: MemoryPlan,
-  threads: number,
-): Promise<StartedEngine> {
-  const memory = new WebAssembly.Memory({ ...plan, shared: variant.startsWith("threads") });
-  const engine = await Engine.create(factory, memory, threads);
-  if (engine.isExact) return { engine, variant, notice: null };
-  const plain: Variant = variant.startsWith("threads") ? "threads" : "simd";
-  const started = await startEngine(await importEngine(plain), plain, plan, threads);
-  return { ...started, notice: "Running without relaxed SIMD: this browser's gives wrong results." };
+/** What a load needs of the worker that it runs in. */
+export interface LoadSurroundings {
+  signal: AbortSignal;
+  tell: (progress: LoadProgress) => void;
+  openFolder: (address: string) => ModelSource;
+  builds: BuildSource;
+  features: () => Promise<Features>;
+  cores: number | undefined;
+  /** Helper threads that could not be started, or failed, so far. */
+  failedThreads: () => number;
+  /** Called with the engine as soon as there is one. */
+  onEngine: (engine: Engine) => void;
 }
 
 export interface LoadedEngine extends LoadResult {
   engine: Engine;
 }
 
-export async function loadEngine(
-  request: LoadRequest,
-  signal: AbortSignal,
-  onProgress: (progress: LoadProgress) => void,
-): Promise<LoadedEngine> {
-  onProgress({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
-  const chosen = chooseVariant(await detectFeatures(), request.variant);
-  const source = new UrlSource(request.folder);
-  const [factory, configText, vocab, merges, index] = await Promise.all([
-    importEngine(chosen.variant),
+type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice"> & {
+  kernels: ModelInfo["simd"];
+};
+
+export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
+  const { signal, tell, builds } = around;
+  tell({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
+  const chosen = chooseVariant(await around.features(), request.variant);
+  const source = around.openFolder(request.folder);
+  const [build, configText, vocab, merges, index] = await Promise.all([
+    fetchBuild(builds, chosen.variant, signal),
     readText(source, "config.json", signal),
     readOptionalText(source, "vocab.json", signal),
     readOptionalText(source, "merges.txt", signal),
@@ -89,37 +77,37 @@ export async function loadEngine(
   // A folder straight from the hub has no index, but its one file.
   const plainFile = index ? undefined : await source.open(weightsFile, signal);
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
-  onProgress({ stage: "config", loadedBytes: 0, totalBytes });
+  tell({ stage: "config", loadedBytes: 0, totalBytes });
 
   const hasThreads = chosen.variant.startsWith("threads");
-  const choice = chooseThreads(hasThreads, request, navigator.hardwareConcurrency, totalBytes || unknownSize);
+  const choice = chooseThreads(hasThreads, request, around.cores, totalBytes || unknownSize);
   const plan = planMemory(parseConfig(configText), totalBytes || unknownSize, request.kv);
-  const { engine, variant, notice } = await startEngine(factory, chosen.variant, plan, choice.threads);
-  const sink = makeSink(engine, (loadedBytes) => onProgress({ stage: "weights", loadedBytes, totalBytes }));
+  const { engine, variant, notice } = await startEngine(build, plan, choice.threads, (other) =>
+    fetchBuild(builds, other, signal),
+  );
+  around.onEngine(engine);
+  signal.throwIfAborted();
+  const sink = makeSink(engine, (loadedBytes) => tell({ stage: "weights", loadedBytes, totalBytes }));
   engine.loadBegin(configText, vocab, merges, request.kv ? { kv: request.kv } : {});
   if (index) await loadPieces(source, index, sink, signal);
   if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
   signal.throwIfAborted();
-  const loaded = engine.call("_gpt2_load_end") as Omit<
-    ModelInfo,
-    "variant" | "simd" | "memoryBytes" | "notice"
-  > & {
-    kernels: ModelInfo["simd"];
-  };
-  const { kernels, ...rest } = loaded;
-  const info = {
+  const gathered = await gatherThreads(engine, choice.threads, around.failedThreads, signal);
+  const { kernels, ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
+  const info: ModelInfo = {
     ...rest,
     variant,
     simd: kernels,
     memoryBytes: engine.memoryBytes,
-    notice: notice ?? chosen.notice,
+    notice: threadNotice(gathered, choice.threads) ?? notice ?? chosen.notice,
   };
   let threadChoice: LoadResult["threadChoice"];
   if (choice.measureAs !== undefined) {
     const { threads } = engine.call("_gpt2_tune_threads") as { threads: number };
     info.threads = threads;
-    threadChoice = { key: choice.measureAs, threads };
+    // What fewer threads measured says nothing of next time.
+    if (gathered === choice.threads) threadChoice = { key: choice.measureAs, threads };
   }
-  onProgress({ stage: "ready", loadedBytes: totalBytes, totalBytes });
+  tell({ stage: "ready", loadedBytes: totalBytes, totalBytes });
   return { engine, info, threadChoice };
 }

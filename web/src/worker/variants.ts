@@ -1,10 +1,12 @@
 // Which build of the engine this browser runs.
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
-import { Gpt2Error } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
+import { oldBrowser } from "../shared/failures.js";
 import type { ThreadChoices } from "../shared/protocol.js";
 import type { Variant } from "../shared/types.js";
 
 export interface Features {
+  webAssembly: boolean;
   simd: boolean;
   relaxedSimd: boolean;
   /** SharedArrayBuffer and wasm atomics, which need cross-origin isolation. */
@@ -13,12 +15,17 @@ export interface Features {
 }
 
 export async function detectFeatures(): Promise<Features> {
+  const isIsolated = self.crossOriginIsolated;
+  if (typeof WebAssembly === "undefined") {
+    return { webAssembly: false, simd: false, relaxedSimd: false, threads: false, isIsolated };
+  }
   const [hasSimd, hasRelaxed, hasThreads] = await Promise.all([simd(), relaxedSimd(), threads()]);
   return {
+    webAssembly: true,
     simd: hasSimd,
     relaxedSimd: hasRelaxed,
-    threads: hasThreads && self.crossOriginIsolated,
-    isIsolated: self.crossOriginIsolated,
+    threads: hasThreads && isIsolated,
+    isIsolated,
   };
 }
 
@@ -27,18 +34,21 @@ export function chooseVariant(
   features: Features,
   wanted: Variant | undefined,
 ): { variant: Variant; notice: string | null } {
-  if (!features.simd) {
-    throw new Gpt2Error(
+  if (!features.webAssembly) {
+    throw new LoadError(
       "unsupported",
-      "this browser has no WebAssembly SIMD: Chrome 91, Firefox 89, Safari 16.4 or newer is needed",
+      "this browser has no WebAssembly, or it is turned off (Lockdown Mode)",
     );
+  }
+  if (!features.simd) {
+    throw new LoadError("unsupported", `this browser has no WebAssembly SIMD: ${oldBrowser}`);
   }
   if (wanted !== undefined) {
     if (wanted.startsWith("threads") && !features.threads) {
-      throw new Gpt2Error("unsupported", `the engine build "${wanted}" needs a cross-origin isolated page`);
+      throw new LoadError("unsupported", `the engine build "${wanted}" needs a cross-origin isolated page`);
     }
     if (wanted.endsWith("relaxed") && !features.relaxedSimd) {
-      throw new Gpt2Error(
+      throw new LoadError(
         "unsupported",
         `the engine build "${wanted}" needs relaxed SIMD, which this browser lacks`,
       );
@@ -70,12 +80,12 @@ export interface ThreadChoice {
 export function chooseThreads(
   hasThreads: boolean,
   wanted: { threads: number | undefined; threadChoices: ThreadChoices },
-  cores: number,
+  cores: number | undefined, // some browsers keep it to themselves
   weightBytes: number,
 ): ThreadChoice {
   if (!hasThreads) return { threads: 1, measureAs: undefined };
   if (wanted.threads !== undefined) return { threads: wanted.threads, measureAs: undefined };
-  const most = Math.max(1, Math.min(cores, mostThreads));
+  const most = Math.max(1, Math.min(cores ?? 1, mostThreads));
   if (most === 1) return { threads: 1, measureAs: undefined };
   const key = `${cores} cores, 4^${Math.round(Math.log2(Math.max(1, weightBytes)) / 2)} bytes`;
   const known = wanted.threadChoices[key];

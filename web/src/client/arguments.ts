@@ -1,0 +1,128 @@
+// Checks what callers pass, before it is sent: what the worker would lose or refuse is named here. Names and
+// ranges of the sampling options are the engine's own business.
+import { InvalidArgumentError } from "../shared/errors.js";
+import type { GenerateOptions } from "../shared/types.js";
+
+export function refuse(message: string): never {
+  throw new InvalidArgumentError("invalid-argument", message);
+}
+
+/** A value as a message shows it: NaN is NaN, a text is quoted, what is large is only named. */
+export function shown(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return value.length > 40 ? `"${value.slice(0, 40)}…"` : `"${value}"`;
+    case "function":
+      return "a function";
+    case "symbol":
+      return "a symbol";
+    case "bigint":
+      return `${value}n`;
+    case "object":
+      if (value === null) return "null";
+      return Array.isArray(value) ? "an array" : "an object";
+    default:
+      return String(value);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `value` as options of `call`; names other than `names`, if those are given, are refused. */
+export function readOptions(call: string, value: unknown, names?: readonly string[]): Fields {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return refuse(`the options of ${call} are ${shown(value)}, expected an object`);
+  }
+  const fields = { ...value } as Fields;
+  for (const name of Object.keys(fields)) {
+    if (names && !names.includes(name)) {
+      refuse(`there is no option "${name}" of ${call}; there are ${names.join(", ")}`);
+    }
+  }
+  return fields;
+}
+
+export function readSignal(value: unknown): AbortSignal | undefined {
+  if (value === undefined || value === null) return undefined; // null as fetch has it
+  // Signals of other windows are signals, too.
+  const isSignal = typeof value === "object" && "aborted" in value && "addEventListener" in value;
+  return isSignal ? (value as AbortSignal) : refuse(`signal is ${shown(value)}, expected an AbortSignal`);
+}
+
+export function readCallback<T>(name: string, value: unknown): ((event: T) => void) | undefined {
+  if (value === undefined || typeof value === "function") return value as ((event: T) => void) | undefined;
+  return refuse(`${name} is ${shown(value)}, expected a function`);
+}
+
+export function readFlag(name: string, value: unknown): boolean {
+  if (value === undefined) return false;
+  return typeof value === "boolean" ? value : refuse(`${name} is ${shown(value)}, expected true or false`);
+}
+
+/** A whole number, or undefined. */
+export function readCount(
+  name: string,
+  value: unknown,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  return refuse(`${name} is ${shown(value)}, expected a whole number from ${range}`);
+}
+
+export function readChoice<T extends string>(
+  name: string,
+  value: unknown,
+  choices: readonly T[],
+): T | undefined {
+  if (value === undefined) return undefined;
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  const list = choices.map((choice) => `"${choice}"`).join(", ");
+  return refuse(`${name} is ${shown(value)}, expected one of ${list}`);
+}
+
+export function readText(name: string, value: unknown): string {
+  return typeof value === "string" ? value : refuse(`${name} is ${shown(value)}, expected text`);
+}
+
+const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> =>
+  Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+
+/** Token ids as a plain array, from any kind of array. */
+export function readTokenIds(name: string, value: unknown): number[] {
+  if (!isIds(value)) return refuse(`${name} is ${shown(value)}, expected an array of token ids`);
+  return Array.from(value, (id, index) => {
+    const isId = typeof id === "number" && Number.isInteger(id) && id >= 0 && id <= 0xffffffff;
+    return isId ? id : refuse(`${name}[${index}] is ${shown(id)}, expected a token id`);
+  });
+}
+
+export function readPrompt(name: string, value: unknown): string | number[] {
+  if (typeof value === "string") return value;
+  if (isIds(value)) return readTokenIds(name, value);
+  return refuse(`${name} is ${shown(value)}, expected text or an array of token ids`);
+}
+
+function readOption(name: string, value: unknown): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value : refuse(`${name} is ${value}, expected a finite number`);
+    case "object":
+      if (value === null) return null; // the engine says what it expected
+      if (Array.isArray(value)) return Array.from(value, (text, i) => readText(`${name}[${i}]`, text));
+  }
+  return refuse(`${name} is ${shown(value)}, which no option can be`);
+}
+
+/** The sampling options as JSON can carry them. Whether they exist, and their ranges, the engine checks. */
+export function readGenerateOptions(fields: Fields): GenerateOptions {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readOption(name, value)]));
+}

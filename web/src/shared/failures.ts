@@ -1,0 +1,78 @@
+// What browsers and Emscripten throw, as errors with a stable code and a plain sentence. Nothing else classifies.
+import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
+
+// The oldest browsers in which all of this runs, and what was the last to come to each: AbortSignal.throwIfAborted
+// to Chrome, workers that are modules to Firefox, WebAssembly SIMD to Safari.
+export const oldBrowser = "Chrome or Edge 100, Firefox 114, Safari 16.4 or newer is needed";
+
+const memorySigns =
+  /out of memory|\bOOM\b|cannot enlarge memory|could not allocate|allocation (failed|size overflow)|invalid (array buffer|string|array|typed array) length/i;
+
+/** Emscripten's abort: its reason, without the advice to whoever built the engine. */
+const abortText = /^Aborted\((.*?)\)?(?:\. Build with .*)?$/s;
+
+function nameAndText(error: unknown): { name: string; text: string } {
+  if (typeof error === "object" && error !== null && "message" in error) {
+    const name = "name" in error ? String(error.name) : "Error";
+    return { name, text: String(error.message) };
+  }
+  return { name: "", text: String(error) };
+}
+
+const outOfMemory = (text: string) => new Gpt2Error("out-of-memory", `there is not enough memory: ${text}`);
+
+/** Anything that was thrown, as this module's error: a Gpt2Error is given back as it is. */
+export function failureOf(error: unknown): Gpt2Error {
+  if (error instanceof Gpt2Error) return error;
+  const { name, text } = nameAndText(error);
+  switch (name) {
+    case "CompileError":
+    case "LinkError":
+      return new LoadError("unsupported", `this browser cannot run the engine (${text}): ${oldBrowser}`);
+    case "RuntimeError": {
+      const reason = abortText.exec(text)?.[1] ?? text;
+      if (memorySigns.test(reason)) return outOfMemory(reason);
+      return new WorkerError("worker-died", `the engine failed (${reason || "it stopped itself"})`);
+    }
+    case "RangeError":
+    case "InternalError": // Firefox's
+      if (/call stack|recursion/i.test(text))
+        return new WorkerError("worker-died", `the engine failed (${text})`);
+      return outOfMemory(text);
+    case "DataCloneError":
+      if (memorySigns.test(text)) return outOfMemory(text);
+      return new InvalidArgumentError(
+        "invalid-argument",
+        `what was given cannot be sent to a worker: ${text}`,
+      );
+    default:
+      if (memorySigns.test(text)) return outOfMemory(text);
+      return new WorkerError("worker-died", `the engine's worker failed (${name ? `${name}: ` : ""}${text})`);
+  }
+}
+
+/** For every call after the one that an engine did not survive. */
+export function afterFailure(first: Gpt2Error): WorkerError {
+  return new WorkerError("worker-died", `${first.message}; the model must be loaded again`);
+}
+
+/** What an `error` event of the engine's worker means: before its first message, that it never ran. */
+export function workerFailure(message: string | undefined, hasRun: boolean, script: string): Gpt2Error {
+  if (hasRun) {
+    return message === undefined
+      ? new WorkerError("worker-died", "the engine's worker failed, and the browser does not say why")
+      : failureOf({ name: "", message });
+  }
+  if (message === undefined || message === "") {
+    return new LoadError("network", `the worker's script ${script} cannot be loaded`);
+  }
+  return new LoadError("unsupported", `this browser cannot run ${script} (${message}): ${oldBrowser}`);
+}
+
+/** What it means when a worker cannot be made at all. */
+export function noWorkerFailure(error: unknown): Gpt2Error {
+  return new LoadError(
+    "unsupported",
+    `the engine needs a worker, and cannot have one: ${nameAndText(error).text}`,
+  );
+}

@@ -1,0 +1,34 @@
+// How many tokens a generation may still write before its reader has read some.
+
+export class Credit {
+  private wake: (() => void) | undefined;
+
+  constructor(private left: number) {}
+
+  get isSpent(): boolean {
+    return this.left <= 0;
+  }
+
+  spend(tokens: number): void {
+    this.left -= tokens;
+  }
+
+  add(tokens: number): void {
+    this.left += tokens;
+    if (!this.isSpent) this.wake?.();
+  }
+
+  /** Resolves once there is credit again; rejects when it is aborted. For one caller at a time. */
+  async wait(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.isSpent) return;
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.wake = () => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      };
+    });
+  }
+}

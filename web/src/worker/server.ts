@@ -1,0 +1,150 @@
+// Answers the page's requests, one at a time, and looks for messages between tokens.
+import { errorToWire, Gpt2Error } from "../shared/errors.js";
+import { failureOf } from "../shared/failures.js";
+import type {
+  FromWorker,
+  LoadRequest,
+  LoadResult,
+  RequestName,
+  Requests,
+  ToWorker,
+} from "../shared/protocol.js";
+import type { ModelInfo } from "../shared/types.js";
+import { Credit } from "./credit.js";
+import type { Engine } from "./engine.js";
+import { generate } from "./generate.js";
+import { threadNotice } from "./helper-threads.js";
+import type { LoadedEngine, LoadSurroundings } from "./load.js";
+import { score } from "./score.js";
+import { Turn, Turns } from "./turns.js";
+
+type Request = Extract<ToWorker, { type: "request" }>;
+
+export type Load = (
+  request: LoadRequest,
+  around: Pick<LoadSurroundings, "signal" | "tell" | "onEngine" | "failedThreads">,
+) => Promise<LoadedEngine>;
+
+/** What is known of a request until it has been answered. */
+interface Running {
+  readonly controller: AbortController;
+  /** Of a generation. */
+  readonly credit: Credit;
+  readonly turn: Turn;
+}
+
+export class Server {
+  private engine: Engine | undefined;
+  private info: ModelInfo | undefined; // once the model is loaded
+  private failedThreads = 0;
+  private hasEnded = false;
+  private readonly turns = new Turns();
+  private readonly running = new Map<number, Running>();
+
+  constructor(
+    private readonly load: Load,
+    private readonly post: (message: FromWorker) => void,
+  ) {}
+
+  receive(message: ToWorker): void {
+    switch (message.type) {
+      case "request":
+        void this.run(message);
+        return;
+      case "cancel":
+        this.running.get(message.id)?.controller.abort();
+        return;
+      case "read":
+        this.running.get(message.id)?.credit.add(message.tokens);
+        return;
+      case "end":
+        return this.end();
+    }
+  }
+
+  /** A helper thread could not be started, or failed. */
+  loseThread(): void {
+    this.failedThreads += 1;
+    if (!this.info) return; // the load tells
+    const { threads } = this.info;
+    this.info.threads = Math.max(1, threads - 1);
+    this.info.notice = threadNotice(this.info.threads, threads);
+    this.post({ type: "info", info: { threads: this.info.threads, notice: this.info.notice } });
+  }
+
+  private async run(message: Request): Promise<void> {
+    const ahead = message.name === "generate" ? message.args.ahead : 0;
+    const running = {
+      controller: new AbortController(),
+      credit: new Credit(ahead),
+      turn: new Turn(this.turns),
+    };
+    const { signal } = running.controller;
+    this.running.set(message.id, running);
+    try {
+      await running.turn.take(signal);
+      const result = await this.answer(message, running);
+      this.post({ type: "done", id: message.id, result });
+    } catch (error) {
+      const failure = signal.aborted ? new Gpt2Error("cancelled", "nobody waits for it") : failureOf(error);
+      this.post({ type: "failed", id: message.id, error: errorToWire(failure) });
+    } finally {
+      running.turn.give();
+      this.running.delete(message.id);
+    }
+  }
+
+  private async answer(
+    message: Request,
+    { controller: { signal }, credit, turn }: Running,
+  ): Promise<Requests[RequestName]["result"]> {
+    const tell = (event: Requests[RequestName]["event"]) =>
+      this.post({ type: "event", id: message.id, event });
+    switch (message.name) {
+      case "load":
+        return this.loadModel(message.args, signal, tell);
+      case "generate": {
+        const pause = (ready: Promise<void>) => turn.giveUntil(ready, signal);
+        return generate(this.needEngine(), message.args, { signal, tell, credit, pause });
+      }
+      case "score":
+        return score(this.needEngine(), message.args, signal, tell);
+      case "tokenize":
+        return this.needEngine().request("_gpt2_tokenize", message.args) as number[];
+      case "detokenize":
+        return this.needEngine().request("_gpt2_detokenize", message.args) as string;
+    }
+  }
+
+  private needEngine(): Engine {
+    if (!this.engine || !this.info) throw new Gpt2Error("invalid-argument", "no model is loaded");
+    return this.engine;
+  }
+
+  private async loadModel(
+    request: LoadRequest,
+    signal: AbortSignal,
+    tell: LoadSurroundings["tell"],
+  ): Promise<LoadResult> {
+    // One model a worker: the page ends the worker to free it.
+    if (this.engine) throw new Gpt2Error("invalid-argument", "this worker has a model already");
+    const { info, threadChoice } = await this.load(request, {
+      signal,
+      tell,
+      onEngine: (engine) => {
+        this.engine = engine;
+        if (this.hasEnded) engine.destroy();
+      },
+      failedThreads: () => this.failedThreads,
+    });
+    this.info = info;
+    return { info, threadChoice };
+  }
+
+  private end(): void {
+    this.hasEnded = true;
+    for (const { controller } of this.running.values()) controller.abort();
+    this.engine?.destroy();
+    this.post({ type: "ended" });
+  }
+}
