@@ -1,80 +1,118 @@
-import { describe, expect, it } from "vitest";
-import { Connection, type WorkerPort } from "../../web/src/client/connection.js";
-import { InvalidArgumentError, WorkerError } from "../../web/src/shared/errors.js";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CapacityError, InvalidArgumentError, LoadError, WorkerError } from "../../web/src/shared/errors.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
+import { connect } from "./support/fake-worker.js";
 
-/** A worker that records what it is told and says what the test wants. */
-class FakeWorker implements WorkerPort {
-  readonly received: ToWorker[] = [];
-  isTerminated = false;
-  onmessage: WorkerPort["onmessage"] = null;
-  onerror: WorkerPort["onerror"] = null;
-  onmessageerror: WorkerPort["onmessageerror"] = null;
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
-  postMessage(message: ToWorker): void {
-    this.received.push(message);
-  }
-  terminate(): void {
-    this.isTerminated = true;
-  }
-  say(message: FromWorker): void {
-    this.onmessage?.({ data: message } as MessageEvent<FromWorker>);
-  }
-  die(): void {
-    this.onerror?.({ message: "out of memory" } as ErrorEvent);
-  }
-}
-
-function connect(): { worker: FakeWorker; connection: Connection } {
-  const worker = new FakeWorker();
-  return { worker, connection: new Connection(worker) };
+const failed = (id: number, code: string): FromWorker => ({
+  type: "failed",
+  id,
+  error: { code, message: "why" },
+});
+/** Settled or not, after all that is under way. */
+async function stateOf(promise: Promise<unknown>): Promise<string> {
+  let state = "pending";
+  promise.then(
+    () => (state = "resolved"),
+    () => (state = "rejected"),
+  );
+  await vi.advanceTimersByTimeAsync(0);
+  return state;
 }
 
 describe("Connection", () => {
-  it("gives each request its own answer, in any order", async () => {
+  it("sends a request and gives each its own answer, in any order", async () => {
     const { worker, connection } = connect();
     const first = connection.request("detokenize", [1]);
     const second = connection.request("detokenize", [2]);
+    expect(worker.received).toEqual([
+      { type: "request", id: 1, name: "detokenize", args: [1] },
+      { type: "request", id: 2, name: "detokenize", args: [2] },
+    ]);
     worker.say({ type: "done", id: 2, result: "two" });
     worker.say({ type: "done", id: 1, result: "one" });
     expect(await first).toBe("one");
     expect(await second).toBe("two");
   });
 
-  it("turns wire errors into classes with their code", async () => {
+  it("hands events on until the answer has come", async () => {
+    const { worker, connection } = connect();
+    const events: unknown[] = [];
+    const request = connection.request(
+      "score",
+      { prompt: "", stride: 1 },
+      { onEvent: (event) => events.push(event) },
+    );
+    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
+    worker.say({ type: "event", id: 7, event: { done: 9, total: 9 } });
+    worker.say({ type: "done", id: 1, result: { tokens: [], logprob: 0, perplexity: null } });
+    worker.say({ type: "event", id: 1, event: { done: 2, total: 2 } });
+    await request;
+    expect(events).toEqual([{ done: 1, total: 2 }]);
+  });
+
+  it("takes events that nobody asked for", async () => {
+    const { worker, connection } = connect();
+    const request = connection.request("score", { prompt: "", stride: 1 });
+    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
+    worker.say({ type: "done", id: 1, result: "x" });
+    expect(await request).toBe("x");
+  });
+
+  it.each([
+    ["invalid-argument", InvalidArgumentError],
+    ["capacity", CapacityError],
+    ["corrupt", LoadError],
+    ["unsupported", LoadError],
+    ["not-found", LoadError],
+    ["network", LoadError],
+    ["disposed", WorkerError],
+    ["out-of-memory", Error],
+    ["some-new-code", Error],
+  ])("keeps the code %s of the worker's error", async (code, type) => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
-    worker.say({ type: "failed", id: 1, error: { code: "invalid-argument", message: "bad id" } });
-    await expect(request).rejects.toThrow(InvalidArgumentError);
-    await expect(request).rejects.toMatchObject({ code: "invalid-argument", message: "bad id" });
+    worker.say(failed(1, code));
+    await expect(request).rejects.toThrow(type);
+    await expect(request).rejects.toMatchObject({
+      code,
+      message: "why",
+      name: type.name === "Error" ? "Gpt2Error" : type.name,
+    });
+    expect(worker.terminations).toBe(0);
   });
 
-  it("rejects everything that waits when the worker dies, and whatever comes after", async () => {
+  it("settles once, whatever comes afterwards", async () => {
     const { worker, connection } = connect();
-    const requests = [connection.request("detokenize", [1]), connection.request("detokenize", [2])];
-    worker.die();
-    for (const request of requests) await expect(request).rejects.toMatchObject({ code: "worker-died" });
-    await expect(connection.request("detokenize", [3])).rejects.toThrow(WorkerError);
-    expect(worker.isTerminated).toBe(true);
-  });
-
-  it("rejects what waits when it is disposed of", async () => {
-    const { connection } = connect();
     const request = connection.request("detokenize", [1]);
-    connection.dispose();
-    await expect(request).rejects.toMatchObject({ code: "disposed" });
+    worker.say({ type: "done", id: 1, result: "one" });
+    worker.say(failed(1, "corrupt"));
+    worker.say({ type: "done", id: 1, result: "two" });
+    expect(await request).toBe("one");
   });
 
-  it("passes an abort on and rejects with the signal's reason", async () => {
+  it("rejects at once what cannot be sent", async () => {
     const { worker, connection } = connect();
-    const controller = new AbortController();
-    const request = connection.request("detokenize", [1], { signal: controller.signal });
-    controller.abort(new Error("enough"));
-    expect(worker.received.at(-1)).toEqual({ type: "cancel", id: 1 });
-    worker.say({ type: "failed", id: 1, error: { code: "cancelled", message: "cancelled" } });
-    await expect(request).rejects.toThrow("enough");
+    const args = [() => {}] as unknown as number[];
+    await expect(connection.request("detokenize", args)).rejects.toThrow(InvalidArgumentError);
+    const next = connection.request("detokenize", [1]);
+    worker.say({ type: "done", id: 2, result: "one" });
+    expect(await next).toBe("one");
   });
 
+  it("tells what the worker says of itself", () => {
+    const { worker, connection } = connect();
+    worker.say({ type: "info", info: { threads: 1, notice: "before anybody listens" } });
+    const infos: unknown[] = [];
+    connection.onInfo = (info) => infos.push(info);
+    worker.say({ type: "info", info: { threads: 2, notice: "one is gone" } });
+    expect(infos).toEqual([{ threads: 2, notice: "one is gone" }]);
+  });
+});
+
+describe("Connection, aborted", () => {
   it("sends nothing for a signal that was aborted before", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1], { signal: AbortSignal.abort(new Error("late")) });
@@ -82,11 +120,204 @@ describe("Connection", () => {
     expect(worker.received).toEqual([]);
   });
 
-  it("ignores messages for requests that have ended", async () => {
+  it("rejects at once with the signal's reason, tells the worker, and ignores its answer", async () => {
+    const { worker, connection } = connect();
+    const controller = new AbortController();
+    const events: unknown[] = [];
+    const request = connection.request(
+      "score",
+      { prompt: "", stride: 1 },
+      {
+        signal: controller.signal,
+        onEvent: (event) => events.push(event),
+      },
+    );
+    controller.abort(new Error("enough"));
+    await expect(request).rejects.toThrow("enough");
+    expect(worker.received.at(-1)).toEqual({ type: "cancel", id: 1 });
+    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
+    worker.say({ type: "done", id: 1, result: "x" });
+    expect(events).toEqual([]);
+  });
+
+  it("leaves other requests, and requests that have their answer, alone", async () => {
+    const { worker, connection } = connect();
+    const controller = new AbortController();
+    const done = connection.request("detokenize", [1], { signal: controller.signal });
+    const other = connection.request("detokenize", [2]);
+    worker.say({ type: "done", id: 1, result: "one" });
+    controller.abort();
+    expect(await done).toBe("one");
+    expect(worker.all("cancel")).toEqual([]);
+    worker.say({ type: "done", id: 2, result: "two" });
+    expect(await other).toBe("two");
+  });
+
+  it("keeps no listener at a signal whose request has settled", async () => {
+    const { worker, connection } = connect();
+    const { signal } = new AbortController();
+    const remove = vi.spyOn(signal, "removeEventListener");
+    const add = vi.spyOn(signal, "addEventListener");
+    const first = connection.request("detokenize", [1], { signal });
+    worker.say({ type: "done", id: 1, result: "one" });
+    const second = connection.request("detokenize", [1], { signal });
+    worker.say(failed(2, "corrupt"));
+    await first;
+    await expect(second).rejects.toThrow();
+    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(
+      add.mock.calls.map(([, listener]) => listener),
+    );
+    expect(remove).toHaveBeenCalledTimes(2);
+  });
+
+  it("can be given up by its caller, once", async () => {
+    const { worker, connection } = connect();
+    const request = connection.open("detokenize", [1]);
+    request.cancel(new Error("left"));
+    request.cancel(new Error("again"));
+    await expect(request.result).rejects.toThrow("left");
+    expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
+  });
+
+  it("says how much was read, until the request has settled", async () => {
+    const { worker, connection } = connect();
+    const request = connection.open("detokenize", [1]);
+    request.read(64);
+    worker.say({ type: "done", id: 1, result: "" });
+    request.read(64);
+    await request.result;
+    expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
+  });
+});
+
+describe("Connection, whose worker dies", () => {
+  const alive: FromWorker = { type: "alive", lock: null };
+  /** Each way in which a worker can end, and what waits is then rejected with. */
+  const deaths: [string, (of: ReturnType<typeof connect>) => void, object][] = [
+    [
+      "throws",
+      ({ worker }) => (worker.say(alive), worker.fail("Uncaught Error: x")),
+      { code: "worker-died", message: expect.stringContaining("Uncaught Error: x") },
+    ],
+    [
+      "throws without a word",
+      ({ worker }) => (worker.say(alive), worker.fail()),
+      { code: "worker-died", message: expect.stringContaining("does not say why") },
+    ],
+    [
+      "sends what cannot be read",
+      ({ worker }) => worker.onmessageerror?.({} as MessageEvent),
+      { code: "worker-died", message: expect.stringContaining("cannot be read") },
+    ],
+    [
+      "never started",
+      ({ worker }) => worker.fail(),
+      { code: "network", message: expect.stringContaining("worker.js cannot be loaded") },
+    ],
+    ["never started, either", ({ worker }) => worker.fail(""), { code: "network" }],
+    [
+      "cannot run its script",
+      ({ worker }) => worker.fail("SyntaxError: import"),
+      { code: "unsupported", message: expect.stringContaining("Firefox 114") },
+    ],
+    [
+      "answers that its engine died",
+      ({ worker }) => worker.say(failed(1, "worker-died")),
+      { code: "worker-died", message: "why" },
+    ],
+    [
+      "gives back its lock",
+      ({ worker }) => (worker.say({ type: "alive", lock: "l" }), worker.releaseLock()),
+      { code: "worker-died", message: expect.stringContaining("the browser ended") },
+    ],
+  ];
+
+  it.each(deaths)("rejects all that waits, and ends it, when it %s", async (_, die, error) => {
+    const made = connect();
+    const { worker, connection } = made;
+    const requests = [1, 2].map((id) => connection.request("detokenize", [id]));
+    const caught = requests.map((request) => request.catch((reason: unknown) => reason));
+    die(made);
+    for (const reason of await Promise.all(caught)) expect(reason).toMatchObject(error);
+    expect(worker.terminations).toBeGreaterThan(0);
+  });
+
+  it.each(deaths)("answers what comes later with worker-died, when it %s", async (_, die) => {
+    const made = connect();
+    const { worker, connection } = made;
+    const first = connection.request("detokenize", [1]).catch((reason: Error) => reason.message);
+    die(made);
+    const sent = worker.received.length;
+    await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
+      name: "WorkerError",
+      code: "worker-died",
+      message: `${String(await first)}; the model must be loaded again`,
+    });
+    expect(worker.received.length).toBe(sent);
+    await connection.dispose();
+    expect(worker.all("end")).toEqual([]);
+  });
+
+  it("waits for the lock that the worker names, and for none where there is none", () => {
+    const { worker, locks } = connect();
+    worker.say(alive);
+    expect(locks).toEqual([]);
+    worker.say({ type: "alive", lock: "its lock" });
+    expect(locks).toEqual(["its lock"]);
+  });
+});
+
+describe("Connection, disposed of", () => {
+  it("rejects what waits and what comes, and lets the worker end itself", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
+    const disposed = connection.dispose();
+    await expect(request).rejects.toMatchObject({ code: "disposed", name: "WorkerError" });
+    await expect(connection.request("detokenize", [2])).rejects.toMatchObject({ code: "disposed" });
+    expect(worker.received.at(-1)).toEqual({ type: "end" } satisfies ToWorker);
+    expect(worker.terminations).toBe(0);
+    expect(await stateOf(disposed)).toBe("pending");
+    worker.say({ type: "ended" });
+    expect(worker.terminations).toBe(1);
+    await disposed;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(worker.terminations).toBe(1); // the timer is gone
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("ends by force a worker that does not answer", async () => {
+    const { worker, connection } = connect();
+    const disposed = connection.dispose();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(worker.terminations).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(worker.terminations).toBe(1);
+    await disposed;
+  });
+
+  it("can be disposed of again", async () => {
+    const { worker, connection } = connect();
+    const first = connection.dispose();
+    const second = connection.dispose();
+    expect(worker.all("end").length).toBe(1);
+    worker.say({ type: "ended" });
+    await Promise.all([first, second]);
+  });
+
+  it("stays disposed of, whatever the worker dies of afterwards", async () => {
+    const { worker, connection } = connect();
+    worker.say({ type: "alive", lock: "l" });
+    const disposed = connection.dispose();
+    worker.releaseLock();
+    await disposed;
+    await expect(connection.request("detokenize", [2])).rejects.toMatchObject({ code: "disposed" });
+  });
+
+  it("ignores answers to what it has rejected", async () => {
+    const { worker, connection } = connect();
+    const request = connection.request("detokenize", [1]);
+    void connection.dispose();
     worker.say({ type: "done", id: 1, result: "one" });
-    worker.say({ type: "failed", id: 1, error: { code: "internal", message: "again" } });
-    expect(await request).toBe("one");
+    await expect(request).rejects.toMatchObject({ code: "disposed" });
   });
 });

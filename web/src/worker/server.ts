@@ -36,6 +36,7 @@ interface Running {
 export class Server {
   private engine: Engine | undefined;
   private info: ModelInfo | undefined; // once the model is loaded
+  private loadedThreads = 0;
   private failedThreads = 0;
   private hasEnded = false;
   private readonly turns = new Turns();
@@ -66,9 +67,8 @@ export class Server {
   loseThread(): void {
     this.failedThreads += 1;
     if (!this.info) return; // the load tells
-    const { threads } = this.info;
-    this.info.threads = Math.max(1, threads - 1);
-    this.info.notice = threadNotice(this.info.threads, threads);
+    this.info.threads = Math.max(1, this.info.threads - 1);
+    this.info.notice = threadNotice(this.info.threads, this.loadedThreads);
     this.post({ type: "info", info: { threads: this.info.threads, notice: this.info.notice } });
   }
 
@@ -138,6 +138,7 @@ export class Server {
       failedThreads: () => this.failedThreads,
     });
     this.info = info;
+    this.loadedThreads = info.threads;
     return { info, threadChoice };
   }
 

@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import {
+  readCallback,
+  readChoice,
+  readCount,
+  readFlag,
+  readGenerateOptions,
+  readOptions,
+  readPrompt,
+  readSignal,
+  readText,
+  readTokenIds,
+  refuse,
+  shown,
+} from "../../web/src/client/arguments.js";
+
+const error = (message: string) =>
+  expect.objectContaining({ name: "InvalidArgumentError", code: "invalid-argument", message });
+function caught(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (reason) {
+    return reason;
+  }
+  return "nothing was thrown";
+}
+
+it("refuse throws an error for programs", () => {
+  expect(caught(() => refuse("no"))).toEqual(error("no"));
+});
+
+it.each([
+  [NaN, "NaN"],
+  [-Infinity, "-Infinity"],
+  [undefined, "undefined"],
+  [null, "null"],
+  [true, "true"],
+  ["text", '"text"'],
+  ["x".repeat(40), `"${"x".repeat(40)}"`],
+  ["x".repeat(41), `"${"x".repeat(40)}…"`],
+  [3n, "3n"],
+  [() => 1, "a function"],
+  [Symbol("s"), "a symbol"],
+  [[1], "an array"],
+  [{}, "an object"],
+])("shows %s", (value, text) => {
+  expect(shown(value)).toBe(text);
+});
+
+describe("readOptions", () => {
+  it("copies what is there", () => {
+    const options = { a: 1, b: undefined };
+    expect(readOptions("call", options, ["a", "b"])).toEqual(options);
+    expect(readOptions("call", options)).toEqual(options);
+    expect(readOptions("call", undefined, ["a"])).toEqual({});
+  });
+
+  it.each([null, 3, "text", () => 1, [], Symbol("s")])("refuses %s", (value) => {
+    expect(caught(() => readOptions("score", value))).toEqual(
+      error(`the options of score are ${shown(value)}, expected an object`),
+    );
+  });
+
+  it("names an option that does not exist, and those that do", () => {
+    expect(caught(() => readOptions("score", { stride: 1, strid: 2 }, ["stride", "signal"]))).toEqual(
+      error('there is no option "strid" of score; there are stride, signal'),
+    );
+  });
+});
+
+describe("single values", () => {
+  it("signals", () => {
+    const { signal } = new AbortController();
+    expect(readSignal(signal)).toBe(signal);
+    expect(readSignal(undefined)).toBeUndefined();
+    expect(readSignal(null)).toBeUndefined();
+    for (const value of [3, {}, { aborted: false }, { addEventListener() {} }, "s"]) {
+      expect(caught(() => readSignal(value))).toEqual(
+        error(`signal is ${shown(value)}, expected an AbortSignal`),
+      );
+    }
+  });
+
+  it("callbacks", () => {
+    const run = () => {};
+    expect(readCallback("onPrompt", run)).toBe(run);
+    expect(readCallback("onPrompt", undefined)).toBeUndefined();
+    expect(caught(() => readCallback("onPrompt", 3))).toEqual(error("onPrompt is 3, expected a function"));
+    expect(caught(() => readCallback("onPrompt", null))).toEqual(
+      error("onPrompt is null, expected a function"),
+    );
+  });
+
+  it("flags", () => {
+    expect([readFlag("f", undefined), readFlag("f", true), readFlag("f", false)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(caught(() => readFlag("f", 1))).toEqual(error("f is 1, expected true or false"));
+  });
+
+  it("counts", () => {
+    expect([readCount("c", 1, 1, 3), readCount("c", 3, 1, 3), readCount("c", undefined, 1)]).toEqual([
+      1,
+      3,
+      undefined,
+    ]);
+    for (const value of [0, 4, 1.5, NaN, "2", null]) {
+      expect(caught(() => readCount("c", value, 1, 3))).toEqual(
+        error(`c is ${shown(value)}, expected a whole number from 1 to 3`),
+      );
+    }
+    expect(caught(() => readCount("c", 0, 1))).toEqual(
+      error("c is 0, expected a whole number from 1 or more"),
+    );
+  });
+
+  it("choices", () => {
+    expect(readChoice("kv", "q8", ["q8", "f32"])).toBe("q8");
+    expect(readChoice("kv", undefined, ["q8"])).toBeUndefined();
+    expect(caught(() => readChoice("kv", "q4", ["q8", "f32"]))).toEqual(
+      error('kv is "q4", expected one of "q8", "f32"'),
+    );
+  });
+
+  it("texts", () => {
+    expect(readText("text", "")).toBe("");
+    expect(caught(() => readText("text", 3))).toEqual(error("text is 3, expected text"));
+  });
+});
+
+describe("token ids", () => {
+  it("come in any kind of array", () => {
+    for (const ids of [[1, 2], Uint32Array.of(1, 2), Uint8Array.of(1, 2), Float64Array.of(1, 2)]) {
+      expect(readTokenIds("ids", ids)).toEqual([1, 2]);
+      expect(readPrompt("prompt", ids)).toEqual([1, 2]);
+    }
+    expect(readTokenIds("ids", [0, 0xffffffff])).toEqual([0, 0xffffffff]);
+    expect(readTokenIds("ids", [])).toEqual([]);
+    expect(readPrompt("prompt", "text")).toBe("text");
+  });
+
+  it.each([NaN, -1, 1.5, 2 ** 32, "1", null, undefined, 1n, Symbol("s"), () => 1, [1]])(
+    "are not %s",
+    (id) => {
+      expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
+        error(`ids[1] is ${shown(id)}, expected a token id`),
+      );
+      expect(caught(() => readPrompt("prompt", [id]))).toEqual(
+        error(`prompt[0] is ${shown(id)}, expected a token id`),
+      );
+    },
+  );
+
+  it("have no holes", () => {
+    const ids = [1];
+    ids[2] = 3;
+    expect(caught(() => readTokenIds("ids", ids))).toEqual(error("ids[1] is undefined, expected a token id"));
+  });
+
+  it.each([
+    undefined,
+    null,
+    3,
+    {},
+    { length: 1 },
+    "1 2",
+    new ArrayBuffer(8),
+    new DataView(new ArrayBuffer(8)),
+    Symbol("s"),
+  ])("are an array, not %s", (value) => {
+    expect(caught(() => readTokenIds("ids", value))).toEqual(
+      error(`ids is ${shown(value)}, expected an array of token ids`),
+    );
+    if (typeof value === "string") return;
+    expect(caught(() => readPrompt("prompt", value))).toEqual(
+      error(`prompt is ${shown(value)}, expected text or an array of token ids`),
+    );
+  });
+});
+
+describe("readGenerateOptions", () => {
+  it("passes on what JSON can carry, whatever its name: the engine knows the names", () => {
+    const options = {
+      temperature: 0.5,
+      lookup: false,
+      stop: ["a", "b"],
+      top_p: "x",
+      n: undefined,
+      seed: null,
+    };
+    expect(readGenerateOptions(options)).toEqual(options);
+  });
+
+  it.each([
+    [{ temperature: NaN }, "temperature is NaN, expected a finite number"],
+    [{ topK: Infinity }, "topK is Infinity, expected a finite number"],
+    [{ seed: 1n }, "seed is 1n, which no option can be"],
+    [{ lookup: () => true }, "lookup is a function, which no option can be"],
+    [{ stop: Symbol("s") }, "stop is a symbol, which no option can be"],
+    [{ stop: new Date() }, "stop is an object, which no option can be"],
+    [{ stop: ["a", () => 1] }, "stop[1] is a function, expected text"],
+    [{ stop: ["a", NaN] }, "stop[1] is NaN, expected text"],
+  ])("refuses %s", (options, message) => {
+    expect(caught(() => readGenerateOptions(options))).toEqual(error(message));
+  });
+});

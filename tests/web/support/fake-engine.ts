@@ -1,0 +1,105 @@
+import type { LoadedEngine } from "../../../web/src/worker/load.js";
+import type { Engine } from "../../../web/src/worker/engine.js";
+import type { Load } from "../../../web/src/worker/server.js";
+import { Gpt2Error } from "../../../web/src/shared/errors.js";
+
+interface Generation {
+  written: number;
+  most: number;
+  prompt: unknown;
+}
+
+/** Writes "0 ", "1 ", ...: token i of any prompt. Keeps the books that a test wants to see. */
+export class FakeEngine {
+  readonly calls: string[] = [];
+  readonly requests: unknown[] = [];
+  steps = 0;
+  isDestroyed = false;
+  /** Thrown by the next step. */
+  trouble: unknown;
+  /** How long a step takes. */
+  stepMs = 0;
+  private current: Generation | undefined;
+  private readonly aside = new Map<number, Generation>();
+  private nextNumber = 1;
+
+  get suspended(): number {
+    return this.aside.size;
+  }
+
+  request(
+    name: string,
+    request: { prompt?: unknown; options?: { maxNewTokens?: number }; text?: string },
+  ): unknown {
+    this.enter(name);
+    this.requests.push(request);
+    switch (name) {
+      case "_gpt2_generate":
+        this.current = { written: 0, most: request.options?.maxNewTokens ?? 64, prompt: request.prompt };
+        return { ...this.state(this.current), promptTokens: 5, reusedTokens: 2 };
+      case "_gpt2_tokenize":
+        return [...(request.text ?? "")].map((letter) => letter.codePointAt(0));
+      case "_gpt2_detokenize":
+        return `text of ${JSON.stringify(request)}`;
+      default:
+        return {};
+    }
+  }
+
+  call(name: string): unknown {
+    this.enter(name);
+    if (name === "_gpt2_score_step") return { done: 1, total: 1, tokens: [], logprob: -1, perplexity: 2 };
+    const current = this.current;
+    if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
+    if (name === "_gpt2_suspend") {
+      const number = this.nextNumber++;
+      this.aside.set(number, current);
+      this.current = undefined;
+      return number;
+    }
+    this.steps += 1;
+    for (const until = performance.now() + this.stepMs; performance.now() < until;);
+    const trouble = this.trouble;
+    this.trouble = undefined;
+    if (trouble !== undefined) throw trouble;
+    const id = current.written++;
+    return { ...this.state(current), tokens: [{ index: 0, id, text: `${id} `, logprob: -1 }] };
+  }
+
+  resume(number: number): void {
+    this.enter("resume");
+    this.current = this.aside.get(number);
+    this.aside.delete(number);
+  }
+
+  discard(number: number): void {
+    this.enter("discard");
+    this.aside.delete(number);
+  }
+
+  destroy(): void {
+    this.isDestroyed = true;
+  }
+
+  private enter(name: string): void {
+    this.calls.push(name);
+    if (this.isDestroyed) throw new Gpt2Error("disposed", "the engine was called after its end");
+  }
+
+  private state({ written, most }: Generation): object {
+    const isDone = written === most;
+    const end = { finishReasons: ["length"], droppedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
+    return { readTokens: 5, totalTokens: 5, isDone, ...(isDone ? end : {}) };
+  }
+}
+
+export const asEngine = (engine: FakeEngine) => engine as unknown as Engine;
+
+/** A load that is done at once. */
+export function loadsAtOnce(engine: FakeEngine): Load {
+  return async (_, { onEngine }) => {
+    onEngine(asEngine(engine));
+    const info = { threads: 4, notice: null, hasTokenizer: true };
+    return { engine: asEngine(engine), info, threadChoice: undefined } as unknown as LoadedEngine;
+  };
+}

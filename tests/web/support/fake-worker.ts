@@ -1,0 +1,45 @@
+import { Connection, type WorkerPort } from "../../../web/src/client/connection.js";
+import type { FromWorker, ToWorker } from "../../../web/src/shared/protocol.js";
+
+/** A worker that records what it is told and says what the test wants. */
+export class FakeWorker implements WorkerPort {
+  readonly received: ToWorker[] = [];
+  terminations = 0;
+  onmessage: WorkerPort["onmessage"] = null;
+  onerror: WorkerPort["onerror"] = null;
+  onmessageerror: WorkerPort["onmessageerror"] = null;
+
+  postMessage(message: ToWorker): void {
+    this.received.push(structuredClone(message));
+  }
+  terminate(): void {
+    this.terminations += 1;
+  }
+  say(message: FromWorker): void {
+    this.onmessage?.({ data: message } as MessageEvent<FromWorker>);
+  }
+  /** As a browser tells of an exception that nobody caught, or, without a message, of a script that is not there. */
+  fail(message?: string): void {
+    this.onerror?.({ message } as ErrorEvent);
+  }
+  /** The lock that the worker holds is free. */
+  releaseLock: () => void = () => {
+    throw new Error("nobody waits for the lock");
+  };
+  /** What was received, by type. */
+  all<T extends ToWorker["type"]>(type: T): Extract<ToWorker, { type: T }>[] {
+    return this.received.filter(
+      (message): message is Extract<ToWorker, { type: T }> => message.type === type,
+    );
+  }
+}
+
+export function connect(): { worker: FakeWorker; connection: Connection; locks: string[] } {
+  const worker = new FakeWorker();
+  const locks: string[] = [];
+  const connection = new Connection(worker, "worker.js", (name, run) => {
+    locks.push(name);
+    worker.releaseLock = run;
+  });
+  return { worker, connection, locks };
+}
