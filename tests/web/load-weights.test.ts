@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { loadPieces, loadPlainFile } from "../../web/src/loader/load-weights.js";
-import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
+import {
+  readOptionalText,
+  readText,
+  UrlSource,
+  type ModelSource,
+} from "../../web/src/loader/model-source.js";
+import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weights-index.js";
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -113,6 +119,60 @@ describe("loadPlainFile", () => {
     expect(taken).toEqual([1, 2, 3, 4]);
     expect(progress).toEqual([3, 4]);
   });
+
+  it("gives what the engine says of the bytes as it is, and reads no further", async () => {
+    let isCancelled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(Uint8Array.of(1)),
+      cancel: () => void (isCancelled = true),
+    });
+    const refusal = new Gpt2Error("corrupt", "tensor wte.weight overlaps another");
+    const take = () => {
+      throw refusal;
+    };
+    const loading = loadPlainFile({ size: 1, stream }, "f", { take, onBytes: () => {} }, noSignal);
+    await expect(loading).rejects.toBe(refusal);
+    await vi.waitFor(() => expect(isCancelled).toBe(true));
+  });
+
+  it("calls a stream that breaks a broken connection", async () => {
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error("reset")),
+    });
+    await expect(loadPlainFile({ size: 1, stream }, "f", collect().sink, noSignal)).rejects.toMatchObject({
+      code: "network",
+      message: "the connection broke while reading f: Error: reset",
+    });
+    const aborted = AbortSignal.abort(new Error("enough"));
+    const again = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error("reset")),
+    });
+    await expect(loadPlainFile({ size: 1, stream: again }, "f", collect().sink, aborted)).rejects.toThrow(
+      "enough",
+    );
+  });
+});
+
+describe("texts", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  it("are put together across chunks", async () => {
+    const source = memorySource({ f: bytes("aé€😀") });
+    expect(await readText(source, "f", noSignal)).toBe("aé€😀");
+    expect(await readText(memorySource({ f: bytes("é").subarray(0, 1) }), "f", noSignal)).toBe("\ufffd");
+  });
+
+  it("may be missing where they are optional, and only missing", async () => {
+    const failing = (code: string): ModelSource => ({
+      open: async () => Promise.reject(new LoadError(code, "why")),
+    });
+    expect(await readOptionalText(memorySource({ f: bytes("x") }), "f", noSignal)).toBe("x");
+    expect(await readOptionalText(failing("not-found"), "f", noSignal)).toBe("");
+    await expect(readOptionalText(failing("network"), "f", noSignal)).rejects.toMatchObject({
+      code: "network",
+    });
+    await expect(readOptionalText(memorySource({}), "f", noSignal)).rejects.toThrow("no f");
+  });
 });
 
 describe("UrlSource", () => {
@@ -131,6 +191,21 @@ describe("UrlSource", () => {
   it("takes a web page for a missing file", async () => {
     const page = new Response("<!doctype html>", { headers: { "content-type": "text/html; charset=utf-8" } });
     await expect(answer(page).open("x", noSignal)).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  it("calls what fails before an answer the network's fault, but for an abort", async () => {
+    const source = new UrlSource("http://host/m/", async () => Promise.reject(new TypeError("offline")));
+    await expect(source.open("x", noSignal)).rejects.toMatchObject({
+      code: "network",
+      message: "cannot fetch http://host/m/x: TypeError: offline",
+    });
+    await expect(source.open("x", AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
+  });
+
+  it("takes an answer without a body for an empty file", async () => {
+    const { size, stream } = await answer(new Response(null, { status: 204 })).open("x", noSignal);
+    expect(size).toBeUndefined();
+    expect((await stream.getReader().read()).done).toBe(true);
   });
 
   it("does not believe the length of a compressed answer", async () => {

@@ -1,8 +1,63 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { planMemory } from "../../web/src/worker/memory-plan.js";
-import { chooseThreads, chooseVariant } from "../../web/src/worker/variants.js";
+import { chooseThreads, chooseVariant, detectFeatures } from "../../web/src/worker/variants.js";
 
-const all = { simd: true, relaxedSimd: true, threads: true, isIsolated: true };
+const all = { webAssembly: true, simd: true, relaxedSimd: true, threads: true, isIsolated: true };
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("detectFeatures", () => {
+  const isolated = (crossOriginIsolated: boolean) => vi.stubGlobal("self", { crossOriginIsolated });
+  /** WebAssembly whose validator refuses everything that `has` does not. */
+  const validateOnly = (has: boolean) =>
+    vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => has });
+
+  it("finds what this Node has", async () => {
+    isolated(true);
+    expect(await detectFeatures()).toMatchObject({
+      webAssembly: true,
+      simd: true,
+      threads: true,
+      isIsolated: true,
+    });
+  });
+
+  it("finds no threads where the page is not isolated", async () => {
+    isolated(false);
+    expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: false });
+  });
+
+  it("finds no threads without SharedArrayBuffer", async () => {
+    isolated(true);
+    vi.stubGlobal("SharedArrayBuffer", undefined);
+    expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: true });
+  });
+
+  it("finds no SIMD where the validator knows none", async () => {
+    isolated(true);
+    validateOnly(false);
+    expect(await detectFeatures()).toEqual({ ...all, simd: false, relaxedSimd: false, threads: false });
+  });
+
+  it("finds that WebAssembly is turned off", async () => {
+    isolated(true);
+    vi.stubGlobal("WebAssembly", undefined);
+    const features = await detectFeatures();
+    expect(features).toEqual({
+      webAssembly: false,
+      simd: false,
+      relaxedSimd: false,
+      threads: false,
+      isIsolated: true,
+    });
+    expect(() => chooseVariant(features, undefined)).toThrow(
+      expect.objectContaining({
+        code: "unsupported",
+        message: expect.stringContaining("no WebAssembly, or it is turned off"),
+      }),
+    );
+  });
+});
 
 describe("chooseVariant", () => {
   it("takes the fastest build that the browser runs", () => {
@@ -13,13 +68,39 @@ describe("chooseVariant", () => {
   it("says why there is one thread", () => {
     const choice = chooseVariant({ ...all, threads: false, isIsolated: false }, undefined);
     expect(choice.variant).toBe("simd-relaxed");
-    expect(choice.notice).toContain("cross-origin isolated");
+    expect(choice.notice).toBe(
+      "Running on one thread: the page is not cross-origin isolated (COOP and COEP headers).",
+    );
+    const plain = chooseVariant({ ...all, threads: false, relaxedSimd: false }, undefined);
+    expect(plain).toEqual({
+      variant: "simd",
+      notice: "Running on one thread: this browser has no WebAssembly threads.",
+    });
   });
 
   it("refuses browsers without SIMD, and forced builds that cannot run", () => {
-    expect(() => chooseVariant({ ...all, simd: false }, undefined)).toThrow("SIMD");
-    expect(() => chooseVariant({ ...all, threads: false }, "threads")).toThrow("isolated");
-    expect(() => chooseVariant({ ...all, relaxedSimd: false }, "simd-relaxed")).toThrow("relaxed");
+    const refusal = (features: typeof all, wanted?: "threads" | "simd-relaxed") => {
+      try {
+        return chooseVariant(features, wanted);
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refusal({ ...all, simd: false })).toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/no WebAssembly SIMD: Chrome .* 100, Firefox 114, Safari 16.4/),
+    });
+    expect(refusal({ ...all, threads: false }, "threads")).toMatchObject({
+      code: "unsupported",
+      message: 'the engine build "threads" needs a cross-origin isolated page',
+    });
+    expect(refusal({ ...all, relaxedSimd: false }, "simd-relaxed")).toMatchObject({
+      code: "unsupported",
+      message: 'the engine build "simd-relaxed" needs relaxed SIMD, which this browser lacks',
+    });
+    expect(chooseVariant(all, "threads-relaxed")).toEqual({ variant: "threads-relaxed", notice: null });
+    expect(chooseVariant({ ...all, threads: false }, "simd-relaxed").variant).toBe("simd-relaxed");
+    expect(chooseVariant({ ...all, relaxedSimd: false }, "threads").variant).toBe("threads");
     expect(chooseVariant(all, "simd").variant).toBe("simd");
   });
 });
@@ -34,6 +115,9 @@ describe("chooseThreads", () => {
   it("takes what was asked for, and one thread where there are no others", () => {
     expect(ask({ threads: 3 })).toEqual({ threads: 3, measureAs: undefined });
     expect(ask({}, 1)).toEqual({ threads: 1, measureAs: undefined });
+    expect(ask({}, 0)).toEqual({ threads: 1, measureAs: undefined });
+    // Some browsers do not say how many cores there are.
+    expect(chooseThreads(true, { threads: undefined, threadChoices: {} }, undefined, 1).threads).toBe(1);
     expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
   });
 
@@ -47,6 +131,9 @@ describe("chooseThreads", () => {
     expect(ask({ threadChoices }, 8, 13e6).measureAs).not.toBe(measureAs);
     expect(ask({ threadChoices }, 4).measureAs).not.toBe(measureAs);
     expect(ask({}, 64).threads).toBe(16);
+    expect(ask({}, 2)).toMatchObject({ threads: 2, measureAs: expect.stringContaining("2 cores") });
+    // What another build of the page remembered, on a machine that has fewer by now.
+    expect(ask({ threadChoices: { [String(measureAs)]: 99 } }).threads).toBe(8);
   });
 });
 

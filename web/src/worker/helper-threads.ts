@@ -16,12 +16,13 @@ export function watchWorkers(scope: WorkerScope, onFailure: () => void): void {
     construct(makeWorker, [script, options]: [string | URL, WorkerOptions?]) {
       try {
         const worker = new makeWorker(script, options);
-        const onError = (event: Event) => {
+        let hasFailed = false;
+        worker.addEventListener("error", (event) => {
           event.preventDefault();
           event.stopImmediatePropagation(); // Emscripten's own handler throws
-          onFailure();
-        };
-        worker.addEventListener("error", onError);
+          if (!hasFailed) onFailure();
+          hasFailed = true;
+        });
         return worker;
       } catch {
         onFailure();

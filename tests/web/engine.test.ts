@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { Engine, toHex, type EngineFactory } from "../../web/src/worker/engine.js";
+
+/** "\0asm" and the version: a module of nothing. */
+const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+
+/** A module whose functions the test writes, with an allocator that only goes up. */
+class FakeModule {
+  readonly memory = new WebAssembly.Memory({ initial: 1 });
+  readonly live = new Set<number>();
+  readonly calls: string[] = [];
+  private top = 1024;
+  replies: Record<string, (...args: number[]) => number> = {};
+
+  bytes(pointer: number, size: number): number[] {
+    return [...new Uint8Array(this.memory.buffer, pointer, size)];
+  }
+  text(pointer: number, size: number): string {
+    return new TextDecoder().decode(Uint8Array.from(this.bytes(pointer, size)));
+  }
+  reply(value: unknown): number {
+    const bytes = new TextEncoder().encode(`${JSON.stringify(value)}\0`);
+    new Uint8Array(this.memory.buffer, 32, bytes.length).set(bytes);
+    return 32;
+  }
+  readonly factory: EngineFactory = async ({ wasmMemory, instantiateWasm }) => {
+    expect(wasmMemory).toBe(this.memory);
+    const received: unknown[] = [];
+    instantiateWasm({}, (instance, module) => {
+      received.push(instance, module);
+      return instance.exports;
+    });
+    expect(received[0]).toBeInstanceOf(WebAssembly.Instance);
+    expect(received[1]).toBe(code);
+    const defaults: Record<string, (...args: number[]) => number> = {
+      _gpt2_allocate: (size) => {
+        const pointer = this.top;
+        this.top += size ?? 0;
+        this.live.add(pointer);
+        return pointer;
+      },
+      _gpt2_free: (pointer) => Number(this.live.delete(pointer ?? 0)),
+      _gpt2_create: () => 7,
+    };
+    return new Proxy({} as Awaited<ReturnType<EngineFactory>>, {
+      get: (_, name: string) => {
+        if (name === "then") return undefined;
+        return (...args: number[]) => {
+          this.calls.push(name);
+          return (this.replies[name] ?? defaults[name] ?? (() => this.reply({ result: {} })))(...args);
+        };
+      },
+    });
+  };
+}
+
+async function create(replies: FakeModule["replies"] = {}): Promise<{ engine: Engine; module: FakeModule }> {
+  const module = new FakeModule();
+  module.replies = replies;
+  return { engine: await Engine.create(module.factory, code, module.memory, 3), module };
+}
+const trap = () => {
+  throw new WebAssembly.RuntimeError("unreachable");
+};
+
+describe("Engine", () => {
+  it("is created with its threads", async () => {
+    let threads;
+    await create({ _gpt2_create: (count) => ((threads = count), 7) });
+    expect(threads).toBe(3);
+  });
+
+  it.each([
+    [() => 0, "out-of-memory"],
+    [trap, "worker-died"],
+  ])("is not created where there is no memory, or it traps", async (reply, code) => {
+    await expect(create({ _gpt2_create: reply })).rejects.toMatchObject({ code });
+  });
+
+  it("classifies what its script throws", async () => {
+    const { memory } = new FakeModule();
+    const link: EngineFactory = async () => Promise.reject(new WebAssembly.LinkError("env.x"));
+    await expect(Engine.create(link, code, memory, 1)).rejects.toMatchObject({ code: "unsupported" });
+    const abort: EngineFactory = async () =>
+      Promise.reject(new WebAssembly.RuntimeError("Aborted(x). Build with -sASSERTIONS for more info."));
+    await expect(Engine.create(abort, code, memory, 1)).rejects.toMatchObject({
+      message: "the engine failed (x)",
+    });
+  });
+
+  it("gives the engine's own errors with their code", async () => {
+    const module = new FakeModule();
+    module.replies = {
+      _gpt2_step: () => module.reply({ error: { code: "corrupt", message: "tensor h.0" } }),
+    };
+    const engine = await Engine.create(module.factory, code, module.memory, 1);
+    expect(() => engine.call("_gpt2_step")).toThrow(
+      expect.objectContaining({ code: "corrupt", message: "tensor h.0" }),
+    );
+    expect(engine.call("_gpt2_info")).toEqual({}); // and can be asked again
+  });
+
+  it("gives numbers, and what was suspended, on to the engine", async () => {
+    const seen: [string, number[]][] = [];
+    const record =
+      (name: string, answer: number) =>
+      (...args: number[]) => (seen.push([name, args]), answer);
+    const module = new FakeModule();
+    const empty = module.reply({ result: {} });
+    module.replies = {
+      _gpt2_is_exact: record("exact", 1),
+      _gpt2_started_threads: record("started", 2),
+      _gpt2_drop_unstarted_threads: record("drop", 0),
+      _gpt2_resume: record("resume", empty),
+      _gpt2_discard: record("discard", empty),
+      _gpt2_destroy: record("destroy", 0),
+    };
+    const engine = await Engine.create(module.factory, code, module.memory, 1);
+    expect(engine.isExact).toBe(true);
+    expect(engine.startedThreads).toBe(2);
+    expect(engine.memoryBytes).toBe(65536);
+    engine.dropUnstartedThreads();
+    engine.resume(4);
+    engine.discard(5);
+    engine.destroy();
+    expect(seen).toEqual([
+      ["exact", []],
+      ["started", [7]],
+      ["drop", [7]],
+      ["resume", [7, 4]],
+      ["discard", [7, 5]],
+      ["destroy", [7]],
+    ]);
+  });
+
+  it("is not exact where the engine says so", async () => {
+    const { engine } = await create({ _gpt2_is_exact: () => 0 });
+    expect(engine.isExact).toBe(false);
+  });
+
+  it("says where memory is short", async () => {
+    const { engine, module } = await create();
+    module.replies = { _gpt2_allocate: () => 0 };
+    expect(() => engine.loadWeights(new Uint8Array(5))).toThrow(
+      expect.objectContaining({ code: "out-of-memory", message: "no memory for 5 bytes" }),
+    );
+  });
+
+  it("copies bytes in and frees them, whatever comes of them", async () => {
+    const { engine, module } = await create();
+    let seen: number[] = [];
+    module.replies = {
+      _gpt2_load_weights: (_, pointer = 0, size = 0) => {
+        seen = module.bytes(pointer, size);
+        return module.reply({ error: { code: "corrupt", message: "no" } });
+      },
+    };
+    expect(() => engine.loadWeights(Uint8Array.of(1, 2, 3))).toThrow("no");
+    expect(seen).toEqual([1, 2, 3]);
+    expect(module.live.size).toBe(0);
+  });
+
+  it("hashes", async () => {
+    const { engine, module } = await create();
+    module.replies = {
+      _gpt2_sha256: (bytes = 0, size = 0, digest = 0) => {
+        new Uint8Array(module.memory.buffer, digest, 32).fill(0).set(module.bytes(bytes, size));
+        return 0;
+      },
+    };
+    expect(engine.sha256(Uint8Array.of(0xab, 1))).toBe(`ab01${"00".repeat(30)}`);
+    expect(module.live.size).toBe(0);
+  });
+
+  it("spells bytes in hexadecimal", () => {
+    expect(toHex(Uint8Array.of(0, 15, 255))).toBe("000fff");
+  });
+});
+
+describe("an engine that trapped", () => {
+  it("is never called again", async () => {
+    const { engine, module } = await create({ _gpt2_step: trap });
+    expect(() => engine.call("_gpt2_step")).toThrow(
+      expect.objectContaining({ code: "worker-died", message: "the engine failed (unreachable)" }),
+    );
+    const calls = module.calls.length;
+    const after = expect.objectContaining({
+      code: "worker-died",
+      message: "the engine failed (unreachable); the model must be loaded again",
+    });
+    expect(() => engine.call("_gpt2_info")).toThrow(after);
+    expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow(after);
+    expect(() => engine.sha256(Uint8Array.of(1))).toThrow(after);
+    expect(() => engine.resume(1)).toThrow(after);
+    expect(() => engine.startedThreads).toThrow(after);
+    engine.destroy();
+    expect(module.calls.length).toBe(calls);
+  });
+
+  it("is not even asked to free what it was given", async () => {
+    const { engine, module } = await create({ _gpt2_load_weights: trap });
+    expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow("unreachable");
+    expect(module.calls.at(-1)).toBe("_gpt2_load_weights");
+  });
+
+  it("ran out of memory: the first error says so, those that follow that it is over", async () => {
+    const { engine } = await create({
+      _gpt2_step: () => {
+        throw new WebAssembly.RuntimeError("Aborted(OOM)");
+      },
+    });
+    expect(() => engine.call("_gpt2_step")).toThrow(expect.objectContaining({ code: "out-of-memory" }));
+    expect(() => engine.call("_gpt2_step")).toThrow(expect.objectContaining({ code: "worker-died" }));
+  });
+});
+
+it("an engine that was destroyed says so, and is destroyed once", async () => {
+  const { engine, module } = await create();
+  engine.destroy();
+  engine.destroy();
+  expect(module.calls.filter((name) => name === "_gpt2_destroy").length).toBe(1);
+  expect(() => engine.call("_gpt2_step")).toThrow(expect.objectContaining({ code: "disposed" }));
+});

@@ -1,0 +1,297 @@
+// Bringing a model up in the worker, over an engine that only keeps the books.
+import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
+import type { LoadRequest } from "../../web/src/shared/protocol.js";
+import type { LoadProgress } from "../../web/src/shared/types.js";
+import type { EngineFactory } from "../../web/src/worker/engine.js";
+import { loadEngine, type LoadSurroundings } from "../../web/src/worker/load.js";
+import type { Features } from "../../web/src/worker/variants.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const everything: Features = {
+  webAssembly: true,
+  simd: true,
+  relaxedSimd: true,
+  threads: true,
+  isIsolated: true,
+};
+
+/** What the engine was told, and what it answers. */
+class Books {
+  readonly calls: string[] = [];
+  readonly weights: number[] = [];
+  texts: string[] = [];
+  startedThreads = 4;
+  tunedThreads = 2;
+  isExact = true;
+  refusal: Gpt2Error | undefined;
+  private memory: WebAssembly.Memory | undefined;
+  private top = 65536;
+
+  readonly factory: EngineFactory = async ({ wasmMemory }) => {
+    this.memory = wasmMemory;
+    const names = new Map<string, (...args: number[]) => number>([
+      ["_gpt2_create", (threads = 0) => (this.calls.push(`create ${threads}`), 1)],
+      ["_gpt2_is_exact", () => Number(this.isExact)],
+      ["_gpt2_allocate", (size = 0) => (this.top += size) - size],
+      ["_gpt2_started_threads", () => this.startedThreads],
+      [
+        "_gpt2_load_begin",
+        (_, ...pairs) => {
+          for (let i = 0; i < pairs.length; i += 2) {
+            this.texts.push(new TextDecoder().decode(this.view(pairs[i], pairs[i + 1])));
+          }
+          return this.reply({});
+        },
+      ],
+      [
+        "_gpt2_load_weights",
+        (_, pointer, size) => {
+          this.weights.push(...this.view(pointer, size));
+          return this.refusal
+            ? this.reply(undefined, { code: this.refusal.code, message: this.refusal.message })
+            : this.reply({});
+        },
+      ],
+      [
+        "_gpt2_sha256",
+        (pointer, size, digest) => {
+          this.calls.push("hash");
+          this.view(digest, 32).set(Buffer.from(sha256(this.view(pointer, size)), "hex"));
+          return 0;
+        },
+      ],
+      [
+        "_gpt2_load_end",
+        () => (
+          this.calls.push("load_end"),
+          this.reply({ threads: this.startedThreads, kernels: "relaxed", kv: "q8" })
+        ),
+      ],
+      ["_gpt2_tune_threads", () => (this.calls.push("tune"), this.reply({ threads: this.tunedThreads }))],
+      ["_gpt2_drop_unstarted_threads", () => (this.calls.push("drop"), 0)],
+      ["_gpt2_destroy", () => (this.calls.push("destroy"), 0)],
+    ]);
+    return new Proxy({} as Awaited<ReturnType<EngineFactory>>, {
+      get: (_, name: string) => (name === "then" ? undefined : (names.get(name) ?? (() => 0))),
+    });
+  };
+
+  private view(pointer = 0, size = 0): Uint8Array {
+    // A copy of shared memory, where that is what it is; digests are written to the memory itself.
+    const view = new Uint8Array(this.memory?.buffer ?? new ArrayBuffer(0), pointer, size);
+    return size === 32 ? view : Uint8Array.from(view);
+  }
+  private reply(result: unknown, error?: object): number {
+    const bytes = new TextEncoder().encode(`${JSON.stringify(error ? { error } : { result })}\0`);
+    new Uint8Array(this.memory?.buffer ?? new ArrayBuffer(0), 64, bytes.length).set(bytes);
+    return 64;
+  }
+}
+
+const weights = Uint8Array.from({ length: 10 }, (_, i) => i);
+const piece = (bytes: Uint8Array, path: string) => ({ path, size: bytes.length, sha256: sha256(bytes) });
+const config = JSON.stringify({ n_embd: 4, n_layer: 1, n_positions: 8, vocab_size: 16 });
+const indexed: Record<string, Uint8Array | string> = {
+  "config.json": config,
+  "vocab.json": "{}",
+  "merges.txt": "m",
+  "weights.json": JSON.stringify({
+    size: 10,
+    pieces: [piece(weights.subarray(0, 6), "w.000"), piece(weights.subarray(6), "w.001")],
+  }),
+  "w.000": weights.subarray(0, 6),
+  "w.001": weights.subarray(6),
+};
+const hub = { "config.json": config, "model.safetensors": weights };
+
+function folder(files: Record<string, Uint8Array | string>, sizes = true): ModelSource {
+  return {
+    async open(name) {
+      const file = files[name];
+      if (file === undefined) throw new LoadError("not-found", `no ${name}`);
+      const bytes = typeof file === "string" ? new TextEncoder().encode(file) : Uint8Array.from(file);
+      return { size: sizes ? bytes.length : undefined, stream: new Blob([bytes]).stream() };
+    },
+  };
+}
+
+interface Setting {
+  files?: Record<string, Uint8Array | string>;
+  sizes?: boolean;
+  books?: Books;
+  features?: Partial<Features>;
+  request?: Partial<LoadRequest>;
+  failed?: number;
+  signal?: AbortSignal;
+  onEngine?: LoadSurroundings["onEngine"];
+}
+
+function load(setting: Setting = {}) {
+  const books = setting.books ?? new Books();
+  const progress: LoadProgress[] = [];
+  const fetched: string[] = [];
+  const request: LoadRequest = {
+    folder: "http://host/m/",
+    threads: undefined,
+    threadChoices: {},
+    variant: undefined,
+    kv: undefined,
+    ...setting.request,
+  };
+  const loaded = loadEngine(request, {
+    signal: setting.signal ?? new AbortController().signal,
+    tell: (event) => progress.push(event),
+    openFolder: (address) => {
+      expect(address).toBe("http://host/m/");
+      return folder(setting.files ?? indexed, setting.sizes);
+    },
+    builds: {
+      open: async () => Promise.reject(new Error("not asked")),
+      importModule: async (name) => (fetched.push(name), { default: books.factory }),
+      compile: async () => code,
+    },
+    features: async () => ({ ...everything, ...setting.features }),
+    cores: 4,
+    failedThreads: () => setting.failed ?? 0,
+    onEngine: setting.onEngine ?? (() => {}),
+  });
+  return { books, progress, fetched, loaded };
+}
+
+describe("loadEngine", () => {
+  it("streams a folder with an index", async () => {
+    const { books, progress, fetched, loaded } = load();
+    const { info, threadChoice, engine } = await loaded;
+    expect(fetched).toEqual(["engine/gpt2-threads-relaxed.mjs"]);
+    expect(books.texts).toEqual([config, "{}", "m", "{}"]);
+    expect(books.weights).toEqual([...weights]);
+    expect(books.calls).toEqual(["create 4", "drop", "load_end", "tune"]);
+    expect(info).toEqual({
+      threads: 2,
+      kv: "q8",
+      simd: "relaxed",
+      variant: "threads-relaxed",
+      memoryBytes: engine.memoryBytes,
+      notice: null,
+    });
+    expect(threadChoice).toMatchObject({ key: expect.stringContaining("4 cores"), threads: 2 });
+    expect(progress[0]).toEqual({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
+    expect(progress[1]).toEqual({ stage: "config", loadedBytes: 0, totalBytes: 10 });
+    expect(progress.filter(({ stage }) => stage === "weights").at(-1)).toMatchObject({
+      loadedBytes: 10,
+      totalBytes: 10,
+    });
+    expect(progress.at(-1)).toEqual({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
+  });
+
+  it("streams a hub's one file, whether or not the host says its size", async () => {
+    const { books, progress, loaded } = load({ files: hub });
+    await loaded;
+    expect(books.weights).toEqual([...weights]);
+    expect(books.texts).toEqual([config, "", "", "{}"]);
+    expect(progress.at(-1)).toEqual({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
+    const unknown = load({ files: hub, sizes: false });
+    await unknown.loaded;
+    expect(unknown.books.weights).toEqual([...weights]);
+    expect(unknown.progress.at(-1)?.totalBytes).toBe(0);
+  });
+
+  it("hashes with the engine where the page has no crypto.subtle", async () => {
+    vi.stubGlobal("crypto", {});
+    const { books, loaded } = load({ request: { variant: "simd" } });
+    await loaded;
+    expect(books.calls.filter((call) => call === "hash").length).toBe(2);
+    expect(books.weights).toEqual([...weights]);
+  });
+
+  it("passes the cache's format on", async () => {
+    const { books, loaded } = load({ request: { kv: "f32" } });
+    await loaded;
+    expect(books.texts[3]).toBe('{"kv":"f32"}');
+  });
+
+  it("measures no threads where it is known how many pay, or there are no others", async () => {
+    for (const setting of [{ request: { threads: 3 } }, { features: { threads: false } }]) {
+      const { books, loaded } = load(setting);
+      const { threadChoice, info } = await loaded;
+      expect(threadChoice).toBeUndefined();
+      expect(info.threads).toBe(4); // the engine's word
+      expect(books.calls).not.toContain("tune");
+    }
+  });
+
+  it("goes on without threads that failed, says so, and remembers nothing of it", async () => {
+    const books = new Books();
+    books.startedThreads = 3;
+    const { info, threadChoice } = await load({ books, failed: 1 }).loaded;
+    expect(info.notice).toContain("3 of 4 threads");
+    expect(info.threads).toBe(2);
+    expect(threadChoice).toBeUndefined();
+    expect(books.calls).toContain("drop");
+  });
+
+  it("says why it is slower than it could be", async () => {
+    const { info } = await load({ features: { threads: false, isIsolated: false } }).loaded;
+    expect(info.notice).toContain("cross-origin isolated");
+  });
+
+  it("takes the build without relaxed SIMD where that computes wrong", async () => {
+    const books = new Books();
+    let looks = 0;
+    Object.defineProperty(books, "isExact", { get: () => looks++ > 0 });
+    const { fetched, loaded } = load({ books });
+    const { info } = await loaded;
+    expect(fetched).toEqual(["engine/gpt2-threads-relaxed.mjs", "engine/gpt2-threads.mjs"]);
+    expect(info.variant).toBe("threads");
+    expect(info.notice).toContain("without relaxed SIMD");
+  });
+
+  it.each([
+    ["engine", { ...indexed, "config.json": "{" }, "corrupt", "config.json is not valid JSON"],
+    ["host", { "vocab.json": "{}" }, "not-found", "no config.json"],
+    ["host, too", { "config.json": config }, "not-found", "no model.safetensors"],
+    ["index", { ...indexed, "weights.json": "{}" }, "corrupt", "weights.json"],
+    ["hash", { ...indexed, "w.001": weights.subarray(0, 4) }, "corrupt", "w.001 has SHA-256"],
+  ])("gives the %s's error with its code", async (_, files, code, message) => {
+    await expect(load({ files: files as Record<string, string> }).loaded).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([indexed, hub])("gives the engine's error while a file streams, as it is", async (files) => {
+    const books = new Books();
+    books.refusal = new Gpt2Error("unsupported", "tensor h.0.x has type F64");
+    await expect(load({ books, files }).loaded).rejects.toMatchObject({
+      code: "unsupported",
+      message: "tensor h.0.x has type F64",
+    });
+    expect(books.calls).not.toContain("load_end");
+  });
+
+  it("refuses a browser that cannot, before it fetches", async () => {
+    const { fetched, loaded } = load({ features: { simd: false } });
+    await expect(loaded).rejects.toMatchObject({ code: "unsupported" });
+    expect(fetched).toEqual([]);
+  });
+
+  it("hands the engine out before it is loaded, and stops where that aborts", async () => {
+    const controller = new AbortController();
+    const { books, loaded } = load({
+      signal: controller.signal,
+      onEngine: (engine) => {
+        controller.abort(new Error("enough"));
+        engine.destroy();
+      },
+    });
+    await expect(loaded).rejects.toThrow("enough");
+    expect(books.calls).toEqual(["create 4", "destroy"]);
+    expect(books.texts).toEqual([]);
+  });
+});

@@ -1,0 +1,203 @@
+// What a page hands to loadModel, and what becomes of it.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { loadModel, loadThrough } from "../../web/src/client/load-model.js";
+import { Model } from "../../web/src/client/model.js";
+import { startWorker } from "../../web/src/client/start-worker.js";
+import { readThreadChoices, rememberThreads } from "../../web/src/client/thread-choices.js";
+import type { LoadResult } from "../../web/src/shared/protocol.js";
+import { connect } from "./support/fake-worker.js";
+
+class Storage {
+  readonly items = new Map<string, string>();
+  getItem(key: string) {
+    return this.items.get(key) ?? null;
+  }
+  setItem(key: string, value: string) {
+    this.items.set(key, value);
+  }
+}
+let storage: Storage;
+beforeEach(() => {
+  storage = new Storage();
+  vi.stubGlobal("localStorage", storage);
+  vi.stubGlobal("document", { baseURI: "http://host/page/index.html" });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const info = { threads: 2, notice: null } as LoadResult["info"];
+const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });
+
+function load(url: unknown, options?: unknown) {
+  const made = connect();
+  return { ...made, model: loadThrough(() => made.connection, url, options) };
+}
+
+describe("loadModel", () => {
+  it.each([
+    ["models/m", "http://host/page/models/m/"],
+    ["models/m/", "http://host/page/models/m/"],
+    ["/m//", "http://host/m/"],
+    ["http://other/x?v=2", "http://other/x/?v=2"],
+    [new URL("http://other/y"), "http://other/y/"],
+  ])("finds %s relative to the page", (url, folder) => {
+    expect(load(url).worker.all("request")[0]?.args).toEqual({
+      folder,
+      threads: undefined,
+      kv: undefined,
+      variant: undefined,
+      threadChoices: {},
+    });
+  });
+
+  it("finds it relative to a worker that has no page", () => {
+    vi.stubGlobal("document", undefined);
+    vi.stubGlobal("location", { href: "http://host/worker/w.js" });
+    expect(load("m").worker.all("request")[0]?.args).toMatchObject({ folder: "http://host/worker/m/" });
+  });
+
+  it("passes its options on", () => {
+    const options = { threads: 3, kv: "f32", variant: "simd" };
+    expect(load("m", options).worker.all("request")[0]?.args).toMatchObject(options);
+  });
+
+  it.each([
+    [undefined, undefined, "the model's address is undefined, expected a URL"],
+    [null, undefined, "the model's address is null, expected a URL"],
+    [Symbol("s"), undefined, "the model's address is a symbol, expected a URL"],
+    ["http://[", undefined, 'the model\'s address is "http://[", which is no URL'],
+    ["m", null, "the options of loadModel are null, expected an object"],
+    [
+      "m",
+      { thread: 1 },
+      'there is no option "thread" of loadModel; there are threads, signal, onProgress, kv, variant',
+    ],
+    ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
+    ["m", { threads: 65 }, "threads is 65, expected a whole number from 1 to 64"],
+    ["m", { threads: NaN }, "threads is NaN, expected a whole number from 1 to 64"],
+    ["m", { kv: "q4" }, 'kv is "q4", expected one of "q8", "f32"'],
+    [
+      "m",
+      { variant: () => 1 },
+      'variant is a function, expected one of "threads-relaxed", "threads", "simd-relaxed", "simd"',
+    ],
+    ["m", { signal: 3 }, "signal is 3, expected an AbortSignal"],
+    ["m", { onProgress: {} }, "onProgress is an object, expected a function"],
+  ])("refuses %s, %s, and starts no worker", async (url, options, message) => {
+    const start = vi.fn();
+    await expect(loadThrough(start, url, options)).rejects.toEqual(refusal(message));
+    expect(start).not.toHaveBeenCalled();
+    await expect(loadModel(url as string, options as object)).rejects.toEqual(refusal(message));
+  });
+
+  it("gives the model, and tells how far it is", async () => {
+    const events: unknown[] = [];
+    const { worker, model } = load("m", { onProgress: (event: unknown) => events.push(event), signal: null });
+    const event = { stage: "weights" as const, loadedBytes: 1, totalBytes: 2 };
+    worker.say({ type: "event", id: 1, event });
+    worker.say({ type: "done", id: 1, result: { info, threadChoice: undefined } });
+    expect(await model).toBeInstanceOf(Model);
+    expect((await model).info).toBe(info);
+    expect(events).toEqual([event]);
+    expect(storage.items.size).toBe(0);
+    expect(worker.all("end")).toEqual([]);
+  });
+
+  it("remembers the threads that were measured", async () => {
+    const { worker, model } = load("m");
+    worker.say({ type: "done", id: 1, result: { info, threadChoice: { key: "k", threads: 5 } } });
+    await model;
+    expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: { k: 5 } });
+  });
+
+  it("ends the worker of a load that failed", async () => {
+    const { worker, model } = load("m");
+    worker.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });
+    await expect(model).rejects.toMatchObject({ code: "corrupt", name: "LoadError" });
+    expect(worker.all("end").length).toBe(1);
+  });
+
+  it("gives back the error of a worker that cannot be started", async () => {
+    const start = () => {
+      throw new Error("no worker");
+    };
+    await expect(loadThrough(start, "m", {})).rejects.toThrow("no worker");
+  });
+});
+
+describe("startWorker", () => {
+  it("says that there are no workers", async () => {
+    vi.stubGlobal("Worker", undefined);
+    expect(() => startWorker()).toThrow(
+      expect.objectContaining({ code: "unsupported", message: expect.stringContaining("needs a worker") }),
+    );
+    await expect(loadModel("m")).rejects.toMatchObject({ code: "unsupported" });
+  });
+
+  it("starts the module beside it, and waits for its lock where there are locks", () => {
+    const made: { url: URL; options: WorkerOptions; onmessage: (event: object) => void }[] = [];
+    vi.stubGlobal(
+      "Worker",
+      class {
+        onmessage = () => {};
+        constructor(url: URL, options: WorkerOptions) {
+          made.push(Object.assign(this, { url, options }));
+        }
+        terminate() {}
+      },
+    );
+    const request = vi.fn(async (_name: string, run: () => void) => run());
+    vi.stubGlobal("navigator", { locks: { request } });
+    const connection = startWorker();
+    expect(made[0]?.url.pathname).toMatch(/worker\/worker\.ts$/);
+    expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
+    made[0]?.onmessage({ data: { type: "alive", lock: "l" } });
+    expect(request.mock.calls[0]?.[0]).toBe("l");
+    vi.stubGlobal("navigator", {});
+    startWorker();
+    made[1]?.onmessage({ data: { type: "alive", lock: "l" } });
+    return expect(connection.request("detokenize", [1])).rejects.toMatchObject({ code: "worker-died" });
+  });
+
+  it("does not mind a lock that is refused", async () => {
+    vi.stubGlobal("navigator", { locks: { request: async () => Promise.reject(new Error("not active")) } });
+    vi.stubGlobal(
+      "Worker",
+      class {
+        onmessage: (event: object) => void = () => {};
+        constructor() {
+          setTimeout(() => this.onmessage({ data: { type: "alive", lock: "l" } }));
+        }
+      },
+    );
+    startWorker();
+    await new Promise((resolve) => setTimeout(resolve, 20)); // an unhandled rejection would fail the run
+  });
+});
+
+describe("thread choices", () => {
+  it("are added to those that there are", () => {
+    rememberThreads("a", 2);
+    rememberThreads("b", 3);
+    rememberThreads("a", 4);
+    expect(readThreadChoices()).toEqual({ a: 4, b: 3 });
+  });
+
+  it.each(["{broken", "3", "null", "[]", '{"a":0}', '{"a":65}', '{"a":1.5}', '{"a":"x"}'])(
+    "ignore %s",
+    (stored) => {
+      storage.items.set("gpt2-wasm:threads", stored);
+      expect(readThreadChoices()).toEqual({});
+    },
+  );
+
+  it("keep what is right beside what is not", () => {
+    storage.items.set("gpt2-wasm:threads", '{"a":1,"b":64,"c":-1}');
+    expect(readThreadChoices()).toEqual({ a: 1, b: 64 });
+  });
+
+  it("are nowhere where nothing may be stored", () => {
+    vi.stubGlobal("localStorage", undefined);
+    rememberThreads("a", 2);
+    expect(readThreadChoices()).toEqual({});
+  });
+});

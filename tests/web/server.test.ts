@@ -1,0 +1,235 @@
+// The worker's side alone: what it answers to what it is told, and what a generation tells.
+import { describe, expect, it, vi } from "vitest";
+import type { FromWorker, RequestName, ToWorker } from "../../web/src/shared/protocol.js";
+import { generate } from "../../web/src/worker/generate.js";
+import { Credit } from "../../web/src/worker/credit.js";
+import { Server } from "../../web/src/worker/server.js";
+import { asEngine, FakeEngine, loadsAtOnce } from "./support/fake-engine.js";
+
+function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
+  const said: FromWorker[] = [];
+  const server = new Server(load, (message) => said.push(message));
+  let id = 0;
+  const ask = (name: RequestName, args: unknown) => {
+    server.receive({ type: "request", id: ++id, name, args } as ToWorker);
+    return id;
+  };
+  const answer = async (to: number) => {
+    await vi.waitFor(() =>
+      expect(
+        said.some((message) =>
+          "result" in message ? message.id === to : message.type === "failed" && message.id === to,
+        ),
+      ).toBe(true),
+    );
+    return said.find(
+      (message) => (message.type === "done" || message.type === "failed") && message.id === to,
+    );
+  };
+  return { engine, server, said, ask, answer };
+}
+const request = { prompt: "p", options: { maxNewTokens: 2, seed: 1 }, ahead: Infinity };
+
+describe("Server", () => {
+  it.each(["generate", "score", "tokenize", "detokenize"] as const)(
+    "refuses %s before a model is loaded",
+    async (name) => {
+      const { ask, answer } = serve();
+      expect(await answer(ask(name, name === "generate" ? request : {}))).toMatchObject({
+        type: "failed",
+        error: { code: "invalid-argument", message: "no model is loaded" },
+      });
+    },
+  );
+
+  it("refuses them after a load that failed, too", async () => {
+    const engine = new FakeEngine();
+    const { ask, answer } = serve(engine, async (_, { onEngine }) => {
+      onEngine(asEngine(engine));
+      throw new Error("odd");
+    });
+    expect(await answer(ask("load", {}))).toMatchObject({
+      error: { code: "worker-died", message: expect.stringContaining("odd") },
+    });
+    expect(await answer(ask("tokenize", { text: "" }))).toMatchObject({
+      error: { message: "no model is loaded" },
+    });
+  });
+
+  it("has one model", async () => {
+    const { ask, answer } = serve();
+    expect(await answer(ask("load", {}))).toMatchObject({ type: "done", result: { info: { threads: 4 } } });
+    expect(await answer(ask("load", {}))).toMatchObject({
+      error: { code: "invalid-argument", message: "this worker has a model already" },
+    });
+  });
+
+  it("answers each kind of request", async () => {
+    const { engine, ask, answer, said } = serve();
+    await answer(ask("load", {}));
+    expect(await answer(ask("tokenize", { text: "ab", allowSpecial: false }))).toMatchObject({
+      result: [97, 98],
+    });
+    expect(await answer(ask("detokenize", [1]))).toMatchObject({ result: "text of [1]" });
+    expect(await answer(ask("score", { prompt: "p", stride: 3 }))).toMatchObject({ result: { logprob: -1 } });
+    expect(said).toContainEqual({ type: "event", id: 4, event: { done: 1, total: 1 } });
+    expect(await answer(ask("generate", request))).toMatchObject({
+      result: { finishReason: "length", seed: 1 },
+    });
+    expect(engine.requests).toContainEqual({ prompt: "p", stride: 3 });
+    expect(said.filter((message) => message.type === "event" && message.id === 5).length).toBe(2);
+  });
+
+  it("drops what was cancelled while it waited", async () => {
+    const { engine, server, ask, answer } = serve();
+    await answer(ask("load", {}));
+    const first = ask("generate", { ...request, options: { maxNewTokens: 500 } });
+    const second = ask("detokenize", [1]);
+    server.receive({ type: "cancel", id: second });
+    expect(await answer(second)).toMatchObject({ type: "failed", error: { code: "cancelled" } });
+    await answer(first);
+    expect(engine.calls).not.toContain("_gpt2_detokenize");
+    server.receive({ type: "cancel", id: first }); // long over
+    server.receive({ type: "read", id: first, tokens: 1 });
+  });
+
+  it("destroys an engine that comes after the end", async () => {
+    const engine = new FakeEngine();
+    let goOn: () => void = () => {};
+    const { server, said, ask, answer } = serve(engine, async (request, around) => {
+      await new Promise<void>((resolve) => (goOn = resolve));
+      return loadsAtOnce(engine)(request, around);
+    });
+    const loading = ask("load", {});
+    await new Promise((resolve) => setImmediate(resolve));
+    server.receive({ type: "end" });
+    expect(said).toEqual([{ type: "ended" }]);
+    goOn();
+    await answer(loading);
+    expect(engine.isDestroyed).toBe(true);
+  });
+
+  it("tells a load, and nobody else, of threads that are lost before it is done", async () => {
+    let failed = -1;
+    const engine = new FakeEngine();
+    const { server, said, ask, answer } = serve(engine, (request, around) => {
+      server.loseThread();
+      failed = around.failedThreads();
+      return loadsAtOnce(engine)(request, around);
+    });
+    await answer(ask("load", {}));
+    expect(failed).toBe(1);
+    expect(said.map(({ type }) => type)).toEqual(["done"]);
+    server.loseThread();
+    expect(said.at(-1)).toEqual({
+      type: "info",
+      info: {
+        threads: 3,
+        notice: "Running on 3 of 4 threads: a helper thread could not be started, or failed.",
+      },
+    });
+  });
+});
+
+describe("generate", () => {
+  const around = (told: unknown[] = []) => ({
+    signal: new AbortController().signal,
+    tell: (event: unknown) => void told.push(event),
+    credit: new Credit(Infinity),
+    pause: async (ready: Promise<void>) => ready,
+  });
+
+  it("draws a seed where none was given, and reports it", async () => {
+    const engine = new FakeEngine();
+    const { seed } = await generate(
+      asEngine(engine),
+      { prompt: "p", options: { maxNewTokens: 1 }, ahead: 1 },
+      around(),
+    );
+    expect(Number.isInteger(seed)).toBe(true);
+    expect(engine.requests[0]).toEqual({ prompt: "p", options: { maxNewTokens: 1, seed } });
+    const again = await generate(
+      asEngine(engine),
+      { prompt: "p", options: { maxNewTokens: 1 }, ahead: 1 },
+      around(),
+    );
+    expect(again.seed).not.toBe(seed);
+  });
+
+  it("tells how far the prompt is, until the first token", async () => {
+    const engine = new FakeEngine();
+    const steps = [
+      { readTokens: 2, totalTokens: 5, isDone: false, tokens: [] },
+      { readTokens: 5, totalTokens: 5, isDone: false, tokens: [{ id: 9 }] },
+      { readTokens: 1, totalTokens: 5, isDone: false, tokens: [] }, // reads its context again
+      {
+        readTokens: 5,
+        totalTokens: 5,
+        isDone: true,
+        tokens: [{ id: 8 }, { id: 7 }],
+        finishReasons: ["eos", "stop"],
+        droppedTokens: 3,
+        draftedTokens: 6,
+        acceptedTokens: 4,
+      },
+    ];
+    engine.call = () => {
+      for (const until = performance.now() + 5; performance.now() < until;);
+      return steps.shift();
+    };
+    const told: unknown[] = [];
+    const summary = await generate(asEngine(engine), request, around(told));
+    expect(told).toEqual([
+      { prompt: { done: 2, total: 5 } },
+      { token: { id: 9 } },
+      { token: { id: 8 } },
+      { token: { id: 7 } },
+    ]);
+    expect(summary).toMatchObject({
+      finishReason: "eos",
+      finishReasons: ["eos", "stop"],
+      seed: 1,
+      promptTokens: 5,
+      reusedTokens: 2,
+      droppedTokens: 3,
+      timings: { promptTokens: 3, decodedTokens: 1, draftedTokens: 6, acceptedTokens: 4 },
+    });
+    const { firstTokenMs, totalMs, promptTokensPerSecond, decodedTokensPerSecond } = summary.timings;
+    expect(firstTokenMs).toBeGreaterThanOrEqual(10);
+    expect(totalMs).toBeGreaterThanOrEqual(firstTokenMs + 10);
+    expect(promptTokensPerSecond).toBeCloseTo((1000 * 3) / firstTokenMs, 6);
+    expect(decodedTokensPerSecond).toBeCloseTo(1000 / (totalMs - firstTokenMs), 6);
+  });
+
+  it("counts no time in which it waited for its reader", async () => {
+    const engine = new FakeEngine();
+    const pause = async () => new Promise<void>((resolve) => setTimeout(resolve, 300));
+    const paused = { ...around(), credit: new Credit(1), pause };
+    const { timings } = await generate(
+      asEngine(engine),
+      { ...request, options: { maxNewTokens: 2 } },
+      paused,
+    );
+    expect(timings.totalMs).toBeLessThan(200);
+    expect(engine.calls).toEqual(["_gpt2_generate", "_gpt2_step", "_gpt2_suspend", "resume", "_gpt2_step"]);
+  });
+
+  it("does not pause after its last token", async () => {
+    const engine = new FakeEngine();
+    const spent = { ...around(), credit: new Credit(2) };
+    await generate(asEngine(engine), { ...request, options: { maxNewTokens: 2 } }, spent);
+    expect(engine.calls).not.toContain("_gpt2_suspend");
+  });
+
+  it("writes nothing where nothing was asked for", async () => {
+    const engine = new FakeEngine();
+    const { timings, finishReason } = await generate(
+      asEngine(engine),
+      { ...request, options: { maxNewTokens: 0 } },
+      around(),
+    );
+    expect(engine.steps).toBe(0);
+    expect(finishReason).toBe("length");
+    expect(timings).toMatchObject({ decodedTokens: 0, decodedTokensPerSecond: 0 });
+  });
+});
