@@ -5,5 +5,6 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ["web/**/*.test.ts", "weights_tools/**/*.test.ts", "repository/**/*.test.ts"],
     testTimeout: 60_000,
+    execArgv: ["--expose-gc"], // what becomes of models that nobody holds
   },
 });

@@ -1,0 +1,252 @@
+// What a model's methods send, and what they make of the answers.
+import { describe, expect, it, vi } from "vitest";
+import { Model } from "../../web/src/client/model.js";
+import { TokenQueue } from "../../web/src/client/token-queue.js";
+import type { ModelInfo, Token } from "../../web/src/shared/types.js";
+import { connect } from "./support/fake-worker.js";
+
+function make() {
+  const made = connect();
+  return { ...made, model: new Model(made.connection, { threads: 4, notice: null } as ModelInfo) };
+}
+const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });
+const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1 });
+
+describe("Model sends", () => {
+  it("a generation that it will read, and one that it takes whole", () => {
+    const { worker, model } = make();
+    const signal = new AbortController().signal;
+    void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
+    void model.complete(Uint32Array.of(1, 2), { n: 2 });
+    expect(worker.all("request")).toEqual([
+      { type: "request", id: 1, name: "generate", args: { prompt: "p", options: { topK: 3 }, ahead: 256 } },
+      {
+        type: "request",
+        id: 2,
+        name: "generate",
+        args: { prompt: [1, 2], options: { n: 2 }, ahead: Infinity },
+      },
+    ]);
+  });
+
+  it("what is to be tokenized, detokenized and scored", () => {
+    const { worker, model } = make();
+    void model.tokenize("t");
+    void model.tokenize("t", { allowSpecial: true });
+    void model.detokenize(Uint32Array.of(3));
+    void model.score("s", { stride: 2 });
+    void model.score([1]);
+    expect(worker.all("request").map(({ name, args }) => [name, args])).toEqual([
+      ["tokenize", { text: "t", allowSpecial: false }],
+      ["tokenize", { text: "t", allowSpecial: true }],
+      ["detokenize", [3]],
+      ["score", { prompt: "s", stride: 2 }],
+      ["score", { prompt: [1], stride: undefined }],
+    ]);
+  });
+
+  it("nothing that is wrong", async () => {
+    const { worker, model } = make();
+    const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const calls: [string, unknown[], string][] = [
+      ["tokenize", [3], "text is 3, expected text"],
+      ["tokenize", ["t", { allowSpecial: 1 }], "allowSpecial is 1, expected true or false"],
+      [
+        "tokenize",
+        ["t", { special: 1 }],
+        'there is no option "special" of tokenize; there are allowSpecial, signal',
+      ],
+      ["tokenize", ["t", null], "the options of tokenize are null, expected an object"],
+      ["tokenize", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
+      ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
+      ["detokenize", [[1], { skip: 1 }], 'there is no option "skip" of detokenize; there are signal'],
+      ["detokenize", [[1], { signal: 1 }], "signal is 1, expected an AbortSignal"],
+      ["score", [undefined], "text is undefined, expected text or an array of token ids"],
+      [
+        "score",
+        ["t", { strid: 1 }],
+        'there is no option "strid" of score; there are stride, signal, onProgress',
+      ],
+      ["score", ["t", { stride: 0 }], "stride is 0, expected a whole number from 1 or more"],
+      ["score", ["t", { stride: NaN }], "stride is NaN, expected a whole number from 1 or more"],
+      ["score", ["t", { onProgress: 1 }], "onProgress is 1, expected a function"],
+      ["score", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
+      ["complete", [Symbol("s")], "prompt is a symbol, expected text or an array of token ids"],
+      ["complete", ["p", { temperature: NaN }], "temperature is NaN, expected a finite number"],
+      ["complete", ["p", { onPrompt: 1 }], "onPrompt is 1, expected a function"],
+      ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
+      ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
+      ["complete", ["p", null], "the options of generate are null, expected an object"],
+    ];
+    for (const [name, args, message] of calls) {
+      await expect(odd[name]?.(...args), `${name} ${message}`).rejects.toEqual(refusal(message));
+    }
+    await expect(model.generate(undefined as unknown as string).next()).rejects.toEqual(
+      refusal("prompt is undefined, expected text or an array of token ids"),
+    );
+    expect(worker.received).toEqual([]);
+  });
+});
+
+describe("Model makes", () => {
+  const summary = { finishReasons: ["length", "stop"], seed: 5 };
+
+  it("continuations of the tokens, each with its seed", async () => {
+    const { worker, model } = make();
+    const prompts: unknown[] = [];
+    const completion = model.complete("p", { onPrompt: (event) => prompts.push(event) });
+    worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
+    for (const event of [token(1), token(2, 1), token(3)])
+      worker.say({ type: "event", id: 1, event: { token: event } });
+    worker.say({ type: "done", id: 1, result: summary as never });
+    expect(await completion).toEqual({
+      ...summary,
+      text: "1 3 ",
+      tokens: [token(1), token(3)],
+      continuations: [
+        { text: "1 3 ", tokens: [token(1), token(3)], finishReason: "length", seed: 5 },
+        { text: "2 ", tokens: [token(2, 1)], finishReason: "stop", seed: 6 },
+      ],
+    });
+    expect(prompts).toEqual([{ done: 1, total: 2 }]);
+  });
+
+  it("a stream of the tokens, with the summary at its end", async () => {
+    const { worker, model } = make();
+    const prompts: unknown[] = [];
+    const stream = model.generate("p", { onPrompt: (event) => prompts.push(event) });
+    const first = stream.next();
+    worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
+    worker.say({ type: "event", id: 1, event: { token: token(1) } });
+    expect(await first).toEqual({ done: false, value: token(1) });
+    worker.say({ type: "done", id: 1, result: summary as never });
+    expect(await stream.next()).toEqual({ done: true, value: summary });
+    expect(prompts).toEqual([{ done: 1, total: 2 }]);
+  });
+
+  it("progress of a scoring", async () => {
+    const { worker, model } = make();
+    const events: unknown[] = [];
+    void model.score("t", { onProgress: (event) => events.push(event) });
+    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
+    expect(events).toEqual([{ done: 1, total: 2 }]);
+  });
+
+  it("info of what has changed", () => {
+    const { worker, model } = make();
+    worker.say({ type: "info", info: { threads: 3, notice: "one is lost" } });
+    expect(model.info).toEqual({ threads: 3, notice: "one is lost" });
+  });
+});
+
+describe("every call can be aborted", () => {
+  const calls: [string, (model: Model, signal: AbortSignal) => Promise<unknown>][] = [
+    ["tokenize", (model, signal) => model.tokenize("t", { signal })],
+    ["detokenize", (model, signal) => model.detokenize([1], { signal })],
+    ["score", (model, signal) => model.score("t", { signal })],
+    ["complete", (model, signal) => model.complete("t", { signal })],
+    ["generate", (model, signal) => model.generate("t", { signal }).next()],
+  ];
+  it.each(calls)("%s", async (_, call) => {
+    const { worker, model } = make();
+    const controller = new AbortController();
+    const waiting = call(model, controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
+    await expect(call(model, AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
+    expect(worker.all("request").length).toBe(1);
+  });
+});
+
+describe("garbage collection", () => {
+  /** Models are registered with what disposes of them, and with nothing that holds them. */
+  it("disposes of a model that nobody holds", async () => {
+    const collect = (globalThis as { gc?: () => void }).gc;
+    expect(collect, "tests run with --expose-gc").toBeDefined();
+    const { worker, connection } = connect();
+    let model: Model | undefined = new Model(connection, {} as ModelInfo);
+    const busy = model.tokenize("t"); // holds it for as long as it waits
+    model = undefined;
+    for (let i = 0; i < 5; ++i) {
+      collect?.();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(worker.all("end")).toEqual([]);
+    worker.say({ type: "done", id: 1, result: [1] });
+    await busy;
+    await vi.waitFor(() => {
+      collect?.();
+      expect(worker.all("end").length).toBe(1);
+    });
+  });
+
+  it("disposes of one whose generation nobody reads any more", async () => {
+    const { worker, connection } = connect();
+    await (async () => {
+      const stream = new Model(connection, {} as ModelInfo).generate("p");
+      const first = stream.next();
+      worker.say({ type: "event", id: 1, event: { token: token(1) } });
+      await first;
+    })();
+    await vi.waitFor(() => {
+      (globalThis as { gc?: () => void }).gc?.();
+      expect(worker.all("end").length).toBe(1);
+    });
+  });
+
+  it("leaves a model alone whose generation is being read", async () => {
+    const { worker, connection } = connect();
+    const stream = new Model(connection, {} as ModelInfo).generate("p");
+    const first = stream.next();
+    for (let i = 0; i < 5; ++i) {
+      (globalThis as { gc?: () => void }).gc?.();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(worker.all("end")).toEqual([]);
+    worker.say({ type: "event", id: 1, event: { token: token(1) } });
+    expect((await first).value).toEqual(token(1));
+  });
+});
+
+describe("TokenQueue", () => {
+  it("gives what waits before it ends", async () => {
+    for (const fails of [false, true]) {
+      const queue = new TokenQueue(() => {}, 64);
+      queue.push(token(1));
+      queue.push(token(2));
+      if (fails) queue.fail(new Error("over"));
+      else queue.finish();
+      expect([await queue.next(), await queue.next()]).toEqual([token(1), token(2)]);
+      if (fails) await expect(queue.next()).rejects.toThrow("over");
+      else expect(await queue.next()).toBeUndefined();
+    }
+  });
+
+  it("wakes a reader that waits, for a token and for the end", async () => {
+    const queue = new TokenQueue(() => {}, 64);
+    const first = queue.next();
+    queue.push(token(1));
+    expect(await first).toEqual(token(1));
+    const second = queue.next();
+    queue.finish();
+    expect(await second).toBeUndefined();
+    const failing = new TokenQueue(() => {}, 64);
+    const third = failing.next();
+    failing.fail(new Error("over"));
+    await expect(third).rejects.toThrow("over");
+  });
+
+  it("reports what was read, batch by batch", async () => {
+    const read: number[] = [];
+    const queue = new TokenQueue((tokens) => read.push(tokens), 2);
+    for (let id = 0; id < 5; ++id) queue.push(token(id));
+    const reports = [];
+    for (let i = 0; i < 5; ++i) {
+      await queue.next();
+      reports.push(read.length);
+    }
+    expect(reports).toEqual([0, 1, 1, 2, 2]);
+    expect(read).toEqual([2, 2]);
+  });
+});
