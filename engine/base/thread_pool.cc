@@ -35,15 +35,22 @@ std::thread ThreadPool::StartSystemThread(Helper helper) {
 ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
   const std::size_t wanted = std::max<std::size_t>(1, threads) - 1;
   helpers_.reserve(wanted);
+#ifdef __cpp_exceptions
   try {
-    while (helpers_.size() < wanted) {
-      auto start = std::make_shared<std::atomic<Start>>(Start::kWaiting);
-      helpers_.push_back({start_thread(Helper(this, start)), start});
-    }
+    while (helpers_.size() < wanted) StartHelper(start_thread);
   } catch (const std::system_error&) {
     // The system gives no more threads: those that there are compute the same, slower.
   }
+#else
+  // In a browser: a thread that cannot be started is one that never starts.
+  while (helpers_.size() < wanted) StartHelper(start_thread);
+#endif
   active_ = helpers_.size() + 1;
+}
+
+void ThreadPool::StartHelper(StartThread start_thread) {
+  auto start = std::make_shared<std::atomic<Start>>(Start::kWaiting);
+  helpers_.push_back({start_thread(Helper(this, start)), start});
 }
 
 ThreadPool::~ThreadPool() {

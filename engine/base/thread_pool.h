@@ -67,6 +67,7 @@ class ThreadPool {
   };
 
   static std::thread StartSystemThread(Helper helper);
+  void StartHelper(StartThread start_thread);
   void WorkerLoop(std::size_t index);
   void RunOneChunk(std::uint64_t ticket);
   std::uint64_t WaitForWork(std::size_t index);

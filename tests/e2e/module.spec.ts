@@ -1,45 +1,9 @@
 // The ES module, used as an embedder uses it, and against the native engine.
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { expect, test, type Page } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
-
-const root = resolve(import.meta.dirname, "../..");
-const demo = resolve(root, "web/models/demo");
-const native = (...args: string[]) =>
-  JSON.parse(
-    execFileSync(resolve(root, "build/native/weights_tools/gpt2-weights"), args, { encoding: "utf8" }),
-  );
-
-/** Runs `use` in a page, with a model that is loaded with `load`. */
-async function withModel<T, A>(
-  page: Page,
-  load: Gpt2.LoadOptions,
-  use: (model: Gpt2.Model, argument: A) => Promise<T>,
-  argument: A,
-  folder = "models/demo/",
-): Promise<T> {
-  await page.goto("./?model=none");
-  return page.evaluate(
-    async ([options, source, value, url]) => {
-      const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
-      const model = await loadModel(url, options);
-      try {
-        const body = new Function(`return (${source})`)() as (
-          model: Gpt2.Model,
-          argument: unknown,
-        ) => Promise<unknown>;
-        return await body(model, value);
-      } finally {
-        await model.dispose();
-      }
-    },
-    [load, use.toString(), argument, folder] as const,
-  ) as Promise<T>;
-}
-
-const prompt = "One day, a little girl named Lily found";
+import { demo, native, prompt, root, withModel } from "./model.js";
 
 for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const) {
   test(`${variant} gives the native engine's tokens and the very same log-probabilities`, async ({
@@ -155,25 +119,6 @@ test("tokenizes, detokenizes and scores", async ({ page }) => {
   const sum = result.score.tokens.reduce((total, token) => total + (token.logprob ?? 0), 0);
   expect(result.score.logprob).toBeCloseTo(sum, 4);
   expect(result.score.perplexity).toBeCloseTo(Math.exp(-sum / (result.ids.length - 1)), 3);
-});
-
-test("leaving the loop stops the model, and the next request works", async ({ page }) => {
-  const texts = await withModel(
-    page,
-    {},
-    async (model, text) => {
-      let early = "";
-      for await (const token of model.generate(text, { maxNewTokens: 4000, ignoreEos: true, seed: 1 })) {
-        early += token.text;
-        if (early.length > 20) break;
-      }
-      const { text: next } = await model.complete(text, { maxNewTokens: 5, seed: 1 });
-      return { early, next };
-    },
-    prompt,
-  );
-  expect(texts.early.length).toBeLessThan(60);
-  expect(texts.early.startsWith(texts.next.slice(0, 10))).toBe(true);
 });
 
 test("a signal aborts with its own reason, before and during", async ({ page }) => {

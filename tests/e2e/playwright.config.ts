@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
 
-const port = 4183;
+const port = Number(process.env.PORT ?? 4183);
 // Debian's own browser where there is one; else Playwright's.
 const debianChromium = "/usr/bin/chromium";
 
@@ -16,7 +16,13 @@ export default defineConfig({
     baseURL: `http://localhost:${port}/`,
     launchOptions: {
       ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic"],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-quic",
+        "--js-flags=--expose-gc", // what becomes of models that nobody holds
+      ],
     },
   },
   webServer: {

@@ -1,0 +1,298 @@
+// What a page hears when a file, a browser or a thread fails: a stable code and a sentence, and never nothing.
+import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { FaultyHost } from "./faulty-host.js";
+import { inPage, prompt, root } from "./model.js";
+
+let host: FaultyHost;
+test.beforeEach(async () => {
+  host = new FaultyHost();
+  await host.start();
+});
+test.afterEach(() => host.stop());
+
+const missing = (response: ServerResponse) => void response.writeHead(404).end();
+const broken = (response: ServerResponse) => {
+  response.writeHead(200, { "Content-Length": 1000 });
+  response.write("half");
+  setTimeout(() => response.destroy(), 50);
+};
+const damaged = (response: ServerResponse) => void response.end("this is no engine");
+const webPage = (response: ServerResponse) =>
+  void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
+
+/** Loads a model and writes three tokens; gives `code: message` where that fails, and what it found where not. */
+async function tryModel(
+  page: Page,
+  folder = "models/demo/",
+  load: object = {},
+  asPrompt: string | number[] = prompt,
+) {
+  return inPage(
+    page,
+    async ({ loadModel }, [url, options, text]) => {
+      try {
+        const model = await loadModel(url, options);
+        const { tokens } = await model.complete(text, { maxNewTokens: 3 });
+        await model.dispose();
+        return `${tokens.length} tokens, ${model.info.variant}, ${model.info.threads}, ${model.info.notice}`;
+      } catch (error) {
+        const { code, message } = error as { code: string; message: string };
+        return `${code}: ${message}`;
+      }
+    },
+    [folder, load, asPrompt] as const,
+  );
+}
+
+test.describe("a file that cannot be had", () => {
+  const cases: [RegExp, string, (response: ServerResponse) => void, RegExp][] = [
+    [
+      /gpt2-worker\.js$/,
+      "is missing",
+      missing,
+      /^network: the worker's script gpt2-worker.js cannot be loaded/,
+    ],
+    [
+      /gpt2-simd\.mjs$/,
+      "is missing",
+      missing,
+      /^not-found: cannot fetch .*gpt2-simd\.mjs: the host answered 404/,
+    ],
+    [/gpt2-simd\.mjs$/, "is a web page", webPage, /^not-found: cannot fetch .*gpt2-simd\.mjs: .*a web page/],
+    [
+      /gpt2-simd\.mjs$/,
+      "breaks off",
+      (response) => void response.destroy(),
+      /^network: cannot fetch .*gpt2-simd\.mjs/,
+    ],
+    [
+      /gpt2-simd\.wasm$/,
+      "is missing",
+      missing,
+      /^not-found: cannot fetch .*gpt2-simd\.wasm: the host answered 404/,
+    ],
+    [
+      /gpt2-simd\.wasm$/,
+      "breaks off",
+      broken,
+      /^network: the connection broke while reading .*gpt2-simd\.wasm/,
+    ],
+    [
+      /gpt2-simd\.wasm$/,
+      "is damaged",
+      damaged,
+      /^unsupported: this browser cannot run the engine \(.*\): Chrome/,
+    ],
+    [/config\.json$/, "is missing", missing, /^not-found: cannot fetch .*config\.json/],
+    [
+      /safetensors\.001$/,
+      "breaks off",
+      broken,
+      /^network: the connection broke while reading model\.safetensors\.001/,
+    ],
+  ];
+  for (const [file, what, answer, sentence] of cases) {
+    test(`${file.source} ${what}`, async ({ page }) => {
+      await page.goto(host.page);
+      host.answer(file, answer);
+      expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(sentence);
+      host.fault = () => false;
+      expect(await tryModel(page, "models/demo/", { variant: "simd" })).toContain("3 tokens"); // it can be tried again
+    });
+  }
+});
+
+test("a hub file that the engine refuses keeps the engine's code and words", async ({ page }) => {
+  const file = resolve(root, "tests/data/tiny-models/tied/model.safetensors");
+  const bytes = readFileSync(file);
+  const header = bytes.readUInt32LE(0);
+  const renamed = Buffer.from(bytes);
+  renamed.write("F64", bytes.indexOf('"F32"', 8) + 1);
+  await page.goto(host.page);
+  const ids = [1, 2, 3];
+  for (const [content, sentence] of [
+    [renamed, /^unsupported: model\.safetensors: tensor "wte\.weight" is another type/],
+    [bytes.subarray(0, header + 100), /^corrupt: /],
+    [Buffer.alloc(64, 0xff), /^corrupt: /],
+  ] as const) {
+    host.answer(/model\.safetensors$/, (response) => void response.end(content));
+    expect(await tryModel(page, "tied/", {}, ids)).toMatch(sentence);
+  }
+  host.fault = () => false;
+  expect(await tryModel(page, "tied/", {}, ids)).toContain("3 tokens");
+});
+
+test.describe("a worker that dies", () => {
+  const died = "worker-died: the browser ended the engine's worker";
+  /** Ends the worker so that nobody is told: as a browser does that is short of memory. */
+  const kill = (page: Page) =>
+    page
+      .workers()
+      .find((worker) => worker.url().includes("gpt2-worker"))
+      ?.evaluate(() => self.close());
+  const say = `(error) => error.code + ": " + error.message`;
+
+  test("while it loads", async ({ page }) => {
+    await page.goto(host.page);
+    let held: () => void = () => {};
+    const reached = new Promise<void>((resolve) => (held = resolve));
+    host.answer(/safetensors\.001$/, () => held()); // and never answers
+    const loading = tryModel(page);
+    await reached;
+    await kill(page);
+    expect(await loading).toBe(died);
+  });
+
+  test("with requests under way, and with a reader that does not read", async ({ page }) => {
+    await page.goto(host.page);
+    await inPage(
+      page,
+      async ({ loadModel }, [text, source]) => {
+        const describe = new Function(`return ${source}`)() as (error: unknown) => string;
+        const model = await loadModel("models/demo/", { variant: "simd" });
+        const stream = model.generate(text, { maxNewTokens: 1000, ignoreEos: true });
+        await stream.next();
+        const loop = async () => {
+          await new Promise((resolve) => Object.assign(window, { readOn: resolve }));
+          for await (const _ of stream);
+        };
+        const requests = [
+          loop(),
+          model.complete(text, { maxNewTokens: 1e6, ignoreEos: true }),
+          model.tokenize("waits its turn"),
+          model.score(text),
+        ];
+        const settled = Promise.all(requests.map((request) => request.then(() => "done", describe)));
+        const later = () => model.detokenize([1]).catch(describe);
+        Object.assign(window, { settled, later });
+      },
+      [prompt, say] as const,
+    );
+    await page.waitForTimeout(300);
+    await kill(page);
+    const found = await page.evaluate(async () => {
+      const { settled, later, readOn } = window as unknown as {
+        settled: Promise<string[]>;
+        later: () => Promise<string>;
+        readOn: () => void;
+      };
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      readOn();
+      return [...(await settled), await later()];
+    });
+    expect(found).toEqual([died, died, died, died, `${died}; the model must be loaded again`]);
+  });
+});
+
+test.describe("a helper thread", () => {
+  const script = /gpt2-threads-relaxed\.mjs$/;
+
+  test("that cannot start costs a thread and a notice, not the model", async ({ page }) => {
+    await page.goto(host.page);
+    host.answer(script, missing, 2); // the worker's own, and one of three helpers
+    const found = await inPage(
+      page,
+      async ({ loadModel }, text) => {
+        const model = await loadModel("models/demo/", { threads: 4 });
+        const call = { maxNewTokens: 60, ignoreEos: true, seed: 3 };
+        const many = await model.complete(text, call);
+        const single = await loadModel("models/demo/", { threads: 1, variant: "simd" });
+        const one = await single.complete(text, call);
+        return { info: model.info, isSame: many.text === one.text };
+      },
+      prompt,
+    );
+    expect(found.info.threads).toBe(2);
+    expect(found.info.variant).toBe("threads-relaxed");
+    expect(found.info.notice).toBe(
+      "Running on 2 of 4 threads: helper threads could not be started, or failed.",
+    );
+    expect(found.isSame).toBe(true);
+  });
+
+  test("that never answers is not waited for", async ({ page }) => {
+    await page.goto(host.page);
+    host.answer(script, () => {}, 1);
+    expect(await tryModel(page, "models/demo/", { threads: 3 })).toContain(
+      "3 tokens, threads-relaxed, 1, Running on 1 of 3",
+    );
+  });
+});
+
+test.describe("with features taken away", () => {
+  const inWorker: [string, string, RegExp][] = [
+    ["WebAssembly", "self.WebAssembly = undefined", /^unsupported: this browser has no WebAssembly/],
+    [
+      "SIMD",
+      "WebAssembly.validate = () => false",
+      /^unsupported: this browser has no WebAssembly SIMD: Chrome/,
+    ],
+    [
+      "SharedArrayBuffer",
+      "self.SharedArrayBuffer = undefined",
+      /^3 tokens, simd-relaxed, 1, Running on one thread/,
+    ],
+    [
+      "crypto.subtle",
+      "Object.defineProperty(crypto, 'subtle', { value: undefined })",
+      /^3 tokens, threads-relaxed/,
+    ],
+    ["navigator.locks", "Object.defineProperty(navigator, 'locks', { value: undefined })", /^3 tokens/],
+    [
+      "navigator.hardwareConcurrency",
+      "Object.defineProperty(navigator, 'hardwareConcurrency', { value: undefined })",
+      /^3 tokens, threads-relaxed, 1, null/,
+    ],
+    [
+      "workers of its own",
+      "self.Worker = class { constructor() { throw new Error('refused') } }",
+      /^3 tokens, threads-relaxed, 1, Running on 1 of \d+ threads/,
+    ],
+    [
+      "a browser that grants all memory",
+      "const M = WebAssembly.Memory; WebAssembly.Memory = function (d) { if (d.maximum > d.initial) throw new RangeError('no'); return new M(d) }",
+      /^3 tokens/,
+    ],
+    [
+      "memory",
+      "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory') }",
+      /^out-of-memory: this browser does not give the \d+ MB that the model needs/,
+    ],
+    ["a script that runs", "import x from './nowhere.js'", /^network: the worker's script|^unsupported/],
+    ["syntax that it knows", "@", /^unsupported: this browser cannot run gpt2-worker.js \(.*\): Chrome/],
+  ];
+  for (const [feature, code, found] of inWorker) {
+    test(`no ${feature} in the worker`, async ({ page }) => {
+      host.prepend("gpt2-worker.js", code);
+      await page.goto(host.page);
+      // Where the threads are remembered nothing is measured; one would be remembered as one.
+      expect(await tryModel(page)).toMatch(found);
+    });
+  }
+
+  const inPages: [string, string, RegExp][] = [
+    ["Worker", "delete window.Worker", /^unsupported: the engine needs a worker, and cannot have one/],
+    [
+      "Worker that is allowed",
+      "window.Worker = class { constructor() { throw new Error('file://') } }",
+      /^unsupported: .*file:\/\//,
+    ],
+    ["AbortSignal.any", "delete AbortSignal.any", /^3 tokens/],
+    ["navigator.locks", "delete Navigator.prototype.locks", /^3 tokens/],
+    [
+      "localStorage",
+      "Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })",
+      /^3 tokens/,
+    ],
+  ];
+  for (const [feature, code, found] of inPages) {
+    test(`no ${feature} in the page`, async ({ page }) => {
+      await page.addInitScript(code);
+      await page.goto(host.page);
+      expect(await tryModel(page)).toMatch(found);
+    });
+  }
+});

@@ -1,0 +1,63 @@
+// A static host that sends the headers for threads, and does wrong what a test tells it to.
+import { readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { resolve } from "node:path";
+import sirv from "sirv";
+import { root } from "./model.js";
+
+const headers = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cache-Control": "no-store", // each request comes here
+};
+
+export class FaultyHost {
+  /** Answers the request for a file itself and returns true, or leaves it to the host. */
+  fault: (name: string, response: ServerResponse) => boolean = () => false;
+  private readonly folders = [
+    sirv(resolve(root, "web/dist"), { dev: true }),
+    sirv(resolve(root, "tests/data/tiny-models"), { dev: true }),
+  ];
+  private readonly server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const name = new URL(request.url ?? "/", "http://host").pathname.slice(1);
+    if (name === "blank")
+      return void response.writeHead(200, { "Content-Type": "text/html" }).end("<title>-</title>");
+    if (this.fault(name, response)) return;
+    const [dist, tinyModels] = this.folders;
+    dist?.(request, response, () => tinyModels?.(request, response, () => response.writeHead(404).end()));
+  });
+
+  async start(): Promise<void> {
+    await new Promise<void>((listening) => this.server.listen(0, "localhost", listening));
+  }
+  /** An empty page beside the module. */
+  get page(): string {
+    return `http://localhost:${(this.server.address() as AddressInfo).port}/blank`;
+  }
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  /** Lets `code` run before the rest of a script. */
+  prepend(script: string, code: string): void {
+    this.fault = (name, response) => {
+      if (name !== script) return false;
+      response.setHeader("Content-Type", "text/javascript");
+      response.end(`${code};\n${readFileSync(resolve(root, "web/dist", script), "utf8")}`);
+      return true;
+    };
+  }
+
+  /** Answers every request for `file`, or all but the first `good`, with `answer`. */
+  answer(file: RegExp, answer: (response: ServerResponse) => void, good = 0): void {
+    let seen = 0;
+    this.fault = (name, response) => {
+      if (!file.test(name) || seen++ < good) return false;
+      answer(response);
+      return true;
+    };
+  }
+}

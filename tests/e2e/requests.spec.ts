@@ -1,0 +1,230 @@
+// Requests that are given up, not read, or left behind.
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test, type Page } from "@playwright/test";
+import { inPage, prompt, withModel } from "./model.js";
+
+/** Lets the page count the tokens that its workers send. */
+async function countTokens(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const counted = Object.assign(window, { tokensSent: 0 });
+    window.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        super(url, options);
+        this.addEventListener("message", ({ data }) => {
+          if (data.type === "event" && data.event.token) counted.tokensSent += 1;
+        });
+      }
+    };
+  });
+}
+
+test("leaving the loop stops the model, and the next request works", async ({ page }) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const call = { maxNewTokens: 150, ignoreEos: true, seed: 1 };
+      const ids = await model.tokenize(text);
+      const whole = await model.complete(ids, call);
+      await model.complete("Something else", { maxNewTokens: 1 }); // the cache begins anew
+      const early: number[] = [];
+      for await (const token of model.generate(ids, { ...call, maxNewTokens: 4000 })) {
+        early.push(token.id);
+        if (early.length === 5) break;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500)); // time to write on in
+      // What the cache knows of the whole text is how far the model has written.
+      const all = [...ids, ...whole.tokens.map(({ id }) => id)];
+      const { reusedTokens } = await model.complete(all, { maxNewTokens: 1 });
+      return { early, whole: whole.tokens.map(({ id }) => id), written: reusedTokens - ids.length };
+    },
+    prompt,
+  );
+  expect(found.early).toEqual(found.whole.slice(0, 5));
+  expect(found.written).toBeGreaterThanOrEqual(4);
+  expect(found.written).toBeLessThan(100);
+});
+
+test("a loop that does not read on stops the model, lets others in, and then goes on as if nothing was", async ({
+  page,
+}) => {
+  await countTokens(page);
+  const found = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const counted = window as unknown as { tokensSent: number };
+      const call = { maxNewTokens: 900, ignoreEos: true, temperature: 1, seed: 9 };
+      const expected = (await model.complete(text, call)).tokens.map(({ id }) => id);
+      const other = await model.complete("The dog", { maxNewTokens: 20, seed: 1 });
+      counted.tokensSent = 0;
+      const stream = model.generate(text, call);
+      const ids = [(await stream.next()).value as { id: number }];
+      let sent;
+      do {
+        sent = counted.tokensSent;
+        await new Promise((resolve) => setTimeout(resolve, 400));
+      } while (sent !== counted.tokensSent);
+      const between = await model.complete("The dog", { maxNewTokens: 20, seed: 1 });
+      for await (const token of stream) ids.push(token);
+      return { expected, ids: ids.map(({ id }) => id), sent, isSame: between.text === other.text };
+    },
+    prompt,
+  );
+  expect(found.sent).toBeGreaterThan(200);
+  expect(found.sent).toBeLessThan(300);
+  expect(found.isSame).toBe(true);
+  expect(found.ids).toEqual(found.expected);
+});
+
+test("an abort settles at once what waits its turn, and lets no further token through", async ({ page }) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const running = new AbortController();
+      let late = 0;
+      const loop = (async () => {
+        for await (const _ of model.generate(text, {
+          maxNewTokens: 4000,
+          ignoreEos: true,
+          signal: running.signal,
+        }))
+          if (running.signal.aborted) late += 1;
+      })().catch((error: Error) => error.message);
+      const waiting = new AbortController();
+      const requests = [
+        model.complete(text, { signal: waiting.signal }),
+        model.score(text, { signal: waiting.signal }),
+      ];
+      const settled = Promise.all(requests.map((request) => request.catch((error: Error) => error.message)));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const start = performance.now();
+      waiting.abort(new Error("waiting"));
+      const reasons = await settled;
+      const ms = performance.now() - start;
+      running.abort(new Error("running"));
+      return { reasons, ms, reason: await loop, late };
+    },
+    prompt,
+  );
+  expect(found.reasons).toEqual(["waiting", "waiting"]);
+  expect(found.ms).toBeLessThan(50);
+  expect(found.reason).toBe("running");
+  expect(found.late).toBe(0);
+});
+
+/** Memory (proportional set size, in bytes) and worker threads of all the browser's renderers. */
+async function renderers(page: Page): Promise<{ bytes: number; workers: number }> {
+  const cdp = await page.context().browser()?.newBrowserCDPSession();
+  const { processInfo } = (await cdp?.send("SystemInfo.getProcessInfo")) ?? { processInfo: [] };
+  await cdp?.detach();
+  let bytes = 0;
+  let workers = 0;
+  for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
+    const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
+    bytes += 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]);
+    for (const task of readdirSync(`/proc/${id}/task`)) {
+      if (readFileSync(`/proc/${id}/task/${task}/comm`, "utf8").startsWith("Dedicated")) workers += 1;
+    }
+  }
+  return { bytes, workers };
+}
+
+for (const variant of ["threads-relaxed", "simd"] as const) {
+  test(`dispose gives memory and threads back at once with ${variant}`, async ({ page }) => {
+    test.skip(process.platform !== "linux", "reads /proc");
+    await page.goto("./?model=none");
+    const threads = variant === "simd" ? undefined : 4;
+    await expect.poll(async () => (await renderers(page)).workers).toBe(0); // of the test before
+    const before = await renderers(page);
+    await inPage(
+      page,
+      async ({ loadModel }, options) => {
+        const model = await loadModel("models/demo/", options);
+        await model.complete("One day", { maxNewTokens: 300, ignoreEos: true });
+        Object.assign(window, { model });
+      },
+      { variant, threads, kv: "f32" as const },
+    );
+    const loaded = await renderers(page);
+    const ms = await page.evaluate(async () => {
+      const start = performance.now();
+      await (window as unknown as { model: { dispose(): Promise<void> } }).model.dispose();
+      return performance.now() - start;
+    });
+    await page.waitForTimeout(Math.max(0, 100 - ms));
+    const after = await renderers(page);
+    expect(ms).toBeLessThan(100);
+    expect(loaded.workers).toBe(threads ?? 1);
+    expect(after.workers).toBe(0);
+    expect(after.bytes - before.bytes).toBeLessThan((loaded.bytes - before.bytes) / 2);
+  });
+}
+
+test("a model that nobody holds is disposed of, and one that somebody reads is not", async ({ page }) => {
+  await page.goto("./?model=none");
+  await inPage(
+    page,
+    async ({ loadModel }, text) => {
+      const stream = (await loadModel("models/demo/", { variant: "simd" })).generate(text, {
+        maxNewTokens: 400,
+        ignoreEos: true,
+      });
+      Object.assign(window, { stream });
+      await stream.next();
+      await loadModel("models/demo/", { variant: "simd" });
+    },
+    prompt,
+  );
+  const collect = () => page.evaluate(() => (window as unknown as { gc(): void }).gc());
+  await expect.poll(async () => (await collect(), page.workers().length)).toBe(1);
+  const rest = await page.evaluate(async () => {
+    const { stream } = window as unknown as { stream: AsyncIterable<unknown> };
+    let tokens = 0;
+    for await (const _ of stream) tokens += 1;
+    Object.assign(window, { stream: undefined });
+    return tokens;
+  });
+  expect(rest).toBe(399);
+  await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
+});
+
+test("what cannot be meant is an error that names it", async ({ page }) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model) => {
+      const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+      const say = async (name: string, ...args: unknown[]) =>
+        (await odd[name]?.(...args).catch((error: Error) => `${error.name}: ${error.message}`)) as string;
+      return {
+        refused: [
+          await say("complete", "p", { lookup: () => true }),
+          await say("complete", "p", { stop: [Symbol("x")] }),
+          await say("complete", "p", { temperature: NaN }),
+          await say("complete", "p", { temperature: null }),
+          await say("complete", undefined),
+          await say("tokenize", "p", { special: true }),
+          await say("score", "p", { stride: NaN }),
+        ],
+        surrogates: await model.detokenize(await model.tokenize("a\ud800b \udfff")),
+        stop: (await model.complete("Once", { stop: ["\ud800"], maxNewTokens: 2, seed: 1 })).tokens.length,
+        typed: (await model.complete(Uint32Array.of(5, 6), { maxNewTokens: 1 })).tokens.length,
+      };
+    },
+    undefined,
+  );
+  expect(found.refused).toEqual([
+    "InvalidArgumentError: lookup is a function, which no option can be",
+    "InvalidArgumentError: stop[0] is a symbol, expected text",
+    "InvalidArgumentError: temperature is NaN, expected a finite number",
+    expect.stringMatching(/^InvalidArgumentError: temperature is null, expected a number/),
+    "InvalidArgumentError: prompt is undefined, expected text or an array of token ids",
+    'InvalidArgumentError: there is no option "special" of tokenize; there are allowSpecial, signal',
+    "InvalidArgumentError: stride is NaN, expected a whole number from 1 or more",
+  ]);
+  expect(found.surrogates).toBe("a\ufffdb \ufffd");
+  expect(found.stop).toBe(2);
+  expect(found.typed).toBe(1);
+});
