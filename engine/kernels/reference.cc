@@ -50,7 +50,10 @@ struct OnlineSoftmax {
   float Absorb(float* scores, std::size_t count) {
     const float before = maximum;
     for (std::size_t j = 0; j < count; ++j) maximum = std::max(maximum, scores[j]);
-    const float shrink = before == -INFINITY ? 0.0f : Exp(before - maximum);
+    // Said for infinite scores, whose difference is NaN; of finite ones exp(0) is 1 anyway.
+    const float shrink = before == maximum     ? 1.0f
+                         : before == -INFINITY ? 0.0f
+                                               : Exp(before - maximum);
     Lanes lanes;
     for (std::size_t j = 0; j < kKvBlock; ++j) {
       scores[j] = j < count ? Exp(scores[j] - maximum) : 0.0f;

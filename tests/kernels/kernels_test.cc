@@ -332,6 +332,19 @@ struct SoftmaxStatsCheck {
 #endif
 #include "engine/kernels/kernels.inc"
 
+TEST(Attention, AgreesWithItsTwinWhereEveryScoreIsInfinite) {
+  constexpr std::size_t kDim = 4;
+  for (const float key : {INFINITY, -INFINITY}) {
+    std::vector<float> keys(2 * kKvBlock * kDim, key), values(keys.size(), 1.0f), q(kDim, 1.0f);
+    std::fill(values.begin() + kKvBlock * kDim, values.end(), 3.0f);
+    std::vector<float> out[2] = {std::vector<float>(kDim), std::vector<float>(kDim)};
+    const KvHeadF32 kv{keys.data(), values.data(), kDim};
+    AttendF32_Simd128(q.data(), kv, kDim, 2 * kKvBlock, out[0].data());
+    AttendF32_Reference(q.data(), kv, kDim, 2 * kKvBlock, out[1].data());
+    ExpectSameBits(out[0], out[1], "AttendF32");
+  }
+}
+
 TEST(BestKernels, AreExactWhereTestsRun) {
   EXPECT_TRUE(BestKernelsAreExact());
 }
