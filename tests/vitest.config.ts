@@ -3,7 +3,12 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ["web/**/*.test.ts", "weights_tools/**/*.test.ts", "repository/**/*.test.ts"],
+    include: [
+      "web/**/*.test.ts",
+      "weights_tools/**/*.test.ts",
+      "repository/**/*.test.ts",
+      "text/**/*.test.ts",
+    ],
     testTimeout: 60_000,
     execArgv: ["--expose-gc"], // what becomes of models that nobody holds
   },
