@@ -37,7 +37,8 @@ Result<std::vector<std::int32_t>> WriteCalibrationText(Context& context, std::si
     std::vector<std::vector<std::int32_t>> texts(options.n, start);
     std::size_t written = 0;
     while (!session.is_done() && ids.size() + written < tokens) {
-      for (const GeneratedToken& token : session.Step()) {
+      GPT2_ASSIGN(const auto written_now, session.Step());
+      for (const GeneratedToken& token : written_now) {
         texts[token.continuation].push_back(token.id);
         ++written;
       }

@@ -57,8 +57,8 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
     while (!model.sequence().is_current()) {
       const std::size_t count = model.RunNext(model.sequence(), Context::kLogitRows);
       original.RunNext(original.sequence(), Context::kLogitRows);
-      const MatView<const float> ours = model.Logits(0, count);
-      const MatView<const float> theirs = original.Logits(0, count);
+      GPT2_ASSIGN(const MatView<const float> ours, model.Logits(0, count));
+      GPT2_ASSIGN(const MatView<const float> theirs, original.Logits(0, count));
       for (std::size_t row = 0; row < count; ++row) {
         sum.kl_divergence += KlDivergence(theirs.Row(row), ours.Row(row));
         if (likeliest(ours.Row(row)) == likeliest(theirs.Row(row))) sum.same_likeliest += 1;
@@ -86,17 +86,17 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   if (stride == 0) stride = std::max<std::size_t>(1, runner->context->config().n_positions / 2);
   const auto start = std::chrono::steady_clock::now();
   GPT2_ASSIGN(Scorer scorer, Scorer::Begin(*runner->context, ids, stride));
+  double sum = 0;
   {
     Progress progress("evaluating " + folder);
     while (!scorer.is_done()) {
-      scorer.Step();
-      progress.Update(scorer.logprobs().size(), ids.size() - 1);
+      GPT2_ASSIGN(const std::span<const float> logprobs, scorer.Step());
+      for (const float logprob : logprobs) sum -= logprob;
+      progress.Update(scorer.done(), ids.size());
     }
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  double sum = 0;
-  for (const float logprob : scorer.logprobs()) sum -= logprob;
-  const auto count = static_cast<double>(scorer.logprobs().size());
+  const auto count = static_cast<double>(ids.size() - 1);
   Json result = {{"tokens", ids.size()},
                  {"stride", stride},
                  {"loss", sum / count},

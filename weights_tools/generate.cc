@@ -18,7 +18,8 @@ Status Generate(const std::string& folder, const Prompt& prompt, const GenerateO
   std::vector<Written> written(session.continuations());
   const bool streams = !json && written.size() == 1;
   while (!session.is_done()) {
-    for (const GeneratedToken& token : session.Step()) {
+    GPT2_ASSIGN(const auto tokens, session.Step());
+    for (const GeneratedToken& token : tokens) {
       Written& continuation = written[token.continuation];
       const std::string text =
           runner->tokenizer() != nullptr ? token.text : std::to_string(token.id) + " ";

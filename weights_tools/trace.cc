@@ -37,7 +37,8 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
     const Trace trace = record;
     const std::size_t count =
         runner->context->RunNext(runner->context->sequence(), Context::kLogitRows, &trace);
-    AppendRows(runner->context->Logits(0, count), result["logits"]);
+    GPT2_ASSIGN(const MatView<const float> logits, runner->context->Logits(0, count));
+    AppendRows(logits, result["logits"]);
   }
   std::printf("%s\n", result.dump().c_str());
   return Done{};

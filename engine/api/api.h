@@ -2,14 +2,20 @@
 //
 // Conventions
 //  1. Strings and bytes go in as a pointer and a size in bytes. The caller owns them and may free
-//  them
-//     (gpt2_free, for memory from gpt2_allocate) when the call returns. Text is UTF-8.
+//     them (gpt2_free, for memory from gpt2_allocate) when the call returns. Text is UTF-8.
 //  2. Functions that return `const char*` return JSON, zero-terminated: {"result": ...} or
 //     {"error": {"code": ..., "message": ...}}. It belongs to the engine and is valid until the
 //     next call with the same engine.
 //  3. A function whose turn it is not (gpt2_step without gpt2_generate) returns an error.
 //  4. Only one thread may use an engine; the engine uses its own threads inside a call.
 //  5. Nothing here throws, exits or prints. Any bytes are safe to pass.
+//  6. Out of memory is an answer, with the code "out-of-memory": what the call took is given back,
+//  a
+//     load, a generation or a scoring that was under way is over, and the engine goes on working
+//     with the model that it has.
+//  7. A prompt is text, or, where `is_ids`, token ids as int32_t; its size is in bytes. `options`
+//  are
+//     a JSON object, or empty; one that does not exist is an error.
 #pragma once
 
 #include <stddef.h>
@@ -61,18 +67,25 @@ const char* gpt2_info(Gpt2Engine* engine);
 // Takes some twenty steps. Result: {"threads"}.
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
-// `request`: {"text", "allowSpecial"?}; as in all requests, a member that does not exist is an
-// error. Result: ids.
-const char* gpt2_tokenize(Gpt2Engine* engine, const char* request, size_t size);
-// `request`: ids. Result: text; bytes that are no UTF-8 become U+FFFD.
-const char* gpt2_detokenize(Gpt2Engine* engine, const char* request, size_t size);
+// Starts to split a text, which must stay where it is until the last step, into tokens. `options`:
+// {"allowSpecial"}. Result: {}. Takes 3 bytes of memory a byte of its longest word, and half a
+// megabyte, at most; 5 bytes where the vocabulary has more than 65,536 tokens.
+const char* gpt2_tokenize(Gpt2Engine* engine, const char* text, size_t size, const char* options,
+                          size_t options_size);
+// Goes on with it. Result: {"count", "isDone"}; the ids are at gpt2_token_ids.
+const char* gpt2_tokenize_step(Gpt2Engine* engine);
+// The `count` ids of the last gpt2_tokenize_step, until the next call.
+const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
 
-// Starts a generation. `request`: {"prompt": text or ids, "options": {...}}, the options of
-// generate/options.h.
+// Result: text; bytes that are no UTF-8 become U+FFFD.
+const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count);
+
+// Starts a generation. `options`: those of generate/options.h.
 // Result: {"promptTokens", "reusedTokens", "readTokens", "totalTokens", "isDone"}, and once that is
 // true {"finishReasons": ["length" | "eos" | "stop"] of each continuation, "droppedTokens",
 // "draftedTokens", "acceptedTokens"}.
-const char* gpt2_generate(Gpt2Engine* engine, const char* request, size_t size);
+const char* gpt2_generate(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids,
+                          const char* options, size_t options_size);
 // Goes on with it: reads some of the prompt, or writes. Result: {"tokens": [{"index" (of the
 // continuation), "id", "text", "logprob", "top"?: [{"id", "text", "logprob"}]}]} and from
 // "readTokens" on what gpt2_generate gives.
@@ -86,10 +99,11 @@ const char* gpt2_resume(Gpt2Engine* engine, uint32_t number);
 // Forgets generation `number`, if it is set aside. Result: {}.
 const char* gpt2_discard(Gpt2Engine* engine, uint32_t number);
 
-// Starts to score a text. `request`: {"prompt": text or ids, "stride"?}. Result: {"total"}.
-const char* gpt2_score(Gpt2Engine* engine, const char* request, size_t size);
-// Goes on with it. Result: {"done", "total"}, and once they are equal {"tokens": [{"id", "text",
-// "logprob"}], "logprob" (their sum), "perplexity"}; the first token has logprob null.
+// Starts to score a text. `options`: {"stride"}. Result: {"done", "total", "tokens": [{"id",
+// "text", "logprob"}]} with the first token, whose logprob is null.
+const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
+                       const char* options, size_t options_size);
+// Goes on with it, until "done" is "total". Result: the same with the tokens that it has scored.
 const char* gpt2_score_step(Gpt2Engine* engine);
 
 }  // extern "C"

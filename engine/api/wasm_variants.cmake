@@ -16,8 +16,8 @@ list(JOIN _exports "," _exports)
 gpt2_add_engine(-simd -msimd128 -Oz)
 gpt2_add_engine(-threads -msimd128 -Oz -pthread)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
-  ${PROJECT_SOURCE_DIR}/engine/text/tokenizer.cc ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc
-  ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
+  ${PROJECT_SOURCE_DIR}/engine/text/encoding.cc ${PROJECT_SOURCE_DIR}/engine/generate/not_finite.cc
+  ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 
 # gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.mjs and gpt2-NAME.wasm.

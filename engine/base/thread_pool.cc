@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <system_error>
+#include <exception>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -38,8 +38,9 @@ ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
 #ifdef __cpp_exceptions
   try {
     while (helpers_.size() < wanted) StartHelper(start_thread);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: those that there are compute the same, slower.
+  } catch (const std::exception&) {
+    // The system gives no more threads, or no memory for them: those that there are compute the
+    // same, slower.
   }
 #else
   // In a browser: a thread that cannot be started is one that never starts.

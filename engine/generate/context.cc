@@ -5,6 +5,8 @@
 #include <cassert>
 #include <string>
 
+#include "engine/generate/not_finite.h"
+#include "engine/generate/prompt_tokens.h"
 #include "engine/kernels/scalar_math.h"
 
 namespace gpt2 {
@@ -26,14 +28,7 @@ std::size_t Context::bytes() const {
 }
 
 Status Context::CheckIds(std::span<const std::int32_t> ids) const {
-  const auto vocab_size = static_cast<std::int64_t>(config().vocab_size);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] >= 0 && ids[i] < vocab_size) continue;
-    return Error{ErrorCode::kInvalidArgument, "token id " + std::to_string(ids[i]) + " at index " +
-                                                  std::to_string(i) + ", expected 0 to " +
-                                                  std::to_string(vocab_size - 1)};
-  }
-  return Done{};
+  return CheckTokenIds(config(), ids);
 }
 
 Status Context::SetSequences(std::size_t count) {
@@ -47,36 +42,53 @@ Status Context::SetSequences(std::size_t count) {
 }
 
 std::size_t Context::RunNext(Sequence& sequence, std::size_t most, const Trace* trace) {
-  std::array<TokenRow, kMaxRows> rows;
   const std::size_t first = sequence.cached();
   const std::size_t count = std::min({most, kMaxRows, sequence.pending()});
   for (std::size_t i = 0; i < count; ++i) {
-    rows[i] = {sequence.window()[first + i], first + i, &sequence.cache()};
+    rows_[i] = {sequence.window()[first + i], first + i, &sequence.cache()};
   }
-  Forward(*weights_, compute_, {rows.data(), count}, scratch_, trace);
+  Forward(*weights_, compute_, {rows_.data(), count}, scratch_, trace);
   sequence.Advance(count);
   return count;
 }
 
 void Context::RunOneEach(std::span<Sequence* const> sequences) {
   assert(sequences.size() <= kMaxRows);
-  std::array<TokenRow, kMaxRows> rows;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     Sequence& sequence = *sequences[i];
     const std::size_t position = sequence.cached();
-    rows[i] = {sequence.window()[position], position, &sequence.cache()};
+    rows_[i] = {sequence.window()[position], position, &sequence.cache()};
   }
-  Forward(*weights_, compute_, {rows.data(), sequences.size()}, scratch_);
+  Forward(*weights_, compute_, {rows_.data(), sequences.size()}, scratch_);
   for (Sequence* sequence : sequences) sequence->Advance(1);
 }
 
-MatView<const float> Context::Logits(std::size_t first, std::size_t count) {
+Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t count) {
   assert(count <= kLogitRows);
   const MatView<float> logits{logits_.data(), count, config().vocab_size, LogitsStride(config())};
   const MatView<const float> normed{scratch_.normed.Row(first).data(), count, scratch_.normed.cols,
                                     scratch_.normed.stride};
   ComputeLogits(*weights_, compute_, normed, scratch_, logits);
-  return logits;
+  for (std::size_t row = 0; row < count; ++row) {
+    if (!AllFinite(logits.Row(row))) return NotFinite(first + row);
+  }
+  return MatView<const float>(logits);
+}
+
+// Runs the row once more, alone, to see where it goes wrong.
+Error Context::NotFinite(std::size_t row) {
+  std::string tensor;
+  const auto watch = [&tensor](const std::string& stage, MatView<const float> x) {
+    if (tensor.empty() && !AllFinite(x.Row(0))) tensor = TensorBefore(stage);
+  };
+  const Trace trace = watch;
+  const TokenRow& bad = rows_[row];
+  Forward(*weights_, compute_, {&bad, 1}, scratch_, &trace);
+  if (tensor.empty()) tensor = config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
+  return Error{ErrorCode::kCorrupt, "the logits after position " + std::to_string(bad.position) +
+                                        " (token id " + std::to_string(bad.token) +
+                                        ") are not finite; the likely cause is tensor \"" + tensor +
+                                        "\": the first numbers that are not finite come from it"};
 }
 
 // In blocks, which the threads share out. Their size depends on the vocabulary alone, and their

@@ -1,6 +1,7 @@
 // What runs a model: sequences of tokens, scratch buffers and logits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,17 +43,21 @@ class Context {
   void RunOneEach(std::span<Sequence* const> sequences);
 
   // Logits [count, vocab_size] after rows [first, first + count) of the last run; count is at most
-  // kLogitRows. Valid until the next call.
-  MatView<const float> Logits(std::size_t first, std::size_t count);
+  // kLogitRows. Valid until the next call. Fails where they are not all finite, naming the position
+  // in the context and the tensor that the first such number came from.
+  Result<MatView<const float>> Logits(std::size_t first, std::size_t count);
 
  private:
   Context(const Weights& weights, const Compute& compute, KvFormat kv_format)
       : weights_(&weights), compute_(compute), kv_format_(kv_format) {}
 
+  Error NotFinite(std::size_t row);
+
   const Weights* weights_;
   Compute compute_;
   KvFormat kv_format_;
   std::vector<Sequence> sequences_;
+  std::array<TokenRow, kMaxRows> rows_{};  // of the last run
   Scratch scratch_;
   AlignedBuffer<float> logits_;  // [kLogitRows, vocab_size in whole tiles]
 };

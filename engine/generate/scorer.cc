@@ -5,8 +5,7 @@
 
 namespace gpt2 {
 
-Result<Scorer> Scorer::Begin(Context& context, std::span<const std::int32_t> ids,
-                             std::size_t stride) {
+Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride) {
   GPT2_TRY(context.CheckIds(ids));
   const std::size_t capacity = context.config().n_positions;
   if (stride == 0 || stride >= capacity) {
@@ -14,7 +13,7 @@ Result<Scorer> Scorer::Begin(Context& context, std::span<const std::int32_t> ids
                                                   ", expected a whole number from 1 to " +
                                                   std::to_string(capacity - 1)};
   }
-  Scorer scorer(context, ids, stride);
+  Scorer scorer(context, std::move(ids), stride);
   if (!scorer.is_done()) scorer.OpenWindow(0);
   return scorer;
 }
@@ -26,22 +25,22 @@ void Scorer::OpenWindow(std::size_t start) {
   context_->sequence().SetWindow(std::span(ids_).subspan(start, size));
 }
 
-void Scorer::Step() {
+Result<std::span<const float>> Scorer::Step() {
   if (context_->sequence().is_current()) OpenWindow(start_ + stride_);
   const std::size_t first =
       start_ + context_->sequence().cached();  // index in ids_ of the first row to run
   const std::size_t count = context_->RunNext(context_->sequence(), Context::kLogitRows);
   // Row i predicts ids_[first + i + 1]. Rows that an earlier window scored already need no logits.
-  const std::size_t known = logprobs_.size();
+  const std::size_t known = done_ - 1;
   const std::size_t skip = std::min(known - std::min(known, first), count);
   const std::size_t wanted = std::min(count, ids_.size() - 1 - first);
-  if (skip >= wanted) return;
-  const MatView<const float> logits = context_->Logits(skip, wanted - skip);
+  if (skip >= wanted) return std::span<const float>();
+  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(skip, wanted - skip));
   for (std::size_t row = 0; row < logits.rows; ++row) {
     const LogSoftmax logprob(context_->compute(), logits.Row(row));
-    const auto next = static_cast<std::size_t>(ids_[logprobs_.size() + 1]);
-    logprobs_.push_back(logprob(logits.Row(row)[next]));
+    logprobs_[row] = logprob(logits.Row(row)[static_cast<std::size_t>(ids_[done_++])]);
   }
+  return std::span<const float>(logprobs_).first(logits.rows);
 }
 
 }  // namespace gpt2

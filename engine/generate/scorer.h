@@ -1,9 +1,12 @@
 // How likely a model finds a text.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -18,27 +21,35 @@ class Scorer {
  public:
   // Takes over `context` until it is done. Fails on ids outside the vocabulary and on a stride
   // outside [1, n_positions - 1]; a model of one position can score nothing.
-  static Result<Scorer> Begin(Context& context, std::span<const std::int32_t> ids,
-                              std::size_t stride);
+  static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride);
 
-  // Scores some more tokens. Only while !is_done().
-  void Step();
+  // Scores some more tokens, at most Context::kLogitRows, and returns their log-probabilities
+  // (natural logarithms): of ids()[done()], as it was before, and those behind it. Valid until the
+  // next call; may be empty. Fails where logits are not finite, and is over then. Only while
+  // !is_done().
+  Result<std::span<const float>> Step();
 
-  bool is_done() const { return logprobs_.size() + 1 >= ids_.size(); }
+  bool is_done() const { return done_ == ids_.size(); }
 
-  // Natural logarithms, of ids[1], ids[2], ... as far as they are known.
-  const std::vector<float>& logprobs() const { return logprobs_; }
+  std::span<const std::int32_t> ids() const { return ids_; }
+
+  // Tokens that need no more work, the first of all among them: nothing says how likely it is.
+  std::size_t done() const { return done_; }
 
  private:
-  Scorer(Context& context, std::span<const std::int32_t> ids, std::size_t stride)
-      : context_(&context), ids_(ids.begin(), ids.end()), stride_(stride) {}
+  Scorer(Context& context, std::vector<std::int32_t> ids, std::size_t stride)
+      : context_(&context),
+        ids_(std::move(ids)),
+        stride_(stride),
+        done_(std::min<std::size_t>(1, ids_.size())) {}
   void OpenWindow(std::size_t start);
 
   Context* context_;
   std::vector<std::int32_t> ids_;
   std::size_t stride_;
   std::size_t start_ = 0;  // index in ids_ of the window's first token
-  std::vector<float> logprobs_;
+  std::size_t done_;
+  std::array<float, Context::kLogitRows> logprobs_{};
 };
 
 }  // namespace gpt2

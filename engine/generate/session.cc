@@ -37,16 +37,21 @@ std::string_view FinishReasonName(FinishReason reason) {
 Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options) {
+  PromptTokens tokens(context.config());
+  GPT2_TRY(tokens.Add(prompt));
+  return Begin(context, tokenizer, tokens, options);
+}
+
+Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
+                               const PromptTokens& prompt, const GenerateOptions& options) {
   const Config& config = context.config();
-  GPT2_TRY(context.CheckIds(prompt));
-  std::array<std::int32_t, 1> start{};
-  if (prompt.empty()) {
+  if (prompt.size() == 0) {
     if (!config.eos_token_id) {
       return Error{ErrorCode::kInvalidArgument,
                    "the prompt is empty, and config.json names no eos_token_id to start from"};
     }
-    start[0] = *config.eos_token_id;
-    prompt = start;
+    const std::array<std::int32_t, 1> start = {*config.eos_token_id};
+    return Begin(context, tokenizer, start, options);
   }
   if (!options.stop.empty() && tokenizer == nullptr) {
     return Error{ErrorCode::kInvalidArgument, "stop needs vocab.json and merges.txt"};
@@ -54,8 +59,8 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   GPT2_TRY(CheckFits(prompt.size(), options, config.n_positions));
   GPT2_TRY(context.SetSequences(options.n));
   Session session(context, tokenizer, options);
-  const std::size_t dropped = prompt.size() - std::min(prompt.size(), config.n_positions);
-  context.sequence().SetWindow(prompt.subspan(dropped));
+  const std::size_t dropped = prompt.size() - prompt.window().size();
+  context.sequence().SetWindow(prompt.window());
   session.reused_tokens_ = context.sequence().cached();
   GenerateOptions seeded = options;
   for (; session.continuations_.size() < options.n; ++seeded.seed) {
@@ -63,7 +68,9 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
                                       .stop = StopMatcher(options.stop),
                                       .dropped_tokens = dropped});
     Continuation& continuation = session.continuations_.back();
-    for (const std::int32_t id : prompt) continuation.sampler.See(id);
+    for (std::size_t id = 0; id < config.vocab_size; ++id) {
+      if (prompt.is_seen()[id]) continuation.sampler.See(static_cast<std::int32_t>(id));
+    }
     if (options.max_new_tokens == 0) continuation.finish = FinishReason::kLength;
   }
   return session;
@@ -96,29 +103,29 @@ std::size_t Session::dropped_tokens() const {
   return most;
 }
 
-std::vector<GeneratedToken> Session::Step() {
+Result<std::vector<GeneratedToken>> Session::Step() {
   std::vector<GeneratedToken> tokens;
   // Whoever has more to read than the token that was written last reads it first.
   for (std::size_t i = 0; i < continuations_.size(); ++i) {
     const bool is_read = has_read_prompt_ && context_->sequence(i).pending() <= 1;
     if (continuations_[i].finish != FinishReason::kNone || is_read) continue;
     reading_ = i;
-    ReadOn(tokens);
+    GPT2_TRY(ReadOn(tokens));
     return tokens;
   }
   if (continuations_.size() == 1 && options_.lookup) {
-    WriteWithLookup(tokens);
+    GPT2_TRY(WriteWithLookup(tokens));
   } else {
-    WriteTogether(tokens);
+    GPT2_TRY(WriteTogether(tokens));
   }
   return tokens;
 }
 
 // Reads some of what sequence `reading_` has pending, and writes once nothing is left.
-void Session::ReadOn(std::vector<GeneratedToken>& tokens) {
+Status Session::ReadOn(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence(reading_);
   const std::size_t ran = context_->RunNext(sequence, kMaxRows);
-  if (!sequence.is_current()) return;
+  if (!sequence.is_current()) return Done{};
   std::size_t first = reading_, last = reading_ + 1;
   if (!has_read_prompt_) {
     has_read_prompt_ = true;
@@ -126,14 +133,15 @@ void Session::ReadOn(std::vector<GeneratedToken>& tokens) {
     last = continuations_.size();
     for (std::size_t i = 1; i < last; ++i) context_->sequence(i).CopyFrom(sequence);
   }
-  const std::span<const float> logits = context_->Logits(ran - 1, 1).Row(0);
+  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(ran - 1, 1));
   for (std::size_t i = first; i < last; ++i) {
-    tokens.push_back(TakeToken(i, logits));
+    tokens.push_back(TakeToken(i, logits.Row(0)));
     Push(i, tokens.back().id);
   }
+  return Done{};
 }
 
-void Session::WriteTogether(std::vector<GeneratedToken>& tokens) {
+Status Session::WriteTogether(std::vector<GeneratedToken>& tokens) {
   std::array<Sequence*, kMostContinuations> sequences;
   std::array<std::size_t, kMostContinuations> indices;
   std::size_t count = 0;
@@ -143,16 +151,17 @@ void Session::WriteTogether(std::vector<GeneratedToken>& tokens) {
     indices[count++] = i;
   }
   context_->RunOneEach({sequences.data(), count});
-  const MatView<const float> logits = context_->Logits(0, count);
+  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(0, count));
   for (std::size_t row = 0; row < count; ++row) {
     tokens.push_back(TakeToken(indices[row], logits.Row(row)));
     Push(indices[row], tokens.back().id);
   }
+  return Done{};
 }
 
 // Row i of the logits says what follows the first i guesses: as long as that is what was guessed,
 // the next row holds too.
-void Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
+Status Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence();
   const std::size_t size = sequence.window().size();
   const std::size_t room = std::min(context_->config().n_positions - size,
@@ -160,7 +169,7 @@ void Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
   const std::span<const std::int32_t> guesses = drafter_.Draft(sequence.window(), room);
   for (const std::int32_t guess : guesses) sequence.Push(guess);
   const std::size_t ran = context_->RunNext(sequence, guesses.size() + 1);
-  const MatView<const float> logits = context_->Logits(0, ran);
+  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(0, ran));
   std::size_t accepted = 0;
   do {
     tokens.push_back(TakeToken(0, logits.Row(accepted)));
@@ -172,6 +181,7 @@ void Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
   drafter_.Learn(guesses.size(), accepted);
   drafted_tokens_ += guesses.size();
   accepted_tokens_ += accepted;
+  return Done{};
 }
 
 void Session::Push(std::size_t index, std::int32_t id) {

@@ -12,6 +12,7 @@
 #include "engine/generate/context.h"
 #include "engine/generate/lookup_drafter.h"
 #include "engine/generate/options.h"
+#include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/stop_matcher.h"
 #include "engine/text/tokenizer.h"
@@ -57,12 +58,15 @@ class Session {
   // trained. What the context has cached of the same beginning is not computed again. Continuation
   // i draws with seed options.seed + i.
   static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
+                               const PromptTokens& prompt, const GenerateOptions& options);
+  static Result<Session> Begin(Context& context, const Tokenizer* tokenizer,
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);
 
   // Reads up to kMaxRows tokens of a context, or writes tokens: at least one for each continuation
-  // under way, in order of continuation. Only until done.
-  std::vector<GeneratedToken> Step();
+  // under way, in order of continuation. Fails where logits are not finite, and is over then. Only
+  // until done.
+  Result<std::vector<GeneratedToken>> Step();
 
   // Lets others use the context until Resume, which may need memory. The tokens that follow are the
   // same as without: what the context no longer has cached is read again.
@@ -102,9 +106,9 @@ class Session {
   Session(Context& context, const Tokenizer* tokenizer, const GenerateOptions& options)
       : context_(&context), tokenizer_(tokenizer), options_(options) {}
 
-  void ReadOn(std::vector<GeneratedToken>& tokens);
-  void WriteTogether(std::vector<GeneratedToken>& tokens);
-  void WriteWithLookup(std::vector<GeneratedToken>& tokens);
+  Status ReadOn(std::vector<GeneratedToken>& tokens);
+  Status WriteTogether(std::vector<GeneratedToken>& tokens);
+  Status WriteWithLookup(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
   GeneratedToken TakeToken(std::size_t index, std::span<const float> logits);
   std::string TextOf(Continuation& continuation, std::int32_t id);

@@ -1,7 +1,9 @@
 // The plain twin of every kernel: slow, obvious, and bit for bit what the fast ones compute.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/scalar_math.h"
@@ -12,10 +14,13 @@ namespace {
 constexpr float kSmallestPeak = 1e-30f;  // below it 127 / peak could overflow
 constexpr float kLargestCode = 127.0f;
 
+// NaN if there is one: as integers, where it is larger than all else.
 float PeakOf(const float* x, std::size_t n) {
-  float peak = 0.0f;
-  for (std::size_t i = 0; i < n; ++i) peak = std::max(peak, std::fabs(x[i]));
-  return peak;
+  std::int32_t peak = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    peak = std::max(peak, std::bit_cast<std::int32_t>(std::fabs(x[i])));
+  }
+  return std::bit_cast<float>(peak);
 }
 
 // Round-half-even to a code; NaN becomes 0, as in wasm's saturating conversion.
@@ -25,10 +30,11 @@ std::int8_t ToCode(float scaled) {
   return static_cast<std::int8_t>(std::min(rounded, kLargestCode));
 }
 
-// Quantizes n values with one scale, which it returns.
+// Quantizes n values with one scale, which it returns; it is not finite if one of them is not, so
+// that whatever is computed from them is not either.
 float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
   const float peak = PeakOf(x, n);
-  const bool is_zero = !(peak >= kSmallestPeak);
+  const bool is_zero = peak < kSmallestPeak;
   const float inverse = is_zero ? 0.0f : kLargestCode / peak;
   for (std::size_t i = 0; i < n; ++i) codes[i] = ToCode(x[i] * inverse);
   return is_zero ? 0.0f : peak / kLargestCode;
@@ -56,7 +62,8 @@ struct OnlineSoftmax {
                                                : Exp(before - maximum);
     Lanes lanes;
     for (std::size_t j = 0; j < kKvBlock; ++j) {
-      scores[j] = j < count ? Exp(scores[j] - maximum) : 0.0f;
+      // Exp saturates; the difference, NaN if the score is not finite, lets that show.
+      scores[j] = j < count ? Exp(scores[j] - maximum) + (scores[j] - scores[j]) : 0.0f;
       lanes.Add(j, scores[j]);
     }
     sum = sum * shrink + lanes.Sum();

@@ -31,9 +31,12 @@ struct OnlineSoftmax {
     for (std::size_t j = 0; j < kKvBlock; j += 4) {
       v128_t weights = Splat(0.0f);
       if (j + 4 <= count) {
-        weights = Exp(wasm_f32x4_sub(wasm_v128_load(scores + j), Splat(maximum)));
+        const v128_t v = wasm_v128_load(scores + j);
+        weights = wasm_f32x4_add(Exp(wasm_f32x4_sub(v, Splat(maximum))), wasm_f32x4_sub(v, v));
       } else if (j < count) {
-        for (i = j; i < count; ++i) scores[i] = gpt2::Exp(scores[i] - maximum);
+        for (i = j; i < count; ++i) {
+          scores[i] = gpt2::Exp(scores[i] - maximum) + (scores[i] - scores[i]);
+        }
         weights = LoadPart(scores + j, count - j);
       }
       wasm_v128_store(scores + j, weights);

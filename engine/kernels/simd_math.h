@@ -2,6 +2,8 @@
 // same order, so the same bits.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "engine/kernels/layout.h"
@@ -79,13 +81,16 @@ inline v128_t LoadBFloat16(const std::uint16_t* x) {
   return wasm_i32x4_shl(wasm_u32x4_load16x4(x), 16);
 }
 
-// The largest absolute value of n values.
+// The largest absolute value of n values, NaN if there is one: as integers, where it is larger than
+// all else.
 inline float Peak(const float* x, std::size_t n) {
-  v128_t peak = Splat(0.0f);
+  v128_t peak = wasm_i32x4_splat(0);
   std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) peak = wasm_f32x4_pmax(peak, wasm_f32x4_abs(wasm_v128_load(x + i)));
-  if (i < n) peak = wasm_f32x4_pmax(peak, wasm_f32x4_abs(LoadPart(x + i, n - i)));
-  return MaxLane(peak);
+  for (; i + 4 <= n; i += 4) peak = wasm_i32x4_max(peak, wasm_f32x4_abs(wasm_v128_load(x + i)));
+  if (i < n) peak = wasm_i32x4_max(peak, wasm_f32x4_abs(LoadPart(x + i, n - i)));
+  return std::bit_cast<float>(
+      std::max(std::max(wasm_i32x4_extract_lane(peak, 0), wasm_i32x4_extract_lane(peak, 1)),
+               std::max(wasm_i32x4_extract_lane(peak, 2), wasm_i32x4_extract_lane(peak, 3))));
 }
 
 // Four values times `inverse`, rounded half to even, as int32 in -127..127; NaN gives 0.
@@ -94,12 +99,12 @@ inline v128_t ToCodes(v128_t x, v128_t inverse) {
   return wasm_i32x4_min(wasm_i32x4_max(rounded, wasm_i32x4_splat(-127)), wasm_i32x4_splat(127));
 }
 
-// Quantizes n values with one scale, which it returns; writes RoundUp(n, 16) codes, zeros at the
-// end.
+// Quantizes n values with one scale, which it returns: not finite if one of them is not. Writes
+// RoundUp(n, 16) codes, zeros at the end.
 inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
   constexpr float kSmallestPeak = 1e-30f;
   const float peak = Peak(x, n);
-  const bool is_zero = !(peak >= kSmallestPeak);
+  const bool is_zero = peak < kSmallestPeak;
   const v128_t inverse = Splat(is_zero ? 0.0f : 127.0f / peak);
   for (std::size_t start = 0; start < n; start += 16) {
     v128_t quads[4];

@@ -1,10 +1,9 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/pre_tokenizer.h"
+#include "engine/text/encoding.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
@@ -25,6 +24,14 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));
+    // Characters of the spelling: each stands for a byte, and a merge puts two spellings together.
+    const auto units = std::count_if(tokens[id].begin(), tokens[id].end(),
+                                     [](char c) { return (c & 0xc0) != 0x80; });
+    if (units == 0 && !tokens[id].empty()) {
+      return Error{ErrorCode::kCorrupt,
+                   "vocab.json: the token with id " + std::to_string(id) + " is no UTF-8"};
+    }
+    tokenizer.units_.push_back(static_cast<std::uint32_t>(units));
   }
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     const auto& [left, right] = merges[rank];
@@ -45,85 +52,12 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
 Result<std::vector<std::int32_t>> Tokenizer::Encode(std::string_view text,
                                                     SpecialTokens special) const {
   std::vector<std::int32_t> ids;
-  if (special == SpecialTokens::kAllowed && end_of_text_) {
-    std::size_t found;
-    while ((found = text.find(kEndOfText)) != std::string_view::npos) {
-      GPT2_TRY(EncodeText(text.substr(0, found), ids));
-      ids.push_back(*end_of_text_);
-      text.remove_prefix(found + kEndOfText.size());
-    }
+  std::array<std::int32_t, 1024> portion;
+  for (Encoding encoding(*this, text, special); !encoding.is_done();) {
+    GPT2_ASSIGN(const std::size_t count, encoding.Next(portion));
+    ids.insert(ids.end(), portion.begin(), portion.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  GPT2_TRY(EncodeText(text, ids));
   return ids;
-}
-
-Status Tokenizer::EncodeText(std::string_view text, std::vector<std::int32_t>& ids) const {
-  std::vector<std::int32_t> symbols;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, FirstWordSize(text));
-    text.remove_prefix(word.size());
-    symbols.clear();
-    for (const char c : word) {
-      const std::int32_t token = byte_tokens_[static_cast<unsigned char>(c)];
-      if (token < 0) {
-        return Error{ErrorCode::kInvalidArgument,
-                     "the vocabulary has no token for byte " +
-                         std::to_string(static_cast<unsigned char>(c))};
-      }
-      symbols.push_back(token);
-    }
-    MergePairs(symbols, ids);
-  }
-  return Done{};
-}
-
-// Applies the merge of lowest rank, leftmost first, until none applies. Symbols form a linked list,
-// and candidate pairs wait in a heap, so that a word of n bytes takes n log n steps; a candidate is
-// stale when one of its symbols has changed since.
-void Tokenizer::MergePairs(std::span<std::int32_t> symbols, std::vector<std::int32_t>& ids) const {
-  constexpr std::int32_t kGone = -1;
-  struct Candidate {
-    std::uint32_t rank;
-    std::uint32_t left;  // index of the left symbol
-    std::int32_t left_symbol, right_symbol, merged;
-    bool operator>(const Candidate& other) const {
-      return rank != other.rank ? rank > other.rank : left > other.left;
-    }
-  };
-  const std::size_t size = symbols.size();
-  std::vector<std::uint32_t> next(size), previous(size);
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
-  const auto consider = [&](std::uint32_t left) {
-    const std::uint32_t right = next[left];
-    if (right >= size) return;
-    const auto merge = merges_.find(PairKey(symbols[left], symbols[right]));
-    if (merge == merges_.end()) return;
-    candidates.push(
-        {merge->second.rank, left, symbols[left], symbols[right], merge->second.merged});
-  };
-  for (std::uint32_t i = 0; i < size; ++i) {
-    next[i] = i + 1;
-    previous[i] = i - 1;  // of the first: past the end
-  }
-  for (std::uint32_t i = 0; i + 1 < size; ++i) consider(i);
-  while (!candidates.empty()) {
-    const Candidate best = candidates.top();
-    candidates.pop();
-    const std::uint32_t right = next[best.left];
-    if (right >= size || symbols[best.left] != best.left_symbol ||
-        symbols[right] != best.right_symbol) {
-      continue;
-    }
-    symbols[best.left] = best.merged;
-    symbols[right] = kGone;
-    next[best.left] = next[right];
-    if (next[right] < size) previous[next[right]] = best.left;
-    if (previous[best.left] < size) consider(previous[best.left]);
-    consider(best.left);
-  }
-  for (const std::int32_t symbol : symbols) {
-    if (symbol != kGone) ids.push_back(symbol);
-  }
 }
 
 Result<std::string> Tokenizer::Decode(std::span<const std::int32_t> ids) const {

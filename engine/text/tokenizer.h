@@ -32,8 +32,9 @@ class Tokenizer {
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges);
 
-  // The ids of `text`, any bytes. Time grows linearly with the text, and as n log n in its longest
-  // word. Fails only where the vocabulary lacks a byte that the text holds.
+  // The ids of `text`, any bytes, all at once: see Encoding. Time grows linearly with the text, and
+  // as n log n in its longest word. Fails only where the vocabulary lacks a byte that the text
+  // holds.
   Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special) const;
 
   // The bytes that a token stands for: not always whole characters. `id` must be below
@@ -50,20 +51,30 @@ class Tokenizer {
 
   std::optional<std::int32_t> end_of_text() const { return end_of_text_; }
 
- private:
+  // The token of one byte, or -1.
+  std::int32_t ByteToken(unsigned char byte) const { return byte_tokens_[byte]; }
+
+  // Of how many bytes' tokens a token is merged.
+  std::size_t Units(std::int32_t id) const { return units_[static_cast<std::size_t>(id)]; }
+
+  // What two neighbours become, or null; lower ranks come first.
   struct Merge {
     std::uint32_t rank;
     std::int32_t merged;
   };
+  const Merge* FindMerge(std::int32_t left, std::int32_t right) const {
+    const auto found = merges_.find(PairKey(left, right));
+    return found == merges_.end() ? nullptr : &found->second;
+  }
 
+ private:
   static std::uint64_t PairKey(std::int32_t left, std::int32_t right) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
            static_cast<std::uint32_t>(right);
   }
-  Status EncodeText(std::string_view text, std::vector<std::int32_t>& ids) const;
-  void MergePairs(std::span<std::int32_t> symbols, std::vector<std::int32_t>& ids) const;
 
   std::vector<std::string> bytes_;
+  std::vector<std::uint32_t> units_;
   std::array<std::int32_t, 256> byte_tokens_{};  // -1 where the vocabulary lacks the byte
   std::unordered_map<std::uint64_t, Merge> merges_;
   std::optional<std::int32_t> end_of_text_;

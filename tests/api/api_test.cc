@@ -33,8 +33,10 @@ class ApiTest : public ::testing::Test {
     ASSERT_TRUE(end.contains("result")) << end;
   }
   Json Generate(const Json& request) {
-    const std::string text = request.dump();
-    return Json::parse(gpt2_generate(engine, text.data(), text.size()));
+    const auto ids = request["prompt"].get<std::vector<std::int32_t>>();
+    const std::string options = request.value("options", Json::object()).dump();
+    return Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
+                                     /*is_ids=*/true, options.data(), options.size()));
   }
   std::string ErrorOf(const Json& reply) {
     return reply.contains("error") ? reply["error"]["message"].get<std::string>() : "";
@@ -88,9 +90,10 @@ TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
   EXPECT_NE(ErrorOf(Feed("abc")), "");
   EXPECT_NE(ErrorOf(Generate({{"prompt", {1}}})), "");
   Load("tied");
-  EXPECT_NE(ErrorOf(Generate({{"prompt", "text"}})).find("vocab.json"), std::string::npos);
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_generate(engine, "text", 4, /*is_ids=*/false, "", 0)))
+                .find("vocab.json"),
+            std::string::npos);
   EXPECT_NE(ErrorOf(Generate({{"prompt", {1, -5}}})), "");
-  EXPECT_NE(ErrorOf(Generate(Json())), "");
 }
 
 TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
@@ -230,8 +233,14 @@ TEST_F(ApiTest, AnyJsonIsAnAnswer) {
   }
   Load("tied");
   for (const std::string& text : AnyJson()) {
-    for (const auto call : {gpt2_tokenize, gpt2_detokenize, gpt2_generate, gpt2_score}) {
-      const Json reply = Json::parse(call(engine, text.data(), text.size()));
+    const std::int32_t id = 1;
+    const auto options = [&](auto call) {
+      return std::string(call(engine, &id, sizeof id, true, text.data(), text.size()));
+    };
+    for (const std::string& answer :
+         {std::string(gpt2_tokenize(engine, "a", 1, text.data(), text.size())),
+          options(gpt2_generate), options(gpt2_score)}) {
+      const Json reply = Json::parse(answer);
       EXPECT_TRUE(reply.contains("error") || reply.contains("result"));
       if (!reply.contains("error")) continue;
       EXPECT_NE(reply["error"]["code"], "corrupt") << reply;
@@ -255,27 +264,22 @@ TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
             std::string::npos);
 }
 
-TEST_F(ApiTest, OptionsOfOtherRequestsThatDoNotExistAreErrors) {
+TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {
   Load("tied");
-  const auto error_of = [&](auto call, const std::string& request) {
-    return ErrorOf(Json::parse(call(engine, request.data(), request.size())));
+  const auto tokenize = [&](const std::string& options) {
+    return ErrorOf(Json::parse(gpt2_tokenize(engine, "a", 1, options.data(), options.size())));
   };
-  EXPECT_NE(error_of(gpt2_tokenize, R"({"text": "a", "special": true})")
-                .find("no option \"special\"; there are text, allowSpecial"),
+  const auto score = [&](const std::string& options) {
+    const std::int32_t ids[] = {1, 2};
+    return ErrorOf(Json::parse(
+        gpt2_score(engine, ids, sizeof ids, /*is_ids=*/true, options.data(), options.size())));
+  };
+  EXPECT_NE(tokenize(R"({"special": true})").find("no option \"special\"; there are allowSpecial"),
             std::string::npos);
-  EXPECT_NE(
-      error_of(gpt2_tokenize, R"({"text": "a", "allowSpecial": 1})").find("allowSpecial is 1"),
-      std::string::npos);
-  EXPECT_NE(error_of(gpt2_detokenize, R"({"ids": [1]})").find("array of token ids"),
+  EXPECT_NE(tokenize(R"({"allowSpecial": 1})").find("allowSpecial is 1"), std::string::npos);
+  EXPECT_NE(score(R"({"Stride": 1})").find("no option \"Stride\"; there are stride"),
             std::string::npos);
-  EXPECT_NE(error_of(gpt2_score, R"({"prompt": [1, 2], "Stride": 1})")
-                .find("no option \"Stride\"; there are prompt, stride"),
-            std::string::npos);
-  EXPECT_NE(error_of(gpt2_score, R"({"prompt": [1, 2], "stride": 0.5})").find("stride is 0.5"),
-            std::string::npos);
-  EXPECT_NE(error_of(gpt2_generate, R"({"prompt": [1], "temperature": 1})")
-                .find("no option \"temperature\"; there are prompt, options"),
-            std::string::npos);
+  EXPECT_NE(score(R"({"stride": 0.5})").find("stride is 0.5"), std::string::npos);
 }
 
 TEST_F(ApiTest, StopStringsHaveLimits) {
@@ -293,12 +297,25 @@ TEST_F(ApiTest, StopStringsHaveLimits) {
 
 TEST_F(ApiTest, ScoresAText) {
   Load("tied");
-  const std::string request = R"({"prompt": [1, 2, 3, 4, 5]})";
-  ASSERT_TRUE(Json::parse(gpt2_score(engine, request.data(), request.size())).contains("result"));
-  const Json score = Json::parse(gpt2_score_step(engine))["result"];
-  ASSERT_EQ(score["tokens"].size(), 5u);
-  EXPECT_TRUE(score["tokens"][0]["logprob"].is_null());
-  EXPECT_LT(score["logprob"].get<double>(), 0);
+  std::vector<std::int32_t> ids(100);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
+  Json score = Json::parse(
+      gpt2_score(engine, ids.data(), ids.size() * sizeof ids[0], /*is_ids=*/true, "", 0))["result"];
+  Json tokens = score["tokens"];
+  ASSERT_EQ(tokens.size(), 1u);
+  EXPECT_TRUE(tokens[0]["logprob"].is_null());
+  while (score["done"] != score["total"]) {
+    score = Json::parse(gpt2_score_step(engine))["result"];
+    EXPECT_LE(score["tokens"].size(), 16u);
+    for (const Json& token : score["tokens"]) {
+      EXPECT_EQ(token["id"], tokens.size());
+      EXPECT_LT(token["logprob"].get<double>(), 0);
+      tokens.push_back(token);
+    }
+    EXPECT_EQ(score["done"], tokens.size());
+  }
+  EXPECT_EQ(tokens.size(), 100u);
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_score_step(engine))), "");
 }
 
 }  // namespace

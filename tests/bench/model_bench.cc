@@ -45,7 +45,7 @@ void Prefill(benchmark::State& state) {
     context.sequence().SetWindow(ids);
     std::size_t ran = 0;
     while (!context.sequence().is_current()) ran = context.RunNext(context.sequence(), kMaxRows);
-    benchmark::DoNotOptimize(context.Logits(ran - 1, 1).data);
+    benchmark::DoNotOptimize(context.Logits(ran - 1, 1).value().data);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
@@ -61,7 +61,7 @@ void Decode(benchmark::State& state) {
   for (auto _ : state) {
     context.sequence().SetWindow(ids);  // runs its last token again
     context.RunNext(context.sequence(), 1);
-    benchmark::DoNotOptimize(context.Logits(0, 1).data);
+    benchmark::DoNotOptimize(context.Logits(0, 1).value().data);
   }
   state.SetItemsProcessed(state.iterations());
 }

@@ -11,9 +11,14 @@ namespace {
 
 std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids,
                             std::size_t stride) {
-  Scorer scorer = std::move(Scorer::Begin(context, ids, stride).value());
-  while (!scorer.is_done()) scorer.Step();
-  return scorer.logprobs();
+  Scorer scorer = std::move(Scorer::Begin(context, {ids.begin(), ids.end()}, stride).value());
+  std::vector<float> logprobs;
+  while (!scorer.is_done()) {
+    const auto some = scorer.Step().value();
+    logprobs.insert(logprobs.end(), some.begin(), some.end());
+  }
+  EXPECT_EQ(scorer.done(), ids.size());
+  return logprobs;
 }
 
 TEST(Scorer, LogprobsAreThoseOfTheReference) {

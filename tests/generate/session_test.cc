@@ -29,7 +29,7 @@ class SessionTest : public ::testing::Test {
   std::vector<std::vector<std::int32_t>> FinishAll(Session& session) {
     std::vector<std::vector<std::int32_t>> ids(session.continuations());
     while (!session.is_done()) {
-      for (const GeneratedToken& token : session.Step()) {
+      for (const GeneratedToken& token : session.Step().value()) {
         ids[token.continuation].push_back(token.id);
       }
     }
@@ -179,7 +179,7 @@ TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
   GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .logprobs = 160};
   options.repetition_penalty = 5;
   Session session = Begin(Ids(4), options);
-  const std::vector<GeneratedToken> tokens = session.Step();
+  const std::vector<GeneratedToken> tokens = session.Step().value();
   ASSERT_EQ(tokens.size(), 1u);
   double total = 0;
   for (const TokenLogprob& other : tokens[0].top) {
@@ -217,14 +217,15 @@ TEST_F(SessionTest, ContinuationsEndByThemselves) {
   Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
   std::vector<std::string> texts(4);
   while (!session.is_done()) {
-    for (const GeneratedToken& token : session.Step()) texts[token.continuation] += token.text;
+    for (const GeneratedToken& token : session.Step().value())
+      texts[token.continuation] += token.text;
   }
   options.n = 1;
   for (std::size_t i = 0; i < texts.size(); ++i, ++options.seed) {
     Session alone = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
     std::string text;
     while (!alone.is_done()) {
-      for (const GeneratedToken& token : alone.Step()) text += token.text;
+      for (const GeneratedToken& token : alone.Step().value()) text += token.text;
     }
     EXPECT_EQ(texts[i], text);
     EXPECT_EQ(session.finish(i), alone.finish());
@@ -285,7 +286,7 @@ TEST_F(SessionTest, StopStringsEndTheTextBeforeThem) {
     Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), with).value());
     std::string text;
     while (!session.is_done()) {
-      for (const GeneratedToken& token : session.Step()) text += token.text;
+      for (const GeneratedToken& token : session.Step().value()) text += token.text;
     }
     reason = session.finish();
     return text;

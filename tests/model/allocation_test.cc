@@ -1,30 +1,41 @@
-// Counts heap allocations, for which it replaces the global operator new of the whole test program.
+// Counts heap allocations and their bytes, for which it replaces the global operator new of the
+// whole test program.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
 
+#include "engine/base/random.h"
+#include "engine/format/vocabulary_files.h"
+#include "engine/generate/prompt_tokens.h"
+#include "engine/text/encoding.h"
 #include "tests/support/test_model.h"
 
 namespace {
 std::atomic<std::size_t> allocations{0};
+std::atomic<std::size_t> bytes{0};       // allocated now
+std::atomic<std::size_t> peak_bytes{0};  // the most since it was set
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   void* memory = std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) std::abort();
+  bytes += malloc_usable_size(memory);
+  if (bytes > peak_bytes) peak_bytes = bytes.load();
   return memory;
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return operator new(size);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
+  bytes -= malloc_usable_size(memory);
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  operator delete(memory);
 }
 
 namespace gpt2::testing {
@@ -38,12 +49,44 @@ TEST(ForwardPass, AllocatesNothing) {
   const std::size_t before = allocations;
   while (!model.context->sequence().is_current()) {
     const std::size_t count = model.context->RunNext(model.context->sequence(), 5);
-    model.context->Logits(count - 1, 1);
+    ASSERT_TRUE(model.context->Logits(count - 1, 1).ok());
   }
   EXPECT_EQ(allocations, before);
   void* memory = ::operator new(1);  // the counter itself works
   EXPECT_EQ(allocations, before + 1);
   ::operator delete(memory);
+}
+
+// With the text itself: four times the text and a megabyte.
+TEST(Tokenizing, TakesThreeTimesTheTextAndAMegabyteAtMost) {
+  const std::string folder = std::string(GPT2_TEST_DATA) + "/gpt2-tokenizer";
+  const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
+                                                      ReadTestFile(folder + "/merges.txt"), 50257)
+                                            .value());
+  constexpr std::size_t kSize = 3'000'000;
+  Config config;
+  config.n_positions = 1024;
+  config.vocab_size = tokenizer.vocab_size();
+  Random random(1);
+  std::string letters(kSize, ' '), words(kSize, ' '), any_bytes(kSize, ' ');
+  for (char& c : letters) c = static_cast<char>('a' + random.Next() % 26);
+  for (char& c : words)
+    c = random.Next() % 6 == 0 ? ' ' : static_cast<char>('a' + random.Next() % 26);
+  for (char& c : any_bytes) c = static_cast<char>(random.Next());
+  const std::string texts[] = {letters, words, any_bytes, std::string(kSize, 'a'),
+                               std::string(kSize, ' ')};
+  for (const std::string& text : texts) {
+    const std::size_t before = bytes;
+    peak_bytes = before;
+    std::array<std::int32_t, 4096> portion;
+    PromptTokens tokens(config);
+    for (Encoding encoding(tokenizer, text, SpecialTokens::kAsText); !encoding.is_done();) {
+      const std::size_t count = encoding.Next(portion).value();
+      ASSERT_TRUE(tokens.Add(std::span(portion).first(count)).ok());
+    }
+    EXPECT_LE(peak_bytes - before, 3 * kSize + (1 << 20)) << text.substr(0, 20);
+    EXPECT_GT(tokens.size(), kSize / 200);
+  }
 }
 
 }  // namespace

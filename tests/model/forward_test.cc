@@ -94,7 +94,7 @@ TEST_P(TinyModel, GreedyContinuationIsTheReferences) {
       std::move(Session::Begin(*model.context, nullptr, golden.greedy_prompt, options).value());
   std::vector<std::int32_t> ids;
   while (session.finish() == FinishReason::kNone) {
-    for (const GeneratedToken& token : session.Step()) ids.push_back(token.id);
+    for (const GeneratedToken& token : session.Step().value()) ids.push_back(token.id);
   }
   EXPECT_EQ(ids, golden.greedy_ids);
 }

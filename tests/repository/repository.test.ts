@@ -100,8 +100,8 @@ describe("the engine", () => {
 });
 
 describe.skipIf(!existsSync(join(root, "web/dist/engine")))("what a visitor downloads", () => {
-  // A twentieth of the smallest peer's (`npm run bench:peers`).
-  it.each(["simd", "simd-relaxed", "threads", "threads-relaxed"])("%s: at most 127 kB of gzip", (variant) => {
-    expect(downloadBytes(variant)).toBeLessThan(127_000);
+  // A twentieth of the smallest peer's (`npm run bench:peers`) and 11 kB more, for exceptions.
+  it.each(["simd", "simd-relaxed", "threads", "threads-relaxed"])("%s: at most 138 kB of gzip", (variant) => {
+    expect(downloadBytes(variant)).toBeLessThan(138_000);
   });
 });

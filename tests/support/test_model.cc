@@ -65,7 +65,7 @@ std::vector<std::vector<float>> TestModel::Logits(std::span<const std::int32_t> 
   while (!context->sequence().is_current()) {
     const std::size_t count = context->RunNext(context->sequence(), chunk);
     for (std::size_t row = 0; row < count; ++row) {
-      const auto logits = context->Logits(row, 1).Row(0);
+      const auto logits = context->Logits(row, 1).value().Row(0);
       result.emplace_back(logits.begin(), logits.end());
     }
   }

@@ -144,7 +144,7 @@ class Q4ModelTest : public ::testing::Test {
     std::vector<std::vector<float>> rows;
     while (!sequence.is_current()) {
       const std::size_t count = runner->context->RunNext(sequence, chunk);
-      const auto logits = runner->context->Logits(0, count);
+      const auto logits = std::move(runner->context->Logits(0, count).value());
       for (std::size_t r = 0; r < count; ++r) {
         rows.emplace_back(logits.Row(r).begin(), logits.Row(r).end());
       }

@@ -3,6 +3,15 @@ import { Gpt2Error, WorkerError } from "../shared/errors.js";
 import { afterFailure, failureOf } from "../shared/failures.js";
 import { toJson } from "./json.js";
 
+type StartFunction = (
+  engine: number,
+  prompt: number,
+  size: number,
+  isIds: number,
+  options: number,
+  optionsSize: number,
+) => number;
+
 /** What Emscripten's module gives; see engine/api/wasm_variants.cmake for the list of exports. */
 interface EngineModule {
   _gpt2_allocate(size: number): number;
@@ -18,14 +27,16 @@ interface EngineModule {
   _gpt2_is_exact(): number;
   _gpt2_info(engine: number): number;
   _gpt2_tune_threads(engine: number): number;
-  _gpt2_tokenize(engine: number, request: number, size: number): number;
-  _gpt2_detokenize(engine: number, request: number, size: number): number;
-  _gpt2_generate(engine: number, request: number, size: number): number;
+  _gpt2_tokenize(engine: number, text: number, size: number, options: number, optionsSize: number): number;
+  _gpt2_tokenize_step(engine: number): number;
+  _gpt2_token_ids(engine: number): number;
+  _gpt2_detokenize(engine: number, ids: number, count: number): number;
+  _gpt2_generate: StartFunction;
   _gpt2_step(engine: number): number;
   _gpt2_suspend(engine: number): number;
   _gpt2_resume(engine: number, generation: number): number;
   _gpt2_discard(engine: number, generation: number): number;
-  _gpt2_score(engine: number, request: number, size: number): number;
+  _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
 }
 
@@ -38,7 +49,7 @@ export type EngineFactory = (options: {
   ) => WebAssembly.Exports;
 }) => Promise<EngineModule>;
 
-type RequestCall = "_gpt2_tokenize" | "_gpt2_detokenize" | "_gpt2_generate" | "_gpt2_score";
+type StartCall = "_gpt2_generate" | "_gpt2_score";
 type PlainCall =
   | "_gpt2_load_end"
   | "_gpt2_info"
@@ -138,12 +149,47 @@ export class Engine {
     this.parse(this.run(() => this.module._gpt2_discard(this.engine, generation)));
   }
 
-  /** Calls that take a JSON request. */
-  request(name: RequestCall, request: unknown): unknown {
-    const bytes = this.encoder.encode(toJson(request));
+  /** Calls that start from a prompt, text or token ids. */
+  start(name: StartCall, prompt: string | readonly number[], options: object): unknown {
+    const isText = typeof prompt === "string";
+    const bytes = isText ? this.encoder.encode(prompt) : idBytes(prompt);
+    const json = this.encoder.encode(toJson(options));
+    const isIds = isText ? 0 : 1;
     return this.withBytes(bytes, (pointer) =>
-      this.parse(this.run(() => this.module[name](this.engine, pointer, bytes.length))),
+      this.withBytes(json, (at) =>
+        this.parse(
+          this.run(() => this.module[name](this.engine, pointer, bytes.length, isIds, at, json.length)),
+        ),
+      ),
     );
+  }
+
+  tokenize(text: string, options: object): number[] {
+    const bytes = this.encoder.encode(text);
+    const json = this.encoder.encode(toJson(options));
+    return this.withBytes(bytes, (pointer) => {
+      this.withBytes(json, (at) =>
+        this.parse(
+          this.run(() => this.module._gpt2_tokenize(this.engine, pointer, bytes.length, at, json.length)),
+        ),
+      );
+      const all: number[] = [];
+      for (;;) {
+        const step = this.parse(this.run(() => this.module._gpt2_tokenize_step(this.engine))) as {
+          count: number;
+          isDone: boolean;
+        };
+        const ids = this.run(() => this.module._gpt2_token_ids(this.engine)) >>> 0;
+        for (const id of new Int32Array(this.memory.buffer, ids, step.count)) all.push(id);
+        if (step.isDone) return all;
+      }
+    });
+  }
+
+  detokenize(ids: readonly number[]): string {
+    return this.withBytes(idBytes(ids), (pointer) =>
+      this.parse(this.run(() => this.module._gpt2_detokenize(this.engine, pointer, ids.length))),
+    ) as string;
   }
 
   /** SHA-256 in hexadecimal, where the page has no crypto.subtle. */
@@ -206,6 +252,15 @@ export class Engine {
     if (reply.error) throw new Gpt2Error(reply.error.code, reply.error.message);
     return reply.result;
   }
+}
+
+/** Token ids as the engine takes them. */
+function idBytes(ids: readonly number[]): Uint8Array {
+  const bad = ids.find((id) => !Number.isInteger(id) || id < 0 || id > 0x7fffffff);
+  if (bad !== undefined) {
+    throw new Gpt2Error("invalid-argument", `token id ${String(bad)} is not a whole number from 0 on`);
+  }
+  return new Uint8Array(Int32Array.from(ids).buffer);
 }
 
 export function toHex(bytes: Uint8Array): string {

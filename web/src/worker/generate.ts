@@ -54,7 +54,7 @@ export async function generate(
   const { signal, tell, credit } = surroundings;
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-  const begun = engine.request("_gpt2_generate", { prompt, options: { ...options, seed } }) as Begun;
+  const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
   let state: State = begun;
   let firstTokenAt: number | undefined;
   let tokens = 0;

@@ -4,20 +4,30 @@ import type { PromptProgress, Score } from "../shared/types.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
+/** How far a scoring is, and the tokens that are new: see gpt2_score in engine/api/api.h. */
+type Step = PromptProgress & { tokens: Score["tokens"] };
+
 export async function score(
   engine: Engine,
   { prompt, stride }: ScoreRequest,
   signal: AbortSignal,
   tell: (progress: PromptProgress) => void,
 ): Promise<Score> {
-  engine.request("_gpt2_score", stride === undefined ? { prompt } : { prompt, stride });
+  const tokens: Score["tokens"] = [];
+  let logprob = 0;
+  let step = engine.start("_gpt2_score", prompt, { stride }) as Step;
   for (;;) {
-    const step = engine.call("_gpt2_score_step") as PromptProgress & Partial<Score>;
-    tell({ done: step.done, total: step.total });
-    if (step.tokens !== undefined) {
-      return { tokens: step.tokens, logprob: step.logprob ?? 0, perplexity: step.perplexity ?? null };
+    for (const token of step.tokens) {
+      tokens.push(token);
+      logprob += token.logprob ?? 0;
     }
+    tell({ done: step.done, total: step.total });
+    if (step.done === step.total) break;
     await yieldToMessages();
     signal.throwIfAborted();
+    step = engine.call("_gpt2_score_step") as Step;
   }
+  // The first token is not counted: nothing stands before it.
+  const perplexity = tokens.length > 1 ? Math.exp(-logprob / (tokens.length - 1)) : null;
+  return { tokens, logprob, perplexity };
 }

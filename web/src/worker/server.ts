@@ -110,9 +110,9 @@ export class Server {
       case "score":
         return score(this.needEngine(), message.args, signal, tell);
       case "tokenize":
-        return this.needEngine().request("_gpt2_tokenize", message.args) as number[];
+        return this.needEngine().tokenize(message.args.text, { allowSpecial: message.args.allowSpecial });
       case "detokenize":
-        return this.needEngine().request("_gpt2_detokenize", message.args) as string;
+        return this.needEngine().detokenize(message.args);
     }
   }
 

@@ -1,0 +1,84 @@
+// What an engine holds, and what the functions of api.h do with it.
+//
+// Each operation writes its result to `out`, or returns an error. One that runs out of memory
+// leaves by an exception of the standard library, which api.cc turns into a reply.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
+#include "engine/format/json_writer.h"
+#include "engine/format/weight_reader.h"
+#include "engine/generate/context.h"
+#include "engine/generate/scorer.h"
+#include "engine/generate/session.h"
+#include "engine/model/weights.h"
+#include "engine/text/encoding.h"
+#include "engine/text/tokenizer.h"
+
+// Everything that a loaded model is. Later members borrow earlier ones.
+struct Gpt2Engine {
+  explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
+
+  gpt2::ThreadPool pool;
+  std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
+  std::optional<gpt2::WeightReader> reader;  // during a load
+  std::optional<gpt2::Error> load_error;     // of the load that failed last, until the next begins
+  std::unique_ptr<gpt2::Weights> weights;
+  std::optional<gpt2::Tokenizer> tokenizer;
+  std::optional<gpt2::Context> context;
+  std::optional<gpt2::Session> session;
+  std::map<std::uint32_t, gpt2::Session> suspended;  // by the number that was given out
+  std::uint32_t next_number = 1;
+  std::optional<gpt2::Scorer> scorer;
+  std::optional<gpt2::Encoding> encoding;
+  std::vector<std::int32_t> ids;  // that the last TokenizeStep gave
+  std::string reply;
+};
+
+namespace gpt2 {
+
+// The prompt of a generation or a text to score: UTF-8, or token ids as int32.
+struct PromptBytes {
+  std::string_view bytes;
+  bool is_ids;
+};
+
+Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
+                 std::string_view merges, std::string_view options, JsonWriter& out);
+Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes, JsonWriter& out);
+Status LoadEnd(Gpt2Engine& engine, JsonWriter& out);
+Status Info(const Gpt2Engine& engine, JsonWriter& out);
+Status Tune(Gpt2Engine& engine, JsonWriter& out);
+
+// `text` must stay until the last step.
+Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json,
+                JsonWriter& out);
+Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out);
+Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out);
+
+Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view options_json,
+                JsonWriter& out);
+Status Step(Gpt2Engine& engine, JsonWriter& out);
+Status Suspend(Gpt2Engine& engine, JsonWriter& out);
+Status Resume(Gpt2Engine& engine, std::uint32_t number, JsonWriter& out);
+Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json,
+             JsonWriter& out);
+Status ScoreStep(Gpt2Engine& engine, JsonWriter& out);
+
+// Frees everything that has to do with a model.
+void Unload(Gpt2Engine& engine);
+
+// Ends what is under way, and frees what only that needs.
+void EndWork(Gpt2Engine& engine);
+
+}  // namespace gpt2

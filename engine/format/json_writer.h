@@ -1,0 +1,47 @@
+// Writing JSON as text, piece by piece: no document is built.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+// Appends to a string. Commas come by themselves; that brackets close and that each member has a
+// key is the caller's duty.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(&out) {}
+
+  JsonWriter& Open(char bracket);   // '{' or '['
+  JsonWriter& Close(char bracket);  // '}' or ']'
+  JsonWriter& Key(std::string_view name);
+
+  // Any bytes; those that are no UTF-8 become U+FFFD.
+  JsonWriter& Value(std::string_view text);
+  JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
+  // The fewest digits that read back as the same number; null where it is not finite.
+  JsonWriter& Value(double number);
+  JsonWriter& Value(bool value);
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  JsonWriter& Value(T number) {
+    return Whole(static_cast<std::int64_t>(number));
+  }
+  JsonWriter& Null();
+
+  template <typename T>
+  JsonWriter& Member(std::string_view name, const T& value) {
+    return Key(name).Value(value);
+  }
+
+ private:
+  JsonWriter& Whole(std::int64_t number);
+  JsonWriter& Raw(std::string_view json);
+
+  std::string* out_;
+  bool needs_comma_ = false;  // before what comes next
+};
+
+}  // namespace gpt2

@@ -1,0 +1,39 @@
+#include "engine/generate/prompt_tokens.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gpt2 {
+
+Status CheckTokenIds(const Config& config, std::span<const std::int32_t> ids,
+                     std::size_t first_index) {
+  const auto vocab_size = static_cast<std::int64_t>(config.vocab_size);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < vocab_size) continue;
+    return Error{ErrorCode::kInvalidArgument, "token id " + std::to_string(ids[i]) + " at index " +
+                                                  std::to_string(first_index + i) +
+                                                  ", expected 0 to " +
+                                                  std::to_string(vocab_size - 1)};
+  }
+  return Done{};
+}
+
+Status PromptTokens::Add(std::span<const std::int32_t> ids) {
+  GPT2_TRY(CheckTokenIds(*config_, ids, size_));
+  const std::size_t capacity = config_->n_positions;
+  for (const std::int32_t id : ids) {
+    if (recent_.size() == 2 * capacity) {
+      recent_.erase(recent_.begin(), recent_.end() - static_cast<std::ptrdiff_t>(capacity));
+    }
+    recent_.push_back(id);
+    is_seen_[static_cast<std::size_t>(id)] = true;
+  }
+  size_ += ids.size();
+  return Done{};
+}
+
+std::span<const std::int32_t> PromptTokens::window() const {
+  return std::span(recent_).last(std::min(recent_.size(), config_->n_positions));
+}
+
+}  // namespace gpt2

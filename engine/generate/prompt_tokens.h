@@ -1,0 +1,43 @@
+// A prompt of any length, reduced to what a generation uses of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/model/config.h"
+
+namespace gpt2 {
+
+// Fails, naming the first, if an id is outside the vocabulary; ids[0] counts as token
+// `first_index`.
+Status CheckTokenIds(const Config& config, std::span<const std::int32_t> ids,
+                     std::size_t first_index = 0);
+
+// Its memory depends on the model, not on the prompt.
+class PromptTokens {
+ public:
+  explicit PromptTokens(const Config& config) : config_(&config), is_seen_(config.vocab_size) {}
+
+  // Appends some tokens; fails as CheckTokenIds does.
+  Status Add(std::span<const std::int32_t> ids);
+
+  // How many were added.
+  std::size_t size() const { return size_; }
+
+  // The last of them, as many as the context holds.
+  std::span<const std::int32_t> window() const;
+
+  // [vocab_size] whether a token was among them.
+  const std::vector<bool>& is_seen() const { return is_seen_; }
+
+ private:
+  const Config* config_;
+  std::size_t size_ = 0;
+  std::vector<std::int32_t> recent_;  // at most 2 * n_positions, so that few are moved often
+  std::vector<bool> is_seen_;
+};
+
+}  // namespace gpt2

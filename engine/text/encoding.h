@@ -1,0 +1,92 @@
+// The token ids of a text, a portion at a time, in memory that hardly grows with the text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/text/tokenizer.h"
+
+namespace gpt2 {
+
+// Where the byte-pair encoding of one word stands: a word of n bytes begins as n units, one token
+// each, and merging joins neighbours. Takes 3 n bytes and 512 KiB at most (5 n where the vocabulary
+// has more than 65,536 tokens): links and lengths follow from the tokens themselves, and only the
+// next merges are queued. Memory is kept for the next word.
+class WordMerger {
+ public:
+  explicit WordMerger(const Tokenizer& tokenizer)
+      : tokenizer_(&tokenizer), is_wide_(tokenizer.vocab_size() > 65536) {}
+
+  // Encodes `word`: applies the merge of lowest rank, leftmost first, until none applies. Takes
+  // n log n steps. Fails, changing nothing, on a byte that the vocabulary lacks.
+  Status Encode(std::string_view word);
+
+  bool is_done() const { return next_ == size_; }
+  // The next token of the word. Only while !is_done().
+  std::int32_t Next();
+
+ private:
+  // A pair that merges, by rank and by the unit that its left token begins at.
+  struct Candidate {
+    std::uint32_t rank;
+    std::uint32_t left;
+    bool operator>(const Candidate& other) const {
+      return rank != other.rank ? rank > other.rank : left > other.left;
+    }
+  };
+
+  // The token whose first or last unit is `unit`.
+  std::int32_t Token(std::size_t unit) const {
+    return is_wide_ ? wide_[unit] : static_cast<std::int32_t>(narrow_[unit]);
+  }
+  void SetToken(std::size_t unit, std::int32_t token);
+  std::size_t Units(std::size_t unit) const { return tokenizer_->Units(Token(unit)); }
+  const Tokenizer::Merge* MergeAt(std::size_t left) const;
+  void Consider(std::size_t left);
+  void Queue(Candidate candidate);
+  void QueueAll();
+  void Apply(std::size_t left, std::int32_t merged);
+
+  const Tokenizer* tokenizer_;
+  bool is_wide_;
+  std::size_t size_ = 0;               // units of the word
+  std::size_t next_ = 0;               // unit of the token that Next gives
+  std::vector<std::uint16_t> narrow_;  // [size_] tokens, or
+  std::vector<std::int32_t> wide_;     // [size_] tokens
+  std::vector<bool> begins_;           // [size_] whether a token begins at a unit
+  // A heap of the candidates before limit_, least first. Those from limit_ on did not fit: they are
+  // found again when it is empty.
+  std::vector<Candidate> queue_;
+  std::size_t most_queued_ = 0;
+  bool has_limit_ = false;
+  Candidate limit_{};
+};
+
+// Borrows the tokenizer and the text until it is done. Not thread-safe.
+class Encoding {
+ public:
+  Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special);
+
+  // Fills the beginning of `ids` (at least one) with the next ids, and returns how many: fewer than
+  // there is room for only at the end of the text. Fails only where the vocabulary lacks a byte
+  // that the text holds.
+  Result<std::size_t> Next(std::span<std::int32_t> ids);
+
+  bool is_done() const { return text_.empty() && !has_special_ && word_.is_done(); }
+
+ private:
+  void FindSpecial();
+
+  const Tokenizer* tokenizer_;
+  bool finds_special_;
+  std::string_view rest_;  // behind the next end-of-text token
+  std::string_view text_;  // before it, what is not yet encoded
+  bool has_special_ = false;
+  WordMerger word_;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,132 @@
+// The engine's WebAssembly in Node, in memories that are smaller and larger than usual. The `wasm` step of
+// `npm test` builds it.
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { Engine, type EngineFactory } from "../../web/src/worker/engine.js";
+import type { Token } from "../../web/src/shared/types.js";
+
+const root = resolve(import.meta.dirname, "../..");
+const script = resolve(root, "build/wasm/engine/gpt2-simd.mjs");
+const folder = resolve(root, "tests/data/tiny-models/tied");
+const megabyte = 1024 * 1024;
+const pages = (bytes: number) => Math.ceil(bytes / 65536);
+
+/** A vocabulary of ASCII and some merges for the 160 ids of the tiny model. */
+function vocabulary(): { vocab: string; merges: string } {
+  const vocab: Record<string, number> = { Ġ: 32 };
+  for (let byte = 33; byte < 127; ++byte) vocab[String.fromCharCode(byte)] = byte;
+  vocab.aa = 127;
+  vocab.aaaa = 128;
+  return { vocab: JSON.stringify(vocab), merges: "a a\naa aa\n" };
+}
+
+let factory: EngineFactory;
+let code: WebAssembly.Module;
+
+beforeAll(async () => {
+  Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
+  code = await WebAssembly.compile(readFileSync(script.replace(/mjs$/, "wasm")));
+  factory = ((await import(pathToFileURL(script).href)) as { default: EngineFactory }).default;
+});
+
+async function start(memory: WebAssembly.Memory, beforehand = factory): Promise<Engine> {
+  const engine = await Engine.create(beforehand, code, memory, 1);
+  const { vocab, merges } = vocabulary();
+  engine.loadBegin(readFileSync(resolve(folder, "config.json"), "utf8"), vocab, merges, {});
+  engine.loadWeights(readFileSync(resolve(folder, "model.safetensors")));
+  engine.call("_gpt2_load_end");
+  return engine;
+}
+
+function write(engine: Engine, prompt: string): number[] {
+  const ids: number[] = [];
+  engine.start("_gpt2_generate", prompt, { seed: 5, maxNewTokens: 12 });
+  for (;;) {
+    const step = engine.call("_gpt2_step") as { tokens: Token[]; isDone: boolean };
+    ids.push(...step.tokens.map((token) => token.id));
+    if (step.isDone) return ids;
+  }
+}
+
+const codeOf = (run: () => unknown): unknown => {
+  try {
+    run();
+    return "no error";
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : error;
+  }
+};
+
+describe.skipIf(!existsSync(script))("the engine", () => {
+  const small = (bytes: number) =>
+    new WebAssembly.Memory({ initial: pages(4 * megabyte), maximum: pages(bytes) });
+
+  it("says that memory is out, and goes on", async () => {
+    const engine = await start(small(12 * megabyte));
+    const expected = write(engine, "Once");
+    const long = "a".repeat(4_000_000); // one word: three times its size, and its own
+    expect(codeOf(() => engine.tokenize(long, {}))).toBe("out-of-memory");
+    expect(codeOf(() => engine.start("_gpt2_generate", long, {}))).toBe("out-of-memory");
+    expect(codeOf(() => engine.start("_gpt2_score", long, {}))).toBe("out-of-memory");
+    expect(codeOf(() => engine.detokenize(Array.from({ length: 2_900_000 }, () => 128)))).toBe(
+      "out-of-memory",
+    );
+    for (let i = 0; i < 5; ++i) expect(codeOf(() => engine.tokenize(long, {}))).toBe("out-of-memory");
+    expect(write(engine, "Once")).toEqual(expected);
+    expect(engine.tokenize("aaaaa", {})).toEqual([128, 97]);
+  });
+
+  it("tokenizes 3 MB in 4 times that and a megabyte", async () => {
+    const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model
+    for (const word of ["a", "ab ", "aaa bbbb"]) {
+      const text = word.repeat(3 * megabyte).slice(0, 3 * megabyte);
+      const ids = engine.tokenize(text, {});
+      expect(ids.length).toBeGreaterThan(text.length / 5);
+      expect(ids.slice(0, 3)).toEqual(engine.tokenize(text.slice(0, 100), {}).slice(0, 3));
+    }
+  });
+
+  it("takes a prompt of 10 MB", async () => {
+    const engine = await start(small(16 * megabyte));
+    const end = " the end of it all, forty-eight tokens and more in all of it";
+    const ids = write(engine, "ab ".repeat(3_333_333) + end);
+    expect(ids).toEqual(write(engine, end));
+  });
+
+  it("hands out the scores of 300,000 tokens as they come", async () => {
+    const engine = await start(small(8 * megabyte));
+    const ids = Array.from({ length: 300_000 }, (_, i) => 33 + (i % 90));
+    let step = engine.start("_gpt2_score", ids, { stride: 47 }) as { done: number; tokens: unknown[] };
+    const before = engine.memoryBytes;
+    for (let done = step.tokens.length, i = 0; i < 500; ++i) {
+      step = engine.call("_gpt2_score_step") as typeof step;
+      done += step.tokens.length;
+      expect(step.tokens.length).toBeLessThanOrEqual(16);
+      expect(step.done).toBe(done);
+    }
+    expect(engine.memoryBytes).toBe(before);
+  });
+
+  it("works with pointers above 2 GiB", async ({ skip }) => {
+    let memory: WebAssembly.Memory;
+    try {
+      memory = new WebAssembly.Memory({ initial: pages(64 * megabyte), maximum: 65536 });
+      memory.grow(pages(2300 * megabyte));
+    } catch {
+      return skip(); // there is no room for it here
+    }
+    const expected = write(await start(small(16 * megabyte)), "Once");
+    let above = 0;
+    const engine = await start(memory, async (options) => {
+      const module = await factory(options);
+      while (above < 2 ** 31) above = module._gpt2_allocate(100 * megabyte) >>> 0;
+      return module;
+    });
+    expect(write(engine, "Once")).toEqual(expected);
+    expect(engine.tokenize("aaaaa", {})).toEqual([128, 97]);
+    expect(engine.detokenize([128, 97])).toBe("aaaaa");
+    expect(engine.sha256(new Uint8Array([97, 98, 99])).slice(0, 8)).toBe("ba7816bf");
+  });
+});
