@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import {
   buildPreset,
+  browserTestTargets,
   buildWeb,
   engineTargets,
   ensureNodeModules,
@@ -61,6 +62,12 @@ const steps = {
     buildPreset("native", { targets: ["gpt2-weights"] });
     buildWeb();
     show("npx", ["playwright", "test", "-c", "tests/e2e/playwright.config.ts"]);
+  },
+  browsers() {
+    buildPreset("native", { targets: ["gpt2-weights"] });
+    buildWeb();
+    buildPreset("wasm", { targets: browserTestTargets });
+    show("npx", ["playwright", "test", "-c", "tests/browsers/playwright.config.ts"]);
   },
 };
 

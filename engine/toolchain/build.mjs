@@ -50,10 +50,11 @@ export function buildPreset(preset, { targets = [], quiet = false } = {}) {
   });
 }
 
+const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
 /** The targets of the four builds of the engine. */
-export const engineTargets = ["simd", "simd-relaxed", "threads", "threads-relaxed"].map(
-  (name) => `gpt2-${name}`,
-);
+export const engineTargets = variants.map((name) => `gpt2-${name}`);
+/** Those of the engine's tests for browsers. */
+export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 
 export function buildWeb() {
   ensureNodeModules();

@@ -11,7 +11,15 @@ export const buildPackages = [
   "nlohmann-json3-dev",
 ];
 /** For the tests. */
-export const testPackages = ["chromium", "clang-format-19", "googletest", "libgtest-dev"];
+export const testPackages = [
+  "chromium",
+  "clang-format-19",
+  "firefox-esr",
+  "googletest",
+  "libgtest-dev",
+  "webkit2gtk-driver",
+  "xvfb",
+];
 /** For the native benchmarks. */
 export const benchPackages = ["chromium", "libbenchmark-dev"];
 

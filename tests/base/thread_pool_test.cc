@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -12,14 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/threads.h"
+
 namespace gpt2 {
 namespace {
 
-#ifdef __EMSCRIPTEN__
-constexpr std::size_t kMostThreads = 1;  // this build has none
-#else
-constexpr std::size_t kMostThreads = 8;
-#endif
+constexpr std::size_t kMostThreads = testing::kHasThreads ? 8 : 1;
 
 TEST(ThreadPool, EveryItemRunsExactlyOnce) {
   for (std::size_t threads = 1; threads <= kMostThreads; ++threads) {
@@ -47,6 +46,19 @@ TEST(ThreadPool, LoopsInARowSeeEachOthersWrites) {
     });
   }
   for (const int value : values) EXPECT_EQ(value, 2000);
+}
+
+TEST(ThreadPool, HelpersRunBesideTheCaller) {
+  constexpr std::size_t kThreads = std::min<std::size_t>(2, kMostThreads);
+  ThreadPool pool(kThreads);
+  std::atomic<std::size_t> arrived{0};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  pool.ParallelFor(kThreads, 1, [&](std::size_t, std::size_t) {
+    ++arrived;  // each waits for all others
+    while (arrived < kThreads && std::chrono::steady_clock::now() < deadline) {
+    }
+  });
+  EXPECT_LT(std::chrono::steady_clock::now(), deadline);
 }
 
 TEST(ThreadPool, OnlyAsManyThreadsAsWereSetTakePart) {

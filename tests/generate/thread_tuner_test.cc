@@ -3,16 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/test_model.h"
+#include "tests/support/threads.h"
 
 namespace gpt2::testing {
 namespace {
 
 TEST(TuneThreads, LeavesThePoolAtWhatItReturnsAndChangesNoLogit) {
-#ifdef __EMSCRIPTEN__
-  constexpr std::size_t kThreads = 1;  // this build has none
-#else
-  constexpr std::size_t kThreads = 6;
-#endif
+  constexpr std::size_t kThreads = kHasThreads ? 6 : 1;
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8, kThreads);

@@ -349,6 +349,10 @@ TEST(BestKernels, AreExactWhereTestsRun) {
   EXPECT_TRUE(BestKernelsAreExact());
 }
 
+TEST(BestKernels, AreThoseThatTheBuildIsMadeFor) {
+  EXPECT_EQ(BestKernels().name, GPT2_FASTEST_KERNELS);
+}
+
 TEST(KernelTables, EachIsCompleteAndCanBeForcedByName) {
   ASSERT_GE(KernelTables().size(), 2u);
   EXPECT_EQ(KernelTables()[0]->name, "reference");

@@ -1,0 +1,30 @@
+// What the core needs of a browser, whichever way it is driven.
+
+export interface Browser {
+  /** Name and version. */
+  readonly name: string;
+  /** Loads a page, to the end of its load event. */
+  open(url: string): Promise<void>;
+  /** The value of an asynchronous JavaScript expression in the page: a string. */
+  evaluate(expression: string): Promise<string>;
+  /** Ends all its processes and removes its profile. */
+  close(): Promise<void>;
+}
+
+/** `promise`, or an error that says what was waited for. */
+export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new TimeoutError(`${what} took longer than ${milliseconds} ms`)),
+      milliseconds,
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export class TimeoutError extends Error {}

@@ -1,0 +1,211 @@
+// The end-to-end core in every browser: what is built into web/dist, on hosts with the headers that
+// threads need and without, gives what the native command line gives.
+import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
+import { expect, test } from "@playwright/test";
+import type * as Gpt2 from "../../web/src/client/index.js";
+import { TimeoutError, within, type Browser } from "./browser.js";
+import { cases } from "./cases.js";
+import { serve, type StaticHost } from "./static-host.js";
+
+const root = resolve(import.meta.dirname, "../..");
+
+const patienceMs = 20_000;
+/** How far loading has come, in a page of these tests or in the project's own. */
+const loadingStage =
+  'Promise.resolve(String(globalThis.stage ?? document.getElementById("loading-stage")?.textContent))';
+const prompt = "One day, a little girl named Lily found";
+const call = { maxNewTokens: 40, seed: 7 };
+
+function native(...args: string[]): { ids: number[]; text: string; finish_reason: string } {
+  const program = resolve(root, "build/native/weights_tools/gpt2-weights");
+  const options = ["--json", "--max-new-tokens", String(call.maxNewTokens), "--seed", String(call.seed)];
+  const model = resolve(root, "web/models/demo");
+  const output = execFileSync(program, ["generate", model, "--prompt", prompt, ...options, ...args]);
+  return JSON.parse(output.toString()) as ReturnType<typeof native>;
+}
+
+let isolated: StaticHost;
+let plain: StaticHost;
+test.beforeAll(async () => {
+  const folders = { "/": resolve(root, "web/dist") };
+  [isolated, plain] = await Promise.all([serve(true, folders), serve(false, folders)]);
+});
+test.afterAll(() => Promise.all([isolated.close(), plain.close()]));
+
+for (const { name, launch, mostHangs, ...choices } of cases) {
+  test.describe.serial(name, () => {
+    let browser: Browser;
+    let hangs = 0;
+
+    test.beforeAll(async () => void (browser = await launch()));
+    test.afterAll(async () => {
+      console.log(`${browser.name}: ${hangs} loads repeated`);
+      await browser.close();
+    });
+
+    /** What `attempt` gives, a load of a model included; see `mostHangs` of cases.ts. */
+    async function repeatHangs<T>(attempt: () => Promise<T>): Promise<T> {
+      for (;;) {
+        try {
+          return await attempt();
+        } catch (error) {
+          if (!(error instanceof TimeoutError) || hangs === mostHangs) throw error;
+          // Only where the engine was about to start its threads: any other delay is a failure.
+          const stage = await within(patienceMs, "asking for the stage", browser.evaluate(loadingStage));
+          if (stage !== "config" && stage !== "Starting the engine") throw error;
+          hangs += 1;
+        }
+      }
+    }
+
+    /** What `source`, an async function, resolves to in a new page. */
+    function inPage<T>(host: StaticHost, source: string): Promise<T> {
+      return repeatHangs(async () => {
+        await browser.open(`${host.origin}/blank.html`);
+        const answer = browser.evaluate(`(${source})().then(JSON.stringify)`);
+        return JSON.parse(await within(patienceMs, `the test in ${browser.name}`, answer)) as T;
+      });
+    }
+
+    /** Waits until a condition holds in a page that may be reloaded meanwhile. */
+    async function until(condition: string): Promise<void> {
+      const start = performance.now();
+      for (;;) {
+        const answer = browser.evaluate(`Promise.resolve(String(${condition}))`).catch(() => "reloaded");
+        if ((await within(patienceMs, condition, answer)) === "true") return;
+        if (performance.now() - start > patienceMs) throw new TimeoutError(`never: ${condition}`);
+        await new Promise((later) => setTimeout(later, 100));
+      }
+    }
+
+    /** What `use` gives with the demo model, loaded with two threads where there are any. */
+    function withModel<A, T>(
+      host: StaticHost,
+      use: (model: Gpt2.Model, argument: A) => Promise<T>,
+      argument: A,
+    ) {
+      return inPage<T>(
+        host,
+        `async () => {
+          const { loadModel } = await import("/gpt2.js");
+          const onProgress = ({ stage }) => (globalThis.stage = stage);
+          const model = await loadModel("/models/demo/", { threads: 2, onProgress });
+          try {
+            return await (${use.toString()})(model, ${JSON.stringify(argument)});
+          } finally {
+            await model.dispose();
+          }
+        }`,
+      );
+    }
+
+    for (const where of ["isolated", "plain"] as const) {
+      const { variant, threads, notice } = choices[where];
+
+      test(`writes the native tokens on a host ${where === "plain" ? "without" : "with"} headers, as ${variant}`, async () => {
+        const found = await withModel(
+          where === "isolated" ? isolated : plain,
+          async (model, [text, options]) => {
+            const { tokens, finishReason } = await model.complete(text, options);
+            return { info: model.info, ids: tokens.map((token) => token.id), finishReason };
+          },
+          [prompt, call] as const,
+        );
+        expect(found.info.variant).toBe(variant);
+        expect(found.info.threads).toBe(threads);
+        if (notice) expect(found.info.notice).toMatch(notice);
+        else expect(found.info.notice).toBeNull();
+        const expected = native();
+        expect(found.ids).toEqual(expected.ids);
+        expect(found.finishReason).toBe(expected.finish_reason);
+      });
+    }
+
+    test("stops before a stop string", async () => {
+      const found = await withModel(
+        isolated,
+        async (model, [text, options]) => {
+          const { text: written, finishReason } = await model.complete(text, { ...options, stop: "She" });
+          return { text: written, finish_reason: finishReason };
+        },
+        [prompt, call] as const,
+      );
+      const { text, finish_reason } = native("--stop", "She");
+      expect(found).toEqual({ text, finish_reason });
+      expect(finish_reason).toBe("stop");
+    });
+
+    test("aborts with the signal's reason, and answers the next request", async () => {
+      const found = await withModel(
+        isolated,
+        async (model, [text, options]) => {
+          const controller = new AbortController();
+          let tokens = 0;
+          let reason = "none";
+          try {
+            const endless = { maxNewTokens: 4000, ignoreEos: true, signal: controller.signal };
+            for await (const _ of model.generate(text, endless))
+              if (++tokens === 3) controller.abort(new Error("enough"));
+          } catch (error) {
+            reason = String(error);
+          }
+          const next = await model.complete(text, options);
+          return { reason, tokens, ids: next.tokens.map((token) => token.id) };
+        },
+        [prompt, call] as const,
+      );
+      expect(found.reason).toBe("Error: enough");
+      expect(found.tokens).toBeLessThan(1000);
+      expect(found.ids).toEqual(native().ids);
+    });
+
+    test("names the file of a model that is not there, and loads another after it", async () => {
+      const found = await inPage<{ name: string; code: string; message: string; ids: number[] }>(
+        isolated,
+        `async () => {
+          const { loadModel } = await import("/gpt2.js");
+          const error = await loadModel("/models/none/").catch((caught) => caught);
+          const onProgress = ({ stage }) => (globalThis.stage = stage);
+          const model = await loadModel("/models/demo/", { threads: 2, onProgress });
+          const ids = await model.tokenize(${JSON.stringify(prompt)});
+          await model.dispose();
+          return { name: error.name, code: error.code, message: error.message, ids };
+        }`,
+      );
+      expect(found.name).toBe("LoadError");
+      expect(found.code).toBe("not-found");
+      expect(found.message).toContain("/models/none/config.json");
+      expect(found.ids.length).toBeGreaterThan(5);
+    });
+
+    test("runs the page on a host without headers", async () => {
+      const text = (id: string) => `document.getElementById("${id}").textContent`;
+      const found = await repeatHangs(async () => {
+        await browser.open(`${plain.origin}/index.html`);
+        await until(`${text("engine")}.includes("thread")`);
+        await browser.evaluate(
+          `(async () => {
+            document.getElementById("prompt").value = ${JSON.stringify(prompt)};
+            document.getElementById("generate").click();
+            return "";
+          })()`,
+        );
+        await until(`${text("finish")}.includes("Seed")`);
+        const shown = await browser.evaluate(
+          `(async () => JSON.stringify({
+            engine: ${text("engine")},
+            notice: document.getElementById("notice").hidden ? "" : ${text("notice")},
+            output: ${text("output")},
+          }))()`,
+        );
+        return JSON.parse(shown) as { engine: string; notice: string; output: string };
+      });
+      const { variant, notice } = choices.page;
+      expect(found.engine).toContain(`${variant},`);
+      expect(found.output.length).toBeGreaterThan(prompt.length + 20);
+      if (notice) expect(found.notice).toMatch(notice);
+      else expect(found.notice).toBe("");
+    });
+  });
+}

@@ -1,0 +1,39 @@
+// Runs a build of engine_tests in the browser. A worker, because main() blocks until all tests are done.
+// It is told `module` (URL), `files` ([path in its file system, URL] of what the tests read), `options` of
+// the command line and `report`, the path that these have the tests write to. It answers with {line} as
+// the tests print and one {exit}: {status, report}, or {error}.
+
+self.onmessage = async ({ data: { module, files, options, report } }) => {
+  const fail = (error) => self.postMessage({ error: String(error?.message ?? error) });
+  self.onerror = fail; // of a thread that ended in a trap
+  try {
+    const { default: createTests } = await import(module);
+    const contents = await Promise.all(
+      files.map(async ([path, url]) => {
+        const response = await fetch(url);
+        if (!response.ok) throw new Error(`${url}: the host answered ${response.status}`);
+        return [path, new Uint8Array(await response.arrayBuffer())];
+      }),
+    );
+    let fileSystem;
+    await createTests({
+      arguments: options,
+      preRun({ FS }) {
+        fileSystem = FS;
+        for (const [path, bytes] of contents) {
+          FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+          FS.writeFile(path, bytes);
+        }
+      },
+      print: (line) => self.postMessage({ line }),
+      printErr: (line) => self.postMessage({ line }),
+      onAbort: fail,
+      onExit(status) {
+        const text = fileSystem.readFile(report, { encoding: "utf8" });
+        self.postMessage({ exit: { status, report: JSON.parse(text) } });
+      },
+    });
+  } catch (error) {
+    if (error?.name !== "ExitStatus") fail(error);
+  }
+};

@@ -1,0 +1,33 @@
+// Debian's Firefox ESR, driven by Puppeteer over WebDriver BiDi.
+import puppeteer from "puppeteer-core";
+import { within, type Browser } from "./browser.js";
+
+const patienceMs = 30_000;
+
+export async function launchFirefox(): Promise<Browser> {
+  const browser = await puppeteer.launch({
+    browser: "firefox",
+    executablePath: "/usr/bin/firefox-esr",
+    headless: true,
+    timeout: patienceMs,
+  });
+  let page = await browser.newPage();
+  return {
+    name: (await browser.version()).replace("firefox/", "Firefox "),
+    async open(url) {
+      // A page of its own each time, so that what hangs in one is left behind with it.
+      const last = page;
+      page = await browser.newPage();
+      await within(patienceMs, "closing a page of Firefox", last.close());
+      await page.goto(url, { timeout: patienceMs });
+    },
+    evaluate: (expression) => page.evaluate(expression) as Promise<string>,
+    async close() {
+      try {
+        await within(patienceMs, "closing Firefox", browser.close());
+      } finally {
+        browser.process()?.kill("SIGKILL"); // no effect on one that has ended
+      }
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from "@playwright/test";
+import e2e from "../e2e/playwright.config.js";
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../../build/browsers",
+  forbidOnly: Boolean(process.env.CI),
+  workers: 1, // pages compute on all cores
+  timeout: 120_000,
+  reporter: [["list"]],
+  use: { launchOptions: e2e.use?.launchOptions ?? {} },
+});

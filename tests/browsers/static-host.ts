@@ -1,0 +1,47 @@
+// A static host on a port of its own, with the headers of cross-origin isolation or without.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import sirv from "sirv";
+
+export interface StaticHost {
+  /** Without a slash at the end. */
+  origin: string;
+  close(): Promise<void>;
+}
+
+/** Serves each folder of `folders` below the path that it is listed by, and an empty page at /blank.html. */
+export async function serve(
+  isolated: boolean,
+  folders: Readonly<Record<string, string>>,
+): Promise<StaticHost> {
+  const setHeaders = (response: { setHeader(name: string, value: string): unknown }) => {
+    if (!isolated) return;
+    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+  };
+  // Read anew for each request: tests are rebuilt while a host runs.
+  const mounts = Object.entries(folders).map(
+    ([path, folder]) => [path, sirv(folder, { dev: true, setHeaders })] as const,
+  );
+  const server = createServer((request, response) => {
+    const url = request.url ?? "/";
+    if (url === "/blank.html") {
+      setHeaders(response);
+      response.setHeader("Content-Type", "text/html");
+      return void response.end("<!doctype html><title>blank</title>");
+    }
+    const mount = mounts.find(([path]) => url.startsWith(path));
+    if (!mount) return void response.writeHead(404).end();
+    request.url = url.slice(mount[0].length - 1);
+    mount[1](request, response, () => void response.writeHead(404).end());
+  });
+  await new Promise<void>((listening) => server.listen(0, "localhost", listening));
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
