@@ -15,10 +15,7 @@ export interface Browser {
 export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TimeoutError(`${what} took longer than ${milliseconds} ms`)),
-      milliseconds,
-    );
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${milliseconds} ms`)), milliseconds);
   });
   try {
     return await Promise.race([promise, late]);
@@ -26,5 +23,3 @@ export async function within<T>(milliseconds: number, what: string, promise: Pro
     clearTimeout(timer);
   }
 }
-
-export class TimeoutError extends Error {}

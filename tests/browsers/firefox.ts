@@ -2,7 +2,7 @@
 import puppeteer from "puppeteer-core";
 import { within, type Browser } from "./browser.js";
 
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 export async function launchFirefox(): Promise<Browser> {
   const browser = await puppeteer.launch({

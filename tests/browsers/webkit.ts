@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { Builder, Capabilities, type WebDriver } from "selenium-webdriver";
 import { within, type Browser } from "./browser.js";
 
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 function miniBrowser(): string {
   const libraries = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu`;
@@ -83,7 +83,7 @@ export async function launchWebKit(environment: Record<string, string> = {}): Pr
   process.once("exit", endAll); // where the tests themselves are ended
   try {
     const driver = await within(patienceMs, "starting WebKitGTK", connect(port));
-    await driver.manage().setTimeouts({ script: 4 * patienceMs, pageLoad: patienceMs });
+    await driver.manage().setTimeouts({ script: 3 * patienceMs, pageLoad: patienceMs });
     const version = (await driver.getCapabilities()).get("browserVersion") as string;
     return {
       name: `WebKitGTK ${version}`,
