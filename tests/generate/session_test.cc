@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/format/vocabulary_files.h"
+#include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
@@ -29,7 +30,7 @@ class SessionTest : public ::testing::Test {
   std::vector<std::vector<std::int32_t>> FinishAll(Session& session) {
     std::vector<std::vector<std::int32_t>> ids(session.continuations());
     while (!session.is_done()) {
-      for (const GeneratedToken& token : session.Step().value()) {
+      for (const GeneratedToken& token : NextTokens(session)) {
         ids[token.continuation].push_back(token.id);
       }
     }
@@ -116,7 +117,8 @@ TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
       options.logprobs = 2;
       std::vector<std::vector<GeneratedToken>> expected(n), found(n);
       const auto step = [](Session& session, std::vector<std::vector<GeneratedToken>>& tokens) {
-        for (GeneratedToken& token : session.Step()) tokens[token.continuation].push_back(token);
+        for (GeneratedToken& token : NextTokens(session))
+          tokens[token.continuation].push_back(token);
       };
       Session whole = Begin(prompt, options);
       while (!whole.is_done()) step(whole, expected);
@@ -145,7 +147,7 @@ TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
 
 TEST_F(SessionTest, ResumingAtOnceReadsNothingAgain) {
   Session session = Begin(Ids(20), {.max_new_tokens = 10, .temperature = 0});
-  while (session.read_tokens() < 20) session.Step();
+  while (session.read_tokens() < 20) NextTokens(session);
   session.Suspend();
   ASSERT_TRUE(session.Resume().ok());
   EXPECT_EQ(model.context->sequence().pending(), 1u);
@@ -179,7 +181,7 @@ TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
   GenerateOptions options{.max_new_tokens = 1, .temperature = 0, .logprobs = 160};
   options.repetition_penalty = 5;
   Session session = Begin(Ids(4), options);
-  const std::vector<GeneratedToken> tokens = session.Step().value();
+  const std::vector<GeneratedToken> tokens = NextTokens(session);
   ASSERT_EQ(tokens.size(), 1u);
   double total = 0;
   for (const TokenLogprob& other : tokens[0].top) {
@@ -217,15 +219,14 @@ TEST_F(SessionTest, ContinuationsEndByThemselves) {
   Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
   std::vector<std::string> texts(4);
   while (!session.is_done()) {
-    for (const GeneratedToken& token : session.Step().value())
-      texts[token.continuation] += token.text;
+    for (const GeneratedToken& token : NextTokens(session)) texts[token.continuation] += token.text;
   }
   options.n = 1;
   for (std::size_t i = 0; i < texts.size(); ++i, ++options.seed) {
     Session alone = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), options).value());
     std::string text;
     while (!alone.is_done()) {
-      for (const GeneratedToken& token : alone.Step().value()) text += token.text;
+      for (const GeneratedToken& token : NextTokens(alone)) text += token.text;
     }
     EXPECT_EQ(texts[i], text);
     EXPECT_EQ(session.finish(i), alone.finish());
@@ -286,7 +287,7 @@ TEST_F(SessionTest, StopStringsEndTheTextBeforeThem) {
     Session session = std::move(Session::Begin(*model.context, &tokenizer, Ids(4), with).value());
     std::string text;
     while (!session.is_done()) {
-      for (const GeneratedToken& token : session.Step().value()) text += token.text;
+      for (const GeneratedToken& token : NextTokens(session)) text += token.text;
     }
     reason = session.finish();
     return text;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/generate/session.h"
+#include "tests/support/session_steps.h"
 #include "tests/support/test_model.h"
 #include "tests/support/threads.h"
 
@@ -95,7 +96,7 @@ TEST_P(TinyModel, GreedyContinuationIsTheReferences) {
       std::move(Session::Begin(*model.context, nullptr, golden.greedy_prompt, options).value());
   std::vector<std::int32_t> ids;
   while (session.finish() == FinishReason::kNone) {
-    for (const GeneratedToken& token : session.Step().value()) ids.push_back(token.id);
+    for (const GeneratedToken& token : NextTokens(session)) ids.push_back(token.id);
   }
   EXPECT_EQ(ids, golden.greedy_ids);
 }
