@@ -8,6 +8,7 @@ export default defineConfig({
       "weights_tools/**/*.test.ts",
       "repository/**/*.test.ts",
       "text/**/*.test.ts",
+      "mutate/**/*.test.ts",
     ],
     testTimeout: 60_000,
     execArgv: ["--expose-gc"], // what becomes of models that nobody holds

@@ -1,0 +1,22 @@
+// Faults that change nothing that a test could or should notice: equivalent.json lists them, each with its reason.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { allFaults, isOf } from "./sources.mjs";
+
+/** `[{ file, code, faults?, reason }]`: the line's code, and the faults on it as "before -> after", or else all. */
+export function readEquivalents() {
+  return JSON.parse(readFileSync(join(import.meta.dirname, "equivalent.json"), "utf8"));
+}
+
+/** Throws where an entry speaks of code or a fault that is no longer there. */
+export function checkEquivalents(root, files, entries) {
+  const faults = allFaults(root, files, []);
+  for (const entry of entries) {
+    const named = entry.faults?.map((fault) => ({ ...entry, faults: [fault] })) ?? [entry];
+    for (const one of named) {
+      if (faults.some((fault) => isOf(one, fault))) continue;
+      throw new Error(`equivalent.json is stale: ${JSON.stringify(one)} cannot be planted any more`);
+    }
+    if (!entry.reason) throw new Error(`equivalent.json gives no reason for ${JSON.stringify(entry)}`);
+  }
+}

@@ -1,0 +1,90 @@
+// `npm run mutate`: plants small faults in the C++ sources, one at a time, and lists those that no test notices.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { checkEquivalents, readEquivalents } from "./equivalents.mjs";
+import { printFault, printScores } from "./report.mjs";
+import { allFaults, inRandomOrder, mutableFiles } from "./sources.mjs";
+import { findKiller, measure } from "./tests.mjs";
+import { Workspace } from "./workspace.mjs";
+
+const usage = `npm run mutate -- [options]
+  --seed S      which faults are planted, and in which order (default: at random)
+  --count N     how many that compile (default 300)
+  --only PATH   only in files that begin so: engine/text, weights_tools/quantizer.cc; may be given again
+  --replay ID   only this fault; may be given again; "survivors" stands for those of the last run
+  --workers N   faults at once (default 2)
+  --list        prints the faults without planting them`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    count: { type: "string", default: "300" },
+    only: { type: "string", multiple: true, default: [""] },
+    replay: { type: "string", multiple: true },
+    workers: { type: "string", default: "2" },
+    list: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+
+const root = resolve(import.meta.dirname, "../..");
+const folder = join(root, "build/mutate");
+const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : Number(values.seed);
+console.log(`seed ${seed}`);
+
+const workspace = new Workspace(root, folder);
+const equivalents = readEquivalents();
+const files = mutableFiles(workspace.files);
+checkEquivalents(workspace.tree, files, equivalents);
+const faults = allFaults(workspace.tree, files, equivalents);
+const lastSurvivors = join(folder, "survivors.json");
+const replayed = values.replay?.flatMap((id) =>
+  id === "survivors" ? JSON.parse(readFileSync(lastSurvivors, "utf8")) : [id],
+);
+const queue = replayed
+  ? replayed.map((id) => faults.find((fault) => fault.id === id) ?? fail(`there is no fault ${id}`))
+  : inRandomOrder(
+      faults.filter(({ file }) => values.only.some((prefix) => file.startsWith(prefix))),
+      seed,
+    );
+const count = replayed ? queue.length : Math.min(Number(values.count), queue.length);
+if (values.list) {
+  for (const fault of queue.slice(0, count)) printFault("fault", fault);
+  process.exit(0);
+}
+
+const tests = await measure(workspace);
+
+console.log(`${faults.length} possible faults`);
+
+const results = [];
+let next = 0;
+async function work(slot) {
+  while (next < queue.length && results.filter(Boolean).length < count) {
+    const index = next++;
+    const fault = queue[index];
+    const link = await workspace.plant(fault, slot);
+    const killer = link ? await findKiller(fault, link, tests) : null;
+    if (killer === null) continue; // does not compile: does not count
+    results[index] = { ...fault, killer };
+    printFault(killer === undefined ? "SURVIVED" : "killed", fault, killer);
+  }
+}
+await Promise.all(Array.from({ length: Number(values.workers) }, (_, slot) => work(slot)));
+
+const planted = results.filter(Boolean).slice(0, count);
+writeFileSync(
+  lastSurvivors,
+  JSON.stringify(planted.filter(({ killer }) => killer === undefined).map(({ id }) => id)),
+);
+printScores(planted, seed);
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}

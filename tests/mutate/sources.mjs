@@ -1,0 +1,77 @@
+// Where faults are planted, and which of all possible ones are.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { faultsOf } from "./faults.mjs";
+
+// Compiled for WebAssembly alone: no native test can notice what happens there.
+const onlyWasm = new Set(["engine/api/module.cc", "engine/kernels/relaxed_simd.cc"]);
+
+/** The source files among `files` in which faults are planted. */
+export const mutableFiles = (files) =>
+  files.filter((file) => /^(engine|weights_tools)\/.*\.(h|cc)$/.test(file) && !onlyWasm.has(file));
+
+/** The folder that a file is counted under: engine/text, weights_tools. */
+export const folderOf = (file) =>
+  file
+    .split("/")
+    .slice(0, file.startsWith("engine/") ? 2 : 1)
+    .join("/");
+
+/**
+ * The faults that change what the program does, of `files` below `root`: those of faultsOf, each with its file, id and
+ * line of code, without the ones of `equivalents`.
+ */
+export function allFaults(root, files, equivalents) {
+  return files.flatMap((file) => {
+    const source = readFileSync(join(root, file), "utf8");
+    const lines = source.split("\n");
+    const seen = new Map();
+    return faultsOf(source)
+      .map((fault) => {
+        const place = `${file}:${fault.line}:${fault.column}`;
+        const nth = (seen.get(place) ?? 0) + 1;
+        seen.set(place, nth);
+        return { ...fault, file, id: `${place}:${nth}`, code: lines[fault.line - 1].trim() };
+      })
+      .filter((fault) => !equivalents.some((entry) => isOf(entry, fault)));
+  });
+}
+
+/** Whether an entry of equivalent.json speaks of this fault; without "faults" it speaks of all on its line. */
+export function isOf(entry, { file, code, before, after }) {
+  return (
+    entry.file === file && entry.code === code && (entry.faults?.includes(`${before} -> ${after}`) ?? true)
+  );
+}
+
+/** `faults` in the order in which they are planted: lines at random, on each line one fault at random. */
+export function inRandomOrder(faults, seed) {
+  const random = randomNumbers(seed);
+  const lines = [...groupsOf(faults, ({ file, line }) => `${file}:${line}`).values()];
+  for (let i = lines.length - 1; i > 0; --i) {
+    const j = Math.floor(random() * (i + 1));
+    [lines[i], lines[j]] = [lines[j], lines[i]];
+  }
+  return lines.map((line) => line[Math.floor(random() * line.length)]);
+}
+
+/** `items` by what `keyOf` says of them, in the order of their first ones. */
+export function groupsOf(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}
+
+// Mulberry32 (Tommy Ettinger, 2017): numbers in [0, 1), the same for the same seed everywhere.
+function randomNumbers(seed) {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let z = Math.imul(state ^ (state >>> 15), 1 | state);
+    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z;
+    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

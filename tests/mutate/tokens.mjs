@@ -1,0 +1,41 @@
+// The tokens of a C++ source file, as far as planting faults needs them.
+
+const pattern = new RegExp(
+  [
+    String.raw`(?<space>\s+)`,
+    String.raw`(?<comment>//[^\n]*|/\*[^]*?\*/)`,
+    String.raw`(?<directive>(?<=^[ \t]*)#(?:\\\n|[^\n])*)`, // with the lines that it goes on to
+    String.raw`(?<text>R"(?<mark>[^(]*)\([^]*?\)\k<mark>"|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')`,
+    String.raw`(?<number>0[xX][\da-fA-F.']+(?:[pP][+-]?\d+)?\w*|\.?\d[\d.']*(?:[eE][+-]?\d+)?\w*)`,
+    String.raw`(?<name>[A-Za-z_]\w*)`,
+    String.raw`(?<operator><<=|>>=|<=>|->\*|\.\.\.|[-+*/%&|^=!<>]=|&&|\|\||<<|\+\+|--|->|::|[^])`,
+  ].join("|"),
+  "gym",
+);
+
+/**
+ * The tokens of `source` without white space and comments: `{ kind, text, start, end }` with kinds directive, text
+ * (strings and characters), number, name and operator. `>>` is two tokens, as in templates.
+ */
+export function tokensOf(source) {
+  const tokens = [];
+  for (const match of source.matchAll(pattern)) {
+    const kind = ["comment", "directive", "text", "number", "name", "operator"].find(
+      (group) => match.groups[group] !== undefined,
+    );
+    if (kind === undefined || kind === "comment") continue;
+    tokens.push({ kind, text: match[0], start: match.index, end: match.index + match[0].length });
+  }
+  return tokens;
+}
+
+/** The index of the bracket that closes the one at `open`; the last token's where none does. */
+export function closing(tokens, open) {
+  let depth = 0;
+  for (let i = open; i < tokens.length; ++i) {
+    if (tokens[i].kind !== "operator") continue;
+    if ("([{".includes(tokens[i].text)) ++depth;
+    else if (")]}".includes(tokens[i].text) && --depth === 0) return i;
+  }
+  return tokens.length - 1;
+}

@@ -1,0 +1,159 @@
+// A copy of the tree with a build of its own, in which faulty programs are made: the checkout stays as it is.
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { aptInstall, buildPackages, testPackages } from "../../engine/toolchain/system-packages.mjs";
+import { run } from "./program.mjs";
+
+const copied = [
+  "CMakeLists.txt",
+  "CMakePresets.json",
+  "package.json",
+  "engine",
+  "tests",
+  "weights_tools",
+  "web/models",
+];
+const programs = {
+  engine_tests: "tests/engine_tests",
+  tools_tests: "tests/tools_tests",
+  "gpt2-weights": "weights_tools/gpt2-weights",
+};
+
+// Quick to compile, with assertions; warnings are no errors, as a fault may leave something unused.
+const options = [
+  "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+  "-DCMAKE_CXX_FLAGS=-w -D_GLIBCXX_ASSERTIONS",
+  "-DGPT2_TESTS=ON",
+];
+
+export class Workspace {
+  /** Copies the tree of `root` to `folder` and builds it; only what has changed since the last time. */
+  constructor(root, folder) {
+    aptInstall([...buildPackages, ...testPackages]);
+    this.folder = folder;
+    this.tree = join(folder, "tree");
+    this.build = join(this.tree, "build/native");
+    this.files = this.#copy(root);
+    const shown = { cwd: this.tree, stdio: ["ignore", "ignore", "inherit"] };
+    if (!existsSync(join(this.build, "build.ninja"))) {
+      execFileSync("cmake", ["--preset", "native", ...options], shown);
+    }
+    execFileSync(
+      "ninja",
+      ["-C", this.build, "-j", String(availableParallelism()), ...Object.keys(programs)],
+      shown,
+    );
+    this.#readBuild();
+  }
+
+  /** Where a program without a fault lies. */
+  program(name) {
+    return join(this.build, programs[name]);
+  }
+
+  #copy(root) {
+    const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z", ...copied], {
+      cwd: root,
+    })
+      .toString()
+      .split("\0")
+      .filter((file) => file !== "" && existsSync(join(root, file)));
+    const stamp = join(this.folder, "copied.json");
+    const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : {};
+    const now = {};
+    for (const file of files) {
+      now[file] = statSync(join(root, file)).mtimeMs;
+      if (before[file] === now[file]) continue;
+      mkdirSync(dirname(join(this.tree, file)), { recursive: true });
+      cpSync(join(root, file), join(this.tree, file));
+    }
+    for (const file of Object.keys(before))
+      if (!(file in now)) rmSync(join(this.tree, file), { force: true });
+    writeFileSync(stamp, JSON.stringify(now));
+    const modules = join(this.tree, "node_modules");
+    if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
+    return files;
+  }
+
+  // How each object is compiled, from what, and how the programs are linked.
+  #readBuild() {
+    this.objects = JSON.parse(readFileSync(join(this.build, "compile_commands.json"), "utf8"))
+      .map(({ command, output, file }) => ({
+        command,
+        output,
+        source: relative(this.tree, file),
+        includes: [],
+      }))
+      .filter(({ source }) => /^(engine|weights_tools)\//.test(source));
+    const byOutput = new Map(this.objects.map((object) => [object.output, object]));
+    const ninja = (...args) =>
+      execFileSync("ninja", ["-C", this.build, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
+    let current;
+    for (const line of ninja("-t", "deps").split("\n")) {
+      if (!line.startsWith(" ")) current = byOutput.get(line.split(":")[0]);
+      else current?.includes.push(relative(this.tree, resolve(this.build, line.trim())));
+    }
+    this.links = Object.fromEntries(
+      Object.entries(programs).map(([name, path]) => {
+        const command = ninja("-t", "commands", name).trim().split("\n").at(-1);
+        const [before, after] = command.split(` -o ${path} `);
+        return [name, { before, after: after.replace(/ && :$/, "") }];
+      }),
+    );
+  }
+
+  /**
+   * Makes programs with a fault in a place of their own, `slot`. Resolves to functions that link a program and give
+   * its path, or to undefined where the fault does not compile.
+   */
+  async plant(fault, slot) {
+    const folder = join(this.folder, `slot-${slot}`);
+    rmSync(folder, { recursive: true, force: true });
+    const faulty = join(folder, fault.file);
+    mkdirSync(dirname(faulty), { recursive: true });
+    const source = readFileSync(join(this.tree, fault.file), "utf8");
+    writeFileSync(faulty, source.slice(0, fault.start) + fault.after + source.slice(fault.end));
+
+    const compiled = [];
+    for (const { command, output, source: from, includes } of this.objects) {
+      if (from !== fault.file && !includes.includes(fault.file)) continue;
+      const object = join(folder, `${compiled.length}.o`);
+      // What stands in the slot's folder is found before what stands in the tree.
+      const changed = command
+        .replace(` -o ${output}`, ` -o ${object}`)
+        .replace(/^(\S+)/, `$1 -I${folder}`)
+        .replace(
+          ` -c ${join(this.tree, from)}`,
+          ` -c ${from === fault.file ? faulty : join(this.tree, from)}`,
+        );
+      const { isOk } = await run(changed, { cwd: this.build, cpuSeconds: 120, wallSeconds: 1200 });
+      if (!isOk) return undefined;
+      compiled.push({ object, output });
+    }
+    const main = compiled.find(({ output }) => this.links["gpt2-weights"].before.includes(` ${output}`));
+    return async (name) => {
+      const path = join(folder, name);
+      const { before, after } = this.links[name];
+      const added = compiled.filter((one) => one !== main).map(({ object }) => object);
+      const objects = main ? before.replace(` ${main.output}`, ` ${main.object}`) : before;
+      // Objects before libraries: what they define is not taken from a library.
+      const { isOk } = await run([objects, ...added, "-o", path, after].join(" "), {
+        cwd: this.build,
+        cpuSeconds: 120,
+        wallSeconds: 1200,
+      });
+      return isOk ? path : undefined;
+    };
+  }
+}
