@@ -13,7 +13,8 @@ Status Generate(const std::string& folder, const Prompt& prompt, const GenerateO
   GPT2_ASSIGN(Session session, Session::Begin(*runner->context, runner->tokenizer(), ids, options));
   struct Written {
     std::vector<std::int32_t> ids;
-    std::string text;  // of all tokens, or their ids where there is no vocabulary
+    std::vector<float> logprobs;  // of the ids, the model's own
+    std::string text;             // of all tokens, or their ids where there is no vocabulary
   };
   std::vector<Written> written(session.continuations());
   const bool streams = !json && written.size() == 1;
@@ -24,6 +25,7 @@ Status Generate(const std::string& folder, const Prompt& prompt, const GenerateO
       const std::string text =
           runner->tokenizer() != nullptr ? token.text : std::to_string(token.id) + " ";
       continuation.ids.push_back(token.id);
+      continuation.logprobs.push_back(token.logprob);
       continuation.text += text;
       if (!streams) continue;
       std::fwrite(text.data(), 1, text.size(), stdout);
@@ -45,6 +47,7 @@ Status Generate(const std::string& folder, const Prompt& prompt, const GenerateO
   for (std::size_t i = 0; i < written.size(); ++i) {
     continuations.push_back(
         {{"ids", written[i].ids},
+         {"logprobs", written[i].logprobs},
          {"text", runner->tokenizer() != nullptr ? written[i].text : std::string()},
          {"finish_reason", FinishReasonName(session.finish(i))}});
   }
