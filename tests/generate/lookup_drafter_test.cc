@@ -64,5 +64,68 @@ TEST(LookupDrafter, GuessesFurtherWhileItIsRightAndPausesWhileItIsWrong) {
   EXPECT_GT(right, 1500u);  // and is back once it is right
 }
 
+// Calls until the drafter guesses again; each guess is wrong.
+std::vector<std::size_t> PausesBetweenWrongGuesses(LookupDrafter& drafter, std::size_t guesses) {
+  const Ids text = {1, 2, 3, 4, 1, 2, 3};
+  std::vector<std::size_t> pauses;
+  for (std::size_t pause = 0; pauses.size() < guesses; ++pause) {
+    const std::size_t drafted = Guess(drafter, text).size();
+    drafter.Learn(drafted, 0);
+    if (drafted == 0) continue;
+    pauses.push_back(pause);
+    pause = static_cast<std::size_t>(-1);
+  }
+  return pauses;
+}
+
+TEST(LookupDrafter, PausesTwiceAsLongAfterEachWrongGuessUpToALimit) {
+  LookupDrafter drafter;
+  // One wrong guess is forgiven at first, none after a pause.
+  EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 10),
+            (std::vector<std::size_t>{0, 0, 32, 64, 128, 256, 512, 1024, 1024, 1024}));
+}
+
+TEST(LookupDrafter, RightGuessesEarnForgivenessUpToALimitAndShortPausesAgain) {
+  LookupDrafter drafter;
+  PausesBetweenWrongGuesses(drafter, 4);  // the next pause takes 128 calls
+  const Ids text = {1, 2, 3, 4, 1, 2, 3};
+  for (int call = 0; call < 128; ++call) EXPECT_EQ(Guess(drafter, text), Ids());
+  for (int right = 0; right < 3; ++right) {
+    const std::size_t drafted = Guess(drafter, text).size();
+    ASSERT_GT(drafted, 0u);
+    drafter.Learn(drafted, drafted);
+  }
+  // Three steps of credit: the first wrong guess, of seven tokens, costs 1.19 of them, those of
+  // three then cost 0.51 each.
+  EXPECT_EQ(PausesBetweenWrongGuesses(drafter, 7),
+            (std::vector<std::size_t>{0, 0, 0, 0, 0, 32, 64}));
+}
+
+TEST(LookupDrafter, AGuessThatIsRightInPartIsShortAgain) {
+  LookupDrafter drafter;
+  const Ids text = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3};
+  EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6}));
+  drafter.Learn(3, 3);
+  EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6, 7, 8, 9, 10}));
+  drafter.Learn(7, 6);
+  EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6}));
+}
+
+TEST(LookupDrafter, EightTokensThatAgreeAreAsGoodAsMore) {
+  LookupDrafter drafter;
+  Ids text;
+  // Nine agree with the first place, eight with the second: the later one is taken.
+  for (const int id : {0, 1, 2, 3, 4, 5, 6, 7, 8, 50, 99, 1, 2, 3, 4, 5, 6, 7, 8, 60}) {
+    text.push_back(id);
+  }
+  for (int id = 0; id <= 8; ++id) text.push_back(id);
+  EXPECT_EQ(Guess(drafter, text, 1), Ids({60}));
+}
+
+TEST(LookupDrafter, ThreeTokensAtTheVeryBeginningCount) {
+  LookupDrafter drafter;
+  EXPECT_EQ(Guess(drafter, {1, 2, 3, 1, 2, 3}, 3), Ids({1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace gpt2

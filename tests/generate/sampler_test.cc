@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 namespace gpt2 {
@@ -40,6 +41,31 @@ TEST(Sampler, FrequenciesAreTheProbabilities) {
   // Five standard deviations of a binomial: sqrt(0.25 / 40000) * 5.
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_NEAR(counts[i] / 40000.0, std::exp(kLogits[i]), 0.0125);
+}
+
+TEST(Sampler, TemperatureDividesTheLogits) {
+  for (const double temperature : {0.5, 2.0}) {
+    GenerateOptions options = Plain();
+    options.temperature = temperature;
+    Sampler sampler(options, kLogits.size());
+    std::vector<int> counts(4);
+    for (int i = 0; i < 40000; ++i) ++counts[static_cast<std::size_t>(sampler.Sample(kLogits))];
+    std::vector<double> weights;
+    for (const float logit : kLogits) weights.push_back(std::exp(logit / temperature));
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(counts[i] / 40000.0, weights[i] / total, 0.0125);
+  }
+}
+
+TEST(Sampler, FiltersActAfterTheTemperature) {
+  GenerateOptions options = Plain();
+  options.temperature = 0.5;  // probabilities 0.725, 0.181, 0.065, 0.029
+  options.top_p = 0.7;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
+  options.top_p = 1;
+  options.min_p = 0.2;  // of 0.725: 0.145
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
 }
 
 TEST(Sampler, TopKKeepsTheKLikeliest) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace gpt2 {
 namespace {
 
@@ -34,6 +37,34 @@ TEST(StopMatcher, EarliestOfSeveralWins) {
   StopMatcher matcher({"cd", "b"});
   EXPECT_EQ(matcher.Push("abcd"), "a");
   EXPECT_TRUE(matcher.stopped());
+}
+
+TEST(StopMatcher, HoldsBackTheLongestBeginningOfAny) {
+  const std::vector<std::string> stop = {"bX", "abY"};
+  for (const auto& strings : {std::vector{stop[0], stop[1]}, std::vector{stop[1], stop[0]}}) {
+    StopMatcher matcher(strings);
+    EXPECT_EQ(matcher.Push("zab"), "z");
+    EXPECT_EQ(matcher.Push("z"), "abz");
+    EXPECT_EQ(matcher.Push("b"), "");
+    EXPECT_EQ(matcher.Push("X more"), "");
+    EXPECT_TRUE(matcher.stopped());
+    EXPECT_EQ(matcher.Flush(), "");
+  }
+}
+
+TEST(StopMatcher, AWholeStringOfItsOwnBeginningsIsNotHeldBackTwice) {
+  StopMatcher matcher({"aaa"});
+  EXPECT_EQ(matcher.Push("aa"), "");
+  EXPECT_EQ(matcher.Push("b"), "aab");
+  EXPECT_EQ(matcher.Push("aaab"), "");
+  EXPECT_TRUE(matcher.stopped());
+}
+
+TEST(StopMatcher, WithoutStopStringsEverythingIsShownAtOnce) {
+  StopMatcher matcher({});
+  EXPECT_EQ(matcher.Push("text"), "text");
+  EXPECT_EQ(matcher.Flush(), "");
+  EXPECT_FALSE(matcher.stopped());
 }
 
 }  // namespace

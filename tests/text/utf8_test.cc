@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 namespace gpt2 {
 namespace {
 
@@ -44,6 +47,74 @@ TEST(ReadUtf8, RefusesOverlongSurrogateAndTooLarge) {
   }
   EXPECT_EQ(ReadUtf8("\xf4\x8f\xbf\xbf").code_point, 0x10ffffu);
   EXPECT_EQ(ReadUtf8("é").code_point, 0xe9u);
+}
+
+// As RFC 3629 has it.
+std::string Encode(char32_t c) {
+  const auto first = [](char32_t bits) { return static_cast<char>(bits); };
+  const auto next = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
+  if (c < 0x80) return {first(c)};
+  if (c < 0x800) return {first(0xc0 | c >> 6), next(0)};
+  if (c < 0x10000) return {first(0xe0 | c >> 12), next(6), next(0)};
+  return {first(0xf0 | c >> 18), next(12), next(6), next(0)};
+}
+
+bool IsSurrogate(char32_t c) {
+  return c >= 0xd800 && c <= 0xdfff;
+}
+
+TEST(ReadUtf8, ReadsEveryCharacterAndSaysItsSize) {
+  for (char32_t c = 0; c <= 0x10ffff; ++c) {
+    if (IsSurrogate(c)) continue;
+    const std::string text = Encode(c);
+    const Utf8Character character = ReadUtf8(text + "x");
+    ASSERT_EQ(character.code_point, c);
+    ASSERT_EQ(character.size, text.size());
+    if (text.size() == 1) continue;
+    // Without its last byte it is none.
+    ASSERT_EQ(ReadUtf8(text.substr(0, text.size() - 1)).code_point, kInvalidCodePoint);
+  }
+}
+
+TEST(ReadUtf8, TakesNoOtherFirstBytes) {
+  std::set<std::string> beginnings;
+  for (char32_t c = 0; c <= 0x10ffff; ++c) {
+    if (!IsSurrogate(c)) beginnings.insert(Encode(c).substr(0, 2));
+  }
+  for (int lead = 0x80; lead < 256; ++lead) {
+    for (int second = 0; second < 256; ++second) {
+      const std::string two = {static_cast<char>(lead), static_cast<char>(second)};
+      const bool is_valid = ReadUtf8(two + "\x80\xbf").code_point != kInvalidCodePoint;
+      EXPECT_EQ(is_valid, beginnings.contains(two)) << lead << " " << second;
+    }
+  }
+}
+
+TEST(ReadUtf8, EveryByteThatFollowsMustContinue) {
+  for (const std::string whole : {"é", "漢", "😀"}) {
+    for (std::size_t i = 1; i < whole.size(); ++i) {
+      for (const char other : {'x', '\x7f', '\xc0', '\xff'}) {
+        std::string text = whole;
+        text[i] = other;
+        EXPECT_EQ(ReadUtf8(text).code_point, kInvalidCodePoint) << i;
+      }
+    }
+  }
+}
+
+TEST(IncompleteUtf8Tail, IsWhatMoreBytesCouldComplete) {
+  EXPECT_EQ(IncompleteUtf8Tail(""), 0u);
+  EXPECT_EQ(IncompleteUtf8Tail("abc"), 0u);
+  for (const std::string whole : {"é", "漢", "😀"}) {
+    for (const std::string before : {"", "a", "é"}) {
+      EXPECT_EQ(IncompleteUtf8Tail(before + whole), 0u);
+      for (std::size_t size = 1; size < whole.size(); ++size) {
+        EXPECT_EQ(IncompleteUtf8Tail(before + whole.substr(0, size)), size);
+      }
+    }
+  }
+  EXPECT_EQ(IncompleteUtf8Tail("\xe0\x80"), 0u);  // overlong: nothing completes it
+  EXPECT_EQ(IncompleteUtf8Tail("\x80\x80\x80\x80"), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+#include "engine/base/random.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gpt2 {
+namespace {
+
+// The numbers of Steele, Lea and Flood's own splitmix64.c (Vigna, prng.di.unimi.it).
+TEST(Random, IsSplitMix64) {
+  Random random(1234567);
+  EXPECT_EQ(random.Next(), 6457827717110365317u);
+  EXPECT_EQ(random.Next(), 3203168211198807973u);
+  EXPECT_EQ(random.Next(), 9817491932198370423u);
+  EXPECT_EQ(Random(0).Next(), 0xe220a8397b1dcdafu);
+}
+
+TEST(Random, UnitsAreTheUpper53BitsInTheirPlaces) {
+  EXPECT_EQ(Random(0).NextUnit(), static_cast<double>(0xe220a8397b1dcdafu >> 11) / 0x1p53);
+  Random random(3);
+  double least = 1, most = 0, sum = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const double unit = random.NextUnit();
+    least = std::min(least, unit);
+    most = std::max(most, unit);
+    sum += unit;
+  }
+  EXPECT_GE(least, 0);
+  EXPECT_LT(least, 0.002);
+  EXPECT_LT(most, 1);
+  EXPECT_GT(most, 0.998);
+  EXPECT_NEAR(sum / 10000, 0.5, 0.015);  // five standard deviations: 5 * sqrt(1 / 12 / 10000)
+}
+
+}  // namespace
+}  // namespace gpt2

@@ -1,0 +1,83 @@
+#include "engine/generate/options.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace gpt2 {
+namespace {
+
+struct Expected {
+  bool is_whole;
+  double least, most, fallback;
+};
+
+TEST(Options, HaveTheRangesAndDefaultsOfTheReadme) {
+  constexpr double kTokens = 16777216;  // 2^24
+  const std::map<std::string_view, Expected> expected = {
+      {"maxNewTokens", {true, 0, kTokens, 64}},
+      {"temperature", {false, 0, 100, 0.8}},
+      {"topK", {true, 0, kTokens, 40}},
+      {"topP", {false, 0, 1, 0.95}},
+      {"minP", {false, 0, 1, 0}},
+      {"repetitionPenalty", {false, 0.01, 100, 1}},
+      {"n", {true, 1, 16, 1}},
+      {"seed", {true, 0, 9007199254740991, 0}},
+      {"logprobs", {true, 0, 100, 0}}};
+  EXPECT_EQ(NumberOptions().size(), expected.size());
+  for (const NumberOption& option : NumberOptions()) {
+    ASSERT_TRUE(expected.contains(option.name)) << option.name;
+    const Expected& e = expected.at(option.name);
+    EXPECT_EQ(option.is_whole, e.is_whole) << option.name;
+    EXPECT_EQ(option.least, e.least) << option.name;
+    EXPECT_EQ(option.most, e.most) << option.name;
+    EXPECT_EQ(option.get(GenerateOptions{}), e.fallback) << option.name;
+  }
+}
+
+TEST(Options, BothEndsOfARangeAreInIt) {
+  for (const NumberOption& option : NumberOptions()) {
+    GenerateOptions options;
+    for (const double value : {option.least, option.most}) {
+      EXPECT_TRUE(SetNumber(option, value, options).ok()) << option.name;
+      EXPECT_EQ(option.get(options), value) << option.name;
+    }
+    if (!option.is_whole) continue;
+    EXPECT_FALSE(SetNumber(option, option.least + 0.5, options).ok()) << option.name;
+  }
+}
+
+TEST(Options, FlagsSetTheirField) {
+  GenerateOptions on, off;
+  for (const FlagOption& flag : FlagOptions()) {
+    flag.set(on, true);
+    flag.set(off, false);
+  }
+  const GenerateOptions fallback;
+  const std::map<std::string_view, bool> expected = {{"lookup", fallback.lookup},
+                                                     {"ignoreEos", fallback.ignore_eos},
+                                                     {"strict", fallback.strict},
+                                                     {"allowSpecial", fallback.allow_special}};
+  for (const FlagOption& flag : FlagOptions()) EXPECT_EQ(flag.is_on, expected.at(flag.name));
+  EXPECT_TRUE(on.lookup && on.ignore_eos && on.strict && on.allow_special);
+  EXPECT_FALSE(off.lookup || off.ignore_eos || off.strict || off.allow_special);
+}
+
+TEST(Options, TheErrorShowsValueAndRange) {
+  GenerateOptions options;
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.name != "topK") continue;
+    EXPECT_EQ(SetNumber(option, 2.5, options).error().message,
+              "topK is 2.5, expected a whole number from 0 to 16777216");
+  }
+}
+
+TEST(Options, StopStringsAreKeptUnlessOneIsEmpty) {
+  GenerateOptions options;
+  EXPECT_FALSE(SetStop({"a", ""}, options).ok());
+  EXPECT_TRUE(SetStop({"a", "b"}, options).ok());
+  EXPECT_EQ(options.stop, (std::vector<std::string>{"a", "b"}));
+}
+
+}  // namespace
+}  // namespace gpt2

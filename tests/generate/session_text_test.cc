@@ -1,0 +1,150 @@
+// How the text of a session ends, and what its tokens depend on.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "engine/format/vocabulary_files.h"
+#include "engine/generate/session.h"
+#include "tests/support/session_steps.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+// Each of the 160 ids is a letter of its own, but for the last two: the halves of "é".
+Tokenizer LetterTokenizer() {
+  Json vocab;
+  for (int id = 0; id < 158; ++id) {
+    vocab[std::string(1, static_cast<char>('a' + id % 26)) + std::to_string(id)] = id;
+  }
+  vocab["Ã"] = 158;  // the byte 0xc3, as GPT-2's alphabet spells it
+  vocab["©"] = 159;  // 0xa9
+  return std::move(ReadTokenizer(vocab.dump(), "").value());
+}
+
+struct Written {
+  std::string text;
+  std::vector<std::int32_t> ids;
+  FinishReason finish;
+};
+
+class SessionTextTest : public ::testing::Test {
+ protected:
+  Written Write(const std::vector<std::int32_t>& prompt, const GenerateOptions& with) {
+    Session session = std::move(Session::Begin(*model.context, &tokenizer, prompt, with).value());
+    Written written;
+    while (!session.is_done()) {
+      for (const GeneratedToken& token : NextTokens(session)) {
+        written.text += token.text;
+        written.ids.push_back(token.id);
+      }
+    }
+    written.finish = session.finish();
+    return written;
+  }
+
+  TestModel model{TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32};
+  Tokenizer tokenizer = LetterTokenizer();
+  GenerateOptions options{.max_new_tokens = 12, .temperature = 2, .seed = 4};
+};
+
+TEST_F(SessionTextTest, WhatAStopStringHeldBackIsShownAtTheEnd) {
+  const std::string whole = Write({1, 2, 3}, options).text;
+  ASSERT_FALSE(whole.empty());
+  options.stop = {whole.substr(whole.size() - 2) + "never"};
+  const Written held = Write({1, 2, 3}, options);
+  EXPECT_EQ(held.text, whole);
+  EXPECT_EQ(held.finish, FinishReason::kLength);
+}
+
+TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
+  const Written whole = Write({1, 2, 3}, options);
+  // The model's end of text is now what it wrote fifth.
+  model.weights->config.eos_token_id = whole.ids[4];
+  const auto first = std::find(whole.ids.begin(), whole.ids.end(), whole.ids[4]);
+  const auto count = static_cast<std::size_t>(first - whole.ids.begin());
+  const Written ended = Write({1, 2, 3}, options);
+  EXPECT_EQ(ended.finish, FinishReason::kEos);
+  EXPECT_EQ(ended.ids.size(), count + 1);
+  std::string before;
+  for (std::size_t i = 0; i < count; ++i) before += tokenizer.TokenBytes(whole.ids[i]);
+  EXPECT_EQ(ended.text, before);
+
+  options.ignore_eos = true;
+  const Written ignored = Write({1, 2, 3}, options);
+  EXPECT_EQ(ignored.finish, FinishReason::kLength);
+  EXPECT_EQ(ignored.ids, whole.ids);
+  EXPECT_EQ(ignored.text, whole.text);
+}
+
+TEST_F(SessionTextTest, AnEmptyPromptStartsAtEndOfText) {
+  model.weights->config.eos_token_id = 17;
+  options.ignore_eos = true;
+  EXPECT_EQ(Write({}, options).ids, Write({17}, options).ids);
+}
+
+TEST_F(SessionTextTest, ACharacterThatTheLastTokenLeavesUnfinishedIsReplaced) {
+  // A prompt after which the likeliest token is the first half of "é" would be luck: every token
+  // is that half here.
+  Json vocab;
+  for (int id = 0; id < 159; ++id) vocab["<" + std::to_string(id) + "\n>"] = id;
+  vocab["Ã"] = 159;
+  const Written plain = Write({1, 2, 3}, options);
+  Json swapped;
+  for (const auto& [name, id] : vocab.items()) {
+    const int other = id == 159 ? plain.ids[0] : id == plain.ids[0] ? 159 : id.get<int>();
+    swapped[name] = other;
+  }
+  tokenizer = std::move(ReadTokenizer(swapped.dump(), "").value());
+  options.max_new_tokens = 1;
+  EXPECT_EQ(Write({1, 2, 3}, options).text, "\xef\xbf\xbd");
+}
+
+TEST_F(SessionTextTest, TheRepetitionPenaltyCountsTheTokensOfThePrompt) {
+  options = {.max_new_tokens = 1, .temperature = 0};
+  std::vector<std::int32_t> prompt(20);
+  std::iota(prompt.begin(), prompt.end(), 40);
+  const auto plain = Write(prompt, options).ids;
+  ASSERT_EQ(std::count(prompt.begin(), prompt.end(), plain[0]), 1);  // it likes to repeat
+  options.repetition_penalty = 100;
+  const auto penalized = Write(prompt, options).ids;
+  EXPECT_EQ(std::count(prompt.begin(), prompt.end(), penalized[0]), 0);
+}
+
+TEST_F(SessionTextTest, TheRepetitionPenaltyCountsWhatWasWritten) {
+  options = {.max_new_tokens = 30, .temperature = 0};
+  options.repetition_penalty = 100;
+  const auto ids = Write({1, 2, 3}, options).ids;
+  // Of 160 tokens thirty that were not there yet have a logit above a hundredth of the best.
+  EXPECT_EQ(std::set<std::int32_t>(ids.begin(), ids.end()).size(), ids.size());
+}
+
+TEST_F(SessionTextTest, StopStringsWithoutATokenizerAreRefused) {
+  options.stop = {"x"};
+  const std::vector<std::int32_t> prompt = {1};
+  const auto refused = Session::Begin(*model.context, nullptr, prompt, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(SessionTextTest, AlternativesAreAsManyAsWereAskedForLikeliestFirst) {
+  options.logprobs = 3;
+  Session session =
+      std::move(Session::Begin(*model.context, &tokenizer, std::vector{1, 2}, options).value());
+  std::size_t tokens = 0;
+  while (!session.is_done()) {
+    for (const GeneratedToken& token : NextTokens(session)) {
+      ++tokens;
+      ASSERT_EQ(token.top.size(), 3u);
+      EXPECT_GE(token.top[0].logprob, token.top[1].logprob);
+      EXPECT_GE(token.top[1].logprob, token.top[2].logprob);
+      EXPECT_LE(token.logprob, token.top[0].logprob);
+    }
+  }
+  EXPECT_EQ(tokens, 12u);
+}
+
+}  // namespace
+}  // namespace gpt2::testing

@@ -1,0 +1,102 @@
+// Codes and scales of quantized matrices: what was set comes back, and padding stays zero.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "engine/base/random.h"
+#include "engine/model/matrix.h"
+
+namespace gpt2 {
+namespace {
+
+constexpr std::size_t kRows[] = {1, 8, 9, 20};
+constexpr std::size_t kCols[] = {32, 33, 70, 128};
+constexpr WeightFormat kFormats[] = {WeightFormat::kQ8, WeightFormat::kQ4};
+
+Matrix Create(WeightFormat format, std::size_t rows, std::size_t cols) {
+  return std::move(Matrix::Create(format, rows, cols, "a test").value());
+}
+
+// Sets random codes and scales, and gives the weights [rows * cols] that they stand for.
+std::vector<float> Fill(Matrix& matrix, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> weights;
+  for (std::size_t row = 0; row < matrix.rows(); ++row) {
+    for (std::size_t group = 0; group < matrix.groups(); ++group) {
+      const std::size_t count = std::min(kGroup, matrix.cols() - group * kGroup);
+      // A power of two, so that scale * code is exact.
+      const auto scale = static_cast<BFloat16>((120 + random.Next() % 10) << 7);
+      std::array<std::int8_t, kGroup> codes;
+      for (std::size_t i = 0; i < count; ++i) {
+        const int range = matrix.format() == WeightFormat::kQ8 ? 255 : 16;
+        const int least = matrix.format() == WeightFormat::kQ8 ? -127 : -8;
+        codes[i] = static_cast<std::int8_t>(least + static_cast<int>(random.Next() % range));
+        weights.push_back(WidenBFloat16(scale) * static_cast<float>(codes[i]));
+      }
+      matrix.SetGroup(row, group, {codes.data(), count}, scale);
+    }
+  }
+  return weights;
+}
+
+std::vector<float> WeightsOf(const Matrix& matrix) {
+  std::vector<float> weights(matrix.rows() * matrix.cols());
+  for (std::size_t row = 0; row < matrix.rows(); ++row) {
+    matrix.ReadRow(row, std::span(weights).subspan(row * matrix.cols(), matrix.cols()));
+  }
+  return weights;
+}
+
+TEST(MatrixCodes, ComeBackFromGroupsAndFromRows) {
+  for (const WeightFormat format : kFormats) {
+    for (const std::size_t rows : kRows) {
+      for (const std::size_t cols : kCols) {
+        Matrix matrix = Create(format, rows, cols);
+        const std::vector<float> weights = Fill(matrix, rows * cols);
+        EXPECT_EQ(WeightsOf(matrix), weights) << rows << " x " << cols;
+        Matrix copy = Create(format, rows, cols);
+        std::vector<std::uint8_t> codes(copy.code_row_bytes());
+        std::vector<BFloat16> scales(copy.groups());
+        for (std::size_t row = 0; row < rows; ++row) {
+          matrix.ReadCodes(row, codes);
+          matrix.ReadScales(row, scales);
+          copy.SetCodes(row, codes);
+          copy.SetScales(row, scales);
+        }
+        EXPECT_EQ(WeightsOf(copy), weights) << rows << " x " << cols;
+      }
+    }
+  }
+}
+
+TEST(MatrixCodes, TakeTheBytesThatFilesAndMemoryHold) {
+  EXPECT_EQ(Create(WeightFormat::kQ8, 9, 70).code_row_bytes(), 70u);
+  EXPECT_EQ(Create(WeightFormat::kQ4, 9, 70).code_row_bytes(), 3u * 16);
+  // Two tiles of eight rows, three groups of 32 codes and a scale of two bytes.
+  EXPECT_EQ(Create(WeightFormat::kQ8, 9, 70).bytes(), 16u * 3 * (32 + 2));
+  EXPECT_EQ(Create(WeightFormat::kQ4, 9, 70).bytes(), 16u * 3 * (16 + 2));
+  EXPECT_EQ(Create(WeightFormat::kF32, 9, 70).bytes(), 16u * 70 * 4);
+}
+
+TEST(MatrixCodes, PaddingIsZeroWhateverStoodThere) {
+  constexpr std::size_t kRowCount = 9, kColCount = 70;
+  Matrix matrix = Create(WeightFormat::kQ8, kRowCount, kColCount);
+  const std::vector<std::int8_t> full(kGroup, 99);
+  for (std::size_t row = 0; row < kRowCount; ++row) matrix.SetGroup(row, 2, full, 0x3f80);
+  Fill(matrix, 1);
+  const TiledQ8 tiled = matrix.AsQ8(nullptr);
+  for (std::size_t row = 0; row < 16; ++row) {
+    for (std::size_t col = 0; col < 96; ++col) {
+      if (row < kRowCount && col < kColCount) continue;
+      const std::size_t step = (row / kTileRows * 3 * kGroupSteps + col / kStepInputs);
+      EXPECT_EQ(tiled.codes[(step * kTileRows + row % kTileRows) * kStepInputs + col % kStepInputs],
+                0)
+          << row << " " << col;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpt2
