@@ -33,7 +33,7 @@ struct ConvertOptions {
   FileFormat format = FileFormat::kQ8;
   std::string calibration_file;              // UTF-8 text for q4; "": the model writes its own
   std::size_t calibration_tokens = 1 << 13;  // of it, at most; 0: all inputs matter alike
-  bool force = false;                        // replace a folder that is there
+  bool force = false;                        // replace the model folder that is there
 };
 
 Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,

@@ -9,6 +9,7 @@
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
 #include "weights_tools/runner.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 
@@ -120,6 +121,10 @@ Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
 
 Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,
                bool json) {
+  std::vector<fs::path> inputs = {in};
+  if (!options.calibration_file.empty()) inputs.emplace_back(options.calibration_file);
+  GPT2_TRY(CheckOutput(out, inputs, options.force));
+  if (json) GPT2_TRY(CheckPrintable("OUT", out));
   const bool is_q8 = options.format == FileFormat::kQ8;
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
   const StoredWeights stored = model.config.weights;
@@ -132,15 +137,16 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
     return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};
   }
   if (options.format == FileFormat::kQ4) GPT2_TRY(QuantizeModel(model, options));
-  GPT2_ASSIGN(const std::string config_text, ReadFile(fs::path(in) / kConfigFile));
-  GPT2_ASSIGN(const Json config, ParseJson(config_text, kConfigFile));
   const std::set<std::string> present = PresentSlots(model);
-  GPT2_ASSIGN(const WriteReport report, WriteModel(out, {.weights = model.weights.get(),
-                                                         .only = &present,
-                                                         .format = options.format,
-                                                         .config = config,
-                                                         .copy_vocabulary_from = in,
-                                                         .force = options.force}));
+  GPT2_ASSIGN(const WriteReport report,
+              WriteModel(out, {.weights = model.weights.get(),
+                               .only = &present,
+                               .format = options.format,
+                               .config = model.config_json,
+                               .vocabulary = model.vocabulary ? &*model.vocabulary : nullptr,
+                               .inputs = inputs,
+                               .force = options.force}));
+  PrintNotes(report.leftovers);
   const Json result = {{"out", out},
                        {"parameters", model.weights->parameter_count},
                        {"bytes_in", model.file_bytes},

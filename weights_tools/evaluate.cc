@@ -97,10 +97,16 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const auto count = static_cast<double>(ids.size() - 1);
+  const double perplexity = std::exp(sum / count);
+  if (!std::isfinite(perplexity)) {
+    return Error{ErrorCode::kUnsupported, "the perplexity of " + file + " is e^" +
+                                              std::to_string(sum / count) +
+                                              ", more than a number can hold"};
+  }
   Json result = {{"tokens", ids.size()},
                  {"stride", stride},
                  {"loss", sum / count},
-                 {"perplexity", std::exp(sum / count)},
+                 {"perplexity", perplexity},
                  {"tokens_per_second", count / seconds.count()},
                  {"threads", runner->pool->threads()},
                  {"kernels", runner->compute.kernels->name}};
@@ -117,7 +123,7 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
     std::printf(
         "%s on %s: perplexity %.4f (loss %.5f nats per token), %zu tokens, windows of %zu that "
         "advance by %zu, %.0f tokens/s with %zu threads\n",
-        folder.c_str(), file.c_str(), std::exp(sum / count), sum / count, ids.size(),
+        folder.c_str(), file.c_str(), perplexity, sum / count, ids.size(),
         runner->context->config().n_positions, stride, count / seconds.count(),
         runner->pool->threads());
     if (difference) {

@@ -5,6 +5,7 @@
 
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 namespace {
@@ -86,6 +87,7 @@ Json ConfigJson(const Config& c) {
 }  // namespace
 
 Status Inspect(const std::string& folder, const std::string& original, bool json) {
+  if (json) GPT2_TRY(CheckPrintable("MODEL", folder));
   GPT2_ASSIGN(LoadedModel model, LoadModel(folder, WeightFormat::kF32));
   const std::set<std::string> present = PresentSlots(model);
   Json parts = Json::object();

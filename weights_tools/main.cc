@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <system_error>
 
 #include "weights_tools/command_line.h"
 #include "weights_tools/standard_streams.h"
@@ -48,6 +50,8 @@ int main(int argc, char** argv) {
     return gpt2::tools::Run(argc, argv);
   } catch (const std::bad_alloc&) {
     return Fail("out of memory");
+  } catch (const std::system_error& error) {  // no more threads; std::filesystem errors, too
+    return Fail((std::string("the system refused: ") + error.what()).c_str());
   } catch (const std::exception& error) {
     return Fail(error.what());
   } catch (...) {

@@ -1,12 +1,8 @@
 #include "weights_tools/model_folder.h"
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <string_view>
 #include <utility>
 
-#include "engine/base/function_ref.h"
 #include "engine/format/config_json.h"
 #include "engine/format/sha256.h"
 #include "engine/format/vocabulary_files.h"
@@ -15,65 +11,50 @@
 namespace gpt2::tools {
 namespace {
 
-Error CannotRead(const fs::path& path) {
-  return Error{ErrorCode::kIo, "cannot read " + path.string() + ": " + std::strerror(errno)};
-}
-
 // The error of a file in `folder`, which its reader knows only by name.
-Error InFolder(const fs::path& folder, const Error& error) {
-  return Error{error.code, folder.string() + "/" + error.message};
+Error InFolder(const Folder& folder, const Error& error) {
+  return Error{error.code, folder.path().string() + "/" + error.message};
 }
 
-// Calls take(bytes) for the file's bytes in order.
-Status StreamFile(const fs::path& path, FunctionRef<Status(std::span<const std::byte>)> take) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return CannotRead(path);
-  std::vector<std::byte> block(1 << 20);
-  while (in) {
-    in.read(reinterpret_cast<char*>(block.data()), static_cast<std::streamsize>(block.size()));
-    GPT2_TRY(take(std::span(block).first(static_cast<std::size_t>(in.gcount()))));
-  }
-  if (in.bad()) return CannotRead(path);
-  return Done{};
-}
-
-Status StreamPieces(const fs::path& folder, const WeightsIndex& index,
-                    FunctionRef<Status(std::span<const std::byte>)> take) {
+Status StreamPieces(const Folder& folder, const WeightsIndex& index, TakeBytes take) {
   Sha256 whole;
   for (const Piece& piece : index.pieces) {
-    const fs::path path = folder / piece.path;
-    std::error_code error;
-    const std::uint64_t size = fs::file_size(path, error);
-    if (error)
-      return Error{ErrorCode::kIo, "cannot read " + path.string() + ": " + error.message()};
+    const std::string path = (folder.path() / piece.path).string();
+    GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(piece.path));
     if (size != piece.size) {
-      return Error{ErrorCode::kCorrupt, path.string() + " is " + std::to_string(size) +
+      return Error{ErrorCode::kCorrupt, path + " is " + std::to_string(size) +
                                             " bytes, weights.json says " +
                                             std::to_string(piece.size)};
     }
     // Checked before a byte of it is used.
-    GPT2_ASSIGN(const std::string text, ReadFile(path));
+    GPT2_ASSIGN(const std::string text, folder.Read(piece.path));
     const auto bytes = std::as_bytes(std::span(text));
     Sha256 hash;
     hash.Update(bytes);
     if (const std::string found = ToHex(hash.Finish()); found != piece.sha256) {
       return Error{ErrorCode::kCorrupt,
-                   path.string() + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
+                   path + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
     }
     whole.Update(bytes);
     GPT2_TRY(take(bytes));
   }
   if (const std::string found = ToHex(whole.Finish()); found != index.sha256) {
-    return Error{ErrorCode::kCorrupt, "the pieces together have SHA-256 " + found +
+    return Error{ErrorCode::kCorrupt, folder.path().string() +
+                                          ": the pieces together have SHA-256 " + found +
                                           ", weights.json says " + index.sha256};
   }
   return Done{};
 }
 
-// A path that stays inside its folder.
+// A path that stays inside its folder, and that a file can have: NUL would end it early.
 bool IsPlainName(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-         name.find('\\') == std::string::npos;
+  constexpr std::string_view kNotInNames("/\\\0", 3);
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(kNotInNames) == std::string::npos;
+}
+
+bool IsSha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 Result<Piece> ReadPiece(const Json& json, const char* name_key) {
@@ -81,9 +62,12 @@ Result<Piece> ReadPiece(const Json& json, const char* name_key) {
                           json[name_key].is_string() && json.contains("size") &&
                           json.contains("sha256") && json["sha256"].is_string();
   const auto size = has_fields ? WholeNumber(json["size"], 0, std::int64_t{1} << 53) : std::nullopt;
-  if (!size || !IsPlainName(json[name_key].get<std::string>())) {
+  if (!size || !IsPlainName(json[name_key].get<std::string>()) ||
+      !IsSha256(json["sha256"].get<std::string>())) {
     return Error{ErrorCode::kCorrupt, std::string("weights.json: expected {\"") + name_key +
-                                          "\": file name, \"size\": bytes, \"sha256\": text}"};
+                                          "\": file name, \"size\": bytes, \"sha256\": 64 "
+                                          "hexadecimal digits}, found " +
+                                          Shown(json)};
   }
   return Piece{json[name_key].get<std::string>(), static_cast<std::uint64_t>(*size),
                json["sha256"].get<std::string>()};
@@ -91,13 +75,23 @@ Result<Piece> ReadPiece(const Json& json, const char* name_key) {
 
 }  // namespace
 
-Result<std::string> ReadFile(const fs::path& path) {
-  std::string text;
-  GPT2_TRY(StreamFile(path, [&](std::span<const std::byte> bytes) -> Status {
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return Done{};
-  }));
-  return text;
+std::string PieceName(std::size_t index) {
+  std::string number = std::to_string(index);
+  number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
+  return std::string(kWeightsFile) + "." + number;
+}
+
+bool IsPieceName(const std::string& name) {
+  const std::string start = std::string(kWeightsFile) + ".";
+  return name.size() >= start.size() + 3 && name.starts_with(start) &&
+         name.find_first_not_of("0123456789", start.size()) == std::string::npos;
+}
+
+bool IsModelFile(const std::string& name) {
+  for (const char* file : {kConfigFile, kVocabFile, kMergesFile, kWeightsIndexFile, kWeightsFile}) {
+    if (name == file) return true;
+  }
+  return IsPieceName(name);
 }
 
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
@@ -108,8 +102,16 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
     return Error{ErrorCode::kCorrupt, "weights.json: expected a list \"pieces\""};
   }
   std::uint64_t total = 0;
+  std::set<std::string> names;
   for (const Json& entry : json["pieces"]) {
     GPT2_ASSIGN(Piece piece, ReadPiece(entry, "path"));
+    if (!names.insert(piece.path).second) {
+      return Error{ErrorCode::kCorrupt, "weights.json lists \"" + piece.path + "\" twice"};
+    }
+    if (piece.size > index.size - total) {
+      return Error{ErrorCode::kCorrupt, "weights.json: its pieces are more than its size, " +
+                                            std::to_string(index.size) + " bytes"};
+    }
     total += piece.size;
     index.pieces.push_back(std::move(piece));
   }
@@ -127,14 +129,34 @@ std::set<std::string> PresentSlots(const LoadedModel& model) {
   return names;
 }
 
-Result<LoadedModel> LoadModel(const fs::path& folder, WeightFormat float_format) {
+namespace {
+
+Result<VocabularyFiles> ReadVocabularyFiles(const Folder& folder) {
+  VocabularyFiles files;
+  GPT2_ASSIGN(files.vocab_json, folder.Read(kVocabFile));
+  GPT2_ASSIGN(files.merges_txt, folder.Read(kMergesFile));
+  return files;
+}
+
+Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& files,
+                                std::size_t vocab_size) {
+  auto tokenizer = ReadTokenizer(files.vocab_json, files.merges_txt, vocab_size);
+  if (!tokenizer.ok()) return InFolder(folder, tokenizer.error());
+  return tokenizer;
+}
+
+}  // namespace
+
+Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
+  GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   LoadedModel model;
-  GPT2_ASSIGN(const std::string config_text, ReadFile(folder / kConfigFile));
+  GPT2_ASSIGN(const std::string config_text, folder.Read(kConfigFile));
   auto config = ReadConfigJson(config_text);
   if (!config.ok()) return InFolder(folder, config.error());
   model.config = config.value();
+  GPT2_ASSIGN(model.config_json, ParseJson(config_text, kConfigFile));
   WeightReader reader(model.config, float_format);
-  Progress progress("loading " + folder.string());
+  Progress progress("loading " + path.string());
   std::uint64_t done = 0;
   const auto feed = [&](std::span<const std::byte> bytes) -> Status {
     done += bytes.size();
@@ -143,41 +165,40 @@ Result<LoadedModel> LoadModel(const fs::path& folder, WeightFormat float_format)
     if (!status.ok()) return InFolder(folder, status.error());
     return Done{};
   };
-  if (fs::exists(folder / kWeightsIndexFile)) {
-    GPT2_ASSIGN(const std::string text, ReadFile(folder / kWeightsIndexFile));
+  if (folder.Has(kWeightsIndexFile)) {
+    GPT2_ASSIGN(const std::string text, folder.Read(kWeightsIndexFile));
     auto index = ReadWeightsIndex(text);
     if (!index.ok()) return InFolder(folder, index.error());
     model.file_bytes = index.value().size;
     GPT2_TRY(StreamPieces(folder, index.value(), feed));
   } else {
-    std::error_code error;
-    model.file_bytes = fs::file_size(folder / kWeightsFile, error);
-    GPT2_TRY(StreamFile(folder / kWeightsFile, feed));
+    GPT2_ASSIGN(model.file_bytes, folder.SizeOf(kWeightsFile));
+    GPT2_TRY(folder.Stream(kWeightsFile, feed));
   }
   auto weights = reader.Finish();
   if (!weights.ok()) return InFolder(folder, weights.error());
   model.weights = std::move(weights.value());
   model.header = reader.header();
-  if (fs::exists(folder / kVocabFile) || fs::exists(folder / kMergesFile)) {
-    GPT2_ASSIGN(model.tokenizer, LoadTokenizer(folder));
+  if (folder.Has(kVocabFile) || folder.Has(kMergesFile)) {
+    GPT2_ASSIGN(model.vocabulary, ReadVocabularyFiles(folder));
+    GPT2_ASSIGN(model.tokenizer,
+                MakeTokenizer(folder, *model.vocabulary, model.config.config.vocab_size));
   }
   return model;
 }
 
-Result<Tokenizer> LoadTokenizer(const fs::path& folder) {
+Result<Tokenizer> LoadTokenizer(const fs::path& path) {
+  GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   // A tokenizer's files may stand alone.
   std::size_t vocab_size = kMostVocabulary;
-  if (fs::exists(folder / kConfigFile)) {
-    GPT2_ASSIGN(const std::string config_text, ReadFile(folder / kConfigFile));
+  if (folder.Has(kConfigFile)) {
+    GPT2_ASSIGN(const std::string config_text, folder.Read(kConfigFile));
     const auto config = ReadConfigJson(config_text);
     if (!config.ok()) return InFolder(folder, config.error());
     vocab_size = config.value().config.vocab_size;
   }
-  GPT2_ASSIGN(const std::string vocab, ReadFile(folder / kVocabFile));
-  GPT2_ASSIGN(const std::string merges, ReadFile(folder / kMergesFile));
-  auto tokenizer = ReadTokenizer(vocab, merges, vocab_size);
-  if (!tokenizer.ok()) return InFolder(folder, tokenizer.error());
-  return tokenizer;
+  GPT2_ASSIGN(const VocabularyFiles files, ReadVocabularyFiles(folder));
+  return MakeTokenizer(folder, files, vocab_size);
 }
 
 }  // namespace gpt2::tools

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,10 +12,9 @@
 #include "engine/format/json.h"
 #include "engine/format/weight_reader.h"
 #include "engine/text/tokenizer.h"
+#include "weights_tools/files.h"
 
 namespace gpt2::tools {
-
-namespace fs = std::filesystem;
 
 inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kVocabFile = "vocab.json";
@@ -24,8 +22,12 @@ inline constexpr const char* kMergesFile = "merges.txt";
 inline constexpr const char* kWeightsIndexFile = "weights.json";
 inline constexpr const char* kWeightsFile = "model.safetensors";
 
-// The whole of a file, or an error that names it.
-Result<std::string> ReadFile(const fs::path& path);
+// "model.safetensors.000", "model.safetensors.001", ...
+std::string PieceName(std::size_t index);
+bool IsPieceName(const std::string& name);
+
+// Whether a model folder has a file of this name: one of those above, or a piece.
+bool IsModelFile(const std::string& name);
 
 struct Piece {
   std::string path;  // within the folder
@@ -42,10 +44,18 @@ struct WeightsIndex {
 };
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text);
 
+// The tokenizer's files, word for word.
+struct VocabularyFiles {
+  std::string vocab_json;
+  std::string merges_txt;
+};
+
 struct LoadedModel {
   ModelConfig config;
+  Json config_json;  // all of config.json
   std::unique_ptr<Weights> weights;
-  std::optional<Tokenizer> tokenizer;  // none where the folder has no vocabulary files
+  std::optional<VocabularyFiles> vocabulary;
+  std::optional<Tokenizer> tokenizer;  // of `vocabulary`
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
 };
@@ -53,10 +63,11 @@ struct LoadedModel {
 // The slots that the checkpoint has; a bias that it lacks is zero in memory.
 std::set<std::string> PresentSlots(const LoadedModel& model);
 
-// Loads `folder`, checking every size and SHA-256 that it states. Floating-point matrices become
-Result<LoadedModel> LoadModel(const fs::path& folder, WeightFormat float_format);
+// Loads the folder at `path`, checking every size and SHA-256 that it states. Floating-point
+// matrices become `float_format`.
+Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format);
 
 // Only the vocabulary; an error where there is none.
-Result<Tokenizer> LoadTokenizer(const fs::path& folder);
+Result<Tokenizer> LoadTokenizer(const fs::path& path);
 
 }  // namespace gpt2::tools

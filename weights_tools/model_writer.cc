@@ -1,10 +1,8 @@
 #include "weights_tools/model_writer.h"
 
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,24 +10,20 @@
 #include "engine/format/config_json.h"
 #include "engine/format/sha256.h"
 #include "engine/format/weight_reader.h"
-#include "weights_tools/model_folder.h"
+#include "weights_tools/destination.h"
+#include "weights_tools/interruption.h"
 #include "weights_tools/progress.h"
+#include "weights_tools/staged_folder.h"
 
 namespace gpt2::tools {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = 8 << 20;  // some hosts refuse files over 25 MB
 
-Error CannotWrite(const fs::path& path) {
-  return Error{ErrorCode::kIo, "cannot write " + path.string() + ": " + std::strerror(errno)};
-}
-
-Status WriteText(const fs::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) return CannotWrite(path);
-  return Done{};
+Status WriteText(StagedFolder& folder, const std::string& name, const std::string& text) {
+  GPT2_ASSIGN(OutputFile file, folder.Create(name));
+  GPT2_TRY(file.Write(std::as_bytes(std::span(text))));
+  return file.Close();
 }
 
 // The nearest float16, ties to even; nothing if it would be infinite.
@@ -50,15 +44,15 @@ std::optional<std::uint16_t> NarrowFloat16(float value) {
 // Bytes in pieces of kPieceBytes, hashed on the way.
 class PieceWriter {
  public:
-  explicit PieceWriter(fs::path folder) : folder_(std::move(folder)) {}
+  explicit PieceWriter(StagedFolder& folder) : folder_(&folder) {}
 
   Status Write(std::span<const std::byte> bytes) {
     whole_.Update(bytes);
     while (!bytes.empty()) {
-      if (!out_.is_open()) GPT2_TRY(Open());
+      if (!file_) GPT2_TRY(Open());
       const auto take = static_cast<std::size_t>(
           std::min<std::uint64_t>(bytes.size(), kPieceBytes - piece_.size));
-      out_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(take));
+      GPT2_TRY(file_->Write(bytes.first(take)));
       hash_.Update(bytes.first(take));
       piece_.size += take;
       total_ += take;
@@ -70,35 +64,32 @@ class PieceWriter {
 
   // Ends the last piece and writes weights.json.
   Result<WriteReport> Finish() {
-    if (out_.is_open()) GPT2_TRY(Close());
+    if (file_) GPT2_TRY(Close());
     const std::string sha256 = ToHex(whole_.Finish());
     const Json index = {
         {"file", kWeightsFile}, {"size", total_}, {"sha256", sha256}, {"pieces", pieces_}};
-    GPT2_TRY(WriteText(folder_ / kWeightsIndexFile, index.dump(1) + "\n"));
-    return WriteReport{total_, pieces_.size(), sha256};
+    GPT2_TRY(WriteText(*folder_, kWeightsIndexFile, index.dump(1) + "\n"));
+    return WriteReport{total_, pieces_.size(), sha256, {}};
   }
 
  private:
   Status Open() {
-    std::string number = std::to_string(pieces_.size());
-    number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
-    piece_ = {std::string(kWeightsFile) + "." + number, 0, ""};
+    piece_ = {PieceName(pieces_.size()), 0, ""};
     hash_ = {};
-    out_.open(folder_ / piece_.path, std::ios::binary);
-    if (!out_) return CannotWrite(folder_ / piece_.path);
+    GPT2_ASSIGN(file_, folder_->Create(piece_.path));
     return Done{};
   }
 
   Status Close() {
-    out_.close();
-    if (!out_) return CannotWrite(folder_ / piece_.path);
+    GPT2_TRY(file_->Close());
+    file_.reset();
     pieces_.push_back(
         {{"path", piece_.path}, {"size", piece_.size}, {"sha256", ToHex(hash_.Finish())}});
     return Done{};
   }
 
-  fs::path folder_;
-  std::ofstream out_;
+  StagedFolder* folder_;
+  std::optional<OutputFile> file_;
   Piece piece_;
   Sha256 hash_;
   Sha256 whole_;
@@ -168,6 +159,12 @@ Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::by
   if (tensor.dtype == DType::kBF16) {
     std::vector<BFloat16> scales(tensor.cols);
     slot.matrix->ReadScales(row, scales);
+    for (const BFloat16 scale : scales) {
+      if (std::isfinite(WidenBFloat16(scale))) continue;
+      return Error{ErrorCode::kUnsupported,
+                   "tensor \"" + slot.name + "\" row " + std::to_string(row) +
+                       ": a scale is not finite, its values are too large"};
+    }
     std::memcpy(bytes.data(), scales.data(), bytes.size());
     return Done{};
   }
@@ -194,7 +191,7 @@ Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::by
   return Done{};
 }
 
-Result<WriteReport> WriteWeights(const fs::path& folder, const WriteRequest& request) {
+Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& request) {
   const std::vector<TensorSlot> slots = TensorSlots(*request.weights);
   const std::vector<OutputTensor> plan = PlanOutput(slots, request);
   std::uint64_t total = 0;
@@ -202,7 +199,7 @@ Result<WriteReport> WriteWeights(const fs::path& folder, const WriteRequest& req
   PieceWriter writer(folder);
   const std::string header = MakeHeader(plan, request.format);
   GPT2_TRY(writer.Write(std::as_bytes(std::span(header))));
-  Progress progress("writing " + folder.string());
+  Progress progress("writing " + folder.folder().path().string());
   std::uint64_t done = 0;
   std::vector<std::byte> bytes;
   for (const OutputTensor& tensor : plan) {
@@ -215,24 +212,17 @@ Result<WriteReport> WriteWeights(const fs::path& folder, const WriteRequest& req
   return writer.Finish();
 }
 
-Result<WriteReport> WriteFolder(const fs::path& folder, const WriteRequest& request) {
-  std::error_code error;
-  fs::remove_all(folder, error);
-  if (!fs::create_directories(folder, error)) {
-    return Error{ErrorCode::kIo, "cannot create " + folder.string() + ": " + error.message()};
-  }
+Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& request) {
   Json config = request.config;
   const std::string_view name = kFileFormatNames[static_cast<std::size_t>(request.format)];
   config[std::string(kQuantizationConfigKey)] = {{"quant_method", "gpt2-wasm"}, {"weights", name}};
   if (request.format == FileFormat::kQ8 || request.format == FileFormat::kQ4) {
     config[std::string(kQuantizationConfigKey)]["group_size"] = kGroup;
   }
-  GPT2_TRY(WriteText(folder / kConfigFile, config.dump(2) + "\n"));
-  for (const char* file : {kVocabFile, kMergesFile}) {
-    const fs::path source = request.copy_vocabulary_from / file;
-    if (request.copy_vocabulary_from.empty() || !fs::exists(source)) continue;
-    GPT2_ASSIGN(const std::string text, ReadFile(source));
-    GPT2_TRY(WriteText(folder / file, text));
+  GPT2_TRY(WriteText(folder, kConfigFile, config.dump(2) + "\n"));
+  if (request.vocabulary != nullptr) {
+    GPT2_TRY(WriteText(folder, kVocabFile, request.vocabulary->vocab_json));
+    GPT2_TRY(WriteText(folder, kMergesFile, request.vocabulary->merges_txt));
   }
   return WriteWeights(folder, request);
 }
@@ -245,24 +235,18 @@ WeightFormat MemoryFormat(FileFormat format, const TensorSlot& slot) {
   return is_quantized ? WeightFormat::kQ8 : WeightFormat::kF32;
 }
 
+Status CheckOutput(const fs::path& path, const std::vector<fs::path>& inputs, bool force) {
+  GPT2_ASSIGN(const Destination destination, Destination::Of(path));
+  return CheckDestination(destination, Identities::OfInputs(inputs), force);
+}
+
 Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request) {
-  const fs::path out = path.has_filename() ? path : path.parent_path();  // "out/" is "out"
-  if (fs::exists(out) && !request.force) {
-    return Error{ErrorCode::kInvalidArgument,
-                 out.string() + " is there already; --force replaces it"};
-  }
-  fs::path partial = out;
-  partial += ".partial";
-  auto report = WriteFolder(partial, request);
-  std::error_code error;
-  if (!report.ok()) {
-    fs::remove_all(partial, error);
-    return report;
-  }
-  fs::remove_all(out, error);
-  fs::rename(partial, out, error);
-  if (error)
-    return Error{ErrorCode::kIo, "cannot rename to " + out.string() + ": " + error.message()};
+  GPT2_TRY(CheckOutput(path, request.inputs, request.force));
+  const Interruption until_clean;
+  GPT2_ASSIGN(Destination destination, Destination::Of(path));
+  GPT2_ASSIGN(StagedFolder folder, StagedFolder::Make(std::move(destination)));
+  GPT2_ASSIGN(WriteReport report, WriteFolder(folder, request));
+  GPT2_ASSIGN(report.leftovers, folder.Commit(request.force, Identities::OfInputs(request.inputs)));
   return report;
 }
 

@@ -2,18 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/model/weights.h"
+#include "weights_tools/model_folder.h"
 
 namespace gpt2::tools {
-
-namespace fs = std::filesystem;
 
 enum class FileFormat { kF32, kF16, kQ8, kQ4 };
 inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8", "q4"};  // by FileFormat
@@ -26,19 +25,24 @@ struct WriteRequest {
   Weights* weights;                   // matrices in MemoryFormat(format, slot)
   const std::set<std::string>* only;  // tensors to write, by slot name; null: all
   FileFormat format;
-  Json config;                    // config.json, to which quantization_config is added
-  fs::path copy_vocabulary_from;  // a folder; empty: none
-  bool force;                     // replace a folder that is there
+  Json config;                        // config.json, to which quantization_config is added
+  const VocabularyFiles* vocabulary;  // null: none
+  std::vector<fs::path> inputs;       // files and folders that were read, never to be replaced
+  bool force;                         // replace the model folder that is there
 };
 
 struct WriteReport {
   std::uint64_t bytes = 0;  // of the weights
   std::size_t pieces = 0;
   std::string sha256;
+  std::vector<std::string> leftovers;  // folders beside it that could be removed, and why
 };
 
-// Writes `out`. Everything goes to "<out>.partial" first, which becomes `out` in one rename at the
-// end, so that what was interrupted never looks complete. The same input gives the same bytes.
+// Fails if WriteModel would refuse `path` as things are now: to be asked before the hard work.
+Status CheckOutput(const fs::path& path, const std::vector<fs::path>& inputs, bool force);
+
+// Writes the folder `path` as FORMAT.md promises: at every moment it is what it was before, or all
+// new, also if this is killed. The same input gives the same bytes.
 Result<WriteReport> WriteModel(const fs::path& path, const WriteRequest& request);
 
 }  // namespace gpt2::tools

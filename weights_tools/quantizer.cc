@@ -68,11 +68,14 @@ Feedback MakeFeedback(ThreadPool& pool, const Moments& moments, std::size_t inpu
   if (moments.size == 0) return feedback;
   float mean = 0.0f;
   for (std::size_t i = 0; i < inputs; ++i) mean += moments.Row(i)[i] / static_cast<float>(inputs);
-  if (!(mean > 0.0f)) return feedback;
+  if (!(mean > 0.0f && std::isfinite(mean))) return feedback;  // no inputs, or beyond float
   // 1 % of the mean, GPTQ's own choice, keeps what the text hardly showed from being overfitted.
   Moments r;
   float damping = 0.01f * mean;
-  for (r = moments; !Factorize(pool, damping, r); r = moments) damping *= 10;
+  for (r = moments; !Factorize(pool, damping, r); r = moments) {
+    damping *= 10;
+    if (!std::isfinite(damping)) return feedback;
+  }
   const std::size_t groups = CeilDiv(inputs, kGroup);
   feedback.panels.assign(groups * inputs * kGroup, 0.0f);
   for (std::size_t j = 0; j < inputs; ++j) {

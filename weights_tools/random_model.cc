@@ -9,6 +9,7 @@
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
 #include "weights_tools/runner.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 namespace {
@@ -61,6 +62,8 @@ Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed, boo
 
 Status MakeRandomModel(const std::string& config_file, const std::string& out, FileFormat format,
                        std::uint64_t seed, bool echo, bool force, bool json) {
+  GPT2_TRY(CheckOutput(out, {config_file}, force));
+  if (json) GPT2_TRY(CheckPrintable("OUT", out));
   GPT2_ASSIGN(const std::string text, ReadFile(config_file));
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(text));
   GPT2_ASSIGN(const Json config_json, ParseJson(text, config_file));
@@ -75,8 +78,10 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, F
                                                          .only = &names,
                                                          .format = format,
                                                          .config = config_json,
-                                                         .copy_vocabulary_from = {},
+                                                         .vocabulary = nullptr,
+                                                         .inputs = {config_file},
                                                          .force = force}));
+  PrintNotes(report.leftovers);
   if (json) {
     const Json result = {{"out", out},
                          {"parameters", weights.parameter_count},

@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+
+#include "engine/text/utf8.h"
 
 namespace gpt2::tools {
 namespace {
@@ -59,6 +62,25 @@ Status ForLinesOfStandardInput(FunctionRef<Status(const std::string& line)> answ
   }
   if (std::feof(stdin) == 0) return CannotReadInput();
   return Done{};
+}
+
+Status CheckPrintable(const char* what, const std::string& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const Utf8Character next = ReadUtf8(std::string_view(text).substr(i));
+    if (next.code_point == kInvalidCodePoint) {
+      return Error{ErrorCode::kInvalidArgument, std::string(what) + " is " + text +
+                                                    ", which is not UTF-8 at byte " +
+                                                    std::to_string(i) + ": --json cannot print it"};
+    }
+    i += next.size;
+  }
+  return Done{};
+}
+
+void PrintNotes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    std::fprintf(stderr, "gpt2-weights: note: %s\n", note.c_str());
+  }
 }
 
 Status FlushStandardOutput() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
@@ -17,6 +18,12 @@ Result<std::string> ReadStandardInput();
 // Applies `answer` to each line of standard input, without its end, and names the line where it
 // fails. Ends early, with an error, once standard output takes nothing more.
 Status ForLinesOfStandardInput(FunctionRef<Status(const std::string& line)> answer);
+
+// Fails unless `text`, which `what` names, is UTF-8, as JSON must be.
+Status CheckPrintable(const char* what, const std::string& text);
+
+// Prints what the user should know, though nothing failed, on standard error.
+void PrintNotes(const std::vector<std::string>& notes);
 
 // Hands on what was printed, and fails if any of it so far did not reach standard output.
 Status FlushStandardOutput();

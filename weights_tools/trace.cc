@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +11,17 @@ namespace {
 using FloatJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
                                        std::int64_t, std::uint64_t, float>;
 
-void AppendRows(MatView<const float> rows, FloatJson& json) {
+// Notes in `status` the first value that JSON has no number for.
+void AppendRows(const std::string& stage, MatView<const float> rows, FloatJson& json,
+                Status& status) {
   for (std::size_t r = 0; r < rows.rows; ++r) {
+    for (const float value : rows.Row(r)) {
+      if (std::isfinite(value) || !status.ok()) continue;
+      status = Error{ErrorCode::kUnsupported, "position " + std::to_string(json.size()) + " of " +
+                                                  stage +
+                                                  " is not finite: the weights before it "
+                                                  "are too large or damaged"};
+    }
     json.push_back(std::vector<float>(rows.Row(r).begin(), rows.Row(r).end()));
   }
 }
@@ -29,8 +39,9 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
                                            std::to_string(ids.size())};
   }
   FloatJson result = {{"ids", ids}, {"trace", FloatJson::object()}, {"logits", FloatJson::array()}};
+  Status is_finite = Done{};
   const auto record = [&](const std::string& stage, MatView<const float> x) {
-    if (!stage.ends_with(kInputStage)) AppendRows(x, result["trace"][stage]);
+    if (!stage.ends_with(kInputStage)) AppendRows(stage, x, result["trace"][stage], is_finite);
   };
   runner->context->sequence().SetWindow(ids);
   while (!runner->context->sequence().is_current()) {
@@ -38,8 +49,9 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
     const std::size_t count =
         runner->context->RunNext(runner->context->sequence(), Context::kLogitRows, &trace);
     GPT2_ASSIGN(const MatView<const float> logits, runner->context->Logits(0, count));
-    AppendRows(logits, result["logits"]);
+    AppendRows("logits", logits, result["logits"], is_finite);
   }
+  GPT2_TRY(is_finite);
   std::printf("%s\n", result.dump().c_str());
   return Done{};
 }

@@ -30,7 +30,8 @@ class ModelWriterTest : public ::testing::Test {
                             .only = nullptr,
                             .format = format,
                             .config = testing::ReadTestJson(source + "/config.json"),
-                            .copy_vocabulary_from = {},
+                            .vocabulary = nullptr,
+                            .inputs = {},
                             .force = true});
     EXPECT_TRUE(report.ok()) << report.error().message;
     auto model = LoadModel(folder, WeightFormat::kF32);
@@ -85,21 +86,77 @@ TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndLeaveNothing) {
                                           .only = nullptr,
                                           .format = FileFormat::kF16,
                                           .config = Json::object(),
-                                          .copy_vocabulary_from = {},
+                                          .vocabulary = nullptr,
+                                          .inputs = {},
                                           .force = false});
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.error().message.find("h.1.mlp.c_fc.weight"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder));
-  EXPECT_FALSE(fs::exists(folder.string() + ".partial"));
+  for (const auto& entry : fs::directory_iterator(folder.parent_path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(folder.filename().string()));
+  }
+}
+
+TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
+  weights = testing::LoadWeights(testing::TinyModelFolder("tied"), WeightFormat::kQ8);
+  Matrix& matrix = weights->blocks[0].mlp_up.weight;
+  std::vector<BFloat16> scales(matrix.groups(), BFloat16{0x7f80});  // infinity
+  matrix.SetScales(5, scales);
+  const auto report = WriteModel(folder, {.weights = weights.get(),
+                                          .only = nullptr,
+                                          .format = FileFormat::kQ8,
+                                          .config = Json::object(),
+                                          .vocabulary = nullptr,
+                                          .inputs = {},
+                                          .force = false});
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().message.find("h.0.mlp.c_fc.weight\" row 5"), std::string::npos);
+}
+
+const std::string kSha256(64, '0');
+
+Json IndexOf(const std::vector<std::string>& paths) {
+  Json pieces = Json::array();
+  for (const std::string& path : paths) {
+    pieces.push_back({{"path", path}, {"size", 1}, {"sha256", kSha256}});
+  }
+  return {{"file", "model.safetensors"},
+          {"size", paths.size()},
+          {"sha256", kSha256},
+          {"pieces", pieces}};
 }
 
 TEST(WeightsIndexTest, PathsThatLeaveTheFolderAreRefused) {
-  for (const char* path : {"../x", "/etc/passwd", "a/b", "..", ""}) {
-    const Json index = {{"file", "model.safetensors"},
-                        {"size", 1},
-                        {"sha256", ""},
-                        {"pieces", {{{"path", path}, {"size", 1}, {"sha256", ""}}}}};
-    EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok()) << path;
+  EXPECT_TRUE(ReadWeightsIndex(IndexOf({"a", "b"}).dump()).ok());
+  using namespace std::string_literals;
+  for (const std::string& path :
+       {"../x"s, "/etc/passwd"s, "a/b"s, ".."s, "."s, ""s, "a\\b"s, "a\0b"s, "\0"s}) {
+    EXPECT_FALSE(ReadWeightsIndex(IndexOf({path}).dump()).ok()) << path;
+  }
+}
+
+TEST(WeightsIndexTest, APieceThatStandsTwiceIsRefused) {
+  const auto index = ReadWeightsIndex(IndexOf({"a", "b", "a"}).dump());
+  ASSERT_FALSE(index.ok());
+  EXPECT_EQ(index.error().message, "weights.json lists \"a\" twice");
+}
+
+TEST(WeightsIndexTest, SizesThatDoNotAddUpAreRefused) {
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{1} << 53}) {
+    Json index = IndexOf({"a", "b", "c"});
+    index["pieces"][1]["size"] = size;
+    EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok()) << size;
+  }
+  Json index = IndexOf({"a"});
+  index["pieces"][0]["size"] = -1;
+  EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok());
+}
+
+TEST(WeightsIndexTest, AHashIsSixtyFourLowerCaseDigits) {
+  for (const std::string& hash : {std::string(), std::string(63, '0'), std::string(64, 'A')}) {
+    Json index = IndexOf({"a"});
+    index["pieces"][0]["sha256"] = hash;
+    EXPECT_FALSE(ReadWeightsIndex(index.dump()).ok()) << hash;
   }
 }
 

@@ -1,6 +1,7 @@
 // `gpt2-weights`, run as a user runs it, and the models it is run on.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect } from "vitest";
@@ -45,4 +46,18 @@ export function converted(name: string, format: string): string {
   const out = join(scratch, `${name}-${format}`);
   if (!existsSync(out)) json(["convert", join(tiny, name), out, "--weights", format, "--json"]);
   return out;
+}
+
+/** The SHA-256 of every file in a folder, by its path in it. */
+export function contents(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  const files = names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
+  return Object.fromEntries(
+    files.map((name) => [
+      name,
+      createHash("sha256")
+        .update(readFileSync(join(folder, name)))
+        .digest("hex"),
+    ]),
+  );
 }

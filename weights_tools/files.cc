@@ -1,0 +1,174 @@
+#include "weights_tools/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "weights_tools/interruption.h"
+
+namespace gpt2::tools {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 20;  // bytes that are read at once
+
+// Calls take(bytes) until the end of the file, and returns how many there were.
+Result<std::uint64_t> StreamToEnd(const Descriptor& file, const fs::path& path, TakeBytes take) {
+  std::vector<std::byte> block(kBlock);
+  std::uint64_t total = 0;
+  while (true) {
+    const ssize_t count = read(file.number(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FileError("read", path);
+    if (count == 0) return total;
+    total += static_cast<std::uint64_t>(count);
+    GPT2_TRY(take(std::span(block).first(static_cast<std::size_t>(count))));
+  }
+}
+
+bool IsSameState(const struct stat& a, const struct stat& b) {
+  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+void Append(std::string& text, std::span<const std::byte> bytes) {
+  text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+Error FileError(const char* what, const fs::path& path) {
+  return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
+               std::string("cannot ") + what + " " + path.string() + ": " + std::strerror(errno)};
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+Result<std::string> ReadFile(const fs::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return FileError("read", path);
+  std::string text;
+  GPT2_TRY(StreamToEnd(file, path, [&](std::span<const std::byte> bytes) -> Status {
+    Append(text, bytes);
+    return Done{};
+  }));
+  return text;
+}
+
+Result<Folder> Folder::Open(const fs::path& path) {
+  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.is_open()) return FileError("read", path);
+  return Folder(path, std::move(descriptor));
+}
+
+Result<Folder> Folder::OpenInside(const std::string& name) const {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor inside(openat(descriptor(), name.c_str(), kFlags));
+  if (!inside.is_open()) return FileError("read", path_ / name);
+  return Folder(path_ / name, std::move(inside));
+}
+
+bool Folder::IsAt(const fs::path& path) const {
+  struct stat own{}, found{};
+  return fstat(descriptor(), &own) == 0 && lstat(path.c_str(), &found) == 0 &&
+         own.st_dev == found.st_dev && own.st_ino == found.st_ino;
+}
+
+bool Folder::Has(const std::string& name) const {
+  struct stat found{};
+  return fstatat(descriptor(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+Result<std::uint64_t> Folder::SizeOf(const std::string& name) const {
+  struct stat found{};
+  if (fstatat(descriptor(), name.c_str(), &found, 0) != 0) return FileError("read", path_ / name);
+  return static_cast<std::uint64_t>(found.st_size);
+}
+
+Status Folder::Stream(const std::string& name, TakeBytes take) const {
+  const fs::path path = path_ / name;
+  // Without O_NONBLOCK, to open a pipe would wait for its writer.
+  const Descriptor file(
+      openat(descriptor(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat before{}, after{};
+  if (!file.is_open() || fstat(file.number(), &before) != 0) return FileError("read", path);
+  if (!S_ISREG(before.st_mode)) {
+    return Error{ErrorCode::kIo, path.string() + " is no regular file, expected one"};
+  }
+  GPT2_ASSIGN(const std::uint64_t bytes, StreamToEnd(file, path, take));
+  if (fstat(file.number(), &after) != 0) return FileError("read", path);
+  if (!IsSameState(before, after) || bytes != static_cast<std::uint64_t>(after.st_size)) {
+    return Error{ErrorCode::kIo, path.string() + " changed while it was read"};
+  }
+  return Done{};
+}
+
+Result<std::string> Folder::Read(const std::string& name) const {
+  std::string text;
+  GPT2_TRY(Stream(name, [&](std::span<const std::byte> bytes) -> Status {
+    Append(text, bytes);
+    return Done{};
+  }));
+  return text;
+}
+
+Result<std::vector<std::string>> Folder::Entries() const {
+  const int own = openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* listing = own < 0 ? nullptr : fdopendir(own);
+  if (listing == nullptr) {
+    if (own >= 0) close(own);
+    return FileError("read", path_);
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> owner(listing, closedir);
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(listing)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return FileError("read", path_);
+  return names;
+}
+
+Result<OutputFile> OutputFile::Create(const Folder& folder, const std::string& name) {
+  const fs::path path = folder.path() / name;
+  constexpr mode_t kReadableByAll = 0666;  // less the umask
+  const int file = openat(folder.descriptor(), name.c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kReadableByAll);
+  std::FILE* stream = file < 0 ? nullptr : fdopen(file, "wb");
+  if (stream == nullptr) {
+    const Error error = FileError("write", path);
+    if (file >= 0) close(file);
+    return error;
+  }
+  return OutputFile(path, stream);
+}
+
+Status OutputFile::Write(std::span<const std::byte> bytes) {
+  if (Interruption::is_wanted()) return Error{ErrorCode::kIo, "interrupted"};
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stream_.get()) == bytes.size()) return Done{};
+  return FileError("write", path_);
+}
+
+Status OutputFile::Close() {
+  if (std::fflush(stream_.get()) != 0 || fsync(fileno(stream_.get())) != 0 ||
+      std::fclose(stream_.release()) != 0) {
+    return FileError("write", path_);
+  }
+  return Done{};
+}
+
+Status SyncFolder(int descriptor, const fs::path& path) {
+  if (fsync(descriptor) == 0) return Done{};
+  // Some file systems (of the network, or in user space) cannot.
+  if (errno == EINVAL || errno == ENOTSUP) return Done{};
+  return FileError("write", path);
+}
+
+}  // namespace gpt2::tools

@@ -1,0 +1,111 @@
+// Files and folders on disk, by descriptor: a name may come to mean another file at any moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+
+namespace gpt2::tools {
+
+namespace fs = std::filesystem;
+
+// "cannot WHAT PATH: " and what errno says.
+Error FileError(const char* what, const fs::path& path);
+
+// Owns a file descriptor, or none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+using TakeBytes = FunctionRef<Status(std::span<const std::byte>)>;
+
+// The whole of a file or pipe, or an error that names it.
+Result<std::string> ReadFile(const fs::path& path);
+
+// A folder. All files that are read from it are of this very folder, even if another takes its
+// place meanwhile.
+class Folder {
+ public:
+  static Result<Folder> Open(const fs::path& path);
+
+  // The folder `name` in this one; a link to a folder is none.
+  Result<Folder> OpenInside(const std::string& name) const;
+
+  const fs::path& path() const { return path_; }
+  int descriptor() const { return descriptor_.number(); }
+
+  // Whether `path` leads to this folder still.
+  bool IsAt(const fs::path& path) const;
+
+  // Whether there is an entry `name`, be it a link to nowhere.
+  bool Has(const std::string& name) const;
+
+  // Bytes of the file `name`.
+  Result<std::uint64_t> SizeOf(const std::string& name) const;
+
+  // Calls take(bytes) for the bytes of `name` in order. Fails if it is no regular file, or changes
+  // while it is read.
+  Status Stream(const std::string& name, TakeBytes take) const;
+  Result<std::string> Read(const std::string& name) const;
+
+  // Names of all entries but "." and "..".
+  Result<std::vector<std::string>> Entries() const;
+
+ private:
+  Folder(fs::path path, Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  fs::path path_;  // for messages
+  Descriptor descriptor_;
+};
+
+// A new file that is written from its beginning to its end.
+class OutputFile {
+ public:
+  // Fails if there is a file `name` in `folder` already.
+  static Result<OutputFile> Create(const Folder& folder, const std::string& name);
+
+  // Fails, too, once the process was asked to end (interruption.h).
+  Status Write(std::span<const std::byte> bytes);
+
+  // Returns when all of it is on the disk.
+  Status Close();
+
+ private:
+  struct CloseStream {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+
+  OutputFile(fs::path path, std::FILE* stream) : path_(std::move(path)), stream_(stream) {}
+
+  fs::path path_;  // for messages
+  std::unique_ptr<std::FILE, CloseStream> stream_;
+};
+
+// Returns when the names in the folder behind `descriptor` are on the disk, as far as its file
+// system can tell.
+Status SyncFolder(int descriptor, const fs::path& path);
+
+}  // namespace gpt2::tools
