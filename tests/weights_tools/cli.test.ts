@@ -69,7 +69,7 @@ describe("convert", () => {
     const text = join(scratch, "calibration.txt");
     writeFileSync(text, "Once upon a time there was a dog. ".repeat(20));
     const model = join(root, "web/models/demo");
-    expect(weights(["convert", model, join(scratch, "again"), "--weights", "q4"]).stderr).toContain(
+    expect(weights(["convert", model, join(scratch, "q4-of-q8"), "--weights", "q4"]).stderr).toContain(
       "q8 already",
     );
     expect(

@@ -1,11 +1,6 @@
-// Standard input and output that are closed, full or no stream at all.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+// What surrounds the tool: streams that are closed or full, memory that is short, odd paths.
 import { describe, expect, it } from "vitest";
-import { refusal, scratch, shell, tiny } from "./tool.js";
-
-const text = join(scratch, "text.txt");
-writeFileSync(text, "abc");
+import { refusal, root, scratch, shell, tiny } from "./tool.js";
 
 describe("standard output that takes nothing", () => {
   it.each([
@@ -52,4 +47,40 @@ describe("standard input that gives nothing", () => {
       }
     },
   );
+});
+
+describe("JSON on standard input", () => {
+  it("has a depth, beyond which it is refused", () => {
+    for (const flag of ["", "--lines", "--json"]) {
+      const deep = shell(`printf '%.0s[' {1..100000} | "$tool" detokenize $vocabulary ${flag}`);
+      refusal(deep);
+      const closed = shell(
+        `(printf '%.0s[' {1..100000}; printf '%.0s]' {1..100000}) | "$tool" detokenize $vocabulary ${flag}`,
+      );
+      expect(refusal(closed)).toMatch(/nested|deep|64/);
+    }
+  });
+});
+
+describe("paths that are not UTF-8", () => {
+  it("work, but are refused with --json before anything is written", () => {
+    const bad = "$scratch/$'\\xff'";
+    expect(refusal(shell(`"$tool" convert $tiny/tied ${bad} --json`))).toContain("is not UTF-8 at byte");
+    expect(refusal(shell(`"$tool" random $tiny/tied/config.json ${bad} --json`))).toContain("is not UTF-8");
+    expect(shell(`ls -d ${bad}`).status).not.toBe(0);
+    expect(shell(`"$tool" convert $tiny/tied ${bad} && "$tool" inspect ${bad}`).status).toBe(0);
+    expect(refusal(shell(`"$tool" inspect ${bad} --json`))).toContain("MODEL is");
+  });
+});
+
+describe("no memory", () => {
+  it("is an error of every command that needs more", () => {
+    for (const [limit, command] of [
+      [20000, "tokenize $vocabulary"],
+      [20000, "eval web/models/demo README.md"],
+    ] as const) {
+      const out = shell(`cd ${root}; ulimit -v ${limit}; "$tool" ${command} < README.md`);
+      expect(refusal(out)).toMatch(/memory/);
+    }
+  });
 });
