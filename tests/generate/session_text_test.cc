@@ -21,7 +21,7 @@ Tokenizer LetterTokenizer() {
   }
   vocab["Ã"] = 158;  // the byte 0xc3, as GPT-2's alphabet spells it
   vocab["©"] = 159;  // 0xa9
-  return std::move(ReadTokenizer(vocab.dump(), "").value());
+  return std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 160).value());
 }
 
 struct Written {
@@ -97,7 +97,7 @@ TEST_F(SessionTextTest, ACharacterThatTheLastTokenLeavesUnfinishedIsReplaced) {
     const int other = id == 159 ? plain.ids[0] : id == plain.ids[0] ? 159 : id.get<int>();
     swapped[name] = other;
   }
-  tokenizer = std::move(ReadTokenizer(swapped.dump(), "").value());
+  tokenizer = std::move(ReadTokenizer(swapped.dump(), "#version: 0.2\n", 160).value());
   options.max_new_tokens = 1;
   EXPECT_EQ(Write({1, 2, 3}, options).text, "\xef\xbf\xbd");
 }
