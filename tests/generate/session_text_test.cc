@@ -86,8 +86,7 @@ TEST_F(SessionTextTest, AnEmptyPromptStartsAtEndOfText) {
 }
 
 TEST_F(SessionTextTest, ACharacterThatTheLastTokenLeavesUnfinishedIsReplaced) {
-  // A prompt after which the likeliest token is the first half of "é" would be luck: every token
-  // is that half here.
+  // What is written first and the first half of "é" change places.
   Json vocab;
   for (int id = 0; id < 159; ++id) vocab["<" + std::to_string(id) + "\n>"] = id;
   vocab["Ã"] = 159;
