@@ -69,6 +69,9 @@ const steps = {
     buildPreset("wasm", { targets: browserTestTargets });
     show("npx", ["playwright", "test", "-c", "tests/browsers/playwright.config.ts"]);
   },
+  soak() {
+    show("node", ["tests/soak/run.mjs", "--minutes", "0.5"]);
+  },
 };
 
 const wanted = process.argv.slice(2);

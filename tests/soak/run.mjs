@@ -1,0 +1,165 @@
+// `npm run soak`: users who give up, leave, stall and dispose, in headless Chromium; every answer is compared with those
+// of a cold engine and of the command line. Options: -- --minutes N; --seed S plays the rounds of that run again (their
+// order in time is the machine's). Ends with status 1 where an answer differs, something hangs, or memory or workers stay.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildPreset, buildWeb, root } from "../../engine/toolchain/build.mjs";
+import { compare } from "./expected.mjs";
+import { makeRound } from "./plan.mjs";
+import { measure } from "./renderers.mjs";
+import { openBrowser, serve } from "./site.mjs";
+import { within } from "./within.mjs";
+
+/** A round is minutes of work for a very busy machine at most; what takes longer than this hangs. */
+const hangMs = 180_000;
+/** Rounds between two rests, in which no model is in use. */
+const roundsToRest = 3;
+/** After this time nothing of a model is left: dispose takes milliseconds, collecting garbage some tries. */
+const restMs = 30_000;
+/**
+ * How much more the process may take at rest than at the first rest. The engine of the demo model has 30 MB: two that were left
+ * behind, of hundreds, are found. What the browser keeps for itself (compiled code, arenas of its allocator) levels off below.
+ */
+const restBytes = 60e6;
+/** The same for JavaScript objects: the module keeps nothing of a request that has been answered. */
+const restHeap = 4e6;
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "5" },
+    seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
+  },
+});
+const number = (name) => {
+  const value = Number(flags[name]);
+  if (Number.isFinite(value) && value >= 0 && flags[name].trim() !== "") return value;
+  console.error(`--${name} is "${flags[name]}", expected a number from 0 on`);
+  process.exit(2);
+};
+const milliseconds = number("minutes") * 60_000;
+const seed = number("seed");
+
+const problems = [];
+const rows = [];
+const done = {};
+let compared = 0;
+let page;
+
+/** Disposes of all models and waits until their workers have ended. */
+async function rest() {
+  const end = Date.now() + restMs;
+  let now;
+  do {
+    await page.evaluate(async () => (await import("/soak/in-page.mjs")).rest());
+    await page.waitForTimeout(200);
+    now = await measure(page);
+  } while (now.workers > 0 && Date.now() < end);
+  return now;
+}
+
+const start = Date.now();
+const seconds = () => (Date.now() - start) / 1000;
+const note = (round, when, now) => rows.push({ seconds: seconds(), round, when, compared, ...now });
+
+async function playRound(round, cold, tool, folders) {
+  const users = makeRound(seed, round);
+  const played = await page.evaluate(
+    async ([list, ms]) => (await import("/soak/in-page.mjs")).play(list, ms),
+    [users, hangMs],
+  );
+  note(round, "in use", await measure(page));
+  const askCold = (call) =>
+    within(
+      hangMs,
+      cold.evaluate(async (one) => (await import("/soak/in-page.mjs")).askCold(one), call),
+    );
+  const found = await compare(played.kept, askCold, tool, folders);
+  compared += found.compared;
+  for (const [name, times] of Object.entries(played.done)) done[name] = (done[name] ?? 0) + times;
+  for (const problem of [...played.problems, ...found.problems]) {
+    problems.push(`round ${round}: ${problem}`);
+    console.error(problems.at(-1));
+  }
+}
+
+function checkRests() {
+  const [first, ...later] = rows.filter(({ when }) => when === "at rest");
+  for (const { round, heap, bytes, workers } of [first, ...later]) {
+    if (workers > 0)
+      problems.push(`round ${round}: ${workers} workers are left where no model is, expected 0`);
+    const kept = bytes - first.bytes;
+    if (kept > restBytes)
+      problems.push(
+        `round ${round}: at rest the process has ${mb(kept)} MB more than at first, at most ${mb(restBytes)} may be`,
+      );
+    if (heap - first.heap > restHeap)
+      problems.push(
+        `round ${round}: at rest JavaScript has ${mb(heap - first.heap)} MB more than at first, at most ${mb(restHeap)} may be`,
+      );
+  }
+}
+
+const mb = (bytes) => (bytes / 1e6).toFixed(1);
+function print() {
+  console.log("\nseconds  round     when  compared  JS heap MB  renderer MB  workers");
+  for (const row of rows) {
+    const cells = [
+      row.seconds.toFixed(0),
+      row.round,
+      row.when,
+      row.compared,
+      mb(row.heap),
+      mb(row.bytes),
+      row.workers,
+    ];
+    console.log(cells.map((cell, i) => String(cell).padStart([7, 6, 8, 9, 11, 12, 8][i])).join(" "));
+  }
+  console.log(
+    Object.entries(done)
+      .map(([name, times]) => `${name} ${times}`)
+      .join(", "),
+  );
+}
+
+buildPreset("native", { targets: ["gpt2-weights"] });
+buildWeb();
+const tool = join(root, "build/native/weights_tools/gpt2-weights");
+const scratch = mkdtempSync(join(tmpdir(), "gpt2-soak-"));
+const folders = { demo: join(root, "web/models/demo"), tiny: join(scratch, "tiny") };
+execFileSync(tool, ["convert", join(root, "tests/data/tiny-models/tied"), folders.tiny], { stdio: "ignore" });
+const site = await serve({ "/models/tiny": folders.tiny });
+const [browser, coldBrowser] = await Promise.all([openBrowser(), openBrowser()]);
+console.log(`soak: ${flags.minutes} minutes, --seed ${seed}, Chromium ${browser.version()}`);
+try {
+  page = await browser.newPage();
+  await page.goto(site.page);
+  // What the browser takes for the first models it keeps: the first rest comes after a round.
+  let round = 0;
+  const end = Date.now() + milliseconds;
+  do {
+    const cold = await coldBrowser.newPage();
+    await cold.goto(site.page);
+    await playRound(round, cold, tool, folders);
+    await cold.close();
+    const isLast = Date.now() >= end || problems.length > 0;
+    if (isLast || round % roundsToRest === 0) note(round, "at rest", await rest());
+    round += 1;
+    if (isLast) break;
+  } while (true);
+  checkRests();
+} catch (error) {
+  problems.push(error.message);
+} finally {
+  await Promise.all([browser.close(), coldBrowser.close()]);
+  site.stop();
+  rmSync(scratch, { recursive: true });
+}
+print();
+for (const problem of problems) console.error(problem);
+console.log(
+  `soak: ${compared} answers were compared; ${problems.length === 0 ? "all well" : `${problems.length} problems, --seed ${seed}`}`,
+);
+process.exit(problems.length === 0 ? 0 : 1);
