@@ -1,4 +1,4 @@
-// What must have been answered: by a cold engine, bit for bit, and by the command line, token for token.
+// What must have been answered: by a cold engine and by the command line, bit for bit.
 import { execFileSync } from "node:child_process";
 import { isDeepStrictEqual } from "node:util";
 
@@ -24,14 +24,20 @@ function generateNatively(tool, folder, { prompt, options }) {
   );
   const continuations = output.continuations ?? [output];
   return {
-    continuations: continuations.map(({ ids, finish_reason }) => ({ ids, finishReason: finish_reason })),
+    continuations: continuations.map(({ ids, logprobs, finish_reason }) => ({
+      ids,
+      logprobs,
+      finishReason: finish_reason,
+    })),
     droppedTokens: output.dropped_tokens,
   };
 }
 
-const idsOf = ({ continuations, droppedTokens }) => ({
+/** The part of an answer that the command line gives, too. */
+const nativePartOf = ({ continuations, droppedTokens }) => ({
   continuations: continuations.map(({ tokens, finishReason }) => ({
     ids: tokens.map(({ id }) => id),
+    logprobs: tokens.map(({ logprob }) => logprob),
     finishReason,
   })),
   droppedTokens,
@@ -73,7 +79,7 @@ export async function compare(kept, askCold, tool, folders) {
       expected.set(key, cold);
       if (call.verb === "generate") {
         const native = generateNatively(tool, folders[call.model], call);
-        const differs = difference(native, idsOf(cold));
+        const differs = difference(native, nativePartOf(cold));
         if (differs)
           problems.push(`the cold engine against the command line: ${differs}, of ${key.slice(0, 2000)}`);
       }

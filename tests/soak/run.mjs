@@ -61,8 +61,14 @@ async function rest() {
 }
 
 const start = Date.now();
-const seconds = () => (Date.now() - start) / 1000;
-const note = (round, when, now) => rows.push({ seconds: seconds(), round, when, compared, ...now });
+const mb = (bytes) => (bytes / 1e6).toFixed(1);
+const printRow = (cells) =>
+  console.log(cells.map((cell, i) => String(cell).padStart([7, 6, 8, 9, 11, 12, 8][i])).join(" "));
+function note(round, when, { heap, bytes, workers }) {
+  rows.push({ round, when, heap, bytes, workers });
+  const seconds = ((Date.now() - start) / 1000).toFixed(0);
+  printRow([seconds, round, when, compared, mb(heap), mb(bytes), workers]);
+}
 
 async function playRound(round, cold, tool, folders) {
   const users = makeRound(seed, round);
@@ -79,10 +85,7 @@ async function playRound(round, cold, tool, folders) {
   const found = await compare(played.kept, askCold, tool, folders);
   compared += found.compared;
   for (const [name, times] of Object.entries(played.done)) done[name] = (done[name] ?? 0) + times;
-  for (const problem of [...played.problems, ...found.problems]) {
-    problems.push(`round ${round}: ${problem}`);
-    console.error(problems.at(-1));
-  }
+  problems.push(...[...played.problems, ...found.problems].map((problem) => `round ${round}: ${problem}`));
 }
 
 function checkRests() {
@@ -102,28 +105,6 @@ function checkRests() {
   }
 }
 
-const mb = (bytes) => (bytes / 1e6).toFixed(1);
-function print() {
-  console.log("\nseconds  round     when  compared  JS heap MB  renderer MB  workers");
-  for (const row of rows) {
-    const cells = [
-      row.seconds.toFixed(0),
-      row.round,
-      row.when,
-      row.compared,
-      mb(row.heap),
-      mb(row.bytes),
-      row.workers,
-    ];
-    console.log(cells.map((cell, i) => String(cell).padStart([7, 6, 8, 9, 11, 12, 8][i])).join(" "));
-  }
-  console.log(
-    Object.entries(done)
-      .map(([name, times]) => `${name} ${times}`)
-      .join(", "),
-  );
-}
-
 buildPreset("native", { targets: ["gpt2-weights"] });
 buildWeb();
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
@@ -133,6 +114,7 @@ execFileSync(tool, ["convert", join(root, "tests/data/tiny-models/tied"), folder
 const site = await serve({ "/models/tiny": folders.tiny });
 const [browser, coldBrowser] = await Promise.all([openBrowser(), openBrowser()]);
 console.log(`soak: ${flags.minutes} minutes, --seed ${seed}, Chromium ${browser.version()}`);
+printRow(["seconds", "round", "when", "compared", "JS heap MB", "renderer MB", "workers"]);
 try {
   page = await browser.newPage();
   await page.goto(site.page);
@@ -157,7 +139,8 @@ try {
   site.stop();
   rmSync(scratch, { recursive: true });
 }
-print();
+const counts = Object.entries(done).map(([name, times]) => `${name} ${times}`);
+console.log(`done: ${counts.join(", ")}`);
 for (const problem of problems) console.error(problem);
 console.log(
   `soak: ${compared} answers were compared; ${problems.length === 0 ? "all well" : `${problems.length} problems, --seed ${seed}`}`,
