@@ -254,7 +254,7 @@ describe("dispose", () => {
     await model.dispose();
     await expect(model.tokenize("p")).rejects.toMatchObject({ code: "disposed" });
     await aWhile();
-    expect(engine.calls.filter((name) => name === "_gpt2_detokenize")).toEqual([]);
+    expect(engine.calls.filter((name) => name === "detokenize")).toEqual([]);
   });
 
   it("while a generation waits for its reader", async () => {

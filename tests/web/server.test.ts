@@ -71,12 +71,15 @@ describe("Server", () => {
       result: [97, 98],
     });
     expect(await answer(ask("detokenize", [1]))).toMatchObject({ result: "text of [1]" });
-    expect(await answer(ask("score", { prompt: "p", stride: 3 }))).toMatchObject({ result: { logprob: -1 } });
-    expect(said).toContainEqual({ type: "event", id: 4, event: { done: 1, total: 1 } });
+    expect(await answer(ask("score", { prompt: "p", stride: 3 }))).toMatchObject({
+      result: { tokens: [{ id: 7 }, { id: 8 }], logprob: -1, perplexity: Math.E },
+    });
+    for (const done of [1, 2])
+      expect(said).toContainEqual({ type: "event", id: 4, event: { done, total: 2 } });
     expect(await answer(ask("generate", request))).toMatchObject({
       result: { finishReason: "length", seed: 1 },
     });
-    expect(engine.requests).toContainEqual({ prompt: "p", stride: 3 });
+    expect(engine.requests).toContainEqual({ prompt: "p", options: { stride: 3 } });
     expect(said.filter((message) => message.type === "event" && message.id === 5).length).toBe(2);
   });
 
@@ -88,7 +91,7 @@ describe("Server", () => {
     server.receive({ type: "cancel", id: second });
     expect(await answer(second)).toMatchObject({ type: "failed", error: { code: "cancelled" } });
     await answer(first);
-    expect(engine.calls).not.toContain("_gpt2_detokenize");
+    expect(engine.calls).not.toContain("detokenize");
     server.receive({ type: "cancel", id: first }); // long over
     server.receive({ type: "read", id: first, tokens: 1 });
   });

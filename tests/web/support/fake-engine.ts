@@ -27,28 +27,28 @@ export class FakeEngine {
     return this.aside.size;
   }
 
-  request(
-    name: string,
-    request: { prompt?: unknown; options?: { maxNewTokens?: number }; text?: string },
-  ): unknown {
+  start(name: string, prompt: unknown, options: { maxNewTokens?: number }): unknown {
     this.enter(name);
-    this.requests.push(request);
-    switch (name) {
-      case "_gpt2_generate":
-        this.current = { written: 0, most: request.options?.maxNewTokens ?? 64, prompt: request.prompt };
-        return { ...this.state(this.current), promptTokens: 5, reusedTokens: 2 };
-      case "_gpt2_tokenize":
-        return [...(request.text ?? "")].map((letter) => letter.codePointAt(0));
-      case "_gpt2_detokenize":
-        return `text of ${JSON.stringify(request)}`;
-      default:
-        return {};
-    }
+    this.requests.push({ prompt, options });
+    if (name === "_gpt2_score") return { done: 1, total: 2, tokens: [{ id: 7, text: "a", logprob: null }] };
+    this.current = { written: 0, most: options.maxNewTokens ?? 64, prompt };
+    return { ...this.state(this.current), promptTokens: 5, reusedTokens: 2 };
+  }
+
+  tokenize(text: string): number[] {
+    this.enter("tokenize");
+    return [...text].map((letter) => letter.codePointAt(0) ?? 0);
+  }
+
+  detokenize(ids: readonly number[]): string {
+    this.enter("detokenize");
+    return `text of ${JSON.stringify(ids)}`;
   }
 
   call(name: string): unknown {
     this.enter(name);
-    if (name === "_gpt2_score_step") return { done: 1, total: 1, tokens: [], logprob: -1, perplexity: 2 };
+    if (name === "_gpt2_score_step")
+      return { done: 2, total: 2, tokens: [{ id: 8, text: "b", logprob: -1 }] };
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     if (name === "_gpt2_suspend") {
