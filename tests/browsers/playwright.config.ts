@@ -6,7 +6,7 @@ export default defineConfig({
   outputDir: "../../build/browsers",
   forbidOnly: Boolean(process.env.CI),
   workers: 1, // pages compute on all cores
-  timeout: 180_000,
+  timeout: 300_000,
   reporter: [["list"]],
   use: { launchOptions: e2e.use?.launchOptions ?? {} },
 });
