@@ -225,7 +225,7 @@ for (const [query, sentence] of [
   ["?threads=0", /threads is 0, expected a whole number from 1 to 64/],
   [
     "?variant=nonsense",
-    /In the address of this page \(\?variant=nonsense\), variant is "?nonsense"?, expected one of threads-relaxed/,
+    /In the address of this page \(\?variant=nonsense\), variant is "?nonsense"?, expected one of "?threads-relaxed/,
   ],
   ["?model=nowhere", /nowhere\/config.json.*404/],
 ] as const) {

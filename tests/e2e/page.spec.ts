@@ -130,6 +130,7 @@ test("Stop stops, and the next generation works", async ({ page }) => {
 test("Continue goes on from the whole text", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "30");
+  await page.getByLabel("Ignore end of text").check();
   const text = await generate(page);
   await page.getByRole("button", { name: "Continue" }).click();
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(text.length + 20);

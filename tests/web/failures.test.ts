@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
-import { afterFailure, failureOf, noWorkerFailure, workerFailure } from "../../web/src/shared/failures.js";
+import {
+  afterFailure,
+  failureOf,
+  noWorkerFailure,
+  oldBrowser,
+  workerFailure,
+} from "../../web/src/shared/failures.js";
 
 /** An error as a browser makes it: what matters is its name and its words. */
 const thrown = (name: string, message: string) => Object.assign(new Error(message), { name });
@@ -94,8 +100,18 @@ describe("workerFailure", () => {
     [undefined, true, "worker-died", "the engine's worker failed, and the browser does not say why"],
     ["Uncaught x", true, "worker-died", "the engine's worker failed (Uncaught x)"],
     ["out of memory", true, "out-of-memory", "there is not enough memory: out of memory"],
-    [undefined, false, "network", "the worker's script s.js cannot be loaded"],
-    ["", false, "network", "the worker's script s.js cannot be loaded"],
+    [
+      undefined,
+      false,
+      "network",
+      `the worker's script s.js cannot be loaded; if it is there, this browser cannot run it: ${oldBrowser}`,
+    ],
+    [
+      "",
+      false,
+      "network",
+      `the worker's script s.js cannot be loaded; if it is there, this browser cannot run it: ${oldBrowser}`,
+    ],
     ["SyntaxError", false, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
   ])("%s, run: %s is %s", (message, hasRun, code, sentence) => {
     const failure = workerFailure(message, hasRun, "s.js");

@@ -63,8 +63,12 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
       ? new WorkerError("worker-died", "the engine's worker failed, and the browser does not say why")
       : failureOf({ name: "", message });
   }
+  // Chromium says as little of a module that it cannot parse as of one that it cannot fetch.
   if (message === undefined || message === "") {
-    return new LoadError("network", `the worker's script ${script} cannot be loaded`);
+    return new LoadError(
+      "network",
+      `the worker's script ${script} cannot be loaded; if it is there, this browser cannot run it: ${oldBrowser}`,
+    );
   }
   return new LoadError("unsupported", `this browser cannot run ${script} (${message}): ${oldBrowser}`);
 }
