@@ -11,6 +11,7 @@ import {
   run,
 } from "../engine/toolchain/build.mjs";
 import { aptInstall, testPackages } from "../engine/toolchain/system-packages.mjs";
+import { fuzz } from "./fuzz/run.mjs";
 
 const show = (program, args, env = {}) => {
   const { status } = spawnSync(program, args, {
@@ -49,6 +50,9 @@ const steps = {
     // The tools start no thread of their own.
     buildPreset("native-tsan", { targets: ["engine_tests"] });
     show("ctest", ["--preset", "native-tsan", "-R", "engine_tests"]);
+  },
+  async fuzz() {
+    await fuzz({ seconds: 10, keep: false });
   },
   wasm() {
     buildPreset("wasm", { targets: ["engine_tests", ...engineTargets] });
@@ -94,7 +98,7 @@ for (const [name, step] of Object.entries(steps)) {
   const start = performance.now();
   let error;
   try {
-    step();
+    await step();
   } catch (caught) {
     error = caught;
     console.error(caught.message);

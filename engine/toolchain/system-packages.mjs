@@ -13,9 +13,11 @@ export const buildPackages = [
 /** For the tests. */
 export const testPackages = [
   "chromium",
+  "clang-19",
   "clang-format-19",
   "firefox-esr",
   "googletest",
+  "libclang-rt-19-dev",
   "libgtest-dev",
   "webkit2gtk-driver",
   "xvfb",

@@ -55,6 +55,28 @@ describe("the build", () => {
   });
 });
 
+describe("the fuzz targets", () => {
+  const folder = "tests/fuzz";
+  const targets = files.flatMap((file) => /^tests\/fuzz\/(\w+)_fuzz\.cc$/.exec(file)?.[1] ?? []);
+  const corpus = files.filter((file) => file.startsWith(`${folder}/corpus/`));
+
+  it.each(targets)("%s is built, and has a corpus", (target) => {
+    expect(read(`${folder}/CMakeLists.txt`)).toContain(`gpt2_add_fuzz_target(${target} ${target}_fuzz.cc)`);
+    expect(corpus.some((file) => file.startsWith(`${folder}/corpus/${target}/`))).toBe(true);
+  });
+
+  it("own every corpus and dictionary; together these are small", () => {
+    expect(targets.length).toBeGreaterThan(0);
+    const owners = files.flatMap(
+      (file) =>
+        /^tests\/fuzz\/(?:corpus\/(\w+)\/|dictionaries\/(\w+)\.dict$)/.exec(file)?.slice(1).filter(Boolean) ??
+        [],
+    );
+    expect(targets).toEqual(expect.arrayContaining([...new Set(owners)]));
+    expect(corpus.reduce((bytes, file) => bytes + statSync(join(root, file)).size, 0)).toBeLessThan(200_000);
+  });
+});
+
 describe("numbers that stand in two languages", () => {
   it("are the same", () => {
     const inEngine = /kMostContinuations = (\d+)/.exec(read("engine/generate/options.h"))?.[1];

@@ -1,0 +1,378 @@
+// The C API in any order, also after errors, with requests that are right, damaged or random: every
+// answer is JSON with a result or an error, and a call succeeds only when it is its turn.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/api/api.h"
+#include "tests/fuzz/support/any_json.h"
+#include "tests/fuzz/support/fuzz_model.h"
+
+namespace gpt2::fuzz {
+namespace {
+
+struct Folder {
+  std::string config;
+  VocabularyFiles vocabulary;
+  std::string weights;
+};
+
+Folder AnyFolder(FuzzedDataProvider& input) {
+  Config config;
+  config.n_head = 1;
+  config.n_embd = input.PickValueInArray<std::size_t>({4, 32});
+  config.n_layer = 1;
+  config.n_inner = 8;
+  config.n_positions = input.PickValueInArray<std::size_t>({1, 3, 16});
+  config.vocab_size = 13;
+  if (input.ConsumeBool()) config.eos_token_id = 12;
+  const auto tensors = HubTensors(config, DType::kF16, /*seed=*/1);
+  Folder folder{ConfigJson(config).dump(), SmallVocabulary(/*size=*/13),
+                SafetensorsFile(HeaderJson(tensors).dump(), tensors)};
+  if (input.ConsumeBool()) folder.vocabulary = {};
+  return folder;
+}
+
+// A prompt as it goes in: text, ids as int32, or bytes that are neither.
+struct Prompt {
+  std::string bytes;
+  bool is_ids = false;
+};
+
+Prompt AnyPrompt(FuzzedDataProvider& input) {
+  switch (input.ConsumeIntegralInRange<int>(0, 3)) {
+    case 0:
+      return {input.ConsumeRandomLengthString(40), input.ConsumeBool()};
+    case 1:
+      return {input.PickValueInArray({"", "ab ab ab", "a\n\xc3\xa9", "<|endoftext|>b", "\xf0\x9f"}),
+              /*is_ids=*/false};
+    default:
+      Prompt prompt{{}, /*is_ids=*/true};
+      for (auto left = input.ConsumeIntegralInRange<int>(0, 20); left > 0; --left) {
+        prompt.bytes += static_cast<char>(input.ConsumeIntegralInRange<int>(0, 12));
+        prompt.bytes.append(3, '\0');
+      }
+      return prompt;
+  }
+}
+
+Json AnyOptions(FuzzedDataProvider& input) {
+  Json options = {{"maxNewTokens", input.ConsumeIntegralInRange<int>(0, 12)}};
+  while (input.ConsumeBool()) {
+    switch (input.ConsumeIntegralInRange<int>(0, 6)) {
+      case 0:
+        options["n"] = input.ConsumeIntegralInRange<int>(0, 17);
+        break;
+      case 1:
+        options["stop"] = input.PickValueInArray({"a", "ab", "\xc3\xa9", ""});
+        break;
+      case 2:
+        options["logprobs"] = input.ConsumeIntegralInRange<int>(0, 20);
+        break;
+      case 3:
+        options["temperature"] = input.PickValueInArray({0.0, 1e-30, 1.0, 100.0});
+        break;
+      case 4:
+        options["repetitionPenalty"] = input.PickValueInArray({0.01, 1.0, 100.0});
+        break;
+      case 5:
+        options[input.PickValueInArray({"ignoreEos", "strict", "lookup", "allowSpecial"})] =
+            input.ConsumeBool();
+        break;
+      default:
+        options[input.PickValueInArray({"seed", "topK", "topP", "minP", "kv", "x"})] =
+            AnyJson(input);
+    }
+  }
+  return options;
+}
+
+// The engine behind its API, and what is known of its state.
+class Caller {
+ public:
+  explicit Caller(FuzzedDataProvider& input)
+      : input_(input), engine_(gpt2_create(input.PickValueInArray<std::size_t>({0, 1, 1, 1}))) {}
+  ~Caller() { gpt2_destroy(engine_); }
+  Caller(const Caller&) = delete;
+
+  void AnyCall() {
+    switch (input_.ConsumeIntegralInRange<int>(0, 14)) {
+      case 0:
+        return LoadWhole();
+      case 1:
+        return LoadBegin();
+      case 2:
+        return LoadWeights();
+      case 3:
+        return LoadEnd();
+      case 4:
+        return Info();
+      case 5:
+        if (input_.ConsumeIntegralInRange<int>(0, 31) == 31) Tune();
+        return;
+      case 6:
+        return Tokenize();
+      case 7:
+        return Detokenize();
+      case 8:
+        return Generate();
+      case 9:
+        return Step(input_.ConsumeIntegralInRange<int>(1, 40));
+      case 10:
+        return Score();
+      case 11:
+        return ScoreStep(input_.ConsumeIntegralInRange<int>(1, 10));
+      case 12:
+        return Suspend();
+      case 13:
+        return input_.ConsumeBool() ? Resume() : Discard();
+      default:
+        return Hash();
+    }
+  }
+
+ private:
+  // The answer's result; nothing where it is an error.
+  std::optional<Json> Read(const char* reply) {
+    Check(reply != nullptr, "no answer");
+    Check(IsUtf8(reply), "an answer that is no UTF-8");
+    const Json json = Json::parse(reply, nullptr, /*allow_exceptions=*/false);
+    Check(json.is_object() && json.size() == 1, "an answer that is not one result or error");
+    if (json.contains("result")) return json["result"];
+    static const std::set<std::string> kCodes = {"invalid-argument", "capacity",  "corrupt",
+                                                 "unsupported",      "not-found", "io",
+                                                 "out-of-memory"};
+    const Json& error = json.at("error");
+    Check(kCodes.contains(error.at("code").get<std::string>()), "an unknown code");
+    Check(!error.at("message").get<std::string>().empty(), "an error without a sentence");
+    return std::nullopt;
+  }
+
+  // As a request goes in: right, damaged, or no JSON at all.
+  std::string Text(const Json& request) {
+    if (input_.ConsumeIntegralInRange<int>(0, 15) == 15)
+      return input_.ConsumeRandomLengthString(40);
+    return MaybeDamaged(input_, TextOf(request));
+  }
+
+  // A load, or a failed one, ends whatever was under way.
+  void Forget() {
+    is_loaded_ = false;
+    suspended_.clear();
+    EndWork();
+  }
+  void EndWork() { is_generating_ = is_scoring_ = is_tokenizing_ = false; }
+
+  std::optional<Json> Begin(const Folder& folder, const std::string& options) {
+    Forget();
+    const VocabularyFiles& v = folder.vocabulary;
+    auto result = Read(gpt2_load_begin(engine_, folder.config.data(), folder.config.size(),
+                                       v.vocab.data(), v.vocab.size(), v.merges.data(),
+                                       v.merges.size(), options.data(), options.size()));
+    is_loading_ = result.has_value();
+    rest_ = folder.weights;
+    return result;
+  }
+
+  std::optional<Json> Feed(std::string_view bytes) {
+    auto result = Read(gpt2_load_weights(
+        engine_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+    Check(is_loading_ || !result, "bytes were taken, though no load is under way");
+    is_loading_ = is_loading_ && result;
+    return result;
+  }
+
+  void LoadWhole() {
+    is_damaged_ = false;
+    const Folder folder = AnyFolder(input_);
+    const char* options = input_.PickValueInArray({"{}", R"({"kv": "f32"})", R"({"kv": "q8"})"});
+    Check(Begin(folder, options).has_value(), "a sound folder is refused");
+    Check(Feed(folder.weights).has_value(), "sound weights are refused");
+    rest_ = {};
+    LoadEnd();
+    Check(is_loaded_, "a sound load fails");
+  }
+
+  void LoadBegin() {
+    is_damaged_ = true;
+    Folder folder = AnyFolder(input_);
+    folder.config = MaybeDamaged(input_, folder.config);
+    folder.vocabulary.vocab = MaybeDamaged(input_, folder.vocabulary.vocab);
+    folder.vocabulary.merges = MaybeDamaged(input_, folder.vocabulary.merges);
+    folder.weights = MaybeDamaged(input_, folder.weights);
+    Begin(folder, Text(input_.ConsumeBool() ? Json::object() : AnyJson(input_)));
+  }
+
+  void LoadWeights() {
+    const auto most = input_.PickValueInArray<std::size_t>({0, 9, 1000, 1 << 20});
+    std::string bytes = rest_.substr(0, input_.ConsumeIntegralInRange<std::size_t>(0, most));
+    rest_.erase(0, bytes.size());
+    Feed(MaybeDamaged(input_, bytes));
+  }
+
+  void LoadEnd() {
+    const bool was_loading = std::exchange(is_loading_, false);
+    const auto result = Read(gpt2_load_end(engine_));
+    Check(was_loading || !result, "a load ended that is not under way");
+    if (was_loading) is_loaded_ = result.has_value();
+  }
+
+  void Info() {
+    const auto result = Read(gpt2_info(engine_));
+    Check(result.has_value() == is_loaded_, "info");
+    if (result) Check((*result)["threads"] == 1, "threads");
+  }
+
+  void Tune() {
+    const auto result = Read(gpt2_tune_threads(engine_));
+    Check(result.has_value() == is_loaded_, "tune");
+    if (result) EndWork();
+  }
+
+  void Tokenize() {
+    text_ = AnyPrompt(input_).bytes;
+    const std::string options = Text(
+        input_.ConsumeBool() ? Json({{"allowSpecial", input_.ConsumeBool()}}) : Json::object());
+    const auto result =
+        Read(gpt2_tokenize(engine_, text_.data(), text_.size(), options.data(), options.size()));
+    Check(is_loaded_ || !result, "tokens without a model");
+    is_tokenizing_ = result.has_value();
+    for (auto most = input_.ConsumeIntegralInRange<int>(0, 3); most > 0; --most) TokenizeStep();
+  }
+
+  void TokenizeStep() {
+    const auto result = Read(gpt2_tokenize_step(engine_));
+    Check(is_tokenizing_ || !result, "a step out of turn");
+    is_tokenizing_ = result && (*result)["isDone"] == false;
+    if (!result) return;
+    const auto* ids = gpt2_token_ids(engine_);
+    const auto count = (*result)["count"].get<std::size_t>();
+    for (std::size_t i = 0; i < count; ++i) Check(ids[i] >= 0 && ids[i] < 13, "id");
+    const std::vector<std::int32_t> copy(ids, ids + count);
+    Check(Read(gpt2_detokenize(engine_, copy.data(), count)).has_value(),
+          "ids of its own are refused");
+  }
+
+  void Detokenize() {
+    std::vector<std::int32_t> ids(input_.ConsumeIntegralInRange<std::size_t>(0, 8));
+    for (std::int32_t& id : ids) {
+      id = input_.ConsumeBool() ? input_.ConsumeIntegralInRange<int>(0, 12)
+                                : input_.ConsumeIntegral<std::int32_t>();
+    }
+    Read(gpt2_detokenize(engine_, ids.data(), ids.size()));
+  }
+
+  void Generate() {
+    const Prompt prompt = AnyPrompt(input_);
+    const std::string options = input_.ConsumeBool() ? Text(AnyOptions(input_)) : "";
+    const auto result = Read(gpt2_generate(engine_, prompt.bytes.data(), prompt.bytes.size(),
+                                           prompt.is_ids, options.data(), options.size()));
+    Check(is_loaded_ || !result, "a generation without a model");
+    if (is_loaded_) EndWork();
+    is_generating_ = result && (*result)["isDone"] == false;
+    if (result) Check((*result)["promptTokens"].is_number_unsigned(), "promptTokens");
+  }
+
+  void Suspend() {
+    const auto number = Read(gpt2_suspend(engine_));
+    Check(number.has_value() == is_generating_, "set aside what is not there, or not what is");
+    is_generating_ = false;
+    if (number) Check(suspended_.insert(number->get<std::uint32_t>()).second, "a number twice");
+  }
+
+  std::uint32_t AnyNumber() {
+    if (suspended_.empty() || input_.ConsumeBool()) return input_.ConsumeIntegralInRange(0, 3);
+    return *suspended_.begin();
+  }
+
+  void Resume() {
+    const std::uint32_t number = AnyNumber();
+    const auto result = Read(gpt2_resume(engine_, number));
+    Check(result.has_value() == suspended_.contains(number), "resumed what is not there");
+    if (!result) return;
+    suspended_.erase(number);
+    is_generating_ = true;
+    is_scoring_ = false;
+  }
+
+  void Discard() {
+    const std::uint32_t number = AnyNumber();
+    Check(Read(gpt2_discard(engine_, number)).has_value(), "discard");
+    suspended_.erase(number);
+  }
+
+  // Where the weights are damaged a step may find logits that are not finite, and ends the work.
+  void CheckTurn(const std::optional<Json>& result, bool& is_its_turn) {
+    Check(is_its_turn || !result, "a step out of turn");
+    Check(result.has_value() || !is_its_turn || is_damaged_, "no step in turn");
+    is_its_turn = is_its_turn && result;
+  }
+
+  void Step(int most) {
+    for (; most > 0; --most) {
+      const auto result = Read(gpt2_step(engine_));
+      CheckTurn(result, is_generating_);
+      if (!result) return;
+      for (const Json& token : (*result)["tokens"]) {
+        Check(token["logprob"].is_number() && token["logprob"] <= 0.001, "logprob");
+        Check(token["id"] >= 0 && token["id"] < 13, "id");
+      }
+      is_generating_ = (*result)["isDone"] == false;
+    }
+  }
+
+  void Score() {
+    const Prompt prompt = AnyPrompt(input_);
+    const std::string options =
+        input_.ConsumeBool() ? Text(Json({{"stride", input_.ConsumeIntegralInRange<int>(-1, 17)}}))
+                             : "";
+    const auto result = Read(gpt2_score(engine_, prompt.bytes.data(), prompt.bytes.size(),
+                                        prompt.is_ids, options.data(), options.size()));
+    Check(is_loaded_ || !result, "a score without a model");
+    if (is_loaded_) EndWork();
+    is_scoring_ = result && (*result)["done"] != (*result)["total"];
+  }
+
+  void ScoreStep(int most) {
+    for (; most > 0; --most) {
+      const auto result = Read(gpt2_score_step(engine_));
+      CheckTurn(result, is_scoring_);
+      if (!result) return;
+      is_scoring_ = (*result)["done"] != (*result)["total"];
+    }
+  }
+
+  void Hash() {
+    const std::string bytes = input_.ConsumeRandomLengthString(200);
+    std::uint8_t digest[32];
+    gpt2_sha256(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), digest);
+    auto* memory = static_cast<char*>(gpt2_allocate(bytes.size()));
+    std::copy(bytes.begin(), bytes.end(), memory);
+    gpt2_free(memory);
+  }
+
+  FuzzedDataProvider& input_;
+  Gpt2Engine* engine_;
+  std::string rest_;  // of the weights of the load under way
+  std::string text_;  // that is being tokenized
+  std::set<std::uint32_t> suspended_;
+  bool is_damaged_ = false;  // perhaps
+  bool is_loading_ = false;
+  bool is_loaded_ = false;
+  bool is_generating_ = false;
+  bool is_scoring_ = false;
+  bool is_tokenizing_ = false;
+};
+
+}  // namespace
+}  // namespace gpt2::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzedDataProvider input(data, size);
+  gpt2::fuzz::Caller caller(input);
+  for (int calls = 0; calls < 60 && input.remaining_bytes() > 0; ++calls) caller.AnyCall();
+  return 0;
+}

@@ -1,0 +1,123 @@
+// The one JSON parser on any text: what it takes is what nlohmann/json's own acceptor takes, less
+// keys that stand twice and nesting that is too deep; and what it gives survives writing and
+// reading.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/format/json.h"
+#include "tests/fuzz/support/fuzz.h"
+
+namespace gpt2::fuzz {
+namespace {
+
+// What a document has, found in one pass.
+class Facts final : public nlohmann::json_sax<Json> {
+ public:
+  bool key(std::string& name) override {
+    has_duplicate |= !open_.back().insert(name).second;
+    return true;
+  }
+  bool start_object(std::size_t) override { return Open(); }
+  bool end_object() override { return Close(); }
+  bool start_array(std::size_t) override { return Open(); }
+  bool end_array() override { return Close(); }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+  std::size_t depth = 0;  // of the deepest value: 1 for []
+  bool has_duplicate = false;
+
+ private:
+  bool Open() {
+    open_.emplace_back();
+    depth = std::max(depth, open_.size());
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+  std::vector<std::set<std::string>> open_;
+};
+
+// 80 bytes of control characters, each spelled \u00xx, and the size of the text.
+constexpr std::size_t kMostShown = 80 * 6 + 40;
+
+void CheckWholeNumber(const Json& value) {
+  constexpr std::int64_t kBounds[] = {
+      std::numeric_limits<std::int64_t>::min(), -3, 0, 7, std::int64_t{1} << 53,
+      std::numeric_limits<std::int64_t>::max()};
+  for (const std::int64_t least : kBounds) {
+    for (const std::int64_t most : kBounds) {
+      const auto number = WholeNumber(value, least, most);
+      if (!number) continue;
+      Check(value.is_number(), "a whole number from what is none");
+      Check(*number >= least && *number <= most, "a whole number outside its range");
+      Check(value == Json(*number), "another whole number than was written");
+    }
+  }
+}
+
+// Reading member by member gives what reading the whole does.
+void CheckMembers(std::string_view text, const Json& whole) {
+  std::size_t count = 0;
+  const Status status = ForMembers(text, "the input", [&](std::string& key, Json& value) -> Status {
+    const Json* const member = FindMember(whole, key);
+    Check(member != nullptr && *member == value, "another member than the whole has");
+    ++count;
+    return Done{};
+  });
+  Check(status.ok() == whole.is_object(), "members of what has none, or none of an object");
+  if (status.ok()) Check(count == whole.size(), "another count of members");
+}
+
+void CheckValue(const Json& value) {
+  const std::string shown = Shown(value);
+  Check(shown.size() <= kMostShown && IsUtf8(shown), "Shown: some 80 bytes of UTF-8");
+  Check(shown.find('\n') == std::string::npos, "Shown: more than one line");
+  CheckWholeNumber(value);
+  const auto ids = ReadTokenIds(value);
+  if (ids.ok()) {
+    Check(value.is_array() && value.size() == ids.value().size(), "ids of another count");
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      Check(value[i] == Json(ids.value()[i]) && ids.value()[i] >= 0, "another id than was written");
+    }
+  }
+  if (value.is_structured()) {
+    for (const Json& child : value) CheckValue(child);
+  }
+}
+
+}  // namespace
+}  // namespace gpt2::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace gpt2;
+  using namespace gpt2::fuzz;
+  const std::string_view text = AsText(data, size);
+  const Result<Json> parsed = ParseJson(text, "the input");
+  Facts facts;
+  const bool is_json = Json::sax_parse(text.begin(), text.end(), &facts);
+  const bool is_wanted = is_json && !facts.has_duplicate && facts.depth <= kMostDepth;
+  Check(parsed.ok() == is_wanted, is_wanted ? "refused" : "taken");
+  if (!parsed.ok()) {
+    Check(parsed.error().message.find("the input") != std::string::npos, "does not say what");
+    return 0;
+  }
+  CheckValue(parsed.value());
+  CheckMembers(text, parsed.value());
+  const Result<Json> again = ParseJson(parsed.value().dump(), "the input");
+  Check(again.ok() && again.value() == parsed.value(), "not the same when read again");
+  return 0;
+}

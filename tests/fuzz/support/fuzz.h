@@ -1,0 +1,36 @@
+// What the fuzz targets share: checks, and pieces of input.
+#pragma once
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace gpt2::fuzz {
+
+// Ends the run where `holds` is false, saying where and `what`; libFuzzer keeps the input.
+void Check(bool holds, std::string_view what,
+           const std::source_location& where = std::source_location::current());
+
+// The whole input as text: for targets whose corpus is to be read by people.
+inline std::string_view AsText(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+// Text as it may reach the engine: mostly `text` itself, at times with a few bytes damaged.
+std::string MaybeDamaged(FuzzedDataProvider& input, std::string text);
+
+// Whether `text` is UTF-8, found by another way than engine/text/utf8.cc: by decoding each
+// character and asking what its shortest form would have been.
+bool IsUtf8(std::string_view text);
+
+// The size of the UTF-8 character that non-empty `text` begins with, 0 where it begins with none.
+std::size_t Utf8Size(std::string_view text);
+
+// Bytes from `seed`, for data that is too long to come from the input.
+std::string RandomBytes(std::uint64_t seed, std::size_t size);
+
+}  // namespace gpt2::fuzz
