@@ -25,8 +25,8 @@ class Matrix {
  public:
   Matrix() = default;
 
-  // The padding is zero; the weights are for the caller to set, all of them. `name` is for the error
-  // when there is no memory.
+  // The padding is zero; the weights are for the caller to set, all of them. `name` is for the
+  // error when there is no memory.
   static Result<Matrix> Create(WeightFormat format, std::size_t rows, std::size_t cols,
                                const char* name);
 

@@ -43,8 +43,8 @@ std::string ReplaceInvalid(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
     const Utf8Character character = ReadUtf8(text);
-    valid +=
-        character.code_point == kInvalidCodePoint ? kReplacementCharacter : text.substr(0, character.size);
+    valid += character.code_point == kInvalidCodePoint ? kReplacementCharacter
+                                                       : text.substr(0, character.size);
     text.remove_prefix(character.size);
   }
   return valid;
