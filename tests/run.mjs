@@ -52,7 +52,7 @@ const steps = {
     show("ctest", ["--preset", "native-tsan", "-R", "engine_tests"]);
   },
   async fuzz() {
-    await fuzz({ seconds: 10, keep: false });
+    await fuzz({ seconds: 10, keep: false, seed: 1 }); // the same inputs each time: `npm run fuzz` draws others
   },
   wasm() {
     buildPreset("wasm", { targets: ["engine_tests", ...engineTargets] });
