@@ -55,7 +55,7 @@ const steps = {
     await fuzz({ seconds: 10, keep: false, seed: 1 }); // the same inputs each time: `npm run fuzz` draws others
   },
   wasm() {
-    buildPreset("wasm", { targets: ["engine_tests", ...engineTargets] });
+    buildPreset("wasm", { targets: ["engine_tests", "out_of_memory_tests", ...engineTargets] });
     ctest("wasm");
   },
   web() {
