@@ -46,7 +46,7 @@ ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
   // In a browser: a thread that cannot be started is one that never starts.
   while (helpers_.size() < wanted) StartHelper(start_thread);
 #endif
-  active_ = helpers_.size() + 1;
+  SetThreads(most_threads());  // wakes the helpers that were faster than this line
 }
 
 void ThreadPool::StartHelper(StartThread start_thread) {
@@ -146,8 +146,10 @@ void ThreadPool::WorkerLoop(std::size_t index) {
 std::uint64_t ThreadPool::WaitForWork(std::size_t index) {
   std::uint64_t ticket = 0;
   const auto takes_part = [&] { return index < active_.load(std::memory_order_relaxed); };
-  for (int spins = 0; spins < kSpins && takes_part(); ++spins) {
+  for (int spins = 0; spins < kSpins; ++spins) {
     ticket = ticket_.load(std::memory_order_acquire);
+    if (!takes_part())
+      break;  // asked after the load: a ticket brings the count that it was issued for
     if (ItemsLeft(ticket) != 0) return ticket;
     Pause();
   }

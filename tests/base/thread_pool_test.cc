@@ -48,18 +48,35 @@ TEST(ThreadPool, LoopsInARowSeeEachOthersWrites) {
   for (const int value : values) EXPECT_EQ(value, 2000);
 }
 
-TEST(ThreadPool, HelpersRunBesideTheCaller) {
-  constexpr std::size_t kThreads = std::min<std::size_t>(2, kMostThreads);
-  ThreadPool pool(kThreads);
+void ExpectThreadsRunBesideEachOther(ThreadPool& pool) {
+  const std::size_t threads = pool.threads();
   std::atomic<std::size_t> arrived{0};
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  pool.ParallelFor(kThreads, 1, [&](std::size_t, std::size_t) {
+  pool.ParallelFor(threads, 1, [&](std::size_t, std::size_t) {
     ++arrived;  // each waits for all others
-    while (arrived < kThreads && std::chrono::steady_clock::now() < deadline) {
+    while (arrived < threads && std::chrono::steady_clock::now() < deadline) {
     }
   });
   EXPECT_LT(std::chrono::steady_clock::now(), deadline);
 }
+
+TEST(ThreadPool, HelpersRunBesideTheCaller) {
+  ThreadPool pool(std::min<std::size_t>(2, kMostThreads));
+  ExpectThreadsRunBesideEachOther(pool);
+}
+
+#ifndef __EMSCRIPTEN__
+// A helper that gives up spinning before the constructor returns must not sleep through the loops
+// that follow.
+TEST(ThreadPool, HelpersThatFellAsleepBeforeThePoolWasBuiltTakePart) {
+  ThreadPool pool(2, [](ThreadPool::Helper helper) {
+    std::thread thread(std::move(helper));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return thread;
+  });
+  ExpectThreadsRunBesideEachOther(pool);
+}
+#endif
 
 TEST(ThreadPool, OnlyAsManyThreadsAsWereSetTakePart) {
   ThreadPool pool(kMostThreads);
@@ -101,12 +118,17 @@ TEST(ThreadPool, HelpersThatFellAsleepWakeForTheNextLoop) {
 // Helpers wait here until a test lets them go.
 std::atomic<int> g_free_helpers{0};
 
+bool TakeFreeHelper() {
+  int free = g_free_helpers;
+  while (free > 0) {
+    if (g_free_helpers.compare_exchange_weak(free, free - 1)) return true;
+  }
+  return false;
+}
+
 std::thread StartWhenFree(ThreadPool::Helper helper) {
   return std::thread([helper = std::move(helper)]() mutable {
-    while (--g_free_helpers < 0) {
-      ++g_free_helpers;
-      std::this_thread::yield();
-    }
+    while (!TakeFreeHelper()) std::this_thread::yield();
     helper();
   });
 }
