@@ -18,6 +18,7 @@ function(gpt2_add_test_objects engine)
   add_library(engine_test_objects-${engine} OBJECT ${_shared})
   target_link_libraries(engine_test_objects-${engine} PUBLIC gpt2_api-${engine} gpt2_gtest-${engine})
   target_compile_options(engine_test_objects-${engine} PRIVATE ${engine_test_options} -msimd128 ${ARGN})
+  target_precompile_headers(engine_test_objects-${engine} PRIVATE ${test_precompiled_headers})
   target_compile_definitions(engine_test_objects-${engine} PUBLIC
     GPT2_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 endfunction()
@@ -41,6 +42,7 @@ function(gpt2_run_in_node target)
   target_link_options(${target} PRIVATE -sNODERAWFS -sENVIRONMENT=node)
   set_target_properties(${target} PROPERTIES SUFFIX .cjs)
   add_test(NAME ${target} COMMAND node $<TARGET_FILE:${target}>)
+  set_tests_properties(${target} PROPERTIES TIMEOUT ${most_seconds})
 endfunction()
 
 # tests/browsers/engine-tests-worker.js runs it. main() waits for threads, so it is given one of its own.

@@ -19,7 +19,7 @@ export const fuzzTargets = readdirSync(folder)
   .filter((file) => file.endsWith("_fuzz.cc"))
   .map((file) => file.slice(0, -"_fuzz.cc".length));
 
-const program = (target) => join(root, "build/native-fuzz/tests/fuzz", `fuzz_${target}`);
+const program = (target) => join(root, "build/native-asan/tests/fuzz", `fuzz_${target}`);
 
 /** Runs a target; resolves to its exit status and what it wrote. */
 function runTarget(target, args) {
@@ -91,7 +91,7 @@ function printTable(rows) {
  */
 export async function fuzz({ targets = fuzzTargets, seconds, runs, seed, keep }) {
   aptInstall(testPackages);
-  buildPreset("native-fuzz", { targets: targets.map((target) => `fuzz_${target}`) });
+  buildPreset("native-asan", { targets: targets.map((target) => `fuzz_${target}`) });
   mkdirSync(join(work, "failures"), { recursive: true });
   seed ??= Math.floor(Math.random() * 2 ** 31) + 1; // 0 lets libFuzzer choose, and not say it
   const length = runs === undefined ? `${seconds} s` : `${runs} executions`;

@@ -63,7 +63,7 @@ TEST(Tokenizing, TakesThreeTimesTheTextAndAMegabyteAtMost) {
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                                       ReadTestFile(folder + "/merges.txt"), 50257)
                                             .value());
-  constexpr std::size_t kSize = 3'000'000;
+  constexpr std::size_t kSize = 1'200'000;
   Config config;
   config.n_positions = 1024;
   config.vocab_size = tokenizer.vocab_size();
