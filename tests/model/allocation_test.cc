@@ -59,7 +59,7 @@ TEST(ForwardPass, AllocatesNothing) {
 
 // With the text itself: four times the text and a megabyte.
 TEST(Tokenizing, TakesThreeTimesTheTextAndAMegabyteAtMost) {
-  const std::string folder = std::string(GPT2_TEST_DATA) + "/gpt2-tokenizer";
+  const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                                       ReadTestFile(folder + "/merges.txt"), 50257)
                                             .value());

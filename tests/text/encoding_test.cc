@@ -103,7 +103,7 @@ TEST(Encoding, LongWordsAreMergedTheSame) {
 }
 
 TEST(Encoding, PortionsAreTheWhole) {
-  const std::string folder = std::string(GPT2_TEST_DATA) + "/gpt2-tokenizer";
+  const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                                       ReadTestFile(folder + "/merges.txt"), 50257)
                                             .value());

@@ -13,7 +13,7 @@ namespace {
 
 const Tokenizer& Gpt2Tokenizer() {
   static const Tokenizer tokenizer = [] {
-    const std::string folder = std::string(GPT2_TEST_DATA) + "/gpt2-tokenizer";
+    const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
     auto result = ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
                                 ReadTestFile(folder + "/merges.txt"), 50257);
     EXPECT_TRUE(result.ok()) << result.error().message;
@@ -33,7 +33,7 @@ std::string Decode(std::span<const std::int32_t> ids) {
 
 TEST(Tokenizer, GivesTiktokensIds) {
   std::istringstream lines(
-      ReadTestFile(std::string(GPT2_TEST_DATA) + "/gpt2-tokenizer/golden.jsonl"));
+      ReadTestFile(GPT2_TEST_DATA "/gpt2-tokenizer/golden.jsonl"));
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     const Json golden = Json::parse(line);
