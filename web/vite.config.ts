@@ -1,25 +1,41 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { defineConfig, minify, type Plugin } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 const root = import.meta.dirname;
 const out = resolve(root, "dist");
-const engine = resolve(root, "../build/wasm/engine");
+/** Made by scripts/package.mjs. */
+const packageFolder = resolve(root, "../build/package");
 
-/** Puts the engine's builds and the demo model beside the bundles: both are fetched, never bundled. */
+/** Puts what the package holds, and the demo model, beside the page: both are fetched, never bundled. */
 function copyStaticParts(): Plugin {
   return {
     name: "copy-static-parts",
     apply: "build",
-    async closeBundle() {
-      if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
-      mkdirSync(resolve(out, "engine"), { recursive: true });
-      for (const file of readdirSync(engine).filter((name) => /^gpt2-.*\.(mjs|wasm)$/.test(name))) {
-        const target = resolve(out, "engine", file);
-        if (file.endsWith(".wasm")) cpSync(resolve(engine, file), target);
-        else writeFileSync(target, (await minify(file, readFileSync(resolve(engine, file), "utf8"))).code);
-      }
+    closeBundle() {
+      const isPublic = (file: string) => !/\.d\.ts$|\/types$/.test(file);
+      cpSync(packageFolder, out, { recursive: true, filter: isPublic });
       cpSync(resolve(root, "models"), resolve(out, "models"), { recursive: true });
+    },
+  };
+}
+
+/** The page uses the module as everyone does, from the package: what is tested here is what is shipped. */
+function usePackagedModule(): Plugin {
+  const source = resolve(root, "src/client/index.ts");
+  const hash = createHash("sha256")
+    .update(readFileSync(resolve(packageFolder, "gpt2.js")))
+    .digest("hex");
+  return {
+    name: "use-packaged-module",
+    apply: "build",
+    enforce: "pre",
+    async resolveId(id, importer) {
+      if (!id.endsWith("src/client/index.js")) return null;
+      const resolved = await this.resolve(id, importer, { skipSelf: true });
+      // The module's name stays; a cache is not to give another release's to this page.
+      return resolved?.id === source ? { id: `../gpt2.js?${hash.slice(0, 8)}`, external: true } : null;
     },
   };
 }
@@ -51,21 +67,15 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: false,
-    rollupOptions: {
-      input: { index: resolve(root, "page/index.html"), gpt2: resolve(root, "src/client/index.ts") },
-      preserveEntrySignatures: "strict",
+    rolldownOptions: {
       output: {
-        entryFileNames: (chunk) => (chunk.name === "gpt2" ? "gpt2.js" : "assets/[name].js"),
-        chunkFileNames: "assets/[name].js",
-        assetFileNames: "assets/[name][extname]",
+        entryFileNames: "assets/[name]-[hash].js",
+        chunkFileNames: "assets/[name]-[hash].js",
+        assetFileNames: "assets/[name]-[hash][extname]",
       },
     },
   },
-  worker: {
-    format: "es",
-    rollupOptions: { output: { entryFileNames: "gpt2-worker.js" } },
-  },
-  plugins: [copyStaticParts(), plainStylesheet()],
+  plugins: [usePackagedModule(), copyStaticParts(), plainStylesheet()],
   preview: { headers: isolation },
   server: { headers: isolation },
 });

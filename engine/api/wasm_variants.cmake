@@ -20,11 +20,11 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 
-# gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.mjs and gpt2-NAME.wasm.
+# gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.js and gpt2-NAME.wasm.
 function(gpt2_add_wasm_variant engine name)
   gpt2_add_kernels(-${name} -msimd128 -O3 ${ARGN})
   add_executable(gpt2-${name} api/module.cc)
-  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .mjs
+  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
   target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
   target_link_options(gpt2-${name} PRIVATE ${ARGN} -Os

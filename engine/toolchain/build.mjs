@@ -1,5 +1,5 @@
 // Builds parts of the project, installing first what they need. `node engine/toolchain/build.mjs PART...`
-// with the parts native, native-asan, native-tsan, wasm and web; web includes wasm.
+// with the parts native, native-asan, native-tsan, wasm, package and web; web includes package, package wasm.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -56,10 +56,17 @@ export const engineTargets = variants.map((name) => `gpt2-${name}`);
 /** Those of the engine's tests for browsers. */
 export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 
-export function buildWeb() {
+/** What npm packs: build/package. */
+export function buildPackage() {
   ensureNodeModules();
   buildPreset("wasm", { targets: engineTargets });
   run("npx", ["tsc", "-b", "web"]);
+  run("node", ["web/scripts/package.mjs"]);
+}
+
+/** The page, with the package beside it: web/dist. */
+export function buildWeb() {
+  buildPackage();
   run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
 }
 
@@ -67,6 +74,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     for (const part of process.argv.slice(2)) {
       if (part === "web") buildWeb();
+      else if (part === "package") buildPackage();
       else buildPreset(part);
     }
   } catch (error) {

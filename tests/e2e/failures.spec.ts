@@ -56,23 +56,28 @@ test.describe("a file that cannot be had", () => {
       /^network: the worker's script gpt2-worker.js cannot be loaded/,
     ],
     [
-      /gpt2-simd\.mjs$/,
+      /gpt2-simd\.js$/,
       "is missing",
       missing,
-      /^not-found: cannot fetch .*gpt2-simd\.mjs: the host answered 404/,
+      /^not-found: cannot fetch .*gpt2-simd\.js\?release=\S+: the host answered 404/,
     ],
-    [/gpt2-simd\.mjs$/, "is a web page", webPage, /^not-found: cannot fetch .*gpt2-simd\.mjs: .*a web page/],
     [
-      /gpt2-simd\.mjs$/,
+      /gpt2-simd\.js$/,
+      "is a web page",
+      webPage,
+      /^not-found: cannot fetch .*gpt2-simd\.js\?release=\S+: .*a web page/,
+    ],
+    [
+      /gpt2-simd\.js$/,
       "breaks off",
       (response) => void response.destroy(),
-      /^network: cannot fetch .*gpt2-simd\.mjs/,
+      /^network: cannot fetch .*gpt2-simd\.js/,
     ],
     [
       /gpt2-simd\.wasm$/,
       "is missing",
       missing,
-      /^not-found: cannot fetch .*gpt2-simd\.wasm: the host answered 404/,
+      /^not-found: cannot fetch .*gpt2-simd\.wasm\?release=\S+: the host answered 404/,
     ],
     [
       /gpt2-simd\.wasm$/,
@@ -188,7 +193,7 @@ test.describe("a worker that dies", () => {
 });
 
 test.describe("a helper thread", () => {
-  const script = /gpt2-threads-relaxed\.mjs$/;
+  const script = /gpt2-threads-relaxed\.js$/;
 
   test("that cannot start costs a thread and a notice, not the model", async ({ page }) => {
     await page.goto(host.page);

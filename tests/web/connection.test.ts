@@ -190,6 +190,27 @@ describe("Connection, aborted", () => {
   });
 });
 
+describe("Connection, whose worker is of another release", () => {
+  it("asks nothing of it, and says to reload", async () => {
+    const { worker, connection } = connect();
+    const waiting = connection.request("detokenize", [1]);
+    worker.say({ type: "started", release: "0.0.9-12345678" });
+    await expect(waiting).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/is of release unbuilt, but worker\.js of 0\.0\.9-12345678: reload/),
+    });
+    expect(worker.terminations).toBe(1);
+  });
+
+  it("is content with its own", async () => {
+    const { worker, connection } = connect();
+    const waiting = connection.request("detokenize", [1]);
+    worker.say({ type: "started", release: "unbuilt" });
+    worker.say({ type: "done", id: 1, result: "text" });
+    expect(await waiting).toBe("text");
+  });
+});
+
 describe("Connection, whose worker dies", () => {
   const alive: FromWorker = { type: "alive", lock: null };
   /** Each way in which a worker can end, and what waits is then rejected with. */

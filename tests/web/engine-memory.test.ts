@@ -8,7 +8,7 @@ import { Engine, type EngineFactory } from "../../web/src/worker/engine.js";
 import type { Token } from "../../web/src/shared/types.js";
 
 const root = resolve(import.meta.dirname, "../..");
-const script = resolve(root, "build/wasm/engine/gpt2-simd.mjs");
+const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
 const folder = resolve(root, "tests/data/tiny-models/tied");
 const megabyte = 1024 * 1024;
 const pages = (bytes: number) => Math.ceil(bytes / 65536);
@@ -27,7 +27,7 @@ let code: WebAssembly.Module;
 
 beforeAll(async () => {
   Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
-  code = await WebAssembly.compile(readFileSync(script.replace(/mjs$/, "wasm")));
+  code = await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm")));
   factory = ((await import(pathToFileURL(script).href)) as { default: EngineFactory }).default;
 });
 

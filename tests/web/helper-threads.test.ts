@@ -19,11 +19,12 @@ class NativeWorker extends EventTarget {
 function watch(): {
   scope: { Worker: new (script: string, options?: object) => NativeWorker };
   failures: () => number;
+  startFrom: (script: string) => void;
 } {
   const scope = { Worker: NativeWorker };
   let failures = 0;
-  watchWorkers(scope as unknown as WorkerScope, () => (failures += 1));
-  return { scope: scope as never, failures: () => failures };
+  const { startFrom } = watchWorkers(scope as unknown as WorkerScope, () => (failures += 1));
+  return { scope: scope as never, failures: () => failures, startFrom };
 }
 
 describe("watchWorkers", () => {
@@ -34,6 +35,12 @@ describe("watchWorkers", () => {
     expect(worker.script).toBe("s.mjs");
     expect(worker.options).toEqual({ type: "module" });
     expect(failures()).toBe(0);
+  });
+
+  it("makes them from the script that it was given, whatever was asked for", () => {
+    const { scope, startFrom } = watch();
+    startFrom("engine-1a2b.js");
+    expect(new scope.Worker("s.mjs").script).toBe("engine-1a2b.js");
   });
 
   it("counts one that fails, and lets nobody else hear of it", () => {

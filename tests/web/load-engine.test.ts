@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
-import type { LoadProgress } from "../../web/src/shared/types.js";
+import type { LoadProgress, Variant } from "../../web/src/shared/types.js";
 import type { EngineFactory } from "../../web/src/worker/engine.js";
 import { loadEngine, type LoadSurroundings } from "../../web/src/worker/load.js";
 import type { Features } from "../../web/src/worker/variants.js";
@@ -25,6 +25,7 @@ const everything: Features = {
 class Books {
   readonly calls: string[] = [];
   readonly weights: number[] = [];
+  readonly threadScripts: string[] = [];
   texts: string[] = [];
   startedThreads = 4;
   tunedThreads = 2;
@@ -128,6 +129,8 @@ interface Setting {
   features?: Partial<Features>;
   request?: Partial<LoadRequest>;
   failed?: number;
+  /** Builds that the browser does not compile. */
+  refused?: Variant[];
   signal?: AbortSignal;
   onEngine?: LoadSurroundings["onEngine"];
 }
@@ -152,10 +155,16 @@ function load(setting: Setting = {}) {
       return folder(setting.files ?? indexed, setting.sizes);
     },
     builds: {
-      open: async () => Promise.reject(new Error("not asked")),
-      importModule: async (name) => (fetched.push(name), { default: books.factory }),
-      compile: async () => code,
+      importScript: async (variant) => (
+        fetched.push(variant),
+        { createModule: books.factory, threadScript: `${variant}.js` }
+      ),
+      compile: async (variant) => {
+        if (setting.refused?.includes(variant)) throw new LoadError("unsupported", `no ${variant}`);
+        return code;
+      },
     },
+    startThreadsFrom: (script) => books.threadScripts.push(script),
     features: async () => ({ ...everything, ...setting.features }),
     cores: 4,
     failedThreads: () => setting.failed ?? 0,
@@ -168,7 +177,8 @@ describe("loadEngine", () => {
   it("streams a folder with an index", async () => {
     const { books, progress, fetched, loaded } = load();
     const { info, threadChoice, engine } = await loaded;
-    expect(fetched).toEqual(["engine/gpt2-threads-relaxed.mjs"]);
+    expect(fetched).toEqual(["threads-relaxed"]);
+    expect(books.threadScripts).toEqual(["threads-relaxed.js"]);
     expect(books.texts).toEqual([config, "{}", "m", "{}"]);
     expect(books.weights).toEqual([...weights]);
     expect(books.calls).toEqual(["create 4", "drop", "load_end", "tune"]);
@@ -247,9 +257,20 @@ describe("loadEngine", () => {
     Object.defineProperty(books, "isExact", { get: () => looks++ > 0 });
     const { fetched, loaded } = load({ books });
     const { info } = await loaded;
-    expect(fetched).toEqual(["engine/gpt2-threads-relaxed.mjs", "engine/gpt2-threads.mjs"]);
+    expect(fetched).toEqual(["threads-relaxed", "threads"]);
     expect(info.variant).toBe("threads");
     expect(info.notice).toContain("without relaxed SIMD");
+  });
+
+  it("takes one thread where the builds with more do not compile", async () => {
+    const books = new Books();
+    books.startedThreads = 1;
+    const { fetched, loaded } = load({ books, refused: ["threads-relaxed", "threads"] });
+    const { info, threadChoice } = await loaded;
+    expect(fetched).toEqual(["threads-relaxed", "threads", "simd"]);
+    expect(info).toMatchObject({ variant: "simd", notice: expect.stringContaining("on one thread") });
+    expect(threadChoice).toBeUndefined();
+    expect(books.calls).toEqual(["create 1", "drop", "load_end"]);
   });
 
   it.each([

@@ -69,7 +69,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; there are threads, signal, onProgress, kv, variant',
+      'there is no option "thread" of loadModel; there are threads, signal, onProgress, kv, variant, baseUrl',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { threads: 65 }, "threads is 65, expected a whole number from 1 to 64"],
@@ -148,7 +148,7 @@ describe("startWorker", () => {
     const request = vi.fn(async (_name: string, run: () => void) => run());
     vi.stubGlobal("navigator", { locks: { request } });
     const connection = startWorker();
-    expect(made[0]?.url.pathname).toMatch(/worker\/worker\.ts$/);
+    expect(made[0]?.url.pathname).toMatch(/\/client\/gpt2-worker\.js$/);
     expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
     made[0]?.onmessage({ data: { type: "alive", lock: "l" } });
     expect(request.mock.calls[0]?.[0]).toBe("l");

@@ -4,6 +4,7 @@ import type { Variant } from "../../web/src/shared/types.js";
 import type { EngineFactory } from "../../web/src/worker/engine.js";
 import {
   fetchBuild,
+  findBuild,
   makeMemory,
   startEngine,
   type Build,
@@ -15,65 +16,69 @@ const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 
 
 afterEach(() => vi.unstubAllGlobals());
 
-function buildSource(parts: Partial<BuildSource> = {}): BuildSource & { asked: string[] } {
-  const asked: string[] = [];
-  return {
-    asked,
-    open: async (name) => {
-      asked.push(`open ${name}`);
-      return { size: 1, stream: new Blob(["x"]).stream() };
-    },
-    importModule: async (name) => {
-      asked.push(`import ${name}`);
-      return { default: "factory" };
-    },
-    compile: async (name) => {
-      asked.push(`compile ${name}`);
-      return code;
-    },
-    ...parts,
-  };
-}
+const script = { createModule: "factory" as unknown as EngineFactory, threadScript: "script.js" };
+const unsupported = () => Promise.reject(new LoadError("unsupported", "no such instruction"));
 
 describe("fetchBuild", () => {
   it("takes the script and the code of the build", async () => {
-    const source = buildSource();
+    const source: BuildSource = {
+      importScript: async (variant) => ({ ...script, threadScript: `${variant}.js` }),
+      compile: async () => code,
+    };
     expect(await fetchBuild(source, "simd", signal)).toEqual({
       variant: "simd",
       createModule: "factory",
+      threadScript: "simd.js",
       code,
     });
-    expect(source.asked).toEqual(["import engine/gpt2-simd.mjs", "compile engine/gpt2-simd.wasm"]);
   });
 
-  const cannotImport = {
-    importModule: async () => Promise.reject(new TypeError("Failed to fetch dynamically imported module")),
+  it.each(["importScript", "compile"] as const)("gives the error of %s", async (part) => {
+    const source = {
+      importScript: async () => script,
+      compile: async () => code,
+      [part]: async () => Promise.reject(new LoadError("network", "broke")),
+    };
+    await expect(fetchBuild(source, "simd", signal)).rejects.toMatchObject({ code: "network" });
+  });
+});
+
+describe("findBuild", () => {
+  const fetchable = (...variants: Variant[]) => {
+    const asked: Variant[] = [];
+    const fetch = async (variant: Variant) => {
+      asked.push(variant);
+      return variants.includes(variant) ? { ...script, variant, code } : unsupported();
+    };
+    return { asked, fetch };
   };
 
-  it("gives the host's answer where a script cannot be had", async () => {
-    const open = async () => Promise.reject(new LoadError("not-found", "the host answered 404"));
-    await expect(fetchBuild(buildSource({ ...cannotImport, open }), "simd", signal)).rejects.toMatchObject({
-      code: "not-found",
-      message: "the host answered 404",
-    });
+  it("takes the build that was asked for", async () => {
+    const { fetch, asked } = fetchable("threads-relaxed", "threads");
+    const { build, notice } = await findBuild("threads-relaxed", fetch);
+    expect([build.variant, notice, asked]).toEqual(["threads-relaxed", null, ["threads-relaxed"]]);
   });
 
-  it("says so where the script is there, but does not run", async () => {
-    const source = buildSource(cannotImport);
-    await expect(fetchBuild(source, "threads", signal)).rejects.toMatchObject({
-      code: "unsupported",
-      message: expect.stringMatching(
-        /^engine\/gpt2-threads.mjs is there, but cannot be run: .*Failed to fetch/,
-      ),
-    });
-    expect(source.asked).toContain("open engine/gpt2-threads.mjs");
+  it.each([
+    ["threads-relaxed", ["threads"], /^Running without relaxed SIMD: this browser cannot run/],
+    ["threads-relaxed", ["simd"], /^Running on one thread: this browser cannot run/],
+    ["simd-relaxed", ["simd"], /^Running without relaxed SIMD/],
+    ["threads", ["simd"], /^Running on one thread/],
+  ] as const)("takes, where %s does not compile, the next of %j", async (wanted, compiling, notice) => {
+    const found = await findBuild(wanted, fetchable(...compiling).fetch);
+    expect(found.build.variant).toBe(compiling[0]);
+    expect(found.notice).toMatch(notice);
   });
 
-  it("gives the error of the code", async () => {
-    const compile = async () => Promise.reject(new LoadError("network", "broke"));
-    await expect(fetchBuild(buildSource({ compile }), "simd", signal)).rejects.toMatchObject({
-      code: "network",
-    });
+  it("fails where none compiles, and at once where it is not the browser's fault", async () => {
+    await expect(findBuild("threads-relaxed", unsupported)).rejects.toThrow("no such instruction");
+    const asked: Variant[] = [];
+    const broken = (variant: Variant) => {
+      asked.push(variant);
+      return Promise.reject(new LoadError("network", "broke"));
+    };
+    await expect(findBuild("threads-relaxed", broken)).rejects.toThrow("broke");
+    expect(asked).toEqual(["threads-relaxed"]);
   });
 });
 
@@ -137,41 +142,45 @@ describe("startEngine", () => {
         _gpt2_destroy: () => void log.push(`destroy ${variant}`),
       } as unknown;
     }) as EngineFactory;
-    return { variant, createModule, code };
+    return { variant, createModule, threadScript: "script.js", code };
   }
   const plan = { initial: 1, maximum: 2 };
   const nothing = async () => Promise.reject(new Error("fetched another"));
 
-  it("starts the build that was asked for", async () => {
+  const first = (variant: Variant, isExact: boolean, log: string[]) => ({
+    build: build(variant, isExact, log),
+    notice: null,
+  });
+
+  it("starts the build that was found, with its notice", async () => {
     const log: string[] = [];
-    const started = await startEngine(build("threads-relaxed", true, log), plan, 4, nothing);
+    const started = await startEngine(first("threads-relaxed", true, log), plan, 4, nothing);
     expect(started).toMatchObject({ variant: "threads-relaxed", notice: null });
     expect(log).toEqual(["threads-relaxed shared", "threads 4"]);
+    const second = { build: build("simd", true, log), notice: "it is slow" };
+    expect(await startEngine(second, plan, 4, nothing)).toMatchObject({ notice: "it is slow" });
+    expect(log.slice(2)).toEqual(["simd own", "threads 1"]); // without threads there is one
   });
 
   it.each([
-    ["threads-relaxed", "threads"],
-    ["simd-relaxed", "simd"],
-  ] as const)("takes, for %s that computes wrong, the build without relaxed SIMD", async (variant, plain) => {
+    ["threads-relaxed", "threads", "without relaxed SIMD"],
+    ["simd-relaxed", "simd", "without relaxed SIMD"],
+    ["threads", "simd", "on one thread"],
+  ] as const)("takes, for %s that computes wrong, %s", async (variant, plain, notice) => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, true, log);
-    const started = await startEngine(build(variant, false, log), plan, 4, fetchOther);
+    const started = await startEngine(first(variant, false, log), plan, 4, fetchOther);
     expect(started.variant).toBe(plain);
-    expect(started.notice).toContain("without relaxed SIMD");
-    const memory = variant.startsWith("threads") ? "shared" : "own";
-    expect(log).toEqual([
-      `${variant} ${memory}`,
-      "threads 4",
-      `destroy ${variant}`,
-      `${plain} ${memory}`,
-      "threads 4",
-    ]);
+    expect(started.notice).toBe(`Running ${notice}: this browser's gives wrong results.`);
+    const steps = (name: string) =>
+      name.startsWith("threads") ? [`${name} shared`, "threads 4"] : [`${name} own`, "threads 1"];
+    expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);
   });
 
   it("gives up where every build computes wrong", async () => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, false, log);
-    await expect(startEngine(build("simd-relaxed", false, log), plan, 4, fetchOther)).rejects.toMatchObject({
+    await expect(startEngine(first("simd-relaxed", false, log), plan, 4, fetchOther)).rejects.toMatchObject({
       code: "unsupported",
       message: "this browser computes wrong results with WebAssembly SIMD",
     });

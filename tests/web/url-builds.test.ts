@@ -1,17 +1,32 @@
+import { resolveObjectURL } from "node:buffer";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Variant } from "../../web/src/shared/types.js";
+import type { BuildAddresses } from "../../web/src/worker/addresses.js";
 import { UrlBuilds } from "../../web/src/worker/url-builds.js";
 
 const { signal } = new AbortController();
 const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 const wasm = { headers: { "content-type": "application/wasm" } };
+const script = { headers: { "content-type": "text/javascript" } };
 
-function builds(response: () => Response): { source: UrlBuilds; asked: string[] } {
+afterEach(() => vi.unstubAllGlobals());
+
+/** All builds at the same two addresses below `folder`. */
+function addressesIn(folder: string): Record<Variant, BuildAddresses> {
+  const one = { script: () => new URL("x.mjs", folder), code: () => new URL("x.wasm", folder) };
+  return { "threads-relaxed": one, threads: one, "simd-relaxed": one, simd: one };
+}
+
+function builds(
+  response: () => Response,
+  folder = "http://host/engine/",
+): { source: UrlBuilds; asked: string[] } {
   const asked: string[] = [];
-  const source = new UrlBuilds("http://host/some/worker.js", async (url) => {
+  const source = new UrlBuilds(addressesIn(folder), false, async (url) => {
     asked.push(String(url));
     return response();
   });
@@ -19,19 +34,19 @@ function builds(response: () => Response): { source: UrlBuilds; asked: string[] 
 }
 
 describe("UrlBuilds", () => {
-  it("compiles a file beside the worker's script, whatever type the host gives it", async () => {
+  it("compiles a build's code, whatever type the host gives it, and asks for that of this release", async () => {
     for (const type of [wasm, {}]) {
       const { source, asked } = builds(() => new Response(empty, type));
-      expect(await source.compile("engine/x.wasm", signal)).toBeInstanceOf(WebAssembly.Module);
-      expect(asked).toEqual(["http://host/some/engine/x.wasm"]);
+      expect(await source.compile("simd", signal)).toBeInstanceOf(WebAssembly.Module);
+      expect(asked).toEqual(["http://host/engine/x.wasm?release=unbuilt"]);
     }
   });
 
   it("compiles while it streams where the host gives the type", async () => {
     const streaming = vi.spyOn(WebAssembly, "compileStreaming");
-    await builds(() => new Response(empty)).source.compile("x", signal);
+    await builds(() => new Response(empty)).source.compile("simd", signal);
     expect(streaming).not.toHaveBeenCalled();
-    await builds(() => new Response(empty, wasm)).source.compile("x", signal);
+    await builds(() => new Response(empty, wasm)).source.compile("simd", signal);
     expect(streaming).toHaveBeenCalledTimes(1);
     streaming.mockRestore();
   });
@@ -39,33 +54,82 @@ describe("UrlBuilds", () => {
   it("says that the browser cannot run what does not compile", async () => {
     for (const type of [wasm, {}]) {
       const { source } = builds(() => new Response(Uint8Array.of(1, 2, 3, 4), type));
-      await expect(source.compile("x", signal)).rejects.toMatchObject({ code: "unsupported" });
+      await expect(source.compile("simd", signal)).rejects.toMatchObject({ code: "unsupported" });
     }
   });
 
   it("gives the host's refusal", async () => {
     const { source } = builds(() => new Response("", { status: 404 }));
-    await expect(source.compile("engine/x.wasm", signal)).rejects.toMatchObject({
+    await expect(source.compile("simd", signal)).rejects.toMatchObject({
       code: "not-found",
-      message: expect.stringContaining("http://host/some/engine/x.wasm"),
+      message: expect.stringContaining("http://host/engine/x.wasm"),
     });
   });
 
   it("says that the connection broke, but for an abort", async () => {
     const broken = () => new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }));
-    await expect(builds(broken).source.compile("x", signal)).rejects.toMatchObject({
+    await expect(builds(broken).source.compile("simd", signal)).rejects.toMatchObject({
       code: "network",
       message: expect.stringMatching(/^the connection broke while reading .*reset/),
     });
     const aborted = AbortSignal.abort(new Error("enough"));
-    await expect(builds(broken).source.compile("x", aborted)).rejects.toThrow("enough");
+    await expect(builds(broken).source.compile("simd", aborted)).rejects.toThrow("enough");
   });
 
-  it("imports a script beside the worker's", async () => {
+  describe("with scripts", () => {
     const folder = mkdtempSync(join(tmpdir(), "gpt2-builds-"));
     writeFileSync(join(folder, "x.mjs"), "export default 42;");
-    const source = new UrlBuilds(pathToFileURL(join(folder, "worker.js")).href);
-    expect(await source.importModule("x.mjs")).toMatchObject({ default: 42 });
-    await expect(source.importModule("y.mjs")).rejects.toThrow();
+    const here = pathToFileURL(`${folder}/`).href;
+    const elsewhere = pathToFileURL(`${folder}/nowhere/`).href;
+    const page = (origin: string) => vi.stubGlobal("self", { origin, location: { href: "http://page/" } });
+
+    it("imports one, and starts threads from where it lies", async () => {
+      page("null"); // which is the origin of files, here
+      const { source } = builds(() => new Response(), here);
+      const address = pathToFileURL(join(folder, "x.mjs")).href;
+      expect(await source.importScript("simd", signal)).toEqual({ createModule: 42, threadScript: address });
+    });
+
+    it("starts threads from a blob where it lies at another origin, or the worker is in one", async () => {
+      for (const [origin, isInBlob] of [
+        ["http://page", false],
+        ["null", true],
+      ] as const) {
+        page(origin);
+        const source = new UrlBuilds(addressesIn(here), isInBlob);
+        const { threadScript } = await source.importScript("threads", signal);
+        expect(threadScript).toMatch(/^blob:/);
+        const blob = resolveObjectURL(threadScript);
+        expect(await blob?.text()).toBe(`import "${here}x.mjs";`);
+        expect(blob?.type).toBe("text/javascript");
+      }
+    });
+
+    it("gives the host's answer where one cannot be had", async () => {
+      const { source } = builds(() => new Response("", { status: 404 }), elsewhere);
+      await expect(source.importScript("simd", signal)).rejects.toMatchObject({ code: "not-found" });
+    });
+
+    it("names the type that keeps a browser from running one", async () => {
+      const typed = { headers: { "content-type": "application/octet-stream" } };
+      for (const [type, words] of [
+        [typed, 'as "application/octet-stream"'],
+        [{}, "without a type"],
+      ] as const) {
+        const { source } = builds(() => new Response(empty, type), elsewhere);
+        await expect(source.importScript("simd", signal)).rejects.toMatchObject({
+          code: "network",
+          message: expect.stringContaining(`x.mjs ${words}: it has to say "text/javascript"`),
+        });
+      }
+    });
+
+    it("says so where one is there, but does not run", async () => {
+      const { source } = builds(() => new Response("oh", script), elsewhere);
+      await expect(source.importScript("simd", signal)).rejects.toMatchObject({
+        code: "unsupported",
+        message: expect.stringMatching(/x\.mjs is there, but cannot be run: /),
+      });
+    });
   });
 });

@@ -7,13 +7,7 @@ const dist = resolve(import.meta.dirname, "../dist");
 
 /** Bytes of gzip of one build of the engine and all JavaScript that loads and runs it. Needs `npm run build`. */
 export function downloadBytes(variant) {
-  const parts = [
-    `engine/gpt2-${variant}.wasm`,
-    `engine/gpt2-${variant}.mjs`,
-    "gpt2.js",
-    "gpt2-worker.js",
-    "assets/client.js",
-  ];
+  const parts = [`engine/gpt2-${variant}.wasm`, `engine/gpt2-${variant}.js`, "gpt2.js", "gpt2-worker.js"];
   return parts.reduce(
     (sum, part) => sum + gzipSync(readFileSync(resolve(dist, part)), { level: 9 }).length,
     0,

@@ -1,7 +1,8 @@
 // Requests to the worker and their answers. Every request settles exactly once, also when the worker dies.
 import { errorFromWire, WorkerError, type Gpt2Error } from "../shared/errors.js";
-import { afterFailure, failureOf, workerFailure } from "../shared/failures.js";
+import { afterFailure, failureOf, mixedReleases, workerFailure } from "../shared/failures.js";
 import type { FromWorker, RequestName, Requests, ToWorker } from "../shared/protocol.js";
+import { release } from "../shared/release.js";
 import type { ModelInfo } from "../shared/types.js";
 
 /** The part of Worker that a connection uses. */
@@ -151,6 +152,9 @@ export class Connection {
       }
       case "info":
         return this.onInfo(message.info);
+      case "started":
+        if (message.release !== release) this.die(mixedReleases(this.script, message.release));
+        return;
       case "alive":
         if (message.lock !== null) {
           this.waitForLock(message.lock, () =>

@@ -16,14 +16,19 @@ export interface LoadOptions {
   kv?: "q8" | "f32" | undefined;
   /** Forces a build of the engine; by default the fastest that the browser runs. */
   variant?: Variant | undefined;
+  /**
+   * The folder in which gpt2-worker.js and engine/ lie, relative to the page: of a copy of this package, also at
+   * another origin that allows it (CORS). By default they are found beside the module, or where a bundler put them.
+   */
+  baseUrl?: string | URL | undefined;
 }
 
-const optionNames = ["threads", "signal", "onProgress", "kv", "variant"];
+const optionNames = ["threads", "signal", "onProgress", "kv", "variant", "baseUrl"];
 
-/** The absolute address of a folder, with a slash at the end. */
-function readFolder(url: unknown): string {
+/** The absolute address of a folder, with a slash at the end; `what` it is the address of, for messages. */
+function readFolder(what: string, url: unknown): string {
   if (typeof url !== "string" && !(url instanceof URL)) {
-    return refuse(`the model's address is ${shown(url)}, expected a URL`);
+    return refuse(`${what} is ${shown(url)}, expected a URL`);
   }
   // A worker may load models, too, and has no document.
   const base = typeof document === "undefined" ? location.href : document.baseURI;
@@ -31,7 +36,7 @@ function readFolder(url: unknown): string {
   try {
     folder = new URL(url, base);
   } catch {
-    return refuse(`the model's address is ${shown(url)}, which is no URL`);
+    return refuse(`${what} is ${shown(url)}, which is no URL`);
   }
   folder.pathname = folder.pathname.replace(/\/*$/, "/");
   return folder.href;
@@ -43,19 +48,24 @@ export async function loadModel(url: string | URL, options: LoadOptions = {}): P
 }
 
 /** As loadModel, through the worker that `start` starts. */
-export async function loadThrough(start: () => Connection, url: unknown, options: unknown): Promise<Model> {
+export async function loadThrough(
+  start: (baseUrl?: string) => Connection,
+  url: unknown,
+  options: unknown,
+): Promise<Model> {
   const fields = readOptions("loadModel", options, optionNames);
   const signal = readSignal(fields.signal);
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);
   const request = {
-    folder: readFolder(url),
+    folder: readFolder("the model's address", url),
     threads: readCount("threads", fields.threads, 1, 64),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
     variant: readChoice("variant", fields.variant, variants),
     threadChoices: readThreadChoices(),
   };
+  const baseUrl = fields.baseUrl === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
   signal?.throwIfAborted();
-  const connection = start();
+  const connection = start(baseUrl);
   try {
     const { info, threadChoice } = await connection.request("load", request, { signal, onEvent: onProgress });
     if (threadChoice) rememberThreads(threadChoice.key, threadChoice.threads);

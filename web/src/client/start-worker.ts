@@ -1,19 +1,55 @@
-// Starts the worker that lies beside this module.
+// Starts the worker: beside this module, or in a folder that the caller names.
 import { noWorkerFailure } from "../shared/failures.js";
+import { asOwnScript, isForeign, trusted } from "../shared/script-address.js";
 import { Connection, type WaitForLock } from "./connection.js";
+import { SturdyWorker } from "./sturdy-worker.js";
+
+const script = "gpt2-worker.js";
 
 /** Web Locks: a lock is given back whatever its holder dies of. Pages that are not served securely have none. */
 const waitForLock: WaitForLock = (name, run) => {
   navigator.locks?.request(name, run).catch(() => {}); // refused to pages that are about to go
 };
 
-export function startWorker(): Connection {
+/** As it stands, so that bundlers see it: they put the worker, and the engine that it names, where they put files. */
+const startBeside = () =>
+  new Worker(new URL("./gpt2-worker.js", import.meta.url), { type: "module", name: "gpt2" });
+
+/** The address that startBeside starts from. Only a bundler that has rewritten it knows, so it is caught in the act. */
+function addressBeside(): string {
+  const native = globalThis.Worker;
+  let address = "";
+  const spy = class {
+    constructor(url: URL | string) {
+      address = new URL(url, location.href).href;
+    }
+  };
   try {
-    const worker = new Worker(new URL("../worker/worker.ts", import.meta.url), {
-      type: "module",
-      name: "gpt2",
-    });
-    return new Connection(worker, "gpt2-worker.js", waitForLock);
+    globalThis.Worker = spy as unknown as typeof Worker;
+    startBeside();
+  } finally {
+    globalThis.Worker = native;
+  }
+  return address;
+}
+
+const start = (address: string) => new Worker(trusted(address), { type: "module", name: "gpt2" });
+
+/** The worker of the folder `baseUrl`, absolute and with a slash at the end; else the one beside this module. */
+export function startWorker(baseUrl?: string): Connection {
+  const address = () => (baseUrl === undefined ? addressBeside() : new URL(script, baseUrl).href);
+  const ways = [
+    // The page's policy may want trusted addresses.
+    () => {
+      if (isForeign(address())) throw new DOMException("it lies at another origin", "SecurityError");
+      return start(address());
+    },
+    // Other origins; and hosts that isolate the document, but send its workers without the same headers.
+    () => start(asOwnScript(address())),
+  ];
+  if (baseUrl === undefined) ways.unshift(startBeside);
+  try {
+    return new Connection(new SturdyWorker(ways), script, waitForLock);
   } catch (error) {
     throw noWorkerFailure(error); // there are no workers, or none from here (file://, a content security policy)
   }

@@ -13,45 +13,44 @@ export interface OpenFile {
   stream: ReadableStream<Uint8Array>;
 }
 
+/** The host's answer, if it is the file at `url`. Throws a LoadError that names it where it is not. */
+export async function fetchFile(url: string, signal: AbortSignal, ask: typeof fetch): Promise<Response> {
+  let response: Response;
+  try {
+    response = await ask(url, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
+  }
+  if (!response.ok) {
+    const code = response.status === 404 ? "not-found" : "network";
+    throw new LoadError(
+      code,
+      `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`,
+    );
+  }
+  // Hosts of single-page applications answer any address with their page.
+  if (response.headers.get("content-type")?.startsWith("text/html")) {
+    throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page instead`);
+  }
+  return response;
+}
+
 /** A folder on a static host. */
 export class UrlSource implements ModelSource {
   constructor(
     /** Absolute, with a slash at the end. */
     private readonly folder: string,
-    private readonly fetchFile: typeof fetch = (...args) => fetch(...args),
+    private readonly ask: typeof fetch = (...args) => fetch(...args),
   ) {}
 
   async open(name: string, signal: AbortSignal): Promise<OpenFile> {
-    const response = await this.ask(name, signal);
+    const response = await fetchFile(new URL(name, this.folder).href, signal, this.ask);
     // A host that compresses on the fly states the compressed length.
     const encoded = response.headers.get("content-encoding") !== null;
     const length = Number(response.headers.get("content-length") ?? NaN);
     const stream = response.body ?? new Blob([]).stream();
     return { size: encoded || !Number.isFinite(length) ? undefined : length, stream };
-  }
-
-  /** The host's answer, if it is the file. */
-  protected async ask(name: string, signal: AbortSignal): Promise<Response> {
-    const url = new URL(name, this.folder).href;
-    let response: Response;
-    try {
-      response = await this.fetchFile(url, { signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
-    }
-    if (!response.ok) {
-      const code = response.status === 404 ? "not-found" : "network";
-      throw new LoadError(
-        code,
-        `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`,
-      );
-    }
-    // Hosts of single-page applications answer any address with their page.
-    if (response.headers.get("content-type")?.startsWith("text/html")) {
-      throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page instead`);
-    }
-    return response;
   }
 }
 

@@ -1,4 +1,5 @@
 // What browsers and Emscripten throw, as errors with a stable code and a plain sentence. Nothing else classifies.
+import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
 
 // The oldest browsers in which all of this runs, and what was the last to come to each: AbortSignal.throwIfAborted
@@ -78,5 +79,13 @@ export function noWorkerFailure(error: unknown): Gpt2Error {
   return new LoadError(
     "unsupported",
     `the engine needs a worker, and cannot have one: ${nameAndText(error).text}`,
+  );
+}
+
+/** A cache, or half an update of a site, has brought module and worker of two releases together. */
+export function mixedReleases(script: string, found: string | undefined): LoadError {
+  return new LoadError(
+    "unsupported",
+    `gpt2.js is of release ${release}, but ${script} of ${found ?? "another"}: reload the page, without its cache if need be`,
   );
 }

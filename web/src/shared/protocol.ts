@@ -80,6 +80,8 @@ export type FromWorker =
   | { type: "failed"; id: number; error: WireError }
   /** What has changed since the model was loaded. */
   | { type: "info"; info: Pick<ModelInfo, "threads" | "notice"> }
-  /** The first message. The worker holds the lock of this name for as long as it lives; null: it has none. */
+  /** The first message. The release has to be the page's: nothing else of what follows is sure to be understood. */
+  | { type: "started"; release: string }
+  /** The worker holds the lock of this name for as long as it lives; null: it has none. */
   | { type: "alive"; lock: string | null }
   | { type: "ended" };

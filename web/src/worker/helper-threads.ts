@@ -1,5 +1,6 @@
 // The engine's helper threads. Emscripten makes each in a worker of its own, and lets a failure of one end all.
 // Here it costs a thread: loops of the engine are shared by whoever is there.
+import { trusted } from "../shared/script-address.js";
 import type { Engine } from "./engine.js";
 
 /** A global scope in which Emscripten makes workers. */
@@ -10,12 +11,19 @@ export interface WorkerScope {
 /** In place of a worker that cannot be made: a thread that never starts. */
 const nobody = () => ({ postMessage() {}, terminate() {} });
 
+/** The threads' workers that Emscripten makes from now on. */
+export interface WatchedWorkers {
+  /** What they are started from. Emscripten's script asks for itself by a name that a bundler may have changed. */
+  startFrom(script: string): void;
+}
+
 /** Calls `onFailure` for each worker that is made in `scope` from now on and fails, or cannot be made. */
-export function watchWorkers(scope: WorkerScope, onFailure: () => void): void {
+export function watchWorkers(scope: WorkerScope, onFailure: () => void): WatchedWorkers {
+  let threadScript: string | undefined;
   scope.Worker = new Proxy(scope.Worker, {
     construct(makeWorker, [script, options]: [string | URL, WorkerOptions?]) {
       try {
-        const worker = new makeWorker(script, options);
+        const worker = new makeWorker(trusted(threadScript ?? String(script)), options);
         let hasFailed = false;
         worker.addEventListener("error", (event) => {
           event.preventDefault();
@@ -30,6 +38,7 @@ export function watchWorkers(scope: WorkerScope, onFailure: () => void): void {
       }
     },
   });
+  return { startFrom: (script) => void (threadScript = script) };
 }
 
 const pollMs = 5;

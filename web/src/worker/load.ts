@@ -4,11 +4,11 @@ import { readOptionalText, readText, type ModelSource } from "../loader/model-so
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
-import type { LoadProgress, ModelInfo } from "../shared/types.js";
+import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { toHex, type Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
 import { planMemory } from "./memory-plan.js";
-import { fetchBuild, startEngine, type BuildSource } from "./start-engine.js";
+import { fetchBuild, findBuild, startEngine, type BuildSource } from "./start-engine.js";
 import { chooseThreads, chooseVariant, type Features } from "./variants.js";
 
 const weightsFile = "model.safetensors";
@@ -46,6 +46,8 @@ export interface LoadSurroundings {
   tell: (progress: LoadProgress) => void;
   openFolder: (address: string) => ModelSource;
   builds: BuildSource;
+  /** Called with the script that helper threads are to be started from, before any is. */
+  startThreadsFrom: (script: string) => void;
   features: () => Promise<Features>;
   cores: number | undefined;
   /** Helper threads that could not be started, or failed, so far. */
@@ -67,8 +69,13 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   tell({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
   const chosen = chooseVariant(await around.features(), request.variant);
   const source = around.openFolder(request.folder);
-  const [build, configText, vocab, merges, index] = await Promise.all([
-    fetchBuild(builds, chosen.variant, signal),
+  const fetchOne = async (variant: Variant) => {
+    const build = await fetchBuild(builds, variant, signal);
+    around.startThreadsFrom(build.threadScript);
+    return build;
+  };
+  const [found, configText, vocab, merges, index] = await Promise.all([
+    findBuild(chosen.variant, fetchOne),
     readText(source, "config.json", signal),
     readOptionalText(source, "vocab.json", signal),
     readOptionalText(source, "merges.txt", signal),
@@ -79,12 +86,10 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
   tell({ stage: "config", loadedBytes: 0, totalBytes });
 
-  const hasThreads = chosen.variant.startsWith("threads");
+  const hasThreads = found.build.variant.startsWith("threads");
   const choice = chooseThreads(hasThreads, request, around.cores, totalBytes || unknownSize);
   const plan = planMemory(parseConfig(configText), totalBytes || unknownSize, request.kv);
-  const { engine, variant, notice } = await startEngine(build, plan, choice.threads, (other) =>
-    fetchBuild(builds, other, signal),
-  );
+  const { engine, variant, notice } = await startEngine(found, plan, choice.threads, fetchOne);
   around.onEngine(engine);
   signal.throwIfAborted();
   const sink = makeSink(engine, (loadedBytes) => tell({ stage: "weights", loadedBytes, totalBytes }));
@@ -92,21 +97,22 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   if (index) await loadPieces(source, index, sink, signal);
   if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
   signal.throwIfAborted();
-  const gathered = await gatherThreads(engine, choice.threads, around.failedThreads, signal);
+  const wanted = variant.startsWith("threads") ? choice.threads : 1;
+  const gathered = await gatherThreads(engine, wanted, around.failedThreads, signal);
   const { kernels, ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
   const info: ModelInfo = {
     ...rest,
     variant,
     simd: kernels,
     memoryBytes: engine.memoryBytes,
-    notice: threadNotice(gathered, choice.threads) ?? notice ?? chosen.notice,
+    notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };
   let threadChoice: LoadResult["threadChoice"];
-  if (choice.measureAs !== undefined) {
+  if (choice.measureAs !== undefined && wanted > 1) {
     const { threads } = engine.call("_gpt2_tune_threads") as { threads: number };
     info.threads = threads;
     // What fewer threads measured says nothing of next time.
-    if (gathered === choice.threads) threadChoice = { key: choice.measureAs, threads };
+    if (gathered === wanted) threadChoice = { key: choice.measureAs, threads };
   }
   tell({ stage: "ready", loadedBytes: totalBytes, totalBytes });
   return { engine, info, threadChoice };

@@ -1,45 +1,39 @@
 // Brings up a build of the engine: fetches its script and its code, and makes its memory.
-import type { ModelSource } from "../loader/model-source.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
 import { Engine, type EngineFactory } from "./engine.js";
 import type { MemoryPlan } from "./memory-plan.js";
 
-/** Where the builds lie. */
-export interface BuildSource extends ModelSource {
-  /** Runs a script as a module. */
-  importModule(name: string): Promise<unknown>;
-  /** The code of a build. Throws a LoadError that names the file where it cannot be had. */
-  compile(name: string, signal: AbortSignal): Promise<WebAssembly.Module>;
+/** The script of a build. */
+export interface EngineScript {
+  createModule: EngineFactory;
+  /** What helper threads are started from: the same script, at an address that this worker may start workers from. */
+  threadScript: string;
 }
 
-export interface Build {
+/**
+ * Where the builds come from. A seam: UrlBuilds has files beside the worker; a page in one file has them in memory,
+ * the scripts as blobs, which it imports, and whose addresses are the `threadScript`s.
+ */
+export interface BuildSource {
+  /** Runs the script of a build. Throws a LoadError that names the file where it cannot be had or run. */
+  importScript(variant: Variant, signal: AbortSignal): Promise<EngineScript>;
+  /** The code of a build. Throws a LoadError that names the file where it cannot be had or compiled. */
+  compile(variant: Variant, signal: AbortSignal): Promise<WebAssembly.Module>;
+}
+
+export interface Build extends EngineScript {
   variant: Variant;
-  createModule: EngineFactory;
   code: WebAssembly.Module;
 }
 
-async function importFactory(source: BuildSource, name: string, signal: AbortSignal): Promise<EngineFactory> {
-  let reason: unknown;
-  try {
-    const module = (await source.importModule(name)) as { default: EngineFactory };
-    return module.default;
-  } catch (error) {
-    reason = error;
-  }
-  // A browser does not say why: the file's own answer does, where it is at fault.
-  const file = await source.open(name, signal);
-  await file.stream.cancel();
-  throw new LoadError("unsupported", `${name} is there, but cannot be run: ${failureOf(reason).message}`);
-}
-
 export async function fetchBuild(source: BuildSource, variant: Variant, signal: AbortSignal): Promise<Build> {
-  const [createModule, code] = await Promise.all([
-    importFactory(source, `engine/gpt2-${variant}.mjs`, signal),
-    source.compile(`engine/gpt2-${variant}.wasm`, signal),
+  const [script, code] = await Promise.all([
+    source.importScript(variant, signal),
+    source.compile(variant, signal),
   ]);
-  return { variant, createModule, code };
+  return { variant, ...script, code };
 }
 
 /** Memory with as much of the planned room to grow as the browser grants. */
@@ -56,6 +50,40 @@ export function makeMemory({ initial, maximum }: MemoryPlan, shared: boolean): W
   throw new Gpt2Error("out-of-memory", `this browser does not give the ${megabytes} MB that the model needs`);
 }
 
+/** What to run instead of a build that this browser does not compile, or computes wrong with, and what to say. */
+function instead(variant: Variant, fault: string): { variant: Variant; notice: string } | undefined {
+  switch (variant) {
+    case "threads-relaxed":
+      return { variant: "threads", notice: `Running without relaxed SIMD: ${fault}.` };
+    case "simd-relaxed":
+      return { variant: "simd", notice: `Running without relaxed SIMD: ${fault}.` };
+    case "threads":
+      return { variant: "simd", notice: `Running on one thread: ${fault}.` };
+    case "simd":
+      return undefined;
+  }
+}
+
+type Fetch = (variant: Variant) => Promise<Build>;
+
+/** A build, and why it is not the one that was asked for; null if it is. */
+export interface FoundBuild {
+  build: Build;
+  notice: string | null;
+}
+
+/** The build that was asked for, or the next one that this browser compiles. */
+export async function findBuild(variant: Variant, fetch: Fetch): Promise<FoundBuild> {
+  try {
+    return { build: await fetch(variant), notice: null };
+  } catch (error) {
+    const next = instead(variant, "this browser cannot run the build that has more");
+    if (!next || !(error instanceof LoadError && error.code === "unsupported")) throw error;
+    const found = await findBuild(next.variant, fetch);
+    return { build: found.build, notice: found.notice ?? next.notice };
+  }
+}
+
 export interface StartedEngine {
   engine: Engine;
   variant: Variant;
@@ -63,22 +91,25 @@ export interface StartedEngine {
   notice: string | null;
 }
 
-/** Starts the engine, without relaxed SIMD where this browser's gives wrong results. */
+/** Starts the engine; where this browser gives wrong results with it, the next build. */
 export async function startEngine(
-  build: Build,
+  { build, notice }: FoundBuild,
   plan: MemoryPlan,
   threads: number,
-  fetchOther: (variant: Variant) => Promise<Build>,
+  fetch: Fetch,
 ): Promise<StartedEngine> {
   const { variant, createModule, code } = build;
   const hasThreads = variant.startsWith("threads");
-  const engine = await Engine.create(createModule, code, makeMemory(plan, hasThreads), threads);
-  if (engine.isExact) return { engine, variant, notice: null };
+  const engine = await Engine.create(
+    createModule,
+    code,
+    makeMemory(plan, hasThreads),
+    hasThreads ? threads : 1,
+  );
+  if (engine.isExact) return { engine, variant, notice };
   engine.destroy();
-  if (!variant.endsWith("relaxed")) {
-    throw new LoadError("unsupported", "this browser computes wrong results with WebAssembly SIMD");
-  }
-  const plain = await fetchOther(hasThreads ? "threads" : "simd");
-  const started = await startEngine(plain, plan, threads, fetchOther);
-  return { ...started, notice: "Running without relaxed SIMD: this browser's gives wrong results." };
+  const next = instead(variant, "this browser's gives wrong results");
+  if (!next) throw new LoadError("unsupported", "this browser computes wrong results with WebAssembly SIMD");
+  const { build: other } = await findBuild(next.variant, fetch);
+  return startEngine({ build: other, notice: next.notice }, plan, threads, fetch);
 }

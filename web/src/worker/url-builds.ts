@@ -1,24 +1,54 @@
-// The engine's builds where they lie beside the worker's script.
-import { UrlSource } from "../loader/model-source.js";
+// The engine's builds as files on a static host.
+import { fetchFile } from "../loader/model-source.js";
 import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
-import type { BuildSource } from "./start-engine.js";
+import { release } from "../shared/release.js";
+import { asOwnScript, isForeign } from "../shared/script-address.js";
+import type { Variant } from "../shared/types.js";
+import type { BuildAddresses } from "./addresses.js";
+import type { EngineFactory } from "./engine.js";
+import type { BuildSource, EngineScript } from "./start-engine.js";
 
-export class UrlBuilds extends UrlSource implements BuildSource {
+/** So that no cache gives a file of another release. A precache has to ignore the parameter `release`. */
+function ofThisRelease(url: URL): string {
+  if (url.protocol.startsWith("http")) url.searchParams.set("release", release);
+  return url.href;
+}
+
+export class UrlBuilds implements BuildSource {
   constructor(
-    /** Of the worker's script. */
-    private readonly address: string,
-    fetchFile?: typeof fetch,
-  ) {
-    super(address, fetchFile);
+    private readonly addresses: Readonly<Record<Variant, BuildAddresses>>,
+    /** The worker runs from a blob: what it starts has to, too. */
+    private readonly isInBlob: boolean,
+    private readonly fetch: typeof globalThis.fetch = (...args) => globalThis.fetch(...args),
+  ) {}
+
+  async importScript(variant: Variant, signal: AbortSignal): Promise<EngineScript> {
+    const url = ofThisRelease(this.addresses[variant].script());
+    let reason: unknown;
+    try {
+      // As it stands: bundlers are not to look into what this script starts.
+      const module: { default: EngineFactory } = await import(
+        /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
+      );
+      const threadScript = this.isInBlob || isForeign(url) ? asOwnScript(url) : url;
+      return { createModule: module.default, threadScript };
+    } catch (error) {
+      reason = error;
+    }
+    // A browser does not say why: the file's own answer does, where it is at fault.
+    const response = await fetchFile(url, signal, this.fetch);
+    await response.body?.cancel();
+    const type = response.headers.get("content-type");
+    if (!/javascript/.test(type ?? "")) {
+      const found = type ? `as "${type}"` : "without a type";
+      throw new LoadError("network", `the host gives ${url} ${found}: it has to say "text/javascript"`);
+    }
+    throw new LoadError("unsupported", `${url} is there, but cannot be run: ${failureOf(reason).message}`);
   }
 
-  importModule(name: string): Promise<unknown> {
-    return import(/* @vite-ignore */ new URL(name, this.address).href);
-  }
-
-  async compile(name: string, signal: AbortSignal): Promise<WebAssembly.Module> {
-    const response = await this.ask(name, signal);
+  async compile(variant: Variant, signal: AbortSignal): Promise<WebAssembly.Module> {
+    const response = await fetchFile(ofThisRelease(this.addresses[variant].code()), signal, this.fetch);
     // Browsers keep what they compile while it streams for the next visit, but insist on the type.
     const canStream = response.headers.get("content-type") === "application/wasm";
     try {

@@ -1,0 +1,78 @@
+import { describe, expect, it, vi } from "vitest";
+import { SturdyWorker } from "../../web/src/client/sturdy-worker.js";
+import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
+import { FakeWorker } from "./support/fake-worker.js";
+
+const started: FromWorker = { type: "started", release: "r" };
+const cancel = (id: number): ToWorker => ({ type: "cancel", id });
+
+/** A worker with so many ways to start; those that are listed throw. */
+function begin(count: number, ...throwing: number[]) {
+  const made: FakeWorker[] = [];
+  const ways = Array.from({ length: count }, (_, i) => () => {
+    if (throwing.includes(i)) throw new Error(`way ${i}`);
+    const worker = new FakeWorker();
+    made.push(worker);
+    return worker as unknown as Worker;
+  });
+  const worker = new SturdyWorker(ways);
+  const heard: unknown[] = [];
+  const failures = vi.fn();
+  worker.onmessage = ({ data }) => void heard.push(data);
+  worker.onerror = failures;
+  return { worker, made, heard, failures };
+}
+
+describe("SturdyWorker", () => {
+  it("is the first that can be made", () => {
+    const { worker, made, heard } = begin(3, 0);
+    worker.postMessage(cancel(1));
+    made[0]?.say(started);
+    expect(made.length).toBe(1);
+    expect(made[0]?.received).toEqual([cancel(1)]);
+    expect(heard).toEqual([started]);
+    worker.terminate();
+    expect(made[0]?.terminations).toBe(1);
+  });
+
+  it("cannot be made where none can, for the last one's reason", () => {
+    expect(() => begin(2, 0, 1)).toThrow("way 1");
+    expect(() => begin(0)).toThrow("no way");
+  });
+
+  it("goes on with the next where one is not loaded, which is told what the first did not hear", () => {
+    const { worker, made, heard, failures } = begin(3, 1);
+    worker.postMessage(cancel(1));
+    made[0]?.fail();
+    worker.postMessage(cancel(2));
+    expect(made[0]?.terminations).toBe(1);
+    expect(made[1]?.received).toEqual([cancel(1), cancel(2)]);
+    made[1]?.say(started);
+    expect(heard).toEqual([started]);
+    expect(failures).not.toHaveBeenCalled();
+  });
+
+  it("has failed where the last is not loaded", () => {
+    for (const throwing of [[], [1]]) {
+      const { made, failures } = begin(2, ...throwing);
+      for (const worker of made) worker.fail();
+      made[1]?.fail();
+      expect(failures).toHaveBeenCalled();
+    }
+  });
+
+  it("has failed where one runs, or says what is wrong, or nobody waits for it", () => {
+    const first = begin(2);
+    first.made[0]?.say(started);
+    first.made[0]?.fail();
+    const second = begin(2);
+    second.made[0]?.fail("SyntaxError");
+    const third = begin(2);
+    third.worker.terminate();
+    third.made[0]?.fail();
+    for (const { made, failures } of [first, second, third]) {
+      expect(failures).toHaveBeenCalledTimes(1);
+      expect(made.length).toBe(1);
+    }
+  });
+});

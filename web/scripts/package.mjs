@@ -1,0 +1,113 @@
+// Builds what the npm package holds, into build/package: modules, worker, engine, and types and source maps beside
+// them. Needs the engine (build/wasm/engine) and the types (npx tsc -b web).
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+import { minify } from "vite";
+
+const root = resolve(import.meta.dirname, "../..");
+const sources = join(root, "web/src");
+const engine = join(root, "build/wasm/engine");
+const types = join(root, "build/types/src");
+export const packageFolder = join(root, "build/package");
+
+/** The modules that others import: name of the file, source, and where its types are. */
+const modules = [{ name: "gpt2", source: "client/index" }];
+
+/** Folders of web/src whose types the public ones name. */
+const typedFolders = ["shared", "client"];
+
+const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.(js|wasm)$/.test(name));
+
+/** The version, and a hash of everything that is built from: files of one release only work together. */
+function releaseName() {
+  const hash = createHash("sha256");
+  const files = [
+    ...readdirSync(sources, { recursive: true })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => join(sources, name)),
+    ...engineFiles().map((name) => join(engine, name)),
+  ].sort();
+  for (const file of files) hash.update(file.slice(root.length)).update(readFileSync(file));
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return `${version}-${hash.digest("hex").slice(0, 8)}`;
+}
+
+/** Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build. */
+function bundle(release, input, output) {
+  return build({
+    input: join(sources, input),
+    logLevel: "warn",
+    transform: { target: "es2022", define: { GPT2_RELEASE: JSON.stringify(release) } },
+    output: {
+      file: join(packageFolder, output),
+      format: "es",
+      sourcemap: true,
+      minify: true,
+      comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
+    },
+    plugins: [plainQuotes],
+  });
+}
+
+/** Not every bundler takes a template for a literal. */
+const plainQuotes = {
+  name: "plain-quotes",
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type !== "chunk") continue;
+      file.code = file.code
+        .replace(/new URL\(`([^`$\\]*)`,/g, 'new URL("$1",')
+        .replace(/type:`module`/g, 'type:"module"');
+    }
+  },
+};
+
+async function copyEngine() {
+  mkdirSync(join(packageFolder, "engine"), { recursive: true });
+  for (const file of engineFiles()) {
+    const target = join(packageFolder, "engine", file);
+    if (file.endsWith(".wasm")) copyFileSync(join(engine, file), target);
+    else writeFileSync(target, (await minify(file, readFileSync(join(engine, file), "utf8"))).code);
+  }
+}
+
+function copyTypes() {
+  for (const folder of typedFolders) {
+    cpSync(join(types, folder), join(packageFolder, "types", folder), {
+      recursive: true,
+      filter: (file) => !/\.map$|\.tsbuildinfo$/.test(file),
+    });
+  }
+  for (const { name, source } of modules) {
+    writeFileSync(join(packageFolder, `${name}.d.ts`), `export * from "./types/${source}.js";\n`);
+  }
+  // These are run, not imported from.
+  for (const script of ["gpt2-worker", "isolate"]) {
+    writeFileSync(join(packageFolder, `${script}.d.ts`), "export {};\n");
+  }
+}
+
+export async function buildPackage() {
+  if (!existsSync(engine)) throw new Error(`no engine in ${engine}: run npm run build`);
+  rmSync(packageFolder, { recursive: true, force: true });
+  const release = releaseName();
+  for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
+  await bundle(release, "worker/worker.ts", "gpt2-worker.js");
+  await copyEngine();
+  copyFileSync(join(root, "web/isolate.js"), join(packageFolder, "isolate.js"));
+  copyTypes();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPackage();

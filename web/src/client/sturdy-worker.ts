@@ -1,0 +1,66 @@
+// A worker that is started in the first way that works.
+import type { FromWorker, ToWorker } from "../shared/protocol.js";
+import type { WorkerPort } from "./connection.js";
+
+/** As a Worker. Until it speaks, one that cannot be loaded is replaced by the next way's. */
+export class SturdyWorker implements WorkerPort {
+  onmessage: ((event: MessageEvent<FromWorker>) => void) | null = null;
+  onerror: ((event: ErrorEvent) => void) | null = null;
+  onmessageerror: ((event: MessageEvent) => void) | null = null;
+
+  private worker: Worker;
+  /** What was sent to a worker that has not spoken yet. */
+  private unheard: ToWorker[] | undefined = [];
+  private isTerminated = false;
+
+  /** Throws what the last of `ways` throws if all of them throw. */
+  constructor(private readonly ways: (() => Worker)[]) {
+    this.worker = this.startNext();
+  }
+
+  postMessage(message: ToWorker): void {
+    this.worker.postMessage(message);
+    this.unheard?.push(message);
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+    this.worker.terminate();
+  }
+
+  private startNext(): Worker {
+    const way = this.ways.shift();
+    if (!way) throw new Error("there is no way to start it");
+    let worker: Worker;
+    try {
+      worker = way();
+    } catch (error) {
+      if (this.ways.length === 0) throw error;
+      return this.startNext();
+    }
+    worker.onmessage = (event: MessageEvent<FromWorker>) => {
+      this.unheard = undefined;
+      this.onmessage?.(event);
+    };
+    worker.onmessageerror = (event) => this.onmessageerror?.(event);
+    worker.onerror = (event) => {
+      if (!this.replace(event)) this.onerror?.(event);
+    };
+    return worker;
+  }
+
+  /** Whether another worker has taken the place of the one that told of `event`. */
+  private replace(event: ErrorEvent): boolean {
+    // One that runs and fails says why; one that the browser did not load does not.
+    const unheard = event.message ? undefined : this.unheard;
+    if (!unheard || this.isTerminated || this.ways.length === 0) return false;
+    this.worker.terminate();
+    try {
+      this.worker = this.startNext();
+    } catch {
+      return false;
+    }
+    for (const message of unheard) this.worker.postMessage(message);
+    return true;
+  }
+}

@@ -1,0 +1,38 @@
+// Addresses that a worker may be started from: of this origin, and trusted where the page says that they have to be.
+
+/** Trusted Types, as far as they are used here. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): { createScriptURL(url: string): string };
+}
+
+const policyName = "gpt2-wasm";
+let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined;
+
+/** `address` for `new Worker`, which on a page with Trusted Types takes no plain text. */
+export function trusted(address: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  try {
+    policy ??= trustedTypes?.createPolicy(policyName, { createScriptURL: (url) => url });
+  } catch {
+    // The page's policy does not list it; it may not ask for trusted addresses either.
+  }
+  return policy?.createScriptURL(address) ?? address;
+}
+
+/** Whether a script lies where no worker can be started from directly. */
+export function isForeign(address: string): boolean {
+  const { protocol, origin } = new URL(address, self.location.href);
+  return protocol !== "blob:" && origin !== self.origin;
+}
+
+/**
+ * An address of this origin for the module script at `address`, which may lie at another: browsers start workers
+ * from their own origin only, but let them import from everywhere that allows it.
+ */
+export function asOwnScript(address: string): string {
+  const importing = `import ${JSON.stringify(address)};`;
+  return URL.createObjectURL(new Blob([importing], { type: "text/javascript" }));
+}
