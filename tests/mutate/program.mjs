@@ -3,13 +3,17 @@ import { spawn } from "node:child_process";
 
 const mostMemory = 8 * 1024 * 1024; // KiB of address space
 
+/** What a shell does first to bound the programs that it starts. */
+export const limits = (cpuSeconds, memory = mostMemory) =>
+  `ulimit -v ${memory} -t ${Math.ceil(cpuSeconds)} -c 0`;
+
 /**
  * Runs a shell command. Resolves to whether it succeeded, its output, how it ended ("passed", "failed", "crashed" or
  * "timed out") and the processor time that it took, in seconds.
  */
-export function run(command, { cwd, cpuSeconds, wallSeconds, env = {} }) {
+export function run(command, { cwd, cpuSeconds, wallSeconds, memory = mostMemory, env = {} }) {
   return new Promise((resolve) => {
-    const limited = `ulimit -v ${mostMemory} -t ${Math.ceil(cpuSeconds)} -c 0; ${command}; status=$?; times >&3; exit $status`;
+    const limited = `${limits(cpuSeconds, memory)}; ${command}; status=$?; times >&3; exit $status`;
     const child = spawn("bash", ["-c", limited], {
       cwd,
       env: { ...process.env, ...env },

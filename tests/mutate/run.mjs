@@ -5,24 +5,27 @@ import { parseArgs } from "node:util";
 import { checkEquivalents, readEquivalents } from "./equivalents.mjs";
 import { printFault, printScores } from "./report.mjs";
 import { allFaults, inRandomOrder, mutableFiles } from "./sources.mjs";
-import { findKiller, measure } from "./tests.mjs";
+import { FaultyPrograms } from "./faulty-programs.mjs";
+import { checkCommandLine, findKiller, measure } from "./tests.mjs";
 import { Workspace } from "./workspace.mjs";
 
 const usage = `npm run mutate -- [options]
   --seed S      which faults are planted, and in which order (default: at random)
   --count N     how many that compile (default 300)
+  --skip N      not the first N of them: where an earlier run with the same seed ended
   --only PATH   only in files that begin so: engine/text, weights_tools/quantizer.cc; may be given again
   --replay ID   only this fault; may be given again; "survivors" stands for those of the last run
-  --workers N   faults at once (default 2)
+  --workers N   faults at once (default 1)
   --list        prints the faults without planting them`;
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     count: { type: "string", default: "300" },
+    skip: { type: "string", default: "0" },
     only: { type: "string", multiple: true, default: [""] },
     replay: { type: "string", multiple: true },
-    workers: { type: "string", default: "2" },
+    workers: { type: "string", default: "1" },
     list: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -51,7 +54,7 @@ const queue = replayed
   : inRandomOrder(
       faults.filter(({ file }) => values.only.some((prefix) => file.startsWith(prefix))),
       seed,
-    );
+    ).slice(Number(values.skip));
 const count = replayed ? queue.length : Math.min(Number(values.count), queue.length);
 if (values.list) {
   for (const fault of queue.slice(0, count)) printFault("fault", fault);
@@ -59,6 +62,7 @@ if (values.list) {
 }
 
 const tests = await measure(workspace);
+if (queue.some(({ file }) => file.startsWith("weights_tools/"))) await checkCommandLine(workspace);
 
 console.log(`${faults.length} possible faults`);
 
@@ -68,8 +72,7 @@ async function work(slot) {
   while (next < queue.length && results.filter(Boolean).length < count) {
     const index = next++;
     const fault = queue[index];
-    const link = await workspace.plant(fault, slot);
-    const killer = link ? await findKiller(fault, link, tests) : null;
+    const killer = await findKiller(fault, new FaultyPrograms(workspace, fault, slot), tests);
     if (killer === null) continue; // does not compile: does not count
     results[index] = { ...fault, killer };
     printFault(killer === undefined ? "SURVIVED" : "killed", fault, killer);
@@ -83,6 +86,7 @@ writeFileSync(
   JSON.stringify(planted.filter(({ killer }) => killer === undefined).map(({ id }) => id)),
 );
 printScores(planted, seed);
+if (!replayed) console.log(`to go on: --seed ${seed} --skip ${Number(values.skip) + next}`);
 
 function fail(message) {
   console.error(message);

@@ -1,5 +1,5 @@
 // The tests that a fault must get past: those of its own folder first, as they are the likeliest to notice it.
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./program.mjs";
 import { folderOf } from "./sources.mjs";
@@ -19,8 +19,9 @@ const cannotNotice = {
 export async function measure(workspace) {
   const suites = [];
   for (const name of ["engine_tests", "tools_tests"]) {
-    const report = join(workspace.folder, `${name}-${statSync(workspace.program(name)).mtimeMs}.json`);
+    const report = join(workspace.folder, `${name}-${madeAt(workspace, name)}.json`);
     if (!existsSync(report)) {
+      console.log(`running ${name} without a fault`);
       const program = `${workspace.program(name)} --gtest_output=json:${report}`;
       const { isOk, output } = await run(program, {
         cwd: workspace.folder,
@@ -40,31 +41,46 @@ export async function measure(workspace) {
   return { workspace, suites };
 }
 
-/** The runs of tests that could notice a fault in `folder`, as { name, filter, seconds }, likeliest first. */
+/** Runs the tests of the command line without a fault; throws where one fails. */
+export async function checkCommandLine(workspace) {
+  const passed = join(workspace.folder, `command-line-${madeAt(workspace, "gpt2-weights")}`);
+  if (existsSync(passed)) return;
+  console.log("running the tests of the command line without a fault");
+  const { isOk, output } = await runCommandLine(workspace, workspace.program("gpt2-weights"));
+  if (!isOk) throw new Error(`the tests of the command line fail without a fault:\n${output.slice(-2000)}`);
+  writeFileSync(passed, "");
+}
+
+const madeAt = (workspace, name) => statSync(workspace.program(name)).mtimeMs;
+
+/** The runs of tests that could notice a fault in `folder`, as { name, tests, filter, seconds }, likeliest first. */
 function runsFor(folder, suites) {
   const own = folder.replace("engine/", "");
   const useful = suites.filter((suite) => !cannotNotice[folder]?.includes(suite.folder));
-  return [useful.filter((suite) => suite.folder === own), useful.filter((suite) => suite.folder !== own)]
-    .flatMap((part) =>
-      ["engine_tests", "tools_tests"].map((name) => part.filter((suite) => suite.name === name)),
-    )
-    .filter((part) => part.length > 0)
-    .map((part) => ({
-      name: part[0].name,
-      filter: part.map(({ filter }) => filter).join(":"),
-      seconds: part.reduce((sum, { seconds }) => sum + seconds, 0),
-    }));
+  const runs = [];
+  for (const isOwn of [true, false]) {
+    for (const name of ["engine_tests", "tools_tests"]) {
+      const part = useful.filter((suite) => suite.name === name && (suite.folder === own) === isOwn);
+      if (part.length === 0) continue;
+      runs.push({
+        name,
+        tests: isOwn ? own : undefined,
+        filter: part.map(({ filter }) => filter).join(":"),
+        seconds: part.reduce((sum, { seconds }) => sum + seconds, 0),
+      });
+    }
+  }
+  return runs;
 }
 
 /**
- * Runs the tests on what `link` (see Workspace.plant) makes until one notices. Resolves to the test that did, to
- * undefined where none does, and to null where the program cannot be linked.
+ * Runs the tests with a fault until one notices. Resolves to the test that did, to undefined where none does, and to
+ * null where the fault does not compile. Of the engine its own tests must notice, without those of the command line.
  */
-export async function findKiller(fault, link, { workspace, suites }) {
-  const programs = new Map();
-  for (const { name, filter, seconds } of runsFor(folderOf(fault.file), suites)) {
-    if (!programs.has(name)) programs.set(name, await link(name));
-    const program = programs.get(name);
+export async function findKiller(fault, programs, { workspace, suites }) {
+  const folder = folderOf(fault.file);
+  for (const { name, tests, filter, seconds } of runsFor(folder, suites)) {
+    const program = await programs.make(name, tests);
     if (!program) return null;
     const flags = `--gtest_filter='${filter}' --gtest_fail_fast --gtest_brief=1`;
     const { isOk, outcome, output } = await run(`${program} ${flags}`, {
@@ -74,16 +90,18 @@ export async function findKiller(fault, link, { workspace, suites }) {
     });
     if (!isOk) return /\[  FAILED  \] ([^\s,]+)/.exec(output)?.[1] ?? `${name}: ${outcome}`;
   }
-  const program = await link("gpt2-weights");
-  return program ? commandLineKiller(workspace, program) : null;
+  if (folder !== "weights_tools") return undefined;
+  const program = await programs.make("gpt2-weights");
+  if (!program) return null;
+  const { isOk, output } = await runCommandLine(workspace, programs.limited(program));
+  return isOk ? undefined : `vitest: ${/FAIL.*? > (.*)/.exec(output)?.[1] ?? "a test"}`;
 }
 
-async function commandLineKiller(workspace, program) {
-  const { isOk, output } = await run("npx vitest run -c tests/vitest.config.ts --bail 1 weights_tools", {
+const runCommandLine = (workspace, program) =>
+  run("npx vitest run -c tests/vitest.config.ts --bail 1 weights_tools", {
     cwd: workspace.tree,
-    env: { GPT2_WEIGHTS: program },
+    env: { GPT2_WEIGHTS: program, NO_COLOR: "1" },
     cpuSeconds: 300,
     wallSeconds: 1200,
+    memory: "unlimited", // Node.js reserves far more than it uses
   });
-  return isOk ? undefined : `vitest: ${/FAIL.* > (.*)/.exec(output)?.[1] ?? "weights_tools"}`;
-}

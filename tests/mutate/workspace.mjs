@@ -13,11 +13,11 @@ import {
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { aptInstall, buildPackages, testPackages } from "../../engine/toolchain/system-packages.mjs";
-import { run } from "./program.mjs";
 
 const copied = [
   "CMakeLists.txt",
   "CMakePresets.json",
+  "README.md",
   "package.json",
   "engine",
   "tests",
@@ -86,74 +86,38 @@ export class Workspace {
     return files;
   }
 
-  // How each object is compiled, from what, and how the programs are linked.
+  // How each object is compiled, from what, and what the programs are linked from.
   #readBuild() {
     this.objects = JSON.parse(readFileSync(join(this.build, "compile_commands.json"), "utf8"))
-      .map(({ command, output, file }) => ({
+      .map(({ command, file }) => ({
         command,
-        output,
+        output: / -o (\S+)/.exec(command)[1],
         source: relative(this.tree, file),
-        includes: [],
+        includes: new Set(),
       }))
-      .filter(({ source }) => /^(engine|weights_tools)\//.test(source));
+      .filter(({ source }) => /^(engine|tests|weights_tools)\//.test(source));
     const byOutput = new Map(this.objects.map((object) => [object.output, object]));
     const ninja = (...args) =>
       execFileSync("ninja", ["-C", this.build, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
     let current;
     for (const line of ninja("-t", "deps").split("\n")) {
       if (!line.startsWith(" ")) current = byOutput.get(line.split(":")[0]);
-      else current?.includes.push(relative(this.tree, resolve(this.build, line.trim())));
+      else current?.includes.add(relative(this.tree, resolve(this.build, line.trim())));
     }
     this.links = Object.fromEntries(
       Object.entries(programs).map(([name, path]) => {
         const command = ninja("-t", "commands", name).trim().split("\n").at(-1);
         const [before, after] = command.split(` -o ${path} `);
-        return [name, { before, after: after.replace(/ && :$/, "") }];
+        const words = before.replace(/^: && /, "").split(/\s+/);
+        return [
+          name,
+          {
+            compiler: words.filter((word) => !word.endsWith(".o")).join(" "),
+            objects: words.filter((word) => word.endsWith(".o")),
+            libraries: after.replace(/ && :$/, ""),
+          },
+        ];
       }),
     );
-  }
-
-  /**
-   * Makes programs with a fault in a place of their own, `slot`. Resolves to functions that link a program and give
-   * its path, or to undefined where the fault does not compile.
-   */
-  async plant(fault, slot) {
-    const folder = join(this.folder, `slot-${slot}`);
-    rmSync(folder, { recursive: true, force: true });
-    const faulty = join(folder, fault.file);
-    mkdirSync(dirname(faulty), { recursive: true });
-    const source = readFileSync(join(this.tree, fault.file), "utf8");
-    writeFileSync(faulty, source.slice(0, fault.start) + fault.after + source.slice(fault.end));
-
-    const compiled = [];
-    for (const { command, output, source: from, includes } of this.objects) {
-      if (from !== fault.file && !includes.includes(fault.file)) continue;
-      const object = join(folder, `${compiled.length}.o`);
-      // What stands in the slot's folder is found before what stands in the tree.
-      const changed = command
-        .replace(` -o ${output}`, ` -o ${object}`)
-        .replace(/^(\S+)/, `$1 -I${folder}`)
-        .replace(
-          ` -c ${join(this.tree, from)}`,
-          ` -c ${from === fault.file ? faulty : join(this.tree, from)}`,
-        );
-      const { isOk } = await run(changed, { cwd: this.build, cpuSeconds: 120, wallSeconds: 1200 });
-      if (!isOk) return undefined;
-      compiled.push({ object, output });
-    }
-    const main = compiled.find(({ output }) => this.links["gpt2-weights"].before.includes(` ${output}`));
-    return async (name) => {
-      const path = join(folder, name);
-      const { before, after } = this.links[name];
-      const added = compiled.filter((one) => one !== main).map(({ object }) => object);
-      const objects = main ? before.replace(` ${main.output}`, ` ${main.object}`) : before;
-      // Objects before libraries: what they define is not taken from a library.
-      const { isOk } = await run([objects, ...added, "-o", path, after].join(" "), {
-        cwd: this.build,
-        cpuSeconds: 120,
-        wallSeconds: 1200,
-      });
-      return isOk ? path : undefined;
-    };
   }
 }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
+
+const piece = { path: "a", size: 4, sha256: "0".repeat(64) };
+const ofPieces = (...pieces: object[]) => JSON.stringify({ size: 4, pieces });
+const largest = 64 * 1024 * 1024;
+
+describe("parseWeightsIndex", () => {
+  it.each([
+    ["", "not valid JSON"],
+    ["null", 'expected "size" in bytes and a list "pieces"'],
+    ["7", 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":4}', 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":4,"pieces":{}}', 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":"0","pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":0.5,"pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":-1,"pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":1e300,"pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
+    ['{"size":4,"pieces":[null]}', "piece 0 is not"],
+    ['{"size":4,"pieces":["a"]}', "piece 0 is not"],
+    [ofPieces({ ...piece, path: 7 }), "piece 0 is not"],
+    [ofPieces({ ...piece, path: "" }), "piece 0 is not"],
+    [ofPieces({ ...piece, size: "4" }), "piece 0 is not"],
+    [ofPieces({ ...piece, size: 0.5 }), "piece 0 is not"],
+    [ofPieces({ ...piece, size: largest + 1 }), "piece 0 is not"],
+    [ofPieces({ ...piece, sha256: 7 }), "piece 0 is not"],
+    [ofPieces({ ...piece, sha256: ["0".repeat(64)] }), "piece 0 is not"],
+    [ofPieces({ ...piece, sha256: `${piece.sha256}0` }), "piece 0 is not"],
+    [ofPieces({ ...piece, sha256: `x${piece.sha256}` }), "piece 0 is not"],
+    [ofPieces({ ...piece, sha256: `${piece.sha256}\n` }), "piece 0 is not"],
+    [ofPieces(piece, { ...piece, path: "/" }), "piece 1 is not"],
+    [ofPieces(piece, piece), "8 bytes together, its size is 4"],
+  ])("refuses %s", (text, sentence) => {
+    expect(() => parseWeightsIndex(text)).toThrow(
+      expect.objectContaining({ code: "corrupt", message: expect.stringContaining(sentence) }),
+    );
+  });
+
+  it.each([0, largest])("takes a piece of %i bytes", (size) => {
+    const pieces = [{ ...piece, size }];
+    expect(parseWeightsIndex(JSON.stringify({ size, pieces }))).toEqual({ size, pieces });
+  });
+});
