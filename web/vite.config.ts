@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { cpSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
+import { serviceWorker } from "./vite.service-worker.js";
 
 const root = import.meta.dirname;
 const out = resolve(root, "dist");
@@ -75,7 +76,7 @@ export default defineConfig({
       },
     },
   },
-  plugins: [usePackagedModule(), copyStaticParts(), plainStylesheet()],
+  plugins: [usePackagedModule(), copyStaticParts(), plainStylesheet(), serviceWorker(out)],
   preview: { headers: isolation },
   server: { headers: isolation },
 });

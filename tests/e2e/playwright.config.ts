@@ -13,6 +13,7 @@ export default defineConfig({
   timeout: 60_000,
   reporter: [["list"]],
   use: {
+    serviceWorkers: "block", // requests that go through one pass by page.route; offline.spec.ts tests it
     baseURL: `http://localhost:${port}/`,
     launchOptions: {
       ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),

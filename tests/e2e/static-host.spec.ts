@@ -49,12 +49,15 @@ test("a folder straight from the hub loads, and without vocabulary works on ids"
   await context.close();
 });
 
-test("a service worker brings threads to a host without headers, below a sub-path", async ({ page }) => {
+test("a service worker brings threads to a host without headers, below a sub-path", async ({ browser }) => {
+  const context = await browser.newContext({ serviceWorkers: "allow" });
+  const page = await context.newPage();
   await page.goto(`${origin}/some/where/`);
   await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
   await expect(page.locator("#notice")).toBeHidden();
   await page.getByRole("button", { name: "Generate" }).click();
   await expect(page.locator("#speed")).toContainText("tokens/s");
+  await context.close();
 });
 
 test("without service workers it runs on one thread and says so", async ({ browser }) => {

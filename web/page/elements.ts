@@ -33,5 +33,8 @@ export const elements = {
   engine: byId("engine", HTMLElement),
   model: byId("model", HTMLElement),
   memory: byId("memory", HTMLElement),
+  offline: byId("offline", HTMLElement),
+  update: byId("update", HTMLElement),
+  updateReload: byId("update-reload", HTMLButtonElement),
   notice: byId("notice", HTMLElement),
 };

@@ -11,6 +11,7 @@ import { elements as ui } from "./elements.js";
 import { formatBytes, formatCount } from "./format.js";
 import { ensureIsolation } from "./isolation.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
+import { keepForOffline, startServiceWorker } from "./service-worker.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
 const query = new URLSearchParams(location.search);
@@ -95,7 +96,8 @@ async function load(): Promise<Model | undefined> {
   hideError(ui.loadingCancel);
   watchForStall();
   try {
-    await ensureIsolation(signal);
+    if (await startServiceWorker(signal)) await ensureIsolation(signal);
+    signal.throwIfAborted();
     const threads = query.get("threads");
     model = await loadModel(query.get("model") ?? "models/demo/", {
       signal,
@@ -106,6 +108,7 @@ async function load(): Promise<Model | undefined> {
       },
     });
     showModel();
+    keepForOffline(!query.has("model"));
     hide(ui.loading, ui.generate);
   } catch (error) {
     showFailure(error);

@@ -1,0 +1,165 @@
+// The page without network, after one visit, and while its host moves to a new release.
+import { createHash } from "node:crypto";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test, type BrowserContext, type Page } from "@playwright/test";
+import sirv from "sirv";
+import { root } from "./model.js";
+import { expectReady, generate } from "./page.js";
+
+/** A static host below a sub-path that can go down, and counts what it is asked for. */
+class Host {
+  /** Paths, as often as they were answered with their bytes. */
+  asked: string[] = [];
+  private server: Server | undefined;
+  private port = 0;
+  constructor(
+    private readonly folder: string,
+    private readonly isIsolated: boolean,
+  ) {}
+
+  get page(): string {
+    return `http://localhost:${this.port}/some/where/`;
+  }
+  async start(): Promise<void> {
+    const files = sirv(this.folder, { dev: true, etag: true });
+    this.server = createServer((request, response) => {
+      if (!request.url?.startsWith("/some/where/")) return void response.writeHead(404).end();
+      request.url = request.url.slice("/some/where".length);
+      const path = request.url.slice(1).replace(/\?.*/, "");
+      response.on("finish", () => response.statusCode === 200 && this.asked.push(path));
+      if (this.isIsolated) {
+        response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+        response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+      }
+      files(request, response, () => response.writeHead(404).end());
+    });
+    await new Promise<void>((listening) => this.server?.listen(this.port, "localhost", listening));
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+  async stop(): Promise<void> {
+    const closed = new Promise((done) => this.server?.close(done));
+    this.server?.closeAllConnections();
+    await closed;
+  }
+}
+
+let context: BrowserContext;
+let page: Page;
+test.beforeEach(async ({ browser }) => {
+  context = await browser.newContext({ serviceWorkers: "allow" });
+  page = await context.newPage();
+});
+test.afterEach(() => context.close());
+
+const expectKept = () => expect(page.locator("#offline")).toBeVisible({ timeout: 30_000 });
+
+for (const isIsolated of [false, true]) {
+  const headers = isIsolated ? "with the headers of isolation" : "without headers";
+  test(`after one visit to a host ${headers} it works without network, and nothing large came twice`, async () => {
+    const host = new Host(resolve(root, "web/dist"), isIsolated);
+    await host.start();
+    await page.goto(host.page);
+    await expectReady(page);
+    await expectKept();
+    const large = host.asked.filter((path) => /\.(wasm|\d\d\d)$/.test(path));
+    expect(large.filter((path, place) => large.indexOf(path) !== place)).toEqual([]);
+    expect(large.filter((path) => path.endsWith(".wasm")).length).toBe(4); // of every build
+    await host.stop();
+
+    await page.goto("about:blank");
+    for (const address of ["", "index.html?threads=2"]) {
+      await page.goto(`${host.page}${address}`);
+      await expectReady(page);
+      await expect(page.locator("#engine")).toContainText("threads-relaxed");
+    }
+    expect((await generate(page)).length).toBeGreaterThan(60);
+  });
+}
+
+test("a new release waits until the user takes it, and neither has a file of the other", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-release-"));
+  try {
+    cpSync(resolve(root, "web/dist"), folder, { recursive: true });
+    const host = new Host(folder, false);
+    await host.start();
+    await page.goto(host.page);
+    await expectReady(page);
+    await expectKept();
+
+    release(folder, "Version two");
+    host.asked = [];
+    await page.reload();
+    await expectReady(page);
+    await expect(page.locator("h1")).toContainText("GPT-2");
+    const update = page.locator("#update");
+    await expect(update).toBeVisible({ timeout: 30_000 });
+    expect(host.asked.filter((path) => path.startsWith("models/"))).toEqual([]); // the same bytes
+    const other = await context.newPage();
+    await other.goto(host.page);
+    await expect(other.locator("h1")).toContainText("GPT-2"); // still the old one
+    await expectReady(other);
+    await expect(other.locator("#update")).toBeVisible();
+
+    await update.getByRole("button", { name: "Reload" }).click();
+    await expect(page.locator("h1")).toContainText("Version two");
+    await expectReady(page);
+    await expect(update).toBeHidden();
+    expect((await generate(other)).length).toBeGreaterThan(60);
+    await other.getByRole("button", { name: "Reload" }).click();
+    await expect(other.locator("h1")).toContainText("Version two");
+    await host.stop();
+    await page.reload();
+    await expect(page.locator("h1")).toContainText("Version two");
+    await expectReady(page);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a release of which a file is broken on the host never takes over", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-release-"));
+  try {
+    cpSync(resolve(root, "web/dist"), folder, { recursive: true });
+    const host = new Host(folder, false);
+    await host.start();
+    await page.goto(host.page);
+    await expectReady(page);
+    await expectKept();
+    release(folder, "Version two");
+    writeFileSync(join(folder, "index.html"), "half a page"); // not what the release lists
+    await page.reload();
+    await expectReady(page);
+    const state = await page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.getRegistration();
+      await registration?.update().catch(() => undefined);
+      const worker = registration?.installing;
+      if (worker)
+        await new Promise((settled) => {
+          worker.addEventListener("statechange", settled);
+          if (worker.state !== "installing") settled(undefined);
+        });
+      return worker?.state ?? "none";
+    });
+    expect(["redundant", "none"]).toContain(state);
+    await page.reload();
+    await expect(page.locator("h1")).toContainText("GPT-2");
+    await expect(page.locator("#update")).toBeHidden();
+    await host.stop();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** Puts another release into `folder`: another page, and the service worker that lists it. */
+function release(folder: string, title: string): void {
+  const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+  const html = readFileSync(join(folder, "index.html"), "utf8");
+  const next = html.replace(/<h1>.*<\/h1>/, `<h1>${title}</h1>`);
+  const script = readFileSync(join(folder, "sw.js"), "utf8").replace(hash(html), hash(next));
+  writeFileSync(join(folder, "index.html"), next);
+  writeFileSync(join(folder, "sw.js"), script);
+}

@@ -1,0 +1,83 @@
+// The page's service worker: registered before the model is loaded, so that it keeps what loads.
+import type { ToServiceWorker } from "../src/service-worker/messages.js";
+import { elements as ui } from "./elements.js";
+
+/** A browser that takes longer than this to start the service worker loads without it. */
+const patienceMs = 3000;
+
+let registration: ServiceWorkerRegistration | undefined;
+
+/** Whether a service worker controls this page, or will within a moment; false where there is none. */
+async function isControlled(signal: AbortSignal): Promise<boolean> {
+  const { serviceWorker } = navigator;
+  await serviceWorker.register("./sw.js");
+  registration = await serviceWorker.getRegistration();
+  if (!registration) return false; // some browsers ignore the registration
+  watchForRelease(registration);
+  if (serviceWorker.controller) return true;
+  if (registration.active) return false; // the user asked to go past it
+  return new Promise((resolve) => {
+    const settle = () => resolve(serviceWorker.controller !== null);
+    serviceWorker.addEventListener("controllerchange", settle, { once: true });
+    signal.addEventListener("abort", settle, { once: true });
+    setTimeout(settle, patienceMs);
+  });
+}
+
+/** Registers the service worker and waits, not long, until what this page loads goes through it. */
+export async function startServiceWorker(signal: AbortSignal): Promise<boolean> {
+  if (!self.isSecureContext || !("serviceWorker" in navigator)) return false;
+  try {
+    return await isControlled(signal);
+  } catch {
+    return false; // private windows refuse service workers
+  }
+}
+
+function tell(
+  worker: ServiceWorker | null | undefined,
+  message: ToServiceWorker,
+  ports: MessagePort[] = [],
+): void {
+  worker?.postMessage(message, ports);
+}
+
+/** Lets the service worker fetch what this visit did not need, and says once the page works without network. */
+export function keepForOffline(showsDemo: boolean): void {
+  const { controller } = navigator.serviceWorker ?? {};
+  if (!controller) return;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data: isKept }: MessageEvent<boolean>) => {
+    ui.offline.hidden = !(isKept && showsDemo);
+    port1.close();
+  };
+  tell(controller, { type: "keep", model: showsDemo }, [port2]);
+}
+
+let isWatching = false;
+let asked = false;
+
+/** Offers a new release once all of it has arrived. Until the user takes it, this page goes on with its own. */
+function watchForRelease(registered: ServiceWorkerRegistration): void {
+  if (isWatching) return;
+  isWatching = true;
+  const offer = () => {
+    if (registered.waiting) ui.update.hidden = false;
+  };
+  const watch = (worker: ServiceWorker | null) => worker?.addEventListener("statechange", offer);
+  offer();
+  watch(registered.installing);
+  registered.addEventListener("updatefound", () => watch(registered.installing));
+  ui.updateReload.addEventListener("click", () => {
+    asked = true;
+    if (registered.waiting) tell(registered.waiting, { type: "take-over" });
+    else location.reload();
+  });
+  let hadController = navigator.serviceWorker.controller !== null;
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (asked) location.reload();
+    // The user took the new release in another tab: what this page would still fetch is gone.
+    else if (hadController) ui.update.hidden = false;
+    hadController = true;
+  });
+}

@@ -1,0 +1,104 @@
+// Files that are kept for visits without network, in a precache of Workbox. Each is listed with its hash, and nothing
+// else is ever kept under its name: releases do not mix, not even while a host changes from one to the next.
+import type { WorkboxPlugin } from "workbox-core/types.js";
+import { PrecacheController } from "workbox-precaching";
+import { CacheFirst } from "workbox-strategies";
+
+/** A file of this release. */
+export interface KeptFile {
+  /** Relative to the service worker; "./" is the page itself. */
+  url: string;
+  /** SHA-256 in lower-case hexadecimal. */
+  revision: string;
+}
+
+async function sha256(bytes: ArrayBuffer): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export class KeptFiles {
+  private readonly precache: PrecacheController;
+  private readonly strategy: CacheFirst;
+  /** By absolute address. */
+  private readonly revisions: ReadonlyMap<string, string>;
+
+  constructor(
+    files: readonly KeptFile[],
+    private readonly cacheName: string,
+  ) {
+    this.revisions = new Map(files.map(({ url, revision }) => [new URL(url, location.href).href, revision]));
+    // Workbox keeps what has just been fetched as soon as it is whole; the page reads it meanwhile.
+    const onlyListed: WorkboxPlugin = {
+      cacheWillUpdate: async ({ request, response }) => {
+        if (response.status !== 200) return null;
+        // Not a clone: what is kept has lost where it was redirected from, which no page may be loaded through.
+        const bytes = await response.clone().arrayBuffer();
+        const isListed = (await sha256(bytes)) === this.revisions.get(this.addressOf(request.url));
+        return isListed ? new Response(bytes, { headers: response.headers }) : null;
+      },
+    };
+    // The host says whether what the browser's own cache has is still right: most of it need not come again.
+    const revalidate: WorkboxPlugin = {
+      requestWillFetch: async ({ request, event }) =>
+        event.type === "fetch" ? request : new Request(request, { cache: "no-cache" }),
+    };
+    this.precache = new PrecacheController({ cacheName, plugins: [revalidate, onlyListed] });
+    this.precache.addToCacheList([...files]);
+    const byRevision: WorkboxPlugin = {
+      cacheKeyWillBeUsed: async ({ request }) =>
+        this.precache.getCacheKeyForURL(this.addressOf(request.url)) ?? request,
+    };
+    this.strategy = new CacheFirst({
+      cacheName,
+      plugins: [byRevision, revalidate, onlyListed],
+      matchOptions: { ignoreVary: true },
+    });
+  }
+
+  has(request: Request): boolean {
+    return request.method === "GET" && this.revisions.has(this.addressOf(request.url));
+  }
+
+  /** Answers with the file as it is kept; where it is not, with the host's answer, which is kept if it is right. */
+  async answer(request: Request, event: FetchEvent): Promise<Response> {
+    return this.strategy.handle({ request, event });
+  }
+
+  /** Keeps all files, of which those with the same hash are there already; rejects if one cannot be had. */
+  async install(event: ExtendableEvent): Promise<void> {
+    await this.precache.install(event);
+  }
+
+  /** Keeps the files that no page has fetched so far. Returns whether all are kept now. */
+  async complete(event: ExtendableEvent): Promise<boolean> {
+    for (const url of this.revisions.keys()) {
+      const [answered, kept] = this.strategy.handleAll({ request: new Request(url), event });
+      await Promise.all([answered, kept]);
+    }
+    const cache = await caches.open(this.cacheName);
+    const keys = new Set((await cache.keys()).map(({ url }) => url));
+    return [...this.precache.getURLsToCacheKeys().values()].every((key) => keys.has(key));
+  }
+
+  /** Whether any of the files, of whichever release, is kept. */
+  async hasAny(): Promise<boolean> {
+    return (
+      (await caches.has(this.cacheName)) && (await (await caches.open(this.cacheName)).keys()).length > 0
+    );
+  }
+
+  /** Removes the files of other releases. */
+  async activate(event: ExtendableEvent): Promise<void> {
+    await this.precache.activate(event);
+  }
+
+  /** A file's address: without what is asked of the page in its own; index.html is the folder. */
+  private addressOf(url: string): string {
+    const address = new URL(url);
+    address.search = "";
+    address.hash = "";
+    address.pathname = address.pathname.replace(/\/index\.html$/, "/");
+    return address.href;
+  }
+}

@@ -1,0 +1,56 @@
+// The page's service worker: keeps the page, the engine and the demo model, so that the page works without network, and
+// adds the headers of cross-origin isolation where the host does not send them, so that it gets threads.
+import { cacheNames, setCacheNameDetails } from "workbox-core";
+import { isolate } from "./isolate.js";
+import { KeptFiles, type KeptFile } from "./kept-files.js";
+import type { ToServiceWorker } from "./messages.js";
+
+declare const self: ServiceWorkerGlobalScope;
+/** The files of this release, which the build fills in. */
+declare const release: { app: KeptFile[]; model: KeptFile[] };
+
+setCacheNameDetails({ prefix: "gpt2-wasm" });
+const app = new KeptFiles(release.app, cacheNames.precache);
+/** Only for visitors who use it. */
+const model = new KeptFiles(release.model, `${cacheNames.precache}-model`);
+
+self.addEventListener("install", (event) => {
+  // The first keeps nothing yet: the page waits for it, and loads through it.
+  if (!self.registration.active) return void self.skipWaiting();
+  // A new release takes over when all of it is there, and no page of the old one is open or the user asks for it.
+  const installAll = async () => {
+    await app.install(event);
+    if (await model.hasAny()) await model.install(event);
+  };
+  event.waitUntil(installAll());
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(Promise.all([app.activate(event), model.activate(event), self.clients.claim()]));
+});
+
+self.addEventListener("message", (event) => {
+  const message = event.data as ToServiceWorker;
+  switch (message.type) {
+    case "take-over":
+      return void self.skipWaiting();
+    case "keep": {
+      const keep = async () => {
+        const isKept = (await app.complete(event)) && (!message.model || (await model.complete(event)));
+        event.ports[0]?.postMessage(isKept);
+      };
+      return event.waitUntil(keep().catch(() => event.ports[0]?.postMessage(false)));
+    }
+  }
+});
+
+/** Documents and workers are what isolation is decided for. */
+const isolatedDestinations: readonly string[] = ["document", "iframe", "frame", "worker", "sharedworker"];
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const files = [app, model].find((each) => each.has(request));
+  const answer = () => files?.answer(request, event) ?? fetch(request);
+  if (isolatedDestinations.includes(request.destination)) event.respondWith(answer().then(isolate));
+  else if (files) event.respondWith(answer());
+});
