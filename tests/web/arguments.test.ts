@@ -1,10 +1,14 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  generateOptionNames,
   readCallback,
   readChoice,
   readCount,
   readFlag,
   readGenerateOptions,
+  readHeaders,
   readOptions,
   readPrompt,
   readSignal,
@@ -49,21 +53,26 @@ it.each([
 
 describe("readOptions", () => {
   it("copies what is there", () => {
-    const options = { a: 1, b: undefined };
-    expect(readOptions("call", options, ["a", "b"])).toEqual(options);
-    expect(readOptions("call", options)).toEqual(options);
+    const options = { a: 1, b: false, c: 0, d: "", e: undefined, f: null };
+    const names = Object.keys(options);
+    expect(readOptions("call", options, names)).toStrictEqual({ a: 1, b: false, c: 0, d: "" });
+    expect(readOptions("call", new Proxy(options, {}), names)).toStrictEqual({ a: 1, b: false, c: 0, d: "" });
     expect(readOptions("call", undefined, ["a"])).toEqual({});
+    expect(readOptions("call", null, ["a"])).toEqual({});
   });
 
-  it.each([null, 3, "text", () => 1, [], Symbol("s")])("refuses %s", (value) => {
-    expect(caught(() => readOptions("score", value))).toEqual(
+  it.each([3, "text", () => 1, [], Symbol("s")])("refuses %s", (value) => {
+    expect(caught(() => readOptions("score", value, []))).toEqual(
       error(`the options of score are ${shown(value)}, expected an object`),
     );
   });
 
   it("names an option that does not exist, and those that do", () => {
     expect(caught(() => readOptions("score", { stride: 1, strid: 2 }, ["stride", "signal"]))).toEqual(
-      error('there is no option "strid" of score; there are stride, signal'),
+      error('there is no option "strid" of score; did you mean stride? There are stride, signal'),
+    );
+    expect(caught(() => readOptions("score", { quality: null }, ["stride", "signal"]))).toEqual(
+      error('there is no option "quality" of score; there are stride, signal'),
     );
   });
 });
@@ -124,6 +133,16 @@ describe("single values", () => {
     );
   });
 
+  it("headers", () => {
+    const pairs = [["x-a", "1"]];
+    for (const value of [{ "X-A": "1" }, [["X-A", "1"]], new Headers({ "X-A": "1" })])
+      expect(readHeaders("headers", value)).toEqual(pairs);
+    expect(readHeaders("headers", undefined)).toEqual([]);
+    expect(caught(() => readHeaders("headers", { "a b": "1" }))).toEqual(
+      error(expect.stringMatching(/^headers is an object, which are no headers \(TypeError: .*a b/) as never),
+    );
+  });
+
   it("texts", () => {
     expect(readText("text", "")).toBe("");
     expect(caught(() => readText("text", 3))).toEqual(error("text is 3, expected text"));
@@ -132,7 +151,17 @@ describe("single values", () => {
 
 describe("token ids", () => {
   it("come in any kind of array", () => {
-    for (const ids of [[1, 2], Uint32Array.of(1, 2), Uint8Array.of(1, 2), Float64Array.of(1, 2)]) {
+    const arrays = [
+      [1, 2],
+      [1n, 2],
+      new Proxy([1, 2], {}),
+      Uint32Array.of(1, 2),
+      Uint8Array.of(1, 2),
+      Float64Array.of(1, 2),
+      BigInt64Array.of(1n, 2n),
+      BigUint64Array.of(1n, 2n),
+    ];
+    for (const ids of arrays) {
       expect(readTokenIds("ids", ids)).toEqual([1, 2]);
       expect(readPrompt("prompt", ids)).toEqual([1, 2]);
     }
@@ -141,17 +170,28 @@ describe("token ids", () => {
     expect(readPrompt("prompt", "text")).toBe("text");
   });
 
-  it.each([NaN, -1, 1.5, 2 ** 32, "1", null, undefined, 1n, Symbol("s"), () => 1, [1]])(
-    "are not %s",
-    (id) => {
-      expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
-        error(`ids[1] is ${shown(id)}, expected a token id`),
-      );
-      expect(caught(() => readPrompt("prompt", [id]))).toEqual(
-        error(`prompt[0] is ${shown(id)}, expected a token id`),
-      );
-    },
-  );
+  it.each([
+    NaN,
+    -1,
+    1.5,
+    2 ** 32,
+    "1",
+    null,
+    undefined,
+    -1n,
+    2n ** 32n,
+    10n ** 400n,
+    Symbol("s"),
+    () => 1,
+    [1],
+  ])("are not %s", (id) => {
+    expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
+      error(`ids[1] is ${shown(id)}, expected a token id`),
+    );
+    expect(caught(() => readPrompt("prompt", [id]))).toEqual(
+      error(`prompt[0] is ${shown(id)}, expected a token id`),
+    );
+  });
 
   it("have no holes", () => {
     const ids = [1];
@@ -187,16 +227,21 @@ describe("readGenerateOptions", () => {
       lookup: false,
       stop: ["a", "b"],
       top_p: "x",
-      n: undefined,
-      seed: null,
     };
     expect(readGenerateOptions(options)).toEqual(options);
+    expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
+  });
+
+  it("knows every option that the engine has, and no other", () => {
+    const source = readFileSync(resolve(import.meta.dirname, "../../engine/generate/options.cc"), "utf8");
+    const inEngine = [...source.matchAll(/(?:GPT2_NUMBER\(| \{)"(\w+)",/g)].map(([, name]) => name);
+    expect([...generateOptionNames].sort()).toEqual([...inEngine, "stop"].sort());
   });
 
   it.each([
     [{ temperature: NaN }, "temperature is NaN, expected a finite number"],
     [{ topK: Infinity }, "topK is Infinity, expected a finite number"],
-    [{ seed: 1n }, "seed is 1n, which no option can be"],
+    [{ seed: 10n ** 400n }, "seed is Infinity, expected a finite number"],
     [{ lookup: () => true }, "lookup is a function, which no option can be"],
     [{ stop: Symbol("s") }, "stop is a symbol, which no option can be"],
     [{ stop: new Date() }, "stop is an object, which no option can be"],

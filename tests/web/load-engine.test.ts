@@ -145,13 +145,16 @@ function load(setting: Setting = {}) {
     threadChoices: {},
     variant: undefined,
     kv: undefined,
+    headers: [],
+    credentials: undefined,
+    fetchPort: undefined,
     ...setting.request,
   };
   const loaded = loadEngine(request, {
     signal: setting.signal ?? new AbortController().signal,
     tell: (event) => progress.push(event),
-    openFolder: (address) => {
-      expect(address).toBe("http://host/m/");
+    openFolder: (wanted) => {
+      expect(wanted).toBe(request);
       return folder(setting.files ?? indexed, setting.sizes);
     },
     builds: {

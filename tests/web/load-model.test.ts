@@ -45,7 +45,10 @@ describe("loadModel", () => {
       threads: undefined,
       kv: undefined,
       variant: undefined,
+      headers: [],
+      credentials: undefined,
       threadChoices: {},
+      fetchPort: undefined,
     });
   });
 
@@ -56,7 +59,7 @@ describe("loadModel", () => {
   });
 
   it("passes its options on", () => {
-    const options = { threads: 3, kv: "f32", variant: "simd" };
+    const options = { threads: 3, kv: "f32", variant: "simd", headers: [["a", "b"]], credentials: "include" };
     expect(load("m", options).worker.all("request")[0]?.args).toMatchObject(options);
   });
 
@@ -65,11 +68,11 @@ describe("loadModel", () => {
     [null, undefined, "the model's address is null, expected a URL"],
     [Symbol("s"), undefined, "the model's address is a symbol, expected a URL"],
     ["http://[", undefined, 'the model\'s address is "http://[", which is no URL'],
-    ["m", null, "the options of loadModel are null, expected an object"],
+    ["m", 3, "the options of loadModel are 3, expected an object"],
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; there are threads, signal, onProgress, kv, variant, baseUrl',
+      'there is no option "thread" of loadModel; did you mean threads? There are threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { threads: 65 }, "threads is 65, expected a whole number from 1 to 64"],
@@ -82,6 +85,8 @@ describe("loadModel", () => {
     ],
     ["m", { signal: 3 }, "signal is 3, expected an AbortSignal"],
     ["m", { onProgress: {} }, "onProgress is an object, expected a function"],
+    ["m", { fetch: "x" }, 'fetch is "x", expected a function'],
+    ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
   ])("refuses %s, %s, and starts no worker", async (url, options, message) => {
     const start = vi.fn();
     await expect(loadThrough(start, url, options)).rejects.toEqual(refusal(message));
@@ -107,6 +112,14 @@ describe("loadModel", () => {
     worker.say({ type: "done", id: 1, result: { info, threadChoice: { key: "k", threads: 5 } } });
     await model;
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: { k: 5 } });
+  });
+
+  it("lets the model know what has changed", async () => {
+    const { worker, model } = load("m");
+    worker.say({ type: "done", id: 1, result: { info: { ...info }, threadChoice: undefined } });
+    await model;
+    worker.say({ type: "info", info: { threads: 3, notice: "one is lost" } });
+    expect((await model).info).toEqual({ threads: 3, notice: "one is lost" });
   });
 
   it("ends the worker of a load that failed", async () => {

@@ -56,7 +56,7 @@ describe("Model sends", () => {
         ["t", { special: 1 }],
         'there is no option "special" of tokenize; there are allowSpecial, signal',
       ],
-      ["tokenize", ["t", null], "the options of tokenize are null, expected an object"],
+      ["tokenize", ["t", 3], "the options of tokenize are 3, expected an object"],
       ["tokenize", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
       ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
       ["detokenize", [[1], { skip: 1 }], 'there is no option "skip" of detokenize; there are signal'],
@@ -65,7 +65,7 @@ describe("Model sends", () => {
       [
         "score",
         ["t", { strid: 1 }],
-        'there is no option "strid" of score; there are stride, signal, onProgress',
+        'there is no option "strid" of score; did you mean stride? There are stride, signal, onProgress',
       ],
       ["score", ["t", { stride: 0 }], "stride is 0, expected a whole number from 1 or more"],
       ["score", ["t", { stride: NaN }], "stride is NaN, expected a whole number from 1 or more"],
@@ -76,7 +76,14 @@ describe("Model sends", () => {
       ["complete", ["p", { onPrompt: 1 }], "onPrompt is 1, expected a function"],
       ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
       ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
-      ["complete", ["p", null], "the options of generate are null, expected an object"],
+      ["complete", ["p", 3], "the options of complete are 3, expected an object"],
+      [
+        "complete",
+        ["p", { max_tokens: 3 }],
+        'there is no option "max_tokens" of complete; did you mean maxNewTokens? There are maxNewTokens, ' +
+          "temperature, topK, topP, minP, repetitionPenalty, n, lookup, seed, stop, ignoreEos, logprobs, strict, " +
+          "allowSpecial, signal, onPrompt, onSummary",
+      ],
     ];
     for (const [name, args, message] of calls) {
       await expect(odd[name]?.(...args), `${name} ${message}`).rejects.toEqual(refusal(message));
@@ -124,18 +131,67 @@ describe("Model makes", () => {
     expect(prompts).toEqual([{ done: 1, total: 2 }]);
   });
 
+  it("a stream of text, in pieces that are whole characters", async () => {
+    const { worker, model } = make();
+    const summaries: unknown[] = [];
+    const stream = model.stream("p", { topK: 1, onSummary: (result) => summaries.push(result) });
+    for (const text of ["a", "", "é"])
+      worker.say({ type: "event", id: 1, event: { token: { ...token(1), text } } });
+    worker.say({ type: "done", id: 1, result: summary as never });
+    const texts: string[] = [];
+    for await (const text of stream) texts.push(text);
+    expect(texts).toEqual(["a", "é"]);
+    expect(summaries).toEqual([summary]);
+    expect(worker.all("request")[0]?.args).toEqual({ prompt: "p", options: { topK: 1 }, ahead: 256 });
+  });
+
+  it("a stream that goes through a pipe into a Response", async () => {
+    const { worker, model } = make();
+    const response = new Response(model.stream("p").pipeThrough(new TextEncoderStream()));
+    worker.say({ type: "event", id: 1, event: { token: { ...token(1), text: "é" } } });
+    worker.say({ type: "done", id: 1, result: summary as never });
+    expect(await response.text()).toBe("é");
+  });
+
+  it("a stream that the model does not run ahead of", async () => {
+    const { worker, model } = make();
+    const reader = model.stream("p").getReader();
+    for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { token: token(id) } });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(worker.all("read")).toEqual([]);
+    for (let id = 0; id < 64; ++id) await reader.read();
+    expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
+  });
+
+  it("a stream that stops the model when it is cancelled, also while it waits", async () => {
+    const { worker, model } = make();
+    const reader = model.stream("p").getReader();
+    const waiting = reader.read();
+    await reader.cancel("enough");
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
+  });
+
+  it("a stream that fails as the generation does", async () => {
+    const { worker, model } = make();
+    const controller = new AbortController();
+    const aborted = model.stream("p", { signal: controller.signal }).getReader().read();
+    controller.abort(new Error("mine"));
+    await expect(aborted).rejects.toThrow("mine");
+    const failing = model.stream("p").getReader().read();
+    worker.say({ type: "failed", id: 2, error: { code: "invalid-argument", message: "topK" } });
+    await expect(failing).rejects.toEqual(refusal("topK"));
+    expect(() => model.stream("p", { n: 2 })).toThrow(
+      refusal("n is 2, but a stream is one text; generate says which continuation a token is of") as never,
+    );
+  });
+
   it("progress of a scoring", async () => {
     const { worker, model } = make();
     const events: unknown[] = [];
     void model.score("t", { onProgress: (event) => events.push(event) });
     worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
     expect(events).toEqual([{ done: 1, total: 2 }]);
-  });
-
-  it("info of what has changed", () => {
-    const { worker, model } = make();
-    worker.say({ type: "info", info: { threads: 3, notice: "one is lost" } });
-    expect(model.info).toEqual({ threads: 3, notice: "one is lost" });
   });
 });
 

@@ -35,6 +35,20 @@ describe("SturdyWorker", () => {
     expect(made[0]?.terminations).toBe(1);
   });
 
+  it("gets what cannot be sent twice, and what follows it, once it speaks", () => {
+    const { worker, made } = begin(2);
+    const { port1, port2 } = new MessageChannel();
+    worker.postMessage(cancel(1));
+    worker.postMessage(cancel(2), [port2]);
+    worker.postMessage(cancel(3));
+    expect(made[0]?.received).toEqual([cancel(1)]);
+    made[0]?.fail();
+    made[1]?.say(started);
+    worker.postMessage(cancel(4));
+    expect(made[1]?.received).toEqual([1, 2, 3, 4].map(cancel));
+    port1.close();
+  });
+
   it("cannot be made where none can, for the last one's reason", () => {
     expect(() => begin(2, 0, 1)).toThrow("way 1");
     expect(() => begin(0)).toThrow("no way");

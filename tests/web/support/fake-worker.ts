@@ -9,8 +9,8 @@ export class FakeWorker implements WorkerPort {
   onerror: WorkerPort["onerror"] = null;
   onmessageerror: WorkerPort["onmessageerror"] = null;
 
-  postMessage(message: ToWorker): void {
-    this.received.push(structuredClone(message));
+  postMessage(message: ToWorker, transfer: Transferable[] = []): void {
+    this.received.push(structuredClone(message, { transfer }));
   }
   terminate(): void {
     this.terminations += 1;

@@ -28,8 +28,8 @@ export class ServerPort implements WorkerPort {
     });
   }
 
-  postMessage(message: ToWorker): void {
-    const copy = structuredClone(message);
+  postMessage(message: ToWorker, transfer: Transferable[] = []): void {
+    const copy = structuredClone(message, { transfer });
     this.sent.push(copy);
     setImmediate(() => {
       if (!this.isTerminated) this.server.receive(copy);

@@ -1,7 +1,8 @@
-// Checks what callers pass, before it is sent: what the worker would lose or refuse is named here. Names and
-// ranges of the sampling options are the engine's own business.
+// Checks what callers pass, before it is sent: what the worker would lose or refuse is named here. Ranges of the
+// sampling options are the engine's own business.
 import { InvalidArgumentError } from "../shared/errors.js";
 import type { GenerateOptions } from "../shared/types.js";
+import { suggestion } from "./suggestions.js";
 
 export function refuse(message: string): never {
   throw new InvalidArgumentError("invalid-argument", message);
@@ -28,19 +29,20 @@ export function shown(value: unknown): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `value` as options of `call`; names other than `names`, if those are given, are refused. */
-export function readOptions(call: string, value: unknown, names?: readonly string[]): Fields {
-  if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+/** `value` as options of `call`, those that are undefined or null left out; names other than `names` are refused. */
+export function readOptions(call: string, value: unknown, names: readonly string[]): Fields {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) {
     return refuse(`the options of ${call} are ${shown(value)}, expected an object`);
   }
-  const fields = { ...value } as Fields;
-  for (const name of Object.keys(fields)) {
-    if (names && !names.includes(name)) {
-      refuse(`there is no option "${name}" of ${call}; there are ${names.join(", ")}`);
-    }
+  const fields: [string, unknown][] = Object.entries(value);
+  for (const [name] of fields) {
+    if (names.includes(name)) continue;
+    const help = suggestion(name, names);
+    const there = `there are ${names.join(", ")}`;
+    refuse(`there is no option "${name}" of ${call}; ${help ? `${help} T${there.slice(1)}` : there}`);
   }
-  return fields;
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined && field !== null));
 }
 
 export function readSignal(value: unknown): AbortSignal | undefined {
@@ -50,9 +52,13 @@ export function readSignal(value: unknown): AbortSignal | undefined {
   return isSignal ? (value as AbortSignal) : refuse(`signal is ${shown(value)}, expected an AbortSignal`);
 }
 
-export function readCallback<T>(name: string, value: unknown): ((event: T) => void) | undefined {
-  if (value === undefined || typeof value === "function") return value as ((event: T) => void) | undefined;
+export function readFunction<F>(name: string, value: unknown): F | undefined {
+  if (value === undefined || typeof value === "function") return value as F | undefined;
   return refuse(`${name} is ${shown(value)}, expected a function`);
+}
+
+export function readCallback<T>(name: string, value: unknown): ((event: T) => void) | undefined {
+  return readFunction<(event: T) => void>(name, value);
 }
 
 export function readFlag(name: string, value: unknown): boolean {
@@ -85,6 +91,15 @@ export function readChoice<T extends string>(
   return refuse(`${name} is ${shown(value)}, expected one of ${list}`);
 }
 
+/** Names and values of headers, from whatever `new Headers` takes. */
+export function readHeaders(name: string, value: unknown): [string, string][] {
+  try {
+    return [...new Headers(value as HeadersInit | undefined)];
+  } catch (error) {
+    return refuse(`${name} is ${shown(value)}, which are no headers (${String(error)})`);
+  }
+}
+
 export function readText(name: string, value: unknown): string {
   return typeof value === "string" ? value : refuse(`${name} is ${shown(value)}, expected text`);
 }
@@ -92,12 +107,13 @@ export function readText(name: string, value: unknown): string {
 const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> =>
   Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 
-/** Token ids as a plain array, from any kind of array. */
+/** Token ids as a plain array, from any kind of array: of 64-bit integers, too, and behind a proxy. */
 export function readTokenIds(name: string, value: unknown): number[] {
   if (!isIds(value)) return refuse(`${name} is ${shown(value)}, expected an array of token ids`);
-  return Array.from(value, (id, index) => {
+  return Array.from(value, (given, index) => {
+    const id = typeof given === "bigint" ? Number(given) : given;
     const isId = typeof id === "number" && Number.isInteger(id) && id >= 0 && id <= 0xffffffff;
-    return isId ? id : refuse(`${name}[${index}] is ${shown(id)}, expected a token id`);
+    return isId ? id : refuse(`${name}[${index}] is ${shown(given)}, expected a token id`);
   });
 }
 
@@ -111,18 +127,37 @@ function readOption(name: string, value: unknown): unknown {
   switch (typeof value) {
     case "string":
     case "boolean":
-    case "undefined":
       return value;
     case "number":
       return Number.isFinite(value) ? value : refuse(`${name} is ${value}, expected a finite number`);
+    case "bigint": // one that a number cannot hold exactly is too large for the engine, too
+      return readOption(name, Number(value));
     case "object":
-      if (value === null) return null; // the engine says what it expected
       if (Array.isArray(value)) return Array.from(value, (text, i) => readText(`${name}[${i}]`, text));
   }
   return refuse(`${name} is ${shown(value)}, which no option can be`);
 }
 
-/** The sampling options as JSON can carry them. Whether they exist, and their ranges, the engine checks. */
+/** Every option of a generation. The engine has the same list: see GenerateOptions in types.ts for what they mean. */
+const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
+  maxNewTokens: true,
+  temperature: true,
+  topK: true,
+  topP: true,
+  minP: true,
+  repetitionPenalty: true,
+  n: true,
+  lookup: true,
+  seed: true,
+  stop: true,
+  ignoreEos: true,
+  logprobs: true,
+  strict: true,
+  allowSpecial: true,
+};
+export const generateOptionNames: readonly string[] = Object.keys(isGenerateOption);
+
+/** The sampling options as JSON can carry them. Their ranges the engine checks. */
 export function readGenerateOptions(fields: Fields): GenerateOptions {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readOption(name, value)]));
 }

@@ -7,7 +7,7 @@ import type { ModelInfo } from "../shared/types.js";
 
 /** The part of Worker that a connection uses. */
 export interface WorkerPort {
-  postMessage(message: ToWorker): void;
+  postMessage(message: ToWorker, transfer?: Transferable[]): void;
   terminate(): void;
   onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
@@ -29,6 +29,8 @@ export interface RequestOptions<K extends RequestName> {
   signal?: AbortSignal | undefined;
   onEvent?: ((event: Requests[K]["event"]) => void) | undefined;
   owner?: unknown;
+  /** What of the arguments changes hands. */
+  transfer?: Transferable[] | undefined;
 }
 
 export interface OpenRequest<K extends RequestName> {
@@ -45,6 +47,9 @@ const endMs = 1000;
 export class Connection {
   /** Called when the worker says that these have changed. */
   onInfo: (info: Pick<ModelInfo, "threads" | "notice">) => void = () => {};
+
+  /** Called when nothing more can be asked: it was disposed of, or the worker died. */
+  onEnd: () => void = () => {};
 
   private readonly pending = new Map<number, Pending>();
   private nextId = 1;
@@ -83,7 +88,7 @@ export class Connection {
   open<K extends RequestName>(
     name: K,
     args: Requests[K]["args"],
-    { signal, onEvent, owner }: RequestOptions<K> = {},
+    { signal, onEvent, owner, transfer = [] }: RequestOptions<K> = {},
   ): OpenRequest<K> {
     const id = this.nextId++;
     const cancel = (reason: unknown) => {
@@ -114,7 +119,7 @@ export class Connection {
       });
       signal?.addEventListener("abort", onAbort);
       try {
-        this.worker.postMessage({ type: "request", id, name, args } as ToWorker);
+        this.worker.postMessage({ type: "request", id, name, args } as ToWorker, transfer);
       } catch (error) {
         this.pending.get(id)?.reject(failureOf(error));
       }
@@ -169,6 +174,7 @@ export class Connection {
 
   private end(error: Gpt2Error): void {
     this.ended = error;
+    this.onEnd();
     for (const request of [...this.pending.values()]) request.reject(error);
   }
 

@@ -16,6 +16,7 @@ export type {
   Score,
   Timings,
   Token,
+  TokenIds,
   TokenLogprob,
   Variant,
 } from "../shared/types.js";

@@ -1,4 +1,5 @@
 // What a loaded model can do.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type {
   Completion,
   GenerateOptions,
@@ -8,8 +9,10 @@ import type {
   PromptProgress,
   Score,
   Token,
+  TokenIds,
 } from "../shared/types.js";
 import {
+  generateOptionNames,
   readCallback,
   readCount,
   readFlag,
@@ -19,31 +22,43 @@ import {
   readSignal,
   readText,
   readTokenIds,
+  refuse,
 } from "./arguments.js";
 import type { Connection } from "./connection.js";
 import { TokenQueue } from "./token-queue.js";
 
+/** null says nothing, as undefined. */
+type OrNull<T> = { [K in keyof T]: T[K] | null };
+
 export interface CallOptions {
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal | null | undefined;
 }
 
-/** What a caller may pass to `generate` and `complete`. */
-export interface GenerateCall extends GenerateOptions, CallOptions {
+/** What a caller may pass to `generate`, `stream` and `complete`. */
+export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
+  /** The same seed gives the same text on every machine; random, and reported, when left out. */
+  seed?: number | bigint | null | undefined;
   /** While a long prompt is read. */
-  onPrompt?: ((progress: PromptProgress) => void) | undefined;
+  onPrompt?: ((progress: PromptProgress) => void) | null | undefined;
   /** Once, at the end. */
-  onSummary?: ((summary: GenerateSummary) => void) | undefined;
+  onSummary?: ((summary: GenerateSummary) => void) | null | undefined;
 }
 
 /** Tokens by which a generation may be ahead of its reader, and after how many of them the worker is told. */
 const mostUnread = 256;
 const readBatch = 64;
 
-/** Models that nobody holds any more are disposed of. */
-const forgotten = new FinalizationRegistry<Connection>((connection) => void connection.dispose());
+/** What a model asks of, and ends. */
+type Requester = Pick<Connection, "open" | "request" | "dispose">;
 
-function readCall(call: unknown) {
-  const { signal, onPrompt, onSummary, ...options } = readOptions("generate", call);
+/** Models that nobody holds any more are disposed of. */
+const forgotten = new FinalizationRegistry<Requester>((requester) => void requester.dispose());
+
+const callNames = ["signal", "onPrompt", "onSummary"];
+
+function readCall(name: string, call: unknown) {
+  const names = [...generateOptionNames, ...callNames];
+  const { signal, onPrompt, onSummary, ...options } = readOptions(name, call, names);
   return {
     signal: readSignal(signal),
     onPrompt: readCallback<PromptProgress>("onPrompt", onPrompt),
@@ -62,17 +77,42 @@ function completionOf(all: readonly Token[], summary: GenerateSummary): Completi
   return { ...summary, text: first?.text ?? "", tokens: first?.tokens ?? [], continuations };
 }
 
+/** A generation that is read token by token. */
+interface Reading {
+  /** undefined after the last. Rejects at once when the signal is aborted, whatever has arrived before. */
+  next(): Promise<Token | undefined>;
+  /** For after the last token. */
+  finish(): Promise<GenerateSummary>;
+  /** Stops the model, if it has not finished. */
+  stop(reason: unknown): void;
+  /** Is not to be collected as garbage while somebody reads. */
+  model: Model;
+}
+
 /**
  * A loaded model. Requests are answered one after the other, in order; a generation that waits for its reader
- * lets others go first. It is disposed of when it is collected as garbage.
+ * lets others go first. Models that were loaded alike share one worker and one copy of the weights, and each is
+ * disposed of on its own: by `dispose`, by `await using`, or when it is collected as garbage.
  */
 export class Model {
+  /** As dispose, for `await using`. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
+
+  static {
+    // Where a browser has no such symbol, what compiles `await using` for it looks for this one.
+    const key = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
+    Object.defineProperty(this.prototype, key, {
+      value(this: Model) {
+        return this.dispose();
+      },
+    });
+  }
+
   constructor(
-    private readonly connection: Connection,
+    private readonly requester: Requester,
     readonly info: ModelInfo,
   ) {
-    connection.onInfo = (changed) => void Object.assign(info, changed);
-    forgotten.register(this, connection);
+    forgotten.register(this, requester);
   }
 
   /**
@@ -80,9 +120,52 @@ export class Model {
    * the model. It is at most a few hundred tokens ahead of the loop: then it waits.
    */
   async *generate(prompt: Prompt, call: GenerateCall = {}): AsyncGenerator<Token, GenerateSummary, void> {
-    const { signal, onPrompt, onSummary, options } = readCall(call);
+    const reading = this.read(prompt, readCall("generate", call));
+    try {
+      for (;;) {
+        const token = await reading.next();
+        if (!token) break;
+        yield token;
+      }
+      return await reading.finish();
+    } finally {
+      reading.stop(new Error("the loop was left"));
+    }
+  }
+
+  /**
+   * Writes on after `prompt` as a stream of text, for pipes: `model.stream(prompt).pipeThrough(new TextEncoderStream())`
+   * is what a Response takes. The model waits for whoever reads, and stops when the stream is cancelled.
+   */
+  stream(prompt: Prompt, call: GenerateCall = {}): ReadableStream<string> {
+    const wanted = readCall("stream", call);
+    const { n = 1 } = wanted.options;
+    if (n !== 1)
+      refuse(`n is ${n}, but a stream is one text; generate says which continuation a token is of`);
+    const reading = this.read(prompt, wanted);
+    return new ReadableStream<string>(
+      {
+        pull: async (controller) => {
+          for (;;) {
+            const token = await reading.next();
+            if (token?.text) return controller.enqueue(token.text);
+            if (token) continue; // a character is not whole yet
+            await reading.finish();
+            return controller.close();
+          }
+        },
+        cancel: (reason) => reading.stop(reason),
+      },
+      { highWaterMark: 0 }, // what waits for a reader waits in the queue
+    );
+  }
+
+  private read(
+    prompt: Prompt,
+    { signal, onPrompt, onSummary, options }: ReturnType<typeof readCall>,
+  ): Reading {
     const queue: TokenQueue = new TokenQueue((tokens) => request.read(tokens), readBatch);
-    const request = this.connection.open(
+    const request = this.requester.open(
       "generate",
       { prompt: readPrompt("prompt", prompt), options, ahead: mostUnread },
       {
@@ -97,26 +180,27 @@ export class Model {
       () => queue.finish(),
       (error: unknown) => queue.fail(error),
     );
-    try {
-      for (;;) {
+    return {
+      next: async () => {
         const token = await queue.next();
-        signal?.throwIfAborted(); // whatever has arrived before
-        if (!token) break;
-        yield token;
-      }
-      const summary = await request.result;
-      onSummary?.(summary);
-      return summary;
-    } finally {
-      request.cancel(new Error("the loop was left"));
-    }
+        signal?.throwIfAborted();
+        return token;
+      },
+      finish: async () => {
+        const summary = await request.result;
+        onSummary?.(summary);
+        return summary;
+      },
+      stop: request.cancel,
+      model: this,
+    };
   }
 
   /** Writes on after `prompt` and gives everything at once. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
-    const { signal, onPrompt, onSummary, options } = readCall(call);
+    const { signal, onPrompt, onSummary, options } = readCall("complete", call);
     const tokens: Token[] = [];
-    const summary = await this.connection.request(
+    const summary = await this.requester.request(
       "generate",
       { prompt: readPrompt("prompt", prompt), options, ahead: Infinity },
       {
@@ -134,18 +218,18 @@ export class Model {
 
   async tokenize(
     text: string,
-    options: CallOptions & { allowSpecial?: boolean | undefined } = {},
+    options: CallOptions & { allowSpecial?: boolean | null | undefined } = {},
   ): Promise<number[]> {
     const { signal, allowSpecial } = readOptions("tokenize", options, ["allowSpecial", "signal"]);
     const args = { text: readText("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) };
-    return this.connection.request("tokenize", args, { signal: readSignal(signal), owner: this });
+    return this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
   }
 
   /** Bytes that are no whole character come out as U+FFFD. */
-  async detokenize(ids: readonly number[] | Uint32Array, options: CallOptions = {}): Promise<string> {
+  async detokenize(ids: TokenIds, options: CallOptions = {}): Promise<string> {
     const { signal } = readOptions("detokenize", options, ["signal"]);
     const request = { signal: readSignal(signal), owner: this };
-    return this.connection.request("detokenize", readTokenIds("ids", ids), request);
+    return this.requester.request("detokenize", readTokenIds("ids", ids), request);
   }
 
   /**
@@ -155,12 +239,12 @@ export class Model {
   async score(
     text: Prompt,
     options: CallOptions & {
-      stride?: number | undefined;
-      onProgress?: ((progress: PromptProgress) => void) | undefined;
+      stride?: number | null | undefined;
+      onProgress?: ((progress: PromptProgress) => void) | null | undefined;
     } = {},
   ): Promise<Score> {
     const { stride, signal, onProgress } = readOptions("score", options, ["stride", "signal", "onProgress"]);
-    return this.connection.request(
+    return this.requester.request(
       "score",
       { prompt: readPrompt("text", text), stride: readCount("stride", stride, 1) },
       {
@@ -171,8 +255,11 @@ export class Model {
     );
   }
 
-  /** Frees the model's memory and ends its worker, and resolves when it has; requests under way are rejected. */
+  /**
+   * Rejects this model's requests under way. The last of those that share a worker ends it and frees its memory;
+   * resolves when that has been done.
+   */
   async dispose(): Promise<void> {
-    return this.connection.dispose();
+    return this.requester.dispose();
   }
 }

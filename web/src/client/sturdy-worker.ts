@@ -11,6 +11,8 @@ export class SturdyWorker implements WorkerPort {
   private worker: Worker;
   /** What was sent to a worker that has not spoken yet. */
   private unheard: ToWorker[] | undefined = [];
+  /** What cannot be sent twice, and what comes after it: it waits until the worker speaks. */
+  private held: [message: ToWorker, transfer: Transferable[]][] = [];
   private isTerminated = false;
 
   /** Throws what the last of `ways` throws if all of them throw. */
@@ -18,8 +20,12 @@ export class SturdyWorker implements WorkerPort {
     this.worker = this.startNext();
   }
 
-  postMessage(message: ToWorker): void {
-    this.worker.postMessage(message);
+  postMessage(message: ToWorker, transfer: Transferable[] = []): void {
+    if (this.unheard && transfer.length + this.held.length > 0) {
+      this.held.push([message, transfer]);
+      return;
+    }
+    this.worker.postMessage(message, transfer);
     this.unheard?.push(message);
   }
 
@@ -40,6 +46,7 @@ export class SturdyWorker implements WorkerPort {
     }
     worker.onmessage = (event: MessageEvent<FromWorker>) => {
       this.unheard = undefined;
+      for (const [message, transfer] of this.held.splice(0)) worker.postMessage(message, transfer);
       this.onmessage?.(event);
     };
     worker.onmessageerror = (event) => this.onmessageerror?.(event);

@@ -23,7 +23,35 @@ export interface LoadRequest {
   /** Engine build to use; undefined: the best that this browser runs. */
   variant: Variant | undefined;
   kv: "q8" | "f32" | undefined;
+  /** Of every request for a file of the model. */
+  headers: readonly (readonly [string, string])[];
+  credentials: "omit" | "same-origin" | "include" | undefined;
+  /** Where the page's own `fetch` is asked for the model's files; undefined: the worker fetches them. */
+  fetchPort: FetchPort | undefined;
 }
+
+/** The part of MessagePort that both threads' type libraries have. */
+export interface FetchPort {
+  postMessage(message: unknown, transfer: unknown[]): void;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  close(): void;
+}
+
+/** worker -> page, through the fetchPort: a file that is wanted. All that belongs to it goes through `port`. */
+export interface FetchRequest {
+  url: string;
+  port: FetchPort;
+}
+
+/** worker -> page, through a file's port: the next chunk is wanted, or no more. */
+export type FetchWant = "more" | "cancel";
+
+/** page -> worker, through a file's port: first what was answered, then a chunk for each "more". */
+export type FetchAnswer =
+  | { type: "response"; status: number; statusText: string; headers: [string, string][] }
+  | { type: "chunk"; bytes: Uint8Array<ArrayBuffer> }
+  | { type: "end" }
+  | { type: "failed"; message: string };
 
 export interface LoadResult {
   info: ModelInfo;

@@ -4,8 +4,12 @@
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
 export type Variant = (typeof variants)[number];
 
+/** Ids of tokens, in any kind of array. */
+export type TokenIds =
+  readonly (number | bigint)[] | Uint32Array | Int32Array | Uint16Array | BigInt64Array | BigUint64Array;
+
 /** A text, or the ids of its tokens. */
-export type Prompt = string | readonly number[] | Uint32Array;
+export type Prompt = string | TokenIds;
 
 export interface LoadProgress {
   stage: "engine" | "config" | "weights" | "ready";

@@ -44,7 +44,7 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
 export interface LoadSurroundings {
   signal: AbortSignal;
   tell: (progress: LoadProgress) => void;
-  openFolder: (address: string) => ModelSource;
+  openFolder: (request: LoadRequest) => ModelSource;
   builds: BuildSource;
   /** Called with the script that helper threads are to be started from, before any is. */
   startThreadsFrom: (script: string) => void;
@@ -68,7 +68,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   const { signal, tell, builds } = around;
   tell({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
   const chosen = chooseVariant(await around.features(), request.variant);
-  const source = around.openFolder(request.folder);
+  const source = around.openFolder(request);
   const fetchOne = async (variant: Variant) => {
     const build = await fetchBuild(builds, variant, signal);
     around.startThreadsFrom(build.threadScript);

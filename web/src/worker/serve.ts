@@ -1,5 +1,6 @@
 // What every worker of the engine does, wherever its builds come from.
 import { UrlSource } from "../loader/model-source.js";
+import { folderFetch } from "../loader/page-fetch.js";
 import type { FromWorker, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
 import { watchWorkers } from "./helper-threads.js";
@@ -18,7 +19,7 @@ export function serve(builds: BuildSource): void {
     (request, around) =>
       loadEngine(request, {
         ...around,
-        openFolder: (address) => new UrlSource(address),
+        openFolder: (wanted) => new UrlSource(wanted.folder, folderFetch(wanted)),
         builds,
         startThreadsFrom: threads.startFrom,
         features: detectFeatures,

@@ -1,0 +1,205 @@
+// What people are used to from elsewhere: private models, one's own worker, streams, `await using`.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { demo, inPage, native, prompt, withModel } from "./model.js";
+
+/** The demo model under another name, for those who know the word. Returns what was asked for, with its cookies. */
+async function servePrivately(page: Page): Promise<{ file: string; cookie: string | undefined }[]> {
+  const asked: { file: string; cookie: string | undefined }[] = [];
+  await page.route("**/models/private/*", async (route) => {
+    const file = new URL(route.request().url()).pathname.split("/").pop() ?? "";
+    const { authorization, cookie } = await route.request().allHeaders();
+    asked.push({ file, cookie });
+    const path = resolve(demo, file);
+    if (authorization !== "Bearer sesame") return route.fulfill({ status: 401 });
+    return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
+  });
+  return asked;
+}
+
+test("a private model is loaded with its headers, and without them the refusal names the file", async ({
+  page,
+}) => {
+  const asked = await servePrivately(page);
+  await page.goto("./?model=none");
+  await page.evaluate(() => void (document.cookie = "session=1; path=/"));
+  const found = await inPage(
+    page,
+    async ({ loadModel }, text) => {
+      const refusal = await loadModel("models/private/", { variant: "simd" }).catch(
+        (error: Error & { code: string }) => `${error.code}: ${error.message}`,
+      );
+      const headers = { Authorization: "Bearer sesame" };
+      const model = await loadModel("models/private/", { variant: "simd", headers, credentials: "omit" });
+      const { text: written } = await model.complete(text, { maxNewTokens: 5, seed: 1 });
+      await model.dispose();
+      return { refusal, written };
+    },
+    prompt,
+  );
+  expect(found.refusal).toMatch(
+    /^network: cannot fetch http:.*\/models\/private\/\S+: the host answered 401/,
+  );
+  expect(found.written).toBe(
+    native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
+  );
+  const pieces = asked.filter(({ file }) => file.startsWith("model.safetensors"));
+  expect(pieces.length).toBe(2);
+  expect(pieces.map(({ cookie }) => cookie)).toEqual([undefined, undefined]);
+});
+
+test("a fetch of one's own brings every file, also changed ones, and is aborted with the load", async ({
+  page,
+}) => {
+  await servePrivately(page);
+  await page.goto("./?model=none");
+  const found = await inPage(
+    page,
+    async ({ loadModel }, text) => {
+      const names: string[] = [];
+      /** The files lie elsewhere, and each byte of the weights is flipped on its way. */
+      const flipped: typeof fetch = async (url, init) => {
+        const name = new URL(String(url)).pathname.split("/").pop() ?? "";
+        names.push(name);
+        const response = await fetch(new URL(`models/private/${name}`, location.href), init);
+        const twice = (flip: number) =>
+          new TransformStream<Uint8Array, Uint8Array>({
+            transform: (chunk, controller) => controller.enqueue(chunk.map((byte) => byte ^ flip)),
+          });
+        return new Response(
+          response.body?.pipeThrough(twice(0x55)).pipeThrough(twice(0x55)) ?? null,
+          response,
+        );
+      };
+      const headers = { Authorization: "Bearer sesame" };
+      const progress: number[] = [];
+      const model = await loadModel("nowhere/", {
+        variant: "simd",
+        fetch: flipped,
+        headers,
+        onProgress: ({ loadedBytes }) => progress.push(loadedBytes),
+      });
+      const { text: written } = await model.complete(text, { maxNewTokens: 5, seed: 1 });
+      await model.dispose();
+
+      const controller = new AbortController();
+      const aborted = new Promise<unknown>((resolve) => {
+        const hanging: typeof fetch = (_, init) =>
+          new Promise((_resolve, reject) => {
+            init?.signal?.addEventListener("abort", () => (resolve("told"), reject(new Error("aborted"))));
+            controller.abort(new Error("given up"));
+          });
+        void loadModel("nowhere/", { fetch: hanging, signal: controller.signal }).catch(() => {});
+      });
+      return { names, written, progress, aborted: await aborted };
+    },
+    prompt,
+  );
+  expect([...found.names].sort()).toEqual([
+    "config.json",
+    "merges.txt",
+    "model.safetensors.000",
+    "model.safetensors.001",
+    "vocab.json",
+    "weights.json",
+  ]);
+  expect(found.written).toBe(
+    native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
+  );
+  expect(found.progress.at(-1)).toBeGreaterThan(1e6);
+  expect(found.aborted).toBe("told");
+});
+
+test("a module worker of one's own loads and writes, with threads where the page has them", async ({
+  page,
+}) => {
+  await page.route("**/own/worker.js", (route) =>
+    route.fulfill({
+      contentType: "text/javascript",
+      headers: { "cross-origin-embedder-policy": "require-corp" },
+      body: `import { loadModel } from "../gpt2.js";
+        const say = (value) => postMessage(value);
+        loadModel("../models/demo/", { threads: 2 })
+          .then(async (model) => {
+            const { text } = await model.complete(${JSON.stringify(prompt)}, { maxNewTokens: 5, seed: 1 });
+            say({ text, threads: model.info.threads });
+          })
+          .catch((error) => say({ error: String(error) }));`,
+    }),
+  );
+  await page.goto("./?model=none");
+  const found = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const worker = new Worker(new URL("own/worker.js", location.href), { type: "module" });
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => resolve(message);
+      }),
+  );
+  expect(found).toEqual({
+    text: native("generate", demo, "--prompt", prompt, "--json", "--max-new-tokens", "5", "--seed", "1").text,
+    threads: 2,
+  });
+});
+
+test("two models that are loaded alike share one worker, and the last one's disposal ends it", async ({
+  page,
+}) => {
+  await page.goto("./?model=none");
+  await inPage(
+    page,
+    async ({ loadModel }, text) => {
+      const models = await Promise.all([1, 2].map(() => loadModel("models/demo/", { variant: "simd" })));
+      const texts = await Promise.all(
+        models.map((model) => model.complete(text, { maxNewTokens: 5, seed: 1n })),
+      );
+      if (texts[0]?.text !== texts[1]?.text) throw new Error("the same seed wrote two texts");
+      Object.assign(window, { models });
+    },
+    prompt,
+  );
+  const workers = () => page.workers().filter((worker) => worker.url().includes("worker")).length;
+  expect(workers()).toBe(1);
+  const dispose = () =>
+    page.evaluate(() =>
+      (window as unknown as { models: { dispose(): Promise<void> }[] }).models.pop()?.dispose(),
+    );
+  await dispose();
+  expect(workers()).toBe(1);
+  await dispose();
+  await expect.poll(workers).toBe(0);
+});
+
+test("a stream is a Response's body, and writes what complete writes", async ({ page }) => {
+  const [streamed, whole, again] = await withModel(
+    page,
+    { variant: "simd" },
+    async (model, text) => {
+      const call = { maxNewTokens: 20, seed: 1n, topK: null };
+      const body = model.stream(text, call).pipeThrough(new TextEncoderStream());
+      const { text: written, tokens } = await model.complete(text, call);
+      const ids = BigInt64Array.from(tokens, ({ id }) => BigInt(id));
+      return [await new Response(body).text(), written, await model.detokenize(ids)];
+    },
+    prompt,
+  );
+  expect(streamed).toBe(whole);
+  expect(again).toBe(whole);
+});
+
+test("`await using` disposes of the model", async ({ page }) => {
+  await page.goto("./?model=none");
+  // As text: what compiles the tests would compile it away.
+  const code = await page.evaluate(`(async () => {
+    const { loadModel } = await import(new URL("gpt2.js", location.href).href);
+    let kept;
+    {
+      await using model = await loadModel("models/demo/", { variant: "simd", signal: null });
+      await model.tokenize("a");
+      kept = model;
+    }
+    return kept.tokenize("a").catch((error) => error.code);
+  })()`);
+  expect(code).toBe("disposed");
+});

@@ -1,0 +1,172 @@
+// A model's files by way of the page's own `fetch`, both threads' ends in one process.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { servePageFetch } from "../../web/src/client/page-fetch.js";
+import { folderFetch } from "../../web/src/loader/page-fetch.js";
+import { readText, UrlSource } from "../../web/src/loader/model-source.js";
+import type { FetchPort } from "../../web/src/shared/protocol.js";
+
+let closed: AbortController;
+let ports: MessagePort[];
+beforeEach(() => {
+  closed = new AbortController();
+  ports = [];
+});
+afterEach(() => {
+  closed.abort();
+  for (const port of ports) port.close(); // an open one keeps Node waiting
+  vi.unstubAllGlobals();
+});
+const never = new AbortController().signal;
+
+/** The worker's `fetch`, by way of a page that has `fetchFile`. */
+function through(fetchFile: unknown, init: RequestInit = {}): typeof fetch {
+  const port = servePageFetch(fetchFile as typeof fetch, init, closed.signal);
+  ports.push(port);
+  return folderFetch({ headers: [], credentials: undefined, fetchPort: port as FetchPort });
+}
+const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+
+/** A body of numbered chunks that counts how many were taken, and knows when it was given up. */
+function chunks(count: number) {
+  const state = { taken: 0, isCancelled: false };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (state.taken === count) return controller.close();
+        controller.enqueue(Uint8Array.of(state.taken++));
+      },
+      cancel: () => void (state.isCancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  return { state, body };
+}
+
+it("brings bytes, status and headers, and hands its own headers and credentials over", async () => {
+  const fetchFile = vi.fn(
+    async () => new Response(chunks(100).body, { status: 206, headers: { "X-A": "1" } }),
+  );
+  const init: RequestInit = { headers: [["authorization", "me"]], credentials: "include" };
+  const response = await through(fetchFile, init)("http://host/m/config.json", { signal: never });
+  expect(response.status).toBe(206);
+  expect(response.headers.get("x-a")).toBe("1");
+  expect(await bytesOf(response)).toEqual(Uint8Array.from({ length: 100 }, (_, i) => i));
+  expect(fetchFile).toHaveBeenCalledWith("http://host/m/config.json", {
+    ...init,
+    signal: expect.any(AbortSignal),
+  });
+});
+
+it("answers several at once, each its own", async () => {
+  const ask = through(async (url: string) => new Response(`text of ${url}`));
+  const texts = await Promise.all(["a", "b", "c"].map(async (url) => (await ask(url)).text()));
+  expect(texts).toEqual(["text of a", "text of b", "text of c"]);
+});
+
+it("takes answers without a body", async () => {
+  const ask = through(async () => new Response(null, { status: 204 }));
+  expect((await bytesOf(await ask("a"))).length).toBe(0);
+  const source = new UrlSource(
+    "http://host/m/",
+    through(async () => new Response(null, { status: 404 })),
+  );
+  await expect(readText(source, "config.json", never)).rejects.toMatchObject({ code: "not-found" });
+});
+
+it("reads no further ahead of its reader than a few chunks", async () => {
+  const { state, body } = chunks(1000);
+  const response = await through(async () => new Response(body))("a");
+  const reader = response.body?.getReader();
+  for (let i = 0; i < 10; ++i) await reader?.read();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(state.taken).toBeGreaterThanOrEqual(10);
+  expect(state.taken).toBeLessThanOrEqual(16);
+  await reader?.cancel();
+  await vi.waitFor(() => expect(state.isCancelled).toBe(true));
+});
+
+it("leaves the chunks to whoever made them", async () => {
+  const kept = Uint8Array.of(1, 2, 3);
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(kept);
+      controller.close();
+    },
+  });
+  expect(await bytesOf(await through(async () => new Response(body))("a"))).toEqual(kept);
+  expect(kept.length).toBe(3);
+});
+
+it("is aborted before, during, and by the end of the load", async () => {
+  const signals: AbortSignal[] = [];
+  const ask = through((_: string, { signal }: { signal: AbortSignal }) => {
+    signals.push(signal);
+    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  await expect(ask("a", { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
+  const controller = new AbortController();
+  const waiting = ask("b", { signal: controller.signal });
+  await vi.waitFor(() => expect(signals.length).toBe(1));
+  controller.abort(new Error("during"));
+  await expect(waiting).rejects.toThrow("during");
+  await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true));
+  void ask("c").catch(() => {});
+  await vi.waitFor(() => expect(signals.length).toBe(2));
+  closed.abort();
+  expect(signals[1]?.aborted).toBe(true);
+});
+
+it("breaks off a body that is aborted", async () => {
+  const { state, body } = chunks(1000);
+  const controller = new AbortController();
+  const response = await through(async () => new Response(body))("a", { signal: controller.signal });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  controller.abort(new Error("enough"));
+  await expect(
+    (async () => {
+      for (;;) if ((await reader?.read())?.done) return;
+    })(),
+  ).rejects.toThrow("enough");
+  await vi.waitFor(() => expect(state.isCancelled).toBe(true));
+});
+
+it.each<[string, unknown, string]>([
+  ["throws", async () => Promise.reject(new TypeError("signature expired")), "TypeError: signature expired"],
+  ["gives no response", async () => "text", 'TypeError: the option fetch gave "text", expected a Response'],
+  [
+    "gives one that says nothing",
+    async () => Response.error(),
+    'TypeError: the option fetch gave a response of type "error"',
+  ],
+])("names the file where the page's fetch %s", async (_, fetchFile, message) => {
+  const source = new UrlSource("http://host/m/", through(fetchFile));
+  await expect(readText(source, "config.json", never)).rejects.toMatchObject({
+    code: "network",
+    message: `cannot fetch http://host/m/config.json: ${message}`,
+  });
+});
+
+it("names the file whose body breaks off", async () => {
+  const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
+  const source = new UrlSource(
+    "http://host/m/",
+    through(async () => new Response(body)),
+  );
+  await expect(readText(source, "merges.txt", never)).rejects.toMatchObject({
+    code: "network",
+    message: "the connection broke while reading merges.txt: Error: reset",
+  });
+});
+
+it("without it, the worker's own fetch sends headers and credentials", async () => {
+  const fetched = vi.fn(async () => new Response("x"));
+  vi.stubGlobal("fetch", fetched);
+  const setting = { headers: [["a", "b"]] as const, fetchPort: undefined };
+  await folderFetch({ ...setting, credentials: "include" })("u", { signal: never });
+  await folderFetch({ ...setting, headers: [], credentials: undefined })("u");
+  expect(fetched.mock.calls).toEqual([
+    ["u", { headers: [["a", "b"]], credentials: "include", signal: never }],
+    ["u", { headers: [], signal: null }],
+  ]);
+});

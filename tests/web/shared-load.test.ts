@@ -1,0 +1,161 @@
+// Models that are loaded alike share a worker; each is disposed of on its own.
+import { beforeEach, describe, expect, it } from "vitest";
+import { loadThrough, type LoadOptions } from "../../web/src/client/load-model.js";
+import type { Connection } from "../../web/src/client/connection.js";
+import type { LoadResult } from "../../web/src/shared/protocol.js";
+import { connect, type FakeWorker } from "./support/fake-worker.js";
+import "./support/in-process.js"; // a page's address
+
+let workers: FakeWorker[];
+let start: () => Connection;
+beforeEach(() => {
+  workers = [];
+  start = () => {
+    const made = connect();
+    workers.push(made.worker);
+    return made.connection;
+  };
+});
+const load = (options?: LoadOptions, folder = "m") => loadThrough(start, folder, options);
+const info = { threads: 2, notice: null } as LoadResult["info"];
+const finishLoad = (worker = workers[0]) =>
+  worker?.say({ type: "done", id: 1, result: { info, threadChoice: undefined } });
+const disposed = { name: "WorkerError", code: "disposed" };
+
+describe("two loads", () => {
+  it("of the same model have one worker", async () => {
+    const models = [load(), load(undefined, "m/"), load({ threads: undefined, kv: null })];
+    finishLoad();
+    const [first, second, third] = await Promise.all(models);
+    expect(workers.length).toBe(1);
+    expect(workers[0]?.all("request").length).toBe(1);
+    expect(first).not.toBe(second);
+    expect(third?.info).toBe(first?.info);
+    finishLoad();
+    await load(); // also later
+    expect(workers.length).toBe(1);
+  });
+
+  it.each<[string, LoadOptions, string]>([
+    ["another folder", {}, "n"],
+    ["other threads", { threads: 1 }, "m"],
+    ["another cache", { kv: "f32" }, "m"],
+    ["another build", { variant: "simd" }, "m"],
+    ["other headers", { headers: { authorization: "a" } }, "m"],
+    ["other credentials", { credentials: "include" }, "m"],
+    ["a fetch", { fetch: async () => new Response() }, "m"],
+  ])("with %s have two", async (_, options, folder) => {
+    void load({});
+    void load(options, folder);
+    expect(workers.length).toBe(2);
+  });
+
+  it("tell both how far they are, and the later one where they are by now", async () => {
+    const told: [string, number][] = [];
+    const tell = (name: string) => ({
+      onProgress: ({ loadedBytes }: { loadedBytes: number }) => void told.push([name, loadedBytes]),
+    });
+    const say = (loadedBytes: number) =>
+      workers[0]?.say({ type: "event", id: 1, event: { stage: "weights", loadedBytes, totalBytes: 9 } });
+    const first = load(tell("first"));
+    say(1);
+    const second = load(tell("second"));
+    say(2);
+    finishLoad();
+    await Promise.all([first, second]);
+    expect(told).toEqual([
+      ["first", 1],
+      ["second", 1],
+      ["first", 2],
+      ["second", 2],
+    ]);
+  });
+
+  it("fail together, and a third one starts anew", async () => {
+    const both = [load(), load()].map((model) => expect(model).rejects.toMatchObject({ code: "corrupt" }));
+    workers[0]?.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });
+    await Promise.all(both);
+    expect(workers[0]?.all("end").length).toBe(1);
+    const third = load();
+    expect(workers.length).toBe(2);
+    finishLoad(workers[1]);
+    expect((await third).info).toBe(info);
+  });
+
+  it("are aborted one by one, and the last one's abort ends the worker", async () => {
+    const controllers = [new AbortController(), new AbortController()];
+    const [first, second] = controllers.map(({ signal }) => load({ signal }));
+    controllers[0]?.abort(new Error("first"));
+    await expect(first).rejects.toThrow("first");
+    expect(workers[0]?.all("end")).toEqual([]);
+    controllers[1]?.abort(new Error("second"));
+    await expect(second).rejects.toThrow("second");
+    expect(workers[0]?.all("end").length).toBe(1);
+    void load();
+    expect(workers.length).toBe(2);
+  });
+});
+
+describe("two models of one worker", () => {
+  async function two() {
+    const models = [load(), load()];
+    finishLoad();
+    const [first, second] = await Promise.all(models);
+    if (!first || !second) throw new Error("two models were loaded");
+    return { first, second, worker: workers[0] };
+  }
+
+  it("are disposed of on their own", async () => {
+    const { first, second, worker } = await two();
+    const mine = first.tokenize("a");
+    const other = second.tokenize("b");
+    await first.dispose();
+    await first.dispose(); // once is enough: the other is not touched
+    await expect(mine).rejects.toMatchObject(disposed);
+    await expect(first.tokenize("c")).rejects.toMatchObject(disposed);
+    await expect(first.generate("c").next()).rejects.toMatchObject(disposed);
+    expect(worker?.all("cancel").map(({ id }) => id)).toEqual([2]);
+    expect(worker?.all("end")).toEqual([]);
+    worker?.say({ type: "done", id: 3, result: [1] });
+    expect(await other).toEqual([1]);
+  });
+
+  it("end it with the last of them, and a load after that starts anew", async () => {
+    const { first, second, worker } = await two();
+    await second.dispose();
+    let isOver = false;
+    const end = first.dispose().then(() => (isOver = true));
+    expect(worker?.all("end").length).toBe(1);
+    void load();
+    expect(workers.length).toBe(2);
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    worker?.say({ type: "ended" });
+    await end;
+    expect(worker?.terminations).toBe(1);
+  });
+
+  it("die together, and a load after that starts anew", async () => {
+    const { first, second, worker } = await two();
+    const waiting = [first.tokenize("a"), second.tokenize("b")].map((request) =>
+      expect(request).rejects.toMatchObject({ code: "worker-died" }),
+    );
+    worker?.fail("crash");
+    await Promise.all(waiting);
+    void load();
+    expect(workers.length).toBe(2);
+    await first.dispose();
+    await second.dispose();
+    void load();
+    expect(workers.length).toBe(2); // what the dead ones left behind ends nothing new
+  });
+
+  it("are disposed of by `await using`", async () => {
+    const { first, second, worker } = await two();
+    await first.dispose();
+    const end = second[Symbol.asyncDispose]();
+    expect(worker?.all("end").length).toBe(1);
+    worker?.say({ type: "ended" });
+    await end;
+  });
+});

@@ -1,0 +1,65 @@
+// The page's own `fetch` at the worker's service: see FetchRequest in protocol.ts.
+import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
+import { shown } from "./arguments.js";
+
+/** What somebody else's `fetch` gave, if it can be passed on. */
+function readResponse(response: unknown): Response {
+  const isResponse = typeof response === "object" && response !== null && "body" in response;
+  if (!isResponse) throw new TypeError(`the option fetch gave ${shown(response)}, expected a Response`);
+  const { type, status } = response as Response;
+  if (status < 200 || status > 599) throw new TypeError(`the option fetch gave a response of type "${type}"`);
+  return response as Response;
+}
+
+/** Sends what `fetchFile` answers, a chunk whenever one is wanted. */
+async function serveFile(
+  { url, port }: FetchRequest,
+  fetchFile: typeof fetch,
+  init: RequestInit,
+  closed: AbortSignal,
+): Promise<void> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  closed.addEventListener("abort", abort, { once: true });
+  const send = (answer: FetchAnswer, transfer: Transferable[] = []) => port.postMessage(answer, transfer);
+  let wake: () => void = () => {};
+  let wanted = 0;
+  const end = new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve()));
+  port.onmessage = ({ data }) => {
+    if ((data as FetchWant) === "cancel") return abort();
+    wanted += 1;
+    wake();
+  };
+  try {
+    const response = readResponse(await fetchFile(url, { ...init, signal: controller.signal }));
+    const { status, statusText, headers } = response;
+    send({ type: "response", status, statusText, headers: [...headers] });
+    const reader = response.body?.getReader();
+    void end.then(() => reader?.cancel()).catch(() => {});
+    for (;;) {
+      while (wanted === 0 && !controller.signal.aborted) {
+        await Promise.race([end, new Promise<void>((resolve) => (wake = resolve))]);
+      }
+      if (controller.signal.aborted) return;
+      wanted -= 1;
+      const chunk = await reader?.read();
+      if (!chunk || chunk.done) return send({ type: "end" });
+      const bytes = chunk.value.slice(); // whoever made it may still use it
+      send({ type: "chunk", bytes }, [bytes.buffer]);
+    }
+  } catch (error) {
+    send({ type: "failed", message: String(error) });
+  } finally {
+    closed.removeEventListener("abort", abort);
+    port.onmessage = null; // the worker closes it, once it has had the last answer
+  }
+}
+
+/** A port for a LoadRequest, through which `fetchFile` is asked until `closed` is aborted. */
+export function servePageFetch(fetchFile: typeof fetch, init: RequestInit, closed: AbortSignal): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  (port1 as FetchPort).onmessage = ({ data }) =>
+    void serveFile(data as FetchRequest, fetchFile, init, closed);
+  closed.addEventListener("abort", () => port1.close(), { once: true });
+  return port2;
+}

@@ -1,0 +1,117 @@
+// One worker with one model for everybody who loads the same: it ends with the last of them.
+import { WorkerError } from "../shared/errors.js";
+import type { LoadRequest, LoadResult, RequestName, Requests } from "../shared/protocol.js";
+import type { LoadProgress } from "../shared/types.js";
+import type { Connection, OpenRequest, RequestOptions } from "./connection.js";
+
+/** One user's part in a connection that others use, too. */
+export class Lease {
+  private readonly cancels = new Set<(reason: unknown) => void>();
+  private disposal: { error: WorkerError; done: Promise<void> } | undefined;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly leave: () => Promise<void>,
+  ) {}
+
+  request<K extends RequestName>(
+    name: K,
+    args: Requests[K]["args"],
+    options?: RequestOptions<K>,
+  ): Promise<Requests[K]["result"]> {
+    return this.open(name, args, options).result;
+  }
+
+  open<K extends RequestName>(
+    name: K,
+    args: Requests[K]["args"],
+    options?: RequestOptions<K>,
+  ): OpenRequest<K> {
+    if (this.disposal) return { result: Promise.reject(this.disposal.error), read() {}, cancel() {} };
+    const request = this.connection.open(name, args, options);
+    this.cancels.add(request.cancel);
+    const forget = () => void this.cancels.delete(request.cancel);
+    request.result.then(forget, forget);
+    return request;
+  }
+
+  /** Rejects what this user waits for. Where there is no other, resolves once the worker is no more. */
+  dispose(): Promise<void> {
+    if (!this.disposal) {
+      const error = new WorkerError("disposed", "the model was disposed of");
+      this.disposal = { error, done: this.leave() };
+      for (const cancel of this.cancels) cancel(error);
+    }
+    return this.disposal.done;
+  }
+}
+
+/** Resolves or rejects as `promise` does, but rejects as soon as `signal` is aborted. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+export class SharedLoad {
+  readonly result: Promise<LoadResult>;
+  private readonly listeners = new Set<(progress: LoadProgress) => void>();
+  private progress: LoadProgress | undefined;
+  private users = 0;
+
+  constructor(
+    private readonly connection: Connection,
+    request: LoadRequest,
+    /** Called once nobody can join any more. */
+    private readonly onEnd: () => void,
+    transfer: Transferable[] = [],
+  ) {
+    connection.onEnd = onEnd;
+    this.result = connection.request("load", request, {
+      onEvent: (progress) => {
+        this.progress = progress;
+        for (const listener of this.listeners) listener(progress);
+      },
+      transfer,
+    });
+    this.result.then(
+      ({ info }) => {
+        connection.onInfo = (changed) => void Object.assign(info, changed);
+      },
+      () => {
+        onEnd(); // the next one tries again
+        void connection.dispose();
+      },
+    );
+  }
+
+  /** One more user, who gives up as soon as `signal` is aborted: the last one's giving up ends the load. */
+  async join(
+    signal: AbortSignal | undefined,
+    onProgress: ((progress: LoadProgress) => void) | undefined,
+  ): Promise<LoadResult & { lease: Lease }> {
+    this.users += 1;
+    const listener = (progress: LoadProgress) => onProgress?.(progress); // of this user alone, whatever it calls
+    this.listeners.add(listener);
+    if (this.progress) listener(this.progress);
+    try {
+      const result = await unlessAborted(this.result, signal);
+      return { ...result, lease: new Lease(this.connection, () => this.leave()) };
+    } catch (error) {
+      void this.leave();
+      throw error;
+    } finally {
+      this.listeners.delete(listener);
+    }
+  }
+
+  private leave(): Promise<void> {
+    this.users -= 1;
+    if (this.users > 0) return Promise.resolve();
+    this.onEnd();
+    return this.connection.dispose();
+  }
+}

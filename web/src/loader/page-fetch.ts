@@ -1,0 +1,82 @@
+// How the files of a model are asked for: with the page's headers, or through the page's own `fetch`.
+import type { FetchAnswer, FetchPort, FetchRequest, FetchWant, LoadRequest } from "../shared/protocol.js";
+
+/** Chunks that may wait for their reader: the next are under way while one is taken. */
+const ahead = 4;
+
+/** Answers that must have no body. */
+const isBodiless = (status: number) => [101, 204, 205, 304].includes(status);
+
+/** A `fetch` for URLs that asks the page through `pagePort`; of its options it knows `signal`. */
+export function pageFetch(pagePort: FetchPort): typeof fetch {
+  return (input, { signal } = {}) => {
+    const { port1, port2 } = new MessageChannel();
+    const port = port1 as FetchPort;
+    const want = (what: FetchWant) => port.postMessage(what, []);
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+    let arrived: () => void = () => {};
+    const stop = (tells: boolean) => {
+      if (tells) want("cancel");
+      port.onmessage = null; // what is on its way has nowhere to go
+      port.close();
+      signal?.removeEventListener("abort", onAbort);
+    };
+    let refuse: (reason: unknown) => void = () => {};
+    const onAbort = () => {
+      stop(true);
+      controller?.error(signal?.reason);
+      refuse(signal?.reason);
+    };
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (made) => void (controller = made),
+        pull: () => {
+          want("more");
+          return new Promise<void>((resolve) => (arrived = resolve)); // one at a time
+        },
+        cancel: () => stop(true),
+      },
+      { highWaterMark: ahead },
+    );
+    return new Promise((resolve, reject) => {
+      refuse = reject;
+      port.onmessage = ({ data }) => {
+        const answer = data as FetchAnswer;
+        switch (answer.type) {
+          case "response": {
+            const { status, statusText, headers } = answer;
+            return resolve(new Response(isBodiless(status) ? null : body, { status, statusText, headers }));
+          }
+          case "chunk":
+            controller?.enqueue(answer.bytes);
+            return arrived();
+          case "end":
+            stop(false);
+            return controller?.close();
+          case "failed":
+            stop(false);
+            controller?.error(answer.message);
+            return reject(answer.message);
+        }
+      };
+      if (signal?.aborted) return onAbort();
+      signal?.addEventListener("abort", onAbort);
+      const request: FetchRequest = { url: String(input), port: port2 as FetchPort };
+      pagePort.postMessage(request, [port2]);
+    });
+  };
+}
+
+/** The `fetch` for a model folder. */
+export function folderFetch({
+  headers,
+  credentials,
+  fetchPort,
+}: Pick<LoadRequest, "headers" | "credentials" | "fetchPort">): typeof fetch {
+  if (fetchPort) return pageFetch(fetchPort); // the page adds the rest
+  const init: RequestInit = {
+    headers: headers.map(([name, value]) => [name, value]),
+    ...(credentials && { credentials }),
+  };
+  return (url, { signal = null } = {}) => fetch(url, { ...init, signal });
+}
