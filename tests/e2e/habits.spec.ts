@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
+import type * as OpenAi from "../../web/src/openai/index.js";
 import { demo, inPage, native, prompt, withModel } from "./model.js";
 
 /** The demo model under another name, for those who know the word. Returns what was asked for, with its cookies. */
@@ -202,4 +203,56 @@ test("`await using` disposes of the model", async ({ page }) => {
     return kept.tokenize("a").catch((error) => error.code);
   })()`);
   expect(code).toBe("disposed");
+});
+
+test("code for a server's completions runs without one", async ({ page }) => {
+  await page.goto("./?model=none");
+  const found = await inPage(
+    page,
+    async ({ loadModel }, text) => {
+      const { completions } = (await import(new URL("gpt2-openai.js", location.href).href)) as typeof OpenAi;
+      const model = await loadModel("models/demo/", { variant: "simd" });
+      const client = completions(model);
+      const request = { model: "gpt2", prompt: text, max_tokens: 12, seed: 3, logprobs: 2 };
+      const whole = await client.create(request);
+      const parts: string[] = [];
+      for await (const chunk of await client.create({ ...request, stream: true }))
+        parts.push(chunk.choices[0]?.text ?? "");
+      const scored = await client.create({ ...request, echo: true, max_tokens: 0 });
+      const tooLong = await client
+        .create({ prompt: Array.from({ length: 5000 }, () => 5) })
+        .catch((error: { code: string }) => error.code);
+      const { text: direct } = await model.complete(text, {
+        maxNewTokens: 12,
+        seed: 3,
+        temperature: 1,
+        topK: 0,
+        topP: 1,
+      });
+      const { tokens } = await model.score(text);
+      await model.dispose();
+      return { whole, parts, scored, direct, tokens, tooLong };
+    },
+    prompt,
+  );
+  const [choice] = found.whole.choices;
+  expect(choice?.text).toBe(found.direct);
+  expect(found.parts.join("")).toBe(found.direct);
+  expect(choice?.logprobs?.tokens.join("")).toBe(found.direct);
+  expect(choice?.logprobs?.text_offset[0]).toBe(prompt.length);
+  expect(found.whole.usage.completion_tokens).toBe(12);
+  const [scored] = found.scored.choices;
+  expect(scored?.text).toBe(prompt);
+  expect(scored?.logprobs?.token_logprobs).toEqual(found.tokens.map(({ logprob }) => logprob));
+  // The likeliest are from one distribution with the token's own: none of them is below the token's.
+  for (const [index, top] of (scored?.logprobs?.top_logprobs ?? []).entries()) {
+    if (!top) continue;
+    const own = found.tokens[index];
+    expect(top[own?.text ?? ""]).toBe(own?.logprob);
+    expect(Object.keys(top).length).toBeGreaterThanOrEqual(2);
+    expect(Object.values(top).reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeLessThanOrEqual(
+      1.0001,
+    );
+  }
+  expect(found.tooLong).toBe("capacity");
 });

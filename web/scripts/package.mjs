@@ -23,10 +23,13 @@ const types = join(root, "build/types/src");
 export const packageFolder = join(root, "build/package");
 
 /** The modules that others import: name of the file, source, and where its types are. */
-const modules = [{ name: "gpt2", source: "client/index" }];
+const modules = [
+  { name: "gpt2", source: "client/index" },
+  { name: "gpt2-openai", source: "openai/index" },
+];
 
 /** Folders of web/src whose types the public ones name. */
-const typedFolders = ["shared", "client"];
+const typedFolders = ["shared", "client", "openai"];
 
 const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.(js|wasm)$/.test(name));
 
@@ -57,9 +60,15 @@ function bundle(release, input, output) {
       minify: true,
       comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
     },
-    plugins: [plainQuotes],
+    plugins: [oneClient, plainQuotes],
   });
 }
+
+/** What is built on the module imports it from the file beside it: there is one of it, and one worker for a model. */
+const oneClient = {
+  name: "one-client",
+  resolveId: (id) => (id.endsWith("/client/index.js") ? { id: "./gpt2.js", external: "relative" } : null),
+};
 
 /** Not every bundler takes a template for a literal. */
 const plainQuotes = {

@@ -1,0 +1,232 @@
+// OpenAI's /v1/completions on top of a model that is made up.
+import { describe, expect, it, vi } from "vitest";
+import type { Completion, GenerateCall, Model, Token } from "../../web/src/client/index.js";
+import { completions, type CompletionChunk, type CompletionResult } from "../../web/src/openai/index.js";
+
+/** A word a token; continuation i writes the words of texts[i]. */
+function fakeModel(texts = [[" b", " c"], [" d"]]) {
+  const tokensOf = (call: GenerateCall): Token[][] =>
+    texts.slice(0, call.n ?? 1).map((words, index) =>
+      words.slice(0, call.maxNewTokens ?? 64).map((text, i) => ({
+        index,
+        id: i,
+        text,
+        logprob: -1 - index,
+        ...(call.logprobs ? { top: [{ id: 9, text: " z", logprob: -0.5 }] } : {}),
+      })),
+    );
+  const complete = vi.fn(async (prompt: string | number[], call: GenerateCall) => {
+    const continuations = tokensOf(call).map((tokens, index) => ({
+      text: tokens.map(({ text }) => text).join(""),
+      tokens,
+      finishReason: (["length", "eos"] as const)[index % 2],
+      seed: index,
+    }));
+    return { ...continuations[0], continuations, promptTokens: prompt.length } as unknown as Completion;
+  });
+  async function* generate(prompt: string, call: GenerateCall) {
+    for (const tokens of tokensOf(call)) yield* tokens;
+    call.signal?.throwIfAborted();
+    call.onSummary?.({
+      finishReasons: tokensOf(call).map(() => "stop"),
+      promptTokens: prompt.length,
+    } as never);
+  }
+  const model = {
+    info: { weights: "q8" },
+    complete,
+    generate: vi.fn(generate),
+    tokenize: async (text: string) => text.split(" ").map((_, i) => i),
+    detokenize: async (ids: number[]) => ids.map((id) => `<${id}>`).join(""),
+    score: async (ids: number[]) => ({
+      tokens: ids.map((id, i) => ({ id, text: `<${id}>`, logprob: i === 0 ? null : -i })),
+    }),
+  };
+  return { model, client: completions(model as unknown as Model) };
+}
+const call = (mock: ReturnType<typeof fakeModel>["model"]) => mock.complete.mock.calls[0]?.[1];
+
+describe("completions.create", () => {
+  it("has the API's shape and defaults", async () => {
+    const { client, model } = fakeModel();
+    const result: CompletionResult = await client.create({ model: "gpt-3.5-turbo-instruct", prompt: "one" });
+    expect(result).toStrictEqual({
+      id: expect.stringMatching(/^cmpl-[0-9a-f]{28}$/),
+      object: "text_completion",
+      created: expect.closeTo(Date.now() / 1000, -1),
+      model: "gpt-3.5-turbo-instruct",
+      system_fingerprint: "gpt2-wasm-q8",
+      choices: [{ text: " b c", index: 0, logprobs: null, finish_reason: "length" }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    });
+    expect(call(model)).toMatchObject({
+      maxNewTokens: 16,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      n: 1,
+      strict: true,
+    });
+  });
+
+  it("hands its options on, and leaves out what is null", async () => {
+    const { client, model } = fakeModel();
+    const stop = ["\n"];
+    await client.create({
+      max_tokens: 5,
+      temperature: 0,
+      top_p: 0.5,
+      seed: 7,
+      stop,
+      user: "me",
+      logit_bias: {},
+    });
+    expect(model.complete.mock.calls[0]?.[0]).toBe("");
+    expect(call(model)).toMatchObject({ maxNewTokens: 5, temperature: 0, topP: 0.5, seed: 7, stop });
+    await client.create({
+      max_tokens: null,
+      n: null,
+      stop: null,
+      frequency_penalty: 0,
+      suffix: null,
+      stream: null,
+    });
+    expect(model.complete.mock.calls[1]?.[1]).toMatchObject({ maxNewTokens: 16, n: 1 });
+  });
+
+  it("numbers the choices of several prompts on", async () => {
+    const { client, model } = fakeModel();
+    const { choices, usage } = await client.create({ prompt: ["one", "three"], n: 2 });
+    expect(choices.map(({ index, text, finish_reason }) => [index, text, finish_reason])).toEqual([
+      [0, " b c", "length"],
+      [1, " d", "stop"],
+      [2, " b c", "length"],
+      [3, " d", "stop"],
+    ]);
+    expect(usage).toEqual({ prompt_tokens: 8, completion_tokens: 6, total_tokens: 14 });
+    await client.create({ prompt: [1, 2] });
+    await client.create({ prompt: [[1], [2, 3]] });
+    expect(model.complete.mock.calls.slice(2).map(([prompt]) => prompt)).toEqual([[1, 2], [1], [2, 3]]);
+  });
+
+  it("gives the likeliest of best_of", async () => {
+    const { client } = fakeModel([[" dull"], [" worse"]]);
+    const { choices, usage } = await client.create({ best_of: 2 });
+    expect(choices.map(({ text }) => text)).toEqual([" dull"]);
+    expect(usage.completion_tokens).toBe(2);
+  });
+
+  it("says where tokens begin and what else was likely", async () => {
+    const { client } = fakeModel();
+    const { choices } = await client.create({ prompt: "ab", logprobs: 1 });
+    expect(choices[0]?.logprobs).toEqual({
+      tokens: [" b", " c"],
+      token_logprobs: [-1, -1],
+      top_logprobs: [
+        { " z": -0.5, " b": -1 },
+        { " z": -0.5, " c": -1 },
+      ],
+      text_offset: [2, 4],
+    });
+    const none = await client.create({ prompt: "ab", logprobs: 0 });
+    expect(none.choices[0]?.logprobs?.top_logprobs).toBeNull();
+  });
+
+  it("echoes the prompt, with its own logprobs", async () => {
+    const { client } = fakeModel();
+    const { choices } = await client.create({ prompt: [4, 5], echo: true, logprobs: 1, max_tokens: 1 });
+    expect(choices[0]).toEqual({
+      text: "<4><5> b",
+      index: 0,
+      finish_reason: "length",
+      logprobs: {
+        tokens: ["<4>", "<5>", " b"],
+        token_logprobs: [null, -1, -1],
+        top_logprobs: [null, { " z": -0.5, "<5>": -1 }, { " z": -0.5, " b": -1 }],
+        text_offset: [0, 3, 6],
+      },
+    });
+    expect((await client.create({ prompt: "ab", echo: true })).choices[0]?.text).toBe("ab b c");
+  });
+
+  it.each([
+    [
+      { frequency_penalty: 0.5 },
+      "frequency_penalty is 0.5, but the engine counts no tokens; repetition_penalty is near it",
+    ],
+    [
+      { logit_bias: { "50256": -100 } },
+      'logit_bias is {"50256":-100}, but the engine cannot prefer single tokens',
+    ],
+    [{ suffix: "." }, 'suffix is ".", but GPT-2 only writes on: it knows nothing of what comes after'],
+    [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
+    [{ top_p: 2 }, "top_p is 2, expected a number from 0 to 1"],
+    [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],
+    [{ best_of: 2, stream: true }, "best_of is 2: which is best is known at the end, so nothing can stream"],
+    [{ echo: 1 }, "echo is 1, expected true or false"],
+    [{ prompt: [] }, "prompt is [], expected a text, an array of token ids, or a list of such"],
+    [{ prompt: ["a", 1] }, 'prompt is ["a",1], expected a text, an array of token ids, or a list of such'],
+    [{ stop: [1] }, "stop is [1], expected a text or a list of texts"],
+    [{ messages: [] }, 'there is no "messages" in a completion request; there are model, prompt, stop,'],
+    ["text", 'a completion request is "text", expected an object'],
+  ])("refuses %j", async (request, message) => {
+    const { client, model } = fakeModel();
+    await expect(client.create(request as object)).rejects.toMatchObject({
+      code: "invalid-argument",
+      message: expect.stringContaining(message),
+    });
+    expect(model.complete).not.toHaveBeenCalled();
+  });
+});
+
+describe("a stream", () => {
+  const read = async (stream: AsyncIterable<CompletionChunk>) => {
+    const chunks: CompletionChunk[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    return chunks;
+  };
+
+  it("gives each choice token by token, its end, and the usage where it is asked for", async () => {
+    const { client } = fakeModel();
+    const request = {
+      prompt: "ab",
+      n: 2,
+      echo: true,
+      stream: true,
+      stream_options: { include_usage: true },
+    } as const;
+    const chunks = await read(await client.create(request));
+    expect(new Set(chunks.map(({ id, object }) => `${id} ${object}`)).size).toBe(1);
+    expect(
+      chunks.flatMap(({ choices }) => choices.map((each) => [each.index, each.text, each.finish_reason])),
+    ).toEqual([
+      [0, "ab", null],
+      [1, "ab", null],
+      [0, " b", null],
+      [0, " c", null],
+      [1, " d", null],
+      [0, "", "stop"],
+      [1, "", "stop"],
+    ]);
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 },
+    });
+    expect(chunks[0]).not.toHaveProperty("usage");
+  });
+
+  it("says where each token begins", async () => {
+    const { client } = fakeModel();
+    const chunks = await read(await client.create({ prompt: "ab", logprobs: 1, stream: true }));
+    expect(chunks.slice(0, 2).map(({ choices }) => choices[0]?.logprobs?.text_offset)).toEqual([[2], [4]]);
+  });
+
+  it("is stopped by its controller and by the caller's signal", async () => {
+    const { client } = fakeModel();
+    const stream = await client.create({ prompt: "ab", stream: true });
+    stream.controller.abort(new Error("enough"));
+    await expect(read(stream)).rejects.toThrow("enough");
+    const mine = await client.create({ stream: true }, { signal: AbortSignal.abort(new Error("mine")) });
+    await expect(read(mine)).rejects.toThrow("mine");
+  });
+});

@@ -1,0 +1,177 @@
+/** OpenAI's /v1/completions without a server: code that was written for one runs on a model in the page. */
+import type { Continuation, FinishReason, GenerateSummary, Model } from "../client/index.js";
+import { logprobsOf, scorePrompt, type LogprobToken } from "./logprobs.js";
+import { readRequest, type Plan } from "./read-request.js";
+import type {
+  CompletionChoice,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResult,
+  CompletionStream,
+  CompletionUsage,
+} from "./types.js";
+
+export type * from "./types.js";
+
+export interface CompletionOptions {
+  signal?: AbortSignal | null | undefined;
+}
+
+export interface Completions {
+  /** As `client.completions.create` of OpenAI's own library: a stream of chunks with `stream: true`. */
+  create(
+    request: CompletionRequest & { stream: true },
+    options?: CompletionOptions,
+  ): Promise<CompletionStream>;
+  create(
+    request: CompletionRequest & { stream?: false | null | undefined },
+    options?: CompletionOptions,
+  ): Promise<CompletionResult>;
+  create(
+    request: CompletionRequest,
+    options?: CompletionOptions,
+  ): Promise<CompletionResult | CompletionStream>;
+}
+
+type Head = Omit<CompletionResult, "choices" | "usage">;
+
+function headOf(model: Model, name: string): Head {
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(14)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  );
+  return {
+    id: `cmpl-${random.join("")}`,
+    object: "text_completion",
+    created: Math.floor(Date.now() / 1000),
+    model: name,
+    system_fingerprint: `gpt2-wasm-${model.info.weights}`,
+  };
+}
+
+const finishOf = (reason: FinishReason | undefined) => (reason === "length" ? "length" : "stop");
+
+/** A prompt as it comes before its choices. */
+interface Echo {
+  text: string;
+  tokens: LogprobToken[];
+}
+
+async function readEcho(
+  model: Model,
+  prompt: string | number[],
+  plan: Plan,
+  signal: AbortSignal | undefined,
+): Promise<Echo> {
+  const text = typeof prompt === "string" ? prompt : await model.detokenize(prompt, { signal });
+  const isScored = plan.echo && plan.logprobs !== undefined;
+  return { text, tokens: isScored ? await scorePrompt(model, prompt, plan.logprobs ?? 0, signal) : [] };
+}
+
+const meanLogprob = ({ tokens }: Continuation) =>
+  tokens.reduce((sum, { logprob }) => sum + logprob, 0) / Math.max(1, tokens.length);
+
+function choiceOf(continuation: Continuation, index: number, echo: Echo, plan: Plan): CompletionChoice {
+  const tokens = [...echo.tokens, ...continuation.tokens];
+  const offset = plan.echo ? 0 : echo.text.length;
+  return {
+    text: (plan.echo ? echo.text : "") + continuation.text,
+    index,
+    logprobs: plan.logprobs === undefined ? null : logprobsOf(tokens, offset, plan.logprobs),
+    finish_reason: finishOf(continuation.finishReason),
+  };
+}
+
+function usageOf(promptTokens: number, completionTokens: number): CompletionUsage {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+async function complete(
+  model: Model,
+  plan: Plan,
+  signal: AbortSignal | undefined,
+): Promise<CompletionResult> {
+  const choices: CompletionChoice[] = [];
+  let promptTokens = 0;
+  let completionTokens = 0;
+  for (const prompt of plan.prompts) {
+    const completion = await model.complete(prompt, { ...plan.call, signal });
+    const echo = await readEcho(model, prompt, plan, signal);
+    const { continuations } = completion;
+    const best =
+      plan.bestOf === plan.n
+        ? continuations
+        : [...continuations].sort((a, b) => meanLogprob(b) - meanLogprob(a)).slice(0, plan.n);
+    for (const continuation of best) choices.push(choiceOf(continuation, choices.length, echo, plan));
+    promptTokens += completion.promptTokens;
+    completionTokens += continuations.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  }
+  return { ...headOf(model, plan.model), choices, usage: usageOf(promptTokens, completionTokens) };
+}
+
+/** Every choice is echoed at once, then written token by token, then ended. */
+async function* streamChunks(model: Model, plan: Plan, signal: AbortSignal): AsyncGenerator<CompletionChunk> {
+  const head = headOf(model, plan.model);
+  const chunk = (index: number, text: string, tokens: LogprobToken[], offset: number): CompletionChunk => {
+    const logprobs = plan.logprobs === undefined ? null : logprobsOf(tokens, offset, plan.logprobs);
+    return { ...head, choices: [{ text, index, logprobs, finish_reason: null }] };
+  };
+  let promptTokens = 0;
+  let completionTokens = 0;
+  for (const [number, prompt] of plan.prompts.entries()) {
+    const first = number * plan.n;
+    const echo = await readEcho(model, prompt, plan, signal);
+    if (plan.echo) {
+      for (let i = 0; i < plan.n; ++i) yield chunk(first + i, echo.text, echo.tokens, 0);
+    }
+    const offsets = Array.from({ length: plan.n }, () => echo.text.length);
+    let summary: GenerateSummary | undefined;
+    const call = { ...plan.call, signal, onSummary: (end: GenerateSummary) => void (summary = end) };
+    for await (const token of model.generate(prompt, call)) {
+      const offset = offsets[token.index] ?? 0;
+      offsets[token.index] = offset + token.text.length;
+      completionTokens += 1;
+      yield chunk(first + token.index, token.text, [token], offset);
+    }
+    for (const [index, reason] of (summary?.finishReasons ?? []).entries()) {
+      const end = {
+        text: "",
+        index: first + index,
+        logprobs: null,
+        finish_reason: finishOf(reason),
+      } as const;
+      yield { ...head, choices: [end] };
+    }
+    promptTokens += summary?.promptTokens ?? 0;
+  }
+  if (plan.includeUsage) yield { ...head, choices: [], usage: usageOf(promptTokens, completionTokens) };
+}
+
+function streamOf(model: Model, plan: Plan, signal: AbortSignal | undefined): CompletionStream {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  async function* chunks(): AsyncGenerator<CompletionChunk> {
+    try {
+      yield* streamChunks(model, plan, controller.signal);
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+  const iterator = chunks();
+  return { controller, [Symbol.asyncIterator]: () => iterator };
+}
+
+/** `create` for `model`: `const client = { completions: completions(model) }` stands where OpenAI's client stood. */
+export function completions(model: Model): Completions {
+  async function create(request: CompletionRequest, options: CompletionOptions = {}) {
+    const plan = readRequest(request);
+    const signal = options.signal ?? undefined;
+    return plan.stream ? streamOf(model, plan, signal) : complete(model, plan, signal);
+  }
+  return { create: create as Completions["create"] };
+}

@@ -1,0 +1,134 @@
+// What a completion request asks of the engine. What the engine cannot do is an error that says so.
+import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
+
+export interface Plan {
+  model: string;
+  prompts: (string | number[])[];
+  call: GenerateCall;
+  /** Choices to give of those that are written. */
+  n: number;
+  bestOf: number;
+  /** undefined: none are reported. */
+  logprobs: number | undefined;
+  echo: boolean;
+  stream: boolean;
+  includeUsage: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function refuse(message: string): never {
+  throw new InvalidArgumentError("invalid-argument", message);
+}
+
+const shown = (value: unknown) => JSON.stringify(value) ?? String(value);
+
+/** Numbers: by default, least, most, and whether they are whole. */
+const numbers = {
+  max_tokens: [16, 0, 2 ** 24, true],
+  temperature: [1, 0, 100, false],
+  top_p: [1, 0, 1, false],
+  n: [1, 1, 16, true],
+  best_of: [undefined, 1, 16, true],
+  logprobs: [undefined, 0, 100, true],
+  seed: [undefined, 0, Number.MAX_SAFE_INTEGER, true],
+  top_k: [0, 0, 2 ** 24, true],
+  min_p: [0, 0, 1, false],
+  repetition_penalty: [1, 0.01, 100, false],
+} as const;
+
+/** What the engine has nothing for, and what is said of it. Values that ask for nothing are taken. */
+const missing: Readonly<Record<string, string>> = {
+  frequency_penalty: "the engine counts no tokens; repetition_penalty is near it",
+  presence_penalty: "the engine has no such penalty; repetition_penalty is near it",
+  logit_bias: "the engine cannot prefer single tokens",
+  suffix: "GPT-2 only writes on: it knows nothing of what comes after",
+};
+
+const known = [
+  ...["model", "prompt", "stop", "echo", "stream", "stream_options", "user"],
+  ...Object.keys(numbers),
+  ...Object.keys(missing),
+];
+
+function readNumber<K extends keyof typeof numbers>(fields: Fields, name: K) {
+  const [initial, least, most, isWhole] = numbers[name];
+  const value = fields[name] ?? initial;
+  const fits = typeof value === "number" && value >= least && value <= most;
+  if (value === undefined || (fits && (!isWhole || Number.isInteger(value)))) return value;
+  return refuse(
+    `${name} is ${shown(value)}, expected a ${isWhole ? "whole " : ""}number from ${least} to ${most}`,
+  );
+}
+
+function readFlag(fields: Fields, name: string): boolean {
+  const value = fields[name] ?? false;
+  return typeof value === "boolean" ? value : refuse(`${name} is ${shown(value)}, expected true or false`);
+}
+
+const isIds = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === "number");
+
+function readPrompts(prompt: unknown): (string | number[])[] {
+  if (typeof prompt === "string") return [prompt];
+  if (isIds(prompt)) return [prompt];
+  const isList = Array.isArray(prompt) && prompt.length > 0;
+  if (isList && prompt.every((each): each is string => typeof each === "string")) return prompt;
+  if (isList && prompt.every(isIds)) return prompt;
+  return refuse(`prompt is ${shown(prompt)}, expected a text, an array of token ids, or a list of such`);
+}
+
+function readStop(stop: unknown): string | string[] | undefined {
+  if (stop === undefined || stop === null || typeof stop === "string") return stop ?? undefined;
+  if (Array.isArray(stop) && stop.every((each): each is string => typeof each === "string")) return stop;
+  return refuse(`stop is ${shown(stop)}, expected a text or a list of texts`);
+}
+
+function asksForNothing(value: unknown): boolean {
+  if (value === undefined || value === null || value === 0 || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+export function readRequest(request: unknown): Plan {
+  if (typeof request !== "object" || request === null || Array.isArray(request)) {
+    return refuse(`a completion request is ${shown(request)}, expected an object`);
+  }
+  const fields = request as Fields;
+  for (const name of Object.keys(fields)) {
+    if (!known.includes(name))
+      refuse(`there is no "${name}" in a completion request; there are ${known.join(", ")}`);
+  }
+  for (const [name, reason] of Object.entries(missing)) {
+    if (!asksForNothing(fields[name])) refuse(`${name} is ${shown(fields[name])}, but ${reason}`);
+  }
+  const n = readNumber(fields, "n") ?? 1;
+  const bestOf = readNumber(fields, "best_of") ?? n;
+  const stream = readFlag(fields, "stream");
+  if (bestOf < n) refuse(`best_of is ${bestOf}, expected at least n, which is ${n}`);
+  if (stream && bestOf > n)
+    refuse(`best_of is ${bestOf}: which is best is known at the end, so nothing can stream`);
+  const logprobs = readNumber(fields, "logprobs");
+  return {
+    model: String(fields.model ?? "gpt2"),
+    prompts: readPrompts(fields.prompt ?? ""),
+    call: {
+      maxNewTokens: readNumber(fields, "max_tokens"),
+      temperature: readNumber(fields, "temperature"),
+      topP: readNumber(fields, "top_p"),
+      topK: readNumber(fields, "top_k"),
+      minP: readNumber(fields, "min_p"),
+      repetitionPenalty: readNumber(fields, "repetition_penalty"),
+      seed: readNumber(fields, "seed"),
+      stop: readStop(fields.stop),
+      logprobs,
+      n: bestOf,
+      strict: true, // as a server does, which cuts nothing
+    },
+    n,
+    bestOf,
+    logprobs,
+    echo: readFlag(fields, "echo"),
+    stream,
+    includeUsage: readFlag((fields.stream_options ?? {}) as Fields, "include_usage"),
+  };
+}
