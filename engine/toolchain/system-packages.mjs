@@ -19,6 +19,7 @@ export const testPackages = [
   "googletest",
   "libclang-rt-19-dev",
   "libgtest-dev",
+  "nginx-light",
   "webkit2gtk-driver",
   "xvfb",
 ];

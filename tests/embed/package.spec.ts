@@ -1,0 +1,85 @@
+// What npm packs: what is in it, how large it is, and what those say who look into packages.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { makeApp, root, run, tarball } from "./app.js";
+
+const listing = () =>
+  execFileSync("tar", ["-tvzf", tarball], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [, , size, , , name = ""] = line.split(/\s+/);
+      return { size: Number(size), name: name.replace(/^package\//, "") };
+    });
+
+test("the tarball holds module, worker, engines, types and maps, and neither page nor model", () => {
+  const files = listing();
+  const names = files.map(({ name }) => name);
+  const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
+  expect(names).toEqual(
+    expect.arrayContaining([
+      "LICENSE",
+      "README.md",
+      "package.json",
+      ...["gpt2.js", "gpt2.js.map", "gpt2.d.ts", "isolate.js", "gpt2-worker.js"].map(
+        (name) => `build/package/${name}`,
+      ),
+      ...variants.flatMap((name) =>
+        [".js", ".wasm"].map((type) => `build/package/engine/gpt2-${name}${type}`),
+      ),
+    ]),
+  );
+  expect(
+    names.filter((name) => !/^build\/package\/|^(LICENSE|README\.md|package\.json)$/.test(name)),
+  ).toEqual([]);
+  expect(names.filter((name) => /\.(html|mjs|safetensors)/.test(name))).toEqual([]);
+  const unpacked = files
+    .filter(({ name }) => !name.endsWith(".map"))
+    .reduce((sum, { size }) => sum + size, 0);
+  expect(unpacked).toBeLessThan(1_500_000);
+});
+
+test("no script of the engine is so small that a bundler would put it into another", () => {
+  for (const { name, size } of listing()) {
+    if (/engine\/.*\.js$/.test(name)) expect(size, name).toBeGreaterThan(4096); // Vite's limit
+  }
+});
+
+test("bundlers find each address as it is written, and what they are to leave alone", () => {
+  const folder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+  expect(read("gpt2.js")).toContain(
+    'new Worker(new URL("./gpt2-worker.js",import.meta.url),{type:"module",name:',
+  );
+  const worker = read("gpt2-worker.js");
+  for (const variant of ["simd", "simd-relaxed", "threads", "threads-relaxed"]) {
+    for (const type of ["js", "wasm"])
+      expect(worker).toContain(`new URL("./engine/gpt2-${variant}.${type}",import.meta.url)`);
+  }
+  for (const comment of ["@vite-ignore", "webpackIgnore: true", "turbopackIgnore: true"])
+    expect(worker).toContain(comment);
+});
+
+test("publint and arethetypeswrong find nothing", () => {
+  const bin = (name: string) => join(root, "node_modules/.bin", name);
+  const said = run(root, bin("publint"), tarball, "--strict");
+  expect(said).toContain("All good");
+  run(root, bin("attw"), tarball, "--profile", "esm-only"); // exits with 1 where it finds something
+});
+
+test("imported in Node, as by a server that renders pages, it does nothing and does not fail", () => {
+  const folder = makeApp("import-map");
+  const code = `
+    const before = Object.keys(globalThis).join();
+    const { loadModel, LoadError } = await import("gpt2-wasm");
+    const { default: { version } } = await import("gpt2-wasm/package.json", { with: { type: "json" } });
+    const found = ["worker", "isolate", "engine/gpt2-simd.wasm", "engine/gpt2-threads.js"].map((path) =>
+      import.meta.resolve("gpt2-wasm/" + path).split("/").at(-1));
+    console.log(typeof loadModel, typeof LoadError, version, before === Object.keys(globalThis).join(), found.join());`;
+  const said = run(folder, process.execPath, "--input-type=module", "--no-warnings", "-e", code);
+  expect(said.trim()).toBe(
+    "function function 0.1.0 true gpt2-worker.js,isolate.js,gpt2-simd.wasm,gpt2-threads.js",
+  );
+});

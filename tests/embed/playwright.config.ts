@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import { defineConfig } from "@playwright/test";
+
+// Debian's own browser where there is one; else Playwright's.
+const debianChromium = "/usr/bin/chromium";
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../../build/embed-results",
+  globalSetup: "./global-setup.ts",
+  forbidOnly: Boolean(process.env.CI),
+  workers: 1, // pages compute on all cores
+  timeout: 60_000,
+  reporter: [["list"]],
+  use: {
+    launchOptions: {
+      ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic"],
+    },
+  },
+  projects: [
+    { name: "quick", testMatch: "*.spec.ts", testIgnore: "bundlers.spec.ts" },
+    { name: "bundlers", testMatch: "bundlers.spec.ts" }, // installs what it needs: minutes
+  ],
+});

@@ -1,0 +1,70 @@
+// Light bundlers, no bundler at all, and the servers that most people have, with what npm packs and with the page.
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "@playwright/test";
+import { serve } from "../browsers/static-host.js";
+import { addModels, expectStory, makeApp, root, run, startServer } from "./app.js";
+
+const models = { "/models/": join(root, "web/models") };
+const bin = (name: string) => join(root, "node_modules/.bin", name);
+
+test("an import map, on a host with the headers and below a sub-path", async ({ page }) => {
+  const folder = makeApp("import-map");
+  const host = await serve(true, { "/some/where/models/": join(root, "web/models"), "/some/where/": folder });
+  await expectStory(page, `${host.origin}/some/where/`, "threads-relaxed");
+  await host.close();
+});
+
+test("Vite, built, with a base that is not the root", async ({ page }) => {
+  const folder = makeApp("vite");
+  run(folder, bin("vite"), "build", "--base", "./", "--logLevel", "warn");
+  const host = await serve(true, { "/a/models/": join(root, "web/models"), "/a/": join(folder, "dist") });
+  await expectStory(page, `${host.origin}/a/`, "threads-relaxed");
+  await host.close();
+});
+
+test("Vite, in development", async ({ page }) => {
+  const folder = makeApp("vite");
+  addModels(join(folder, "public"));
+  const server = await startServer(folder, bin("vite"), "--port={port}", "--host=localhost");
+  await expectStory(page, server.origin, "simd-relaxed");
+  server.stop();
+});
+
+test("esbuild, with a copy of the package beside it", async ({ page }) => {
+  const folder = makeApp("esbuild");
+  mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
+  execFileSync("ln", ["-sf", bin("esbuild"), join(folder, "node_modules/.bin/esbuild")]);
+  run(folder, "npm", "run", "build");
+  const host = await serve(true, { ...models, "/": join(folder, "public") });
+  await expectStory(page, host.origin, "threads-relaxed");
+  await host.close();
+});
+
+test("python3 -m http.server", async ({ page }) => {
+  const folder = makeApp("import-map");
+  addModels(folder);
+  const server = await startServer(folder, "python3", "-m", "http.server", "{port}", "--bind", "localhost");
+  await expectStory(page, server.origin, "simd-relaxed");
+  server.stop();
+});
+
+test("nginx with the types that Debian gives it", async ({ page }) => {
+  const folder = makeApp("import-map");
+  addModels(folder);
+  const configure = (port: string) => `
+    daemon off; pid nginx.pid; error_log stderr;
+    ${process.getuid?.() === 0 ? "user root;" : ""}
+    events {}
+    http {
+      include /etc/nginx/mime.types; default_type application/octet-stream; access_log off;
+      ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path temp-${name};`).join(" ")}
+      server { listen localhost:${port}; root .; }
+    }`;
+  // The port is not known before.
+  const start = `printf %s '${configure("'$0'")}' > nginx.conf && exec /usr/sbin/nginx -p "$PWD" -c nginx.conf`;
+  const server = await startServer(folder, "sh", "-c", start, "{port}");
+  await expectStory(page, server.origin, "simd-relaxed");
+  server.stop();
+});
