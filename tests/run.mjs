@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import {
   buildPreset,
   browserTestTargets,
+  buildPackage,
   buildWeb,
   engineTargets,
   ensureNodeModules,
@@ -69,6 +70,11 @@ const steps = {
     buildPreset("native", { targets: ["gpt2-weights"] });
     buildWeb();
     show("npx", ["playwright", "test", "-c", "tests/e2e/playwright.config.ts"]);
+  },
+  embed() {
+    buildPreset("native", { targets: ["gpt2-weights"] });
+    buildPackage();
+    show("npx", ["playwright", "test", "-c", "tests/embed/playwright.config.ts", "--project", "quick"]);
   },
   browsers() {
     buildPreset("native", { targets: ["gpt2-weights"] });

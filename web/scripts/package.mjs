@@ -88,7 +88,11 @@ async function copyEngine() {
   for (const file of engineFiles()) {
     const target = join(packageFolder, "engine", file);
     if (file.endsWith(".wasm")) copyFileSync(join(engine, file), target);
-    else writeFileSync(target, (await minify(file, readFileSync(join(engine, file), "utf8"))).code);
+    else {
+      const { code } = await minify(file, readFileSync(join(engine, file), "utf8"));
+      // webpack's minifier takes files that it only copies for sloppy scripts, in which functions in blocks mean another thing.
+      writeFileSync(target, `"use strict";${code}`);
+    }
   }
 }
 
