@@ -29,7 +29,13 @@ double StepSeconds(Context& context) {
 }  // namespace
 
 std::size_t TuneThreads(Context& context) {
-  ThreadPool& pool = *context.compute().pool;
+  const std::size_t threads =
+      TuneThreads(*context.compute().pool, [&] { return StepSeconds(context); });
+  context.sequence().Forget();
+  return threads;
+}
+
+std::size_t TuneThreads(ThreadPool& pool, FunctionRef<double()> run_step) {
   if (pool.most_threads() == 1) return 1;
   struct Candidate {
     std::size_t threads;
@@ -41,13 +47,13 @@ std::size_t TuneThreads(Context& context) {
   }
   candidates.push_back({pool.most_threads(), 1e9});
   pool.SetThreads(pool.most_threads());
-  for (int step = 0; step < kWarmUpSteps; ++step) StepSeconds(context);
+  for (int step = 0; step < kWarmUpSteps; ++step) run_step();
   // In turn, so that whatever else the machine does slows all of them alike.
   for (int round = 0; round < kRounds; ++round) {
     for (Candidate& candidate : candidates) {
       pool.SetThreads(candidate.threads);
-      StepSeconds(context);  // wakes the threads
-      candidate.seconds = std::min(candidate.seconds, StepSeconds(context));
+      run_step();  // wakes the threads
+      candidate.seconds = std::min(candidate.seconds, run_step());
     }
   }
   Candidate best = candidates[0];
@@ -55,7 +61,6 @@ std::size_t TuneThreads(Context& context) {
     if (candidate.seconds * kLeastGain < best.seconds) best = candidate;
   }
   pool.SetThreads(best.threads);
-  context.sequence().Forget();
   return best.threads;
 }
 

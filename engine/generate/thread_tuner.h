@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "engine/base/function_ref.h"
+#include "engine/base/thread_pool.h"
 #include "engine/generate/context.h"
 
 namespace gpt2 {
@@ -11,5 +13,8 @@ namespace gpt2 {
 // the fewest that are not clearly slower than the fastest. Returns them. Forgets what the context's
 // first sequence has cached.
 std::size_t TuneThreads(Context& context);
+
+// The same for any step: `run_step` runs one, and returns the seconds that it took.
+std::size_t TuneThreads(ThreadPool& pool, FunctionRef<double()> run_step);
 
 }  // namespace gpt2

@@ -1,5 +1,5 @@
-// `npm run fuzz -- [--seconds N | --runs N] [--seed N] [TARGET...]`: builds the fuzz targets, replays their
-// committed corpora, fuzzes each for so long, and prints executions and coverage in a table.
+// `npm run fuzz -- [--seconds N | --runs N] [--seed N] [--workers N] [TARGET...]`: builds the fuzz targets, replays
+// their committed corpora, fuzzes each for so long, and prints executions and coverage in a table.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -86,10 +86,17 @@ function printTable(rows) {
 }
 
 /**
- * Fuzzes `targets` for `seconds`, or `runs` executions, each, as many at once as there are cores. What it finds
- * stays in build/fuzz where `keep` is set, and the next run begins with it. Throws where a target fails.
+ * Fuzzes `targets` for `seconds`, or `runs` executions, each, `workers` at once. What it finds stays in build/fuzz
+ * where `keep` is set, and the next run begins with it. Throws where a target fails.
  */
-export async function fuzz({ targets = fuzzTargets, seconds, runs, seed, keep }) {
+export async function fuzz({
+  targets = fuzzTargets,
+  seconds,
+  runs,
+  seed,
+  workers = availableParallelism(),
+  keep,
+}) {
   aptInstall(testPackages);
   buildPreset("native-asan", { targets: targets.map((target) => `fuzz_${target}`) });
   mkdirSync(join(work, "failures"), { recursive: true });
@@ -107,7 +114,7 @@ export async function fuzz({ targets = fuzzTargets, seconds, runs, seed, keep })
       rows.push(row);
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  await Promise.all(Array.from({ length: workers }, worker));
   rmSync(scratch, { recursive: true });
   printTable(rows.sort((a, b) => (a.target < b.target ? -1 : 1)));
   const failed = rows.filter(({ failure }) => failure !== undefined).map(({ target }) => target);
@@ -122,6 +129,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
         seconds: { type: "string", default: "60" },
         runs: { type: "string" },
         seed: { type: "string" },
+        workers: { type: "string" },
       },
     });
     const whole = (name, text) => {
@@ -136,6 +144,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       seconds: whole("seconds", values.seconds),
       runs: values.runs && whole("runs", values.runs),
       seed: values.seed && whole("seed", values.seed),
+      workers: values.workers && whole("workers", values.workers),
       keep: true,
     });
   } catch (error) {

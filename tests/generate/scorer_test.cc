@@ -70,8 +70,12 @@ TEST(Scorer, ShortTextsAndBadStrides) {
   const std::vector<std::int32_t> one = {5};
   EXPECT_TRUE(ScoreAll(*model.context, one, 1).empty());
   EXPECT_TRUE(ScoreAll(*model.context, {}, 1).empty());
-  EXPECT_FALSE(Scorer::Begin(*model.context, one, 0).ok());
-  EXPECT_FALSE(Scorer::Begin(*model.context, one, 48).ok());
+  for (const std::size_t stride : {0, 48}) {
+    const auto refused = Scorer::Begin(*model.context, one, stride);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().message,
+              "stride is " + std::to_string(stride) + ", expected a whole number from 1 to 47");
+  }
 }
 
 }  // namespace

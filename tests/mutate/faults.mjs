@@ -145,13 +145,13 @@ export function faultsOf(source) {
     });
   };
   const isBetweenSpaces = ({ start, end }) => /\s/.test(source[start - 1]) && /\s/.test(source[end]);
-  const open = []; // the brackets that enclose a token
+  const open = []; // the brackets that enclose a token, by their indices
 
   for (let i = 0; i < tokens.length; ++i) {
     const token = tokens[i];
     const { kind, text, start, end } = token;
-    const isInBlock = open.length === 0 || open.at(-1) === "{";
-    if (kind === "operator" && "([{".includes(text)) open.push(text);
+    const isInBlock = open.length === 0 || tokens[open.at(-1)].text === "{";
+    if (kind === "operator" && "([{".includes(text)) open.push(i);
     if (kind === "operator" && ")]}".includes(text)) open.pop();
     if (alone[i]) continue;
     const before = tokens[i - 1]?.text;
@@ -185,20 +185,23 @@ export function faultsOf(source) {
       }
     }
     const isStart = /^([;{}]|else)$/.test(before ?? "") || (before === ")" && closesControl(tokens, i - 1));
-    const last = isInBlock && isStart ? deletable(tokens, i) : undefined;
+    // The last break of a switch only says that there is nothing below.
+    const isLastBreak = text === "break" && tokens[i + 2]?.text === "}" && isSwitch(tokens, open.at(-1) - 1);
+    const last = isInBlock && isStart && !isLastBreak ? deletable(tokens, i) : undefined;
     if (last !== undefined) add("deleted statement", start, tokens[last].end, ";");
   }
   return faults;
 }
 
-/** Whether the parenthesis at `close` ends the head of an if, for, while or switch. */
-function closesControl(tokens, close) {
+/** What stands before the parentheses that end at `close`: if, for, while, the name of a function. */
+function headOf(tokens, close) {
   let depth = 0;
   for (let i = close; i >= 0; --i) {
     if (tokens[i].text === ")") ++depth;
-    if (tokens[i].text === "(" && --depth === 0) {
-      return /^(if|for|while|switch|constexpr)$/.test(tokens[i - 1]?.text ?? "");
-    }
+    if (tokens[i].text === "(" && --depth === 0) return tokens[i - 1]?.text ?? "";
   }
-  return false;
+  return "";
 }
+
+const closesControl = (tokens, close) => /^(if|for|while|switch|constexpr)$/.test(headOf(tokens, close));
+const isSwitch = (tokens, close) => tokens[close]?.text === ")" && headOf(tokens, close) === "switch";

@@ -44,15 +44,19 @@ export function isOf(entry, { file, code, before, after }) {
   );
 }
 
-/** `faults` in the order in which they are planted: lines at random, on each line one fault at random. */
+/**
+ * `faults` in the order in which they are planted: lines at random, on each line one fault at random. The place of a
+ * line depends on its file and code alone, so that a change elsewhere does not move it.
+ */
 export function inRandomOrder(faults, seed) {
-  const random = randomNumbers(seed);
   const lines = [...groupsOf(faults, ({ file, line }) => `${file}:${line}`).values()];
-  for (let i = lines.length - 1; i > 0; --i) {
-    const j = Math.floor(random() * (i + 1));
-    [lines[i], lines[j]] = [lines[j], lines[i]];
-  }
-  return lines.map((line) => line[Math.floor(random() * line.length)]);
+  const alike = groupsOf(lines, ([{ file, code }]) => `${file}:${code}`);
+  return [...alike]
+    .flatMap(([text, same]) =>
+      same.map((line, nth) => ({ line, at: randomNumber(`${seed}:${nth}:${text}`) })),
+    )
+    .sort((a, b) => a.at - b.at)
+    .map(({ line, at }) => line[Math.floor(((at * 2 ** 16) % 1) * line.length)]);
 }
 
 /** `items` by what `keyOf` says of them, in the order of their first ones. */
@@ -65,13 +69,11 @@ export function groupsOf(items, keyOf) {
   return groups;
 }
 
-// Mulberry32 (Tommy Ettinger, 2017): numbers in [0, 1), the same for the same seed everywhere.
-function randomNumbers(seed) {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let z = Math.imul(state ^ (state >>> 15), 1 | state);
-    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z;
-    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
-  };
+// A number in [0, 1) that `text` chooses: FNV-1a, then the last steps of MurmurHash3, which mix its bits.
+function randomNumber(text) {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }

@@ -65,7 +65,8 @@ function runsFor(folder, suites) {
       runs.push({
         name,
         tests: isOwn ? own : undefined,
-        filter: part.map(({ filter }) => filter).join(":"),
+        // A busy machine fails tests of time, too.
+        filter: `${part.map(({ filter }) => filter).join(":")}-*.TimeGrows*`,
         seconds: part.reduce((sum, { seconds }) => sum + seconds, 0),
       });
     }

@@ -66,6 +66,8 @@ describe("failureOf", () => {
     ["Aborted(). Build with -sASSERTIONS for more info.", "the engine failed (it stopped itself)"],
     ["Aborted(native code called abort())", "the engine failed (native code called abort())"],
     ["Aborted(a reason). Build with -sASSERTIONS for more info.", "the engine failed (a reason)"],
+    ["Aborted(cut off", "the engine failed (cut off)"],
+    ["Was Aborted(a reason)", "the engine failed (Was Aborted(a reason))"],
     ["unreachable", "the engine failed (unreachable)"],
   ])("says %s in plain words", (message, sentence) => {
     expect(failureOf(thrown("RuntimeError", message)).message).toBe(sentence);
