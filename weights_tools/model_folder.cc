@@ -95,7 +95,8 @@ bool IsModelFile(const std::string& name) {
 }
 
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
-  GPT2_ASSIGN(const Json json, ParseJson(text, kWeightsIndexFile));
+  GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, kWeightsIndexFile));
+  const Json& json = *parsed;
   GPT2_ASSIGN(const Piece whole, ReadPiece(json, "file"));
   WeightsIndex index{whole.path, whole.size, whole.sha256, {}};
   if (!json.contains("pieces") || !json["pieces"].is_array()) {
@@ -154,7 +155,8 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
   auto config = ReadConfigJson(config_text);
   if (!config.ok()) return InFolder(folder, config.error());
   model.config = config.value();
-  GPT2_ASSIGN(model.config_json, ParseJson(config_text, kConfigFile));
+  GPT2_ASSIGN(ParsedJson config_json, ParseJson(config_text, kConfigFile));
+  model.config_json = config_json.Take();
   WeightReader reader(model.config, float_format);
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;

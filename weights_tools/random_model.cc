@@ -66,7 +66,7 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, F
   if (json) GPT2_TRY(CheckPrintable("OUT", out));
   GPT2_ASSIGN(const std::string text, ReadFile(config_file));
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(text));
-  GPT2_ASSIGN(const Json config_json, ParseJson(text, config_file));
+  GPT2_ASSIGN(const ParsedJson config_json, ParseJson(text, config_file));
   Weights weights;
   weights.config = config.config;
   GPT2_TRY(FillRandomly(weights, format, seed, echo));
@@ -77,7 +77,7 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, F
   GPT2_ASSIGN(const WriteReport report, WriteModel(out, {.weights = &weights,
                                                          .only = &names,
                                                          .format = format,
-                                                         .config = config_json,
+                                                         .config = *config_json,
                                                          .vocabulary = nullptr,
                                                          .inputs = {config_file},
                                                          .force = force}));

@@ -8,8 +8,8 @@ namespace gpt2::tools {
 namespace {
 
 Result<std::string> Decode(const Tokenizer& tokenizer, const std::string& line) {
-  GPT2_ASSIGN(const Json json, ParseJson(line, "the input"));
-  GPT2_ASSIGN(const auto ids, ReadTokenIds(json));
+  GPT2_ASSIGN(const ParsedJson json, ParseJson(line, "the input"));
+  GPT2_ASSIGN(const auto ids, ReadTokenIds(*json));
   return tokenizer.Decode(ids);
 }
 
@@ -33,9 +33,9 @@ Status Tokenize(const std::string& model, bool lines, bool allow_special) {
     return print(text);
   }
   return ForLinesOfStandardInput([&](const std::string& line) -> Status {
-    GPT2_ASSIGN(const Json text, ParseJson(line, "the input"));
-    if (!text.is_string()) return Error{ErrorCode::kInvalidArgument, "expected a JSON string"};
-    return print(text.get<std::string>());
+    GPT2_ASSIGN(const ParsedJson text, ParseJson(line, "the input"));
+    if (!text->is_string()) return Error{ErrorCode::kInvalidArgument, "expected a JSON string"};
+    return print(text->get<std::string>());
   });
 }
 

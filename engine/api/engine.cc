@@ -62,12 +62,12 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
 // "q8" or "f32" where `options` ask for one.
 Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
   using Format = std::optional<KvFormat>;
-  GPT2_ASSIGN(const Json json, ParseRequest(options, "the load options"));
-  GPT2_TRY(CheckNames(json, "the load options", {"kv"}));
-  const Json* const kv = FindMember(json, "kv");
+  GPT2_ASSIGN(const ParsedJson json, ParseRequest(options, "the load options"));
+  GPT2_TRY(CheckNames(*json, "the load options", {"kv"}));
+  const Json* const kv = FindMember(*json, "kv");
   if (kv == nullptr || kv->is_null()) return Format();
-  if (*kv == "q8") return Format(KvFormat::kQ8);
-  if (*kv == "f32") return Format(KvFormat::kF32);
+  if (IsText(*kv, "q8")) return Format(KvFormat::kQ8);
+  if (IsText(*kv, "f32")) return Format(KvFormat::kF32);
   return Misuse("kv is " + Shown(*kv) + ", expected \"q8\" or \"f32\"");
 }
 
@@ -78,8 +78,8 @@ Status NeedLoad(const Gpt2Engine& engine) {
 }
 
 // Options that are an object, or nothing.
-Result<Json> ReadOptions(std::string_view text) {
-  if (text.empty()) return Json::object();
+Result<ParsedJson> ReadOptions(std::string_view text) {
+  if (text.empty()) return ParsedJson(Json::object());
   return ParseRequest(text, "options");
 }
 
@@ -233,9 +233,9 @@ Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view opti
                 JsonWriter& out) {
   engine.encoding.reset();
   GPT2_TRY(NeedModel(engine));
-  GPT2_ASSIGN(const Json options, ReadOptions(options_json));
-  GPT2_TRY(CheckNames(options, "options", {"allowSpecial"}));
-  GPT2_ASSIGN(const bool special, ReadFlag(options, "allowSpecial"));
+  GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
+  GPT2_TRY(CheckNames(*options, "options", {"allowSpecial"}));
+  GPT2_ASSIGN(const bool special, ReadFlag(*options, "allowSpecial"));
   GPT2_TRY(NeedTokenizer(engine, ""));
   engine.encoding.emplace(*engine.tokenizer, text,
                           special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
@@ -270,8 +270,8 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
                 JsonWriter& out) {
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
-  GPT2_ASSIGN(const Json json, ReadOptions(options_json));
-  GPT2_ASSIGN(const GenerateOptions options, ReadGenerateOptions(json));
+  GPT2_ASSIGN(const ParsedJson json, ReadOptions(options_json));
+  GPT2_ASSIGN(const GenerateOptions options, ReadGenerateOptions(*json));
   PromptTokens tokens(engine.context->config());
   GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special,
                         [&](auto ids) { return tokens.Add(ids); }));
@@ -329,8 +329,8 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
              JsonWriter& out) {
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
-  GPT2_ASSIGN(const Json options, ReadOptions(options_json));
-  GPT2_ASSIGN(const std::size_t stride, ReadStride(options, engine.context->config().n_positions));
+  GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
+  GPT2_ASSIGN(const std::size_t stride, ReadStride(*options, engine.context->config().n_positions));
   std::vector<std::int32_t> ids;
   GPT2_TRY(ForPromptIds(engine, text, /*special=*/false, [&](auto portion) -> Status {
     ids.insert(ids.end(), portion.begin(), portion.end());

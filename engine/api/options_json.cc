@@ -47,7 +47,7 @@ Status ReadOption(const std::string& name, const Json& value, GenerateOptions& o
 
 }  // namespace
 
-Result<Json> ParseRequest(std::string_view text, const std::string& what) {
+Result<ParsedJson> ParseRequest(std::string_view text, const std::string& what) {
   auto json = ParseJson(text, what);
   if (!json.ok()) return Bad(json.error().message);
   return json;

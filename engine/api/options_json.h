@@ -12,7 +12,7 @@
 namespace gpt2 {
 
 // The JSON of a request; an error is the caller's.
-Result<Json> ParseRequest(std::string_view text, const std::string& what);
+Result<ParsedJson> ParseRequest(std::string_view text, const std::string& what);
 
 // Fails, listing `names`, where `json` is no object or has a member of another name. `what` says
 // what it is: "the request".

@@ -39,10 +39,10 @@ Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t mos
 
 Result<Activation> ReadActivation(const Json& json) {
   const Json* const name = FindMember(json, "activation_function");
-  if (name == nullptr || *name == "gelu_new" || *name == "gelu_pytorch_tanh") {
+  if (name == nullptr || IsText(*name, "gelu_new") || IsText(*name, "gelu_pytorch_tanh")) {
     return Activation::kGeluTanh;
   }
-  if (*name == "gelu") return Activation::kGeluErf;
+  if (IsText(*name, "gelu")) return Activation::kGeluErf;
   return Bad("\"activation_function\" is " + Shown(*name) +
              ", expected \"gelu_new\", \"gelu_pytorch_tanh\" or \"gelu\"");
 }
@@ -83,7 +83,7 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
   if (quantization == nullptr) return StoredWeights::kHub;
   const Json* const method = FindMember(*quantization, "quant_method");
   const Json* const name = FindMember(*quantization, "weights");
-  if (method == nullptr || *method != "gpt2-wasm" || name == nullptr) {
+  if (method == nullptr || !IsText(*method, "gpt2-wasm") || name == nullptr) {
     return Bad("\"quantization_config\" is " + Shown(*quantization) +
                ", expected {\"quant_method\": \"gpt2-wasm\", \"weights\": ...}");
   }
@@ -93,7 +93,7 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
   }
   for (const StoredWeights weights :
        {StoredWeights::kF32, StoredWeights::kF16, StoredWeights::kQ8, StoredWeights::kQ4}) {
-    if (*name == StoredWeightsName(weights)) return weights;
+    if (IsText(*name, StoredWeightsName(weights))) return weights;
   }
   return Bad("\"weights\" in \"quantization_config\" is " + Shown(*name) +
              ", expected \"f32\", \"f16\", \"q8\" or \"q4\"");
@@ -102,7 +102,7 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
 // Variants of attention that change the result and that GPT-2 itself does not use.
 Status RefuseUnknownVariants(const Json& json) {
   const Json* const type = FindMember(json, "model_type");
-  if (type != nullptr && *type != "gpt2") {
+  if (type != nullptr && !IsText(*type, "gpt2")) {
     return Bad("\"model_type\" is " + Shown(*type) + ", expected \"gpt2\"");
   }
   GPT2_ASSIGN(const bool scaled, ReadFlag(json, "scale_attn_weights", true));
@@ -151,7 +151,8 @@ std::string_view StoredWeightsName(StoredWeights weights) {
 }
 
 Result<ModelConfig> ReadConfigJson(std::string_view text) {
-  GPT2_ASSIGN(const Json json, ParseJson(text, "config.json"));
+  GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, "config.json"));
+  const Json& json = *parsed;
   if (!json.is_object()) return Bad("expected an object, found " + Shown(json));
   GPT2_TRY(RefuseUnknownVariants(json));
   ModelConfig model;

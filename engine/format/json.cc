@@ -9,12 +9,35 @@
 namespace gpt2 {
 namespace {
 
+// Empties `value` from the inside out: what is destroyed on the way has nothing left to flatten.
+// Recurses as deep as the parser lets a text be.
+void Clear(Json& value) noexcept {
+  if (value.is_array()) {
+    auto& items = value.get_ref<Json::array_t&>();
+    for (Json& item : items) Clear(item);
+    items.clear();
+  } else if (value.is_object()) {
+    auto& members = value.get_ref<Json::object_t&>();
+    for (auto& [name, member] : members) Clear(member);
+    members.clear();
+  }
+}
+
 // Builds a value while the parser runs. Containers that are open own what they have so far and move
 // into the one around them when they close, so nothing here recurses.
 class ValueBuilder final : public nlohmann::json_sax<Json> {
  public:
   // With `take` the text must be an object, and its members go there.
   ValueBuilder(const std::string& what, const MemberSink* take) : what_(what), take_(take) {}
+  ValueBuilder(const ValueBuilder&) = delete;
+  ValueBuilder& operator=(const ValueBuilder&) = delete;
+  ~ValueBuilder() override {
+    for (Container& open : open_) {
+      for (auto& [name, member] : open.members) Clear(member);
+      Clear(open.value);
+    }
+    Clear(value_);
+  }
 
   bool null() override { return Add(Json()); }
   bool boolean(bool value) override { return Add(value); }
@@ -33,12 +56,11 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
 
   bool end_object() override {
     std::vector<std::string_view> keys;
-    for (const auto& [name, value] : open_.back().container.get_ref<const Json::object_t&>()) {
-      keys.push_back(name);
-    }
+    for (const auto& [name, member] : open_.back().members) keys.push_back(name);
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (twice != keys.end()) return Refuse("the key " + Quoted(*twice) + " twice");
+    MoveMembers(open_.back());
     return Close();
   }
 
@@ -52,14 +74,25 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
     return false;
   }
 
-  Json& value() { return value_; }
+  ParsedJson TakeValue() { return ParsedJson(std::move(value_)); }
   const std::optional<Error>& error() const { return error_; }
 
  private:
   struct Container {
-    Json container;
+    Json value;       // an array with what it has so far, or an object that is empty yet
     std::string key;  // of the member that is being read
+    std::vector<std::pair<std::string, Json>> members;
   };
+
+  // An object of the library copies its values when it grows, so it is not made before it is whole;
+  // and not through the map, which would look for each key among all others.
+  static void MoveMembers(Container& container) {
+    auto& object = container.value.get_ref<Json::object_t&>();
+    object.reserve(container.members.size());
+    for (auto& [name, member] : container.members) {
+      object.emplace_back(std::move(name), std::move(member));
+    }
+  }
 
   bool Refuse(const std::string& found) {
     error_ = {ErrorCode::kCorrupt, what_ + " has " + found};
@@ -72,32 +105,32 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
       return Refuse("more than " + std::to_string(kMostDepth) +
                     " arrays and objects inside each other");
     }
-    open_.push_back({std::move(container), {}});
+    open_.push_back({std::move(container), {}, {}});
     return true;
   }
 
   bool Close() {
-    Json closed = std::move(open_.back().container);
+    value_ = std::move(open_.back().value);
     open_.pop_back();
-    return Add(std::move(closed));
+    return Add(std::move(value_));
   }
 
-  bool Add(Json value) {
+  bool Add(Json&& value) {
     if (open_.empty()) {
       if (take_ != nullptr && !value.is_object()) return RefuseRoot(value);
       value_ = std::move(value);
       return true;
     }
-    auto& [container, key] = open_.back();
+    auto& [container, key, members] = open_.back();
     if (container.is_array()) {
-      container.push_back(std::move(value));
+      container.get_ref<Json::array_t&>().push_back(std::move(value));
     } else if (open_.size() == 1 && take_ != nullptr) {
       const Status taken = (*take_)(key, value);
+      Clear(value);
       if (!taken.ok()) error_ = taken.error();
       return taken.ok();
     } else {
-      // Not through the map, which would look for the key among all others.
-      container.get_ref<Json::object_t&>().emplace_back(std::move(key), std::move(value));
+      members.emplace_back(std::move(key), std::move(value));
     }
     return true;
   }
@@ -110,20 +143,24 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   const std::string& what_;
   const MemberSink* take_;
   std::vector<Container> open_;
-  Json value_;
+  Json value_;  // the one that was closed last
   std::optional<Error> error_;
 };
 
-Result<Json> Parse(std::string_view text, const std::string& what, const MemberSink* take) {
+Result<ParsedJson> Parse(std::string_view text, const std::string& what, const MemberSink* take) {
   ValueBuilder builder(what, take);
   Json::sax_parse(text.begin(), text.end(), &builder);
   if (builder.error()) return *builder.error();
-  return std::move(builder.value());
+  return builder.TakeValue();
 }
 
 }  // namespace
 
-Result<Json> ParseJson(std::string_view text, const std::string& what) {
+ParsedJson::~ParsedJson() {
+  Clear(value_);
+}
+
+Result<ParsedJson> ParseJson(std::string_view text, const std::string& what) {
   return Parse(text, what, /*take=*/nullptr);
 }
 
@@ -145,6 +182,10 @@ const Json* FindMember(const Json& value, std::string_view key) {
     if (name == key) return &member;
   }
   return nullptr;
+}
+
+bool IsText(const Json& value, std::string_view text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
 }
 
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/function_ref.h"
@@ -21,9 +22,27 @@ using Json = nlohmann::ordered_json;
 // Arrays and objects that may be open at once. Whatever walks over a value may recurse.
 inline constexpr std::size_t kMostDepth = 64;
 
+// A value that is given back without taking memory. The library's destructor flattens what a value
+// holds into a list, and ends the program where there is no memory for that.
+class ParsedJson {
+ public:
+  explicit ParsedJson(Json value) : value_(std::move(value)) {}
+  ParsedJson(ParsedJson&&) noexcept = default;
+  ParsedJson& operator=(ParsedJson&&) = delete;
+  ~ParsedJson();
+
+  const Json& operator*() const { return value_; }
+  const Json* operator->() const { return &value_; }
+  // For those who have memory to spare.
+  Json&& Take() { return std::move(value_); }
+
+ private:
+  Json value_;
+};
+
 // Parses `text`. An error names `what` and the byte, the depth, or the key that stands twice in one
 // object. Time and memory grow linearly with the text.
-Result<Json> ParseJson(std::string_view text, const std::string& what);
+Result<ParsedJson> ParseJson(std::string_view text, const std::string& what);
 
 // Parses `text`, which must be an object, and gives its members to `take` as they are read: no more
 // than one of them is held. Ends with the first error of `take`, whose duty it is to see to keys
@@ -37,6 +56,10 @@ std::string Shown(const Json& value);
 
 // The member `key` of `value`; null where `value` is no object or has none.
 const Json* FindMember(const Json& value, std::string_view key);
+
+// Whether `value` is the string `text`. The library's comparison makes a value of `text` first, and
+// ends the program where there is no memory for that.
+bool IsText(const Json& value, std::string_view text);
 
 // A whole number in [least, most], if `value` is one.
 std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, std::int64_t most);

@@ -93,7 +93,8 @@ class Caller {
   const char* LoadBegin() {
     const ModelFiles& f = Files();
     return gpt2_load_begin(engine_, f.config.data(), f.config.size(), f.vocab.data(),
-                           f.vocab.size(), f.merges.data(), f.merges.size(), "{}", 2);
+                           f.vocab.size(), f.merges.data(), f.merges.size(), kLoadOptions.data(),
+                           kLoadOptions.size());
   }
   const char* LoadWeights() {
     const std::string& bytes = Files().weights;
@@ -102,20 +103,30 @@ class Caller {
   const char* LoadEnd() { return gpt2_load_end(engine_); }
   const char* Info() { return gpt2_info(engine_); }
   const char* Tune() { return gpt2_tune_threads(engine_); }
-  const char* Tokenize() { return gpt2_tokenize(engine_, kText.data(), kText.size(), "", 0); }
+  const char* Tokenize() {
+    return gpt2_tokenize(engine_, kText.data(), kText.size(), kTokenizeOptions.data(),
+                         kTokenizeOptions.size());
+  }
   const char* TokenizeStep() { return gpt2_tokenize_step(engine_); }
   const char* Detokenize() { return gpt2_detokenize(engine_, kIds.data(), kIds.size()); }
   const char* Generate() {
-    return gpt2_generate(engine_, kText.data(), kText.size(), /*is_ids=*/false, "", 0);
+    return gpt2_generate(engine_, kText.data(), kText.size(), /*is_ids=*/false, kOptions.data(),
+                         kOptions.size());
   }
   const char* Step() { return gpt2_step(engine_); }
   const char* Score() {
-    return gpt2_score(engine_, kIds.data(), kIds.size() * sizeof kIds[0], /*is_ids=*/true, "", 0);
+    return gpt2_score(engine_, kIds.data(), kIds.size() * sizeof kIds[0], /*is_ids=*/true,
+                      kScoreOptions.data(), kScoreOptions.size());
   }
   const char* ScoreStep() { return gpt2_score_step(engine_); }
 
  private:
   static inline const std::string kText = "abcabxabc~!ab" + std::string(300, 'a') + "abc";
+  static inline const std::string kOptions =
+      R"({"maxNewTokens": 12, "logprobs": 2, "seed": 1, "stop": ["no such text", "nor this"]})";
+  static inline const std::string kLoadOptions = R"({"kv": "q8"})";
+  static inline const std::string kTokenizeOptions = R"({"allowSpecial": true})";
+  static inline const std::string kScoreOptions = R"({"stride": 5})";
   static inline const std::vector<std::int32_t> kIds = {65, 97, 98, 99, 127, 128, 70, 71, 72};
 
   Gpt2Engine* engine_;
@@ -152,6 +163,8 @@ struct Case {
 };
 
 const Case kCases[] = {
+    {"load_begin", {&Caller::LoadBegin}, true},
+    {"load_weights", {&Caller::LoadBegin, &Caller::LoadWeights}, true},
     {"load_end", {&Caller::LoadBegin, &Caller::LoadWeights, &Caller::LoadEnd}, true},
     {"info", {&Caller::Info}},
     {"tune", {&Caller::Tune}},

@@ -5,6 +5,7 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../../build/browsers",
   forbidOnly: Boolean(process.env.CI),
+  retries: process.env.CI ? 1 : 0,
   workers: 1, // pages compute on all cores
   timeout: 300_000,
   reporter: [["list"]],

@@ -131,6 +131,7 @@ async function renderers(page: Page): Promise<{ bytes: number; workers: number }
   return { bytes, workers };
 }
 
+// These two are timed: what else the machine does counts.
 for (const variant of ["threads-relaxed", "simd"] as const) {
   test(`dispose gives memory and threads back at once with ${variant}`, async ({ page }) => {
     test.skip(process.platform !== "linux", "reads /proc");

@@ -20,15 +20,15 @@ TEST(ParseJson, GivesTheValue) {
   const auto result =
       ParseJson(R"( {"b": [1, -2, 0.5, "x", true, null, {}], "a": {"c": []}} )", "it");
   ASSERT_TRUE(result.ok()) << result.error().message;
-  EXPECT_EQ(result.value(),
+  EXPECT_EQ(*result.value(),
             Json::parse(R"({"b": [1, -2, 0.5, "x", true, null, {}], "a": {"c": []}})"));
-  EXPECT_EQ(result.value().dump(), R"({"b":[1,-2,0.5,"x",true,null,{}],"a":{"c":[]}})");
+  EXPECT_EQ(result.value()->dump(), R"({"b":[1,-2,0.5,"x",true,null,{}],"a":{"c":[]}})");
 }
 
 TEST(ParseJson, ScalarsMayStandAlone) {
-  EXPECT_EQ(ParseJson("-0", "it").value(), 0);
-  EXPECT_EQ(ParseJson("\"x\"", "it").value(), "x");
-  EXPECT_TRUE(ParseJson("null", "it").value().is_null());
+  EXPECT_EQ(*ParseJson("-0", "it").value(), 0);
+  EXPECT_EQ(*ParseJson("\"x\"", "it").value(), "x");
+  EXPECT_TRUE(ParseJson("null", "it").value()->is_null());
 }
 
 TEST(ParseJson, DepthHasALimit) {
@@ -97,7 +97,7 @@ TEST(Shown, IsShortForAnything) {
 
 TEST(WholeNumber, IsWhatItSays) {
   const auto read = [](const char* text) {
-    return WholeNumber(ParseJson(text, "it").value(), -5, 100);
+    return WholeNumber(*ParseJson(text, "it").value(), -5, 100);
   };
   EXPECT_EQ(read("7"), 7);
   EXPECT_EQ(read("7.0"), 7);

@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gpt2;
   using namespace gpt2::fuzz;
   const std::string_view text = AsText(data, size);
-  const Result<Json> parsed = ParseJson(text, "the input");
+  const Result<ParsedJson> parsed = ParseJson(text, "the input");
   Facts facts;
   const bool is_json = Json::sax_parse(text.begin(), text.end(), &facts);
   const bool is_wanted = is_json && !facts.has_duplicate && facts.depth <= kMostDepth;
@@ -115,9 +115,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Check(parsed.error().message.find("the input") != std::string::npos, "does not say what");
     return 0;
   }
-  CheckValue(parsed.value());
-  CheckMembers(text, parsed.value());
-  const Result<Json> again = ParseJson(parsed.value().dump(), "the input");
-  Check(again.ok() && again.value() == parsed.value(), "not the same when read again");
+  CheckValue(*parsed.value());
+  CheckMembers(text, *parsed.value());
+  const Result<ParsedJson> again = ParseJson(parsed.value()->dump(), "the input");
+  Check(again.ok() && *again.value() == *parsed.value(), "not the same when read again");
   return 0;
 }

@@ -89,9 +89,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gpt2::fuzz;
   Json json;
   if (size > 0 && data[0] == '{') {
-    const Result<Json> parsed = ParseJson(AsText(data, size), "options");
+    const Result<ParsedJson> parsed = ParseJson(AsText(data, size), "options");
     if (!parsed.ok()) return 0;
-    json = parsed.value();
+    json = *parsed.value();
   } else {
     FuzzedDataProvider input(data, size);
     json = input.ConsumeBool() ? AnyJson(input) : Json::object();

@@ -62,11 +62,11 @@ Files AnyFiles(FuzzedDataProvider& input) {
 }
 
 void CheckTokenizer(const Tokenizer& tokenizer, const std::string& vocab) {
-  const Result<Json> json = ParseJson(vocab, "vocab.json");
+  const Result<ParsedJson> json = ParseJson(vocab, "vocab.json");
   if (!json.ok()) return;  // a key that stands twice: json_fuzz.cc compares such things
   std::size_t largest = 0;
   std::string text;
-  for (const auto& [token, id_json] : json.value().items()) {
+  for (const auto& [token, id_json] : json.value()->items()) {
     const auto id = static_cast<std::size_t>(id_json.get<std::uint64_t>());
     largest = std::max(largest, id + 1);
     const std::string_view bytes = tokenizer.TokenBytes(static_cast<std::int32_t>(id));
