@@ -15,6 +15,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
+import { packedClient, packedWorker } from "./one-file.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const sources = join(root, "web/src");
@@ -48,11 +49,11 @@ function releaseName() {
 }
 
 /** Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build. */
-function bundle(release, input, output) {
+function bundle(release, input, output, { define = {}, plugins = [] } = {}) {
   return build({
     input: join(sources, input),
     logLevel: "warn",
-    transform: { target: "es2022", define: { GPT2_RELEASE: JSON.stringify(release) } },
+    transform: { target: "es2022", define: { GPT2_RELEASE: JSON.stringify(release), ...define } },
     output: {
       file: join(packageFolder, output),
       format: "es",
@@ -60,7 +61,7 @@ function bundle(release, input, output) {
       minify: true,
       comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
     },
-    plugins: [oneClient, plainQuotes],
+    plugins: [oneClient, plainQuotes, ...plugins],
   });
 }
 
@@ -103,13 +104,22 @@ function copyTypes() {
       filter: (file) => !/\.map$|\.tsbuildinfo$/.test(file),
     });
   }
-  for (const { name, source } of modules) {
+  for (const { name, source } of [...modules, { name: "gpt2.bundle", source: "client/index" }]) {
     writeFileSync(join(packageFolder, `${name}.d.ts`), `export * from "./types/${source}.js";\n`);
   }
   // These are run, not imported from.
   for (const script of ["gpt2-worker", "isolate"]) {
     writeFileSync(join(packageFolder, `${script}.d.ts`), "export {};\n");
   }
+}
+
+/** gpt2.bundle.js: the module with worker and engine in it. */
+async function buildOneFile(release) {
+  const worker = await packedWorker(release, join(packageFolder, "engine"));
+  await bundle(release, "client/index.ts", "gpt2.bundle.js", {
+    define: { GPT2_WORKER: JSON.stringify(worker) },
+    plugins: [packedClient],
+  });
 }
 
 export async function buildPackage() {
@@ -119,6 +129,7 @@ export async function buildPackage() {
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
   await copyEngine();
+  await buildOneFile(release);
   copyFileSync(join(root, "web/isolate.js"), join(packageFolder, "isolate.js"));
   copyTypes();
 }

@@ -1,15 +1,11 @@
 // Starts the worker: beside this module, or in a folder that the caller names.
 import { noWorkerFailure } from "../shared/failures.js";
 import { asOwnScript, isForeign, trusted } from "../shared/script-address.js";
-import { Connection, type WaitForLock } from "./connection.js";
+import { Connection } from "./connection.js";
 import { SturdyWorker } from "./sturdy-worker.js";
+import { waitForLock } from "./wait-for-lock.js";
 
 const script = "gpt2-worker.js";
-
-/** Web Locks: a lock is given back whatever its holder dies of. Pages that are not served securely have none. */
-const waitForLock: WaitForLock = (name, run) => {
-  navigator.locks?.request(name, run).catch(() => {}); // refused to pages that are about to go
-};
 
 /** As it stands, so that bundlers see it: they put the worker, and the engine that it names, where they put files. */
 const startBeside = () =>

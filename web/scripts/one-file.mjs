@@ -1,0 +1,39 @@
+// Builds modules that have worker and engine in them.
+import { join, resolve } from "node:path";
+import { build } from "rolldown";
+import { engineScript, packCode } from "./pack-engine.mjs";
+
+const sources = resolve(import.meta.dirname, "../src");
+
+/** Resolves `gpt2-engine/NAME` to the engine's script of that name. */
+const engineScripts = (engine) => ({
+  name: "engine-scripts",
+  resolveId: (id) => (id.startsWith("gpt2-engine/") ? `\0${id}` : null),
+  load: (id) => (id.startsWith("\0gpt2-engine/") ? engineScript(engine, id.split("/")[1]) : null),
+});
+
+/** The script of the worker, with the builds of the folder `engine` in it. */
+export async function packedWorker(release, engine) {
+  const { output } = await build({
+    input: join(sources, "worker/packed-worker.ts"),
+    logLevel: "warn",
+    write: false,
+    transform: {
+      target: "es2022",
+      define: {
+        GPT2_RELEASE: JSON.stringify(release),
+        GPT2_PACK: JSON.stringify(packCode(engine)),
+      },
+    },
+    plugins: [engineScripts(engine)],
+    // No module: Chromium starts none from a blob on pages of a disk.
+    output: { format: "iife", minify: true, comments: false },
+  });
+  return output[0].code;
+}
+
+/** Lets a module start its worker out of memory. */
+export const packedClient = {
+  name: "packed-client",
+  resolveId: (id) => (id === "./start-worker.js" ? join(sources, "client/start-packed-worker.ts") : null),
+};

@@ -1,0 +1,46 @@
+// The engine's four builds, made ready to lie in a script.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import { createDelta } from "fossil-delta";
+
+/** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
+const builds = [
+  { variant: "simd", base: null },
+  { variant: "simd-relaxed", base: "simd" },
+  { variant: "threads", base: "simd" },
+  { variant: "threads-relaxed", base: "threads" },
+];
+
+/** The code of the builds in the package's folder `engine`, as packed-builds.ts unpacks it. */
+export function packCode(engine) {
+  const codes = new Map();
+  const parts = [];
+  const bytes = [];
+  for (const { variant, base } of builds) {
+    const code = readFileSync(join(engine, `gpt2-${variant}.wasm`));
+    const stored = base === null ? code : Buffer.from(createDelta(codes.get(base), code));
+    codes.set(variant, code);
+    parts.push({ variant, size: stored.length, base });
+    bytes.push(stored);
+  }
+  return { data: deflateRawSync(Buffer.concat(bytes), { level: 9 }).toString("base64"), parts };
+}
+
+/** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */
+function plainScript(engine, variant) {
+  const name = `gpt2-${variant}`;
+  const script = readFileSync(join(engine, `${name}.js`), "utf8");
+  const plain = script.replace(/new URL\(([`"'][\w.-]+[`"']),\s*import\.meta\.url\)/g, "$1");
+  if (plain === script) throw new Error(`${name}.js names no file beside it: Emscripten has changed`);
+  return plain.replaceAll("import.meta.url", '""').replaceAll(name, "gpt2");
+}
+
+/** The script of `variant`, which is also that of its build with relaxed SIMD. */
+export function engineScript(engine, variant) {
+  const script = plainScript(engine, variant);
+  if (script !== plainScript(engine, `${variant}-relaxed`)) {
+    throw new Error(`gpt2-${variant}.js is not gpt2-${variant}-relaxed.js: one cannot stand for both`);
+  }
+  return script;
+}

@@ -1,0 +1,74 @@
+// The engine's builds out of memory: packed into the worker's own script, for pages in one file.
+import { applyDelta } from "fossil-delta";
+import { LoadError } from "../shared/errors.js";
+import { failureOf } from "../shared/failures.js";
+import type { Variant } from "../shared/types.js";
+import type { EngineFactory } from "./engine.js";
+import type { BuildSource, EngineScript } from "./start-engine.js";
+
+/** Made by web/scripts/pack-engine.mjs. */
+export interface Pack {
+  /** The code of each part in turn, compressed as one (raw DEFLATE), in base64. */
+  data: string;
+  parts: readonly PackedBuild[];
+}
+
+export interface PackedBuild {
+  variant: Variant;
+  /** Of the code, or of its difference from the code of `base`, an earlier part; in bytes. */
+  size: number;
+  base: Variant | null;
+}
+
+async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  if (typeof DecompressionStream === "undefined") {
+    throw new LoadError("unsupported", "this browser has no DecompressionStream, which unpacks the engine");
+  }
+  // Not from a Blob: WebKit's cannot be read in the worker of a page on a disk.
+  const { readable, writable } = new DecompressionStream("deflate-raw");
+  const writer = writable.getWriter();
+  const [inflated] = await Promise.all([
+    new Response(readable).arrayBuffer(),
+    writer.write(bytes),
+    writer.close(),
+  ]);
+  return new Uint8Array(inflated);
+}
+
+async function unpack({ data, parts }: Pack): Promise<Map<Variant, Uint8Array<ArrayBuffer>>> {
+  const bytes = await inflate(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
+  const codes = new Map<Variant, Uint8Array<ArrayBuffer>>();
+  let place = 0;
+  for (const { variant, size, base } of parts) {
+    const stored = bytes.slice(place, (place += size));
+    const before = base === null ? undefined : codes.get(base);
+    codes.set(variant, before ? applyDelta(before, stored) : stored);
+  }
+  return codes;
+}
+
+export class PackedBuilds implements BuildSource {
+  private codes: Promise<Map<Variant, Uint8Array<ArrayBuffer>>> | undefined;
+
+  constructor(
+    private readonly pack: Pack,
+    private readonly createModule: (variant: Variant) => EngineFactory,
+    /** The address of a script that is a thread of the engine where its worker is named so. */
+    private readonly threadScript: string,
+  ) {}
+
+  async importScript(variant: Variant): Promise<EngineScript> {
+    return { createModule: this.createModule(variant), threadScript: this.threadScript };
+  }
+
+  async compile(variant: Variant): Promise<WebAssembly.Module> {
+    this.codes ??= unpack(this.pack);
+    const code = (await this.codes).get(variant);
+    if (!code) throw new LoadError("not-found", `there is no build "${variant}" in this file`);
+    try {
+      return await WebAssembly.compile(code);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+}
