@@ -29,7 +29,7 @@ export async function packedWorker(release, engine) {
     // No module: Chromium starts none from a blob on pages of a disk.
     output: { format: "iife", minify: true, comments: false },
   });
-  return output[0].code;
+  return `"use strict";${output[0].code}`; // as the modules that it was made of
 }
 
 /** Lets a module start its worker out of memory. */
