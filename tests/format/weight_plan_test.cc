@@ -1,0 +1,48 @@
+#include "engine/format/weight_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace gpt2 {
+namespace {
+
+Config SmallConfig() {
+  Config config;
+  config.n_layer = 3;
+  config.n_embd = 8;
+  config.n_head = 2;
+  config.n_inner = 32;
+  config.n_positions = 16;
+  config.vocab_size = 20;
+  return config;
+}
+
+TEST(MostTensors, ArePlacesAndScalesAndMasksAndTheTiedHead) {
+  for (const bool is_tied : {true, false}) {
+    Weights weights;
+    weights.config = SmallConfig();
+    weights.config.tie_word_embeddings = is_tied;
+    const std::vector<TensorSlot> slots = TensorSlots(weights);
+    // Of each layer: two layer norms and four linear layers, of a weight and a bias each, of which
+    // the linear weights may have scales, and "attn.bias" and "attn.masked_bias".
+    constexpr std::size_t kOfLayer = 2 * (2 + 4) + 4 + 2;
+    // wte and its scales, wpe, ln_f; "lm_head.weight", be it a copy, and "lm_head.bias".
+    std::size_t most = 3 * kOfLayer + 2 + 1 + 2 + 2;
+    if (!is_tied) most += 1;  // lm_head's scales
+    EXPECT_EQ(MostTensors(slots, weights.config), most);
+  }
+}
+
+TEST(MostHeaderBytes, GrowWithTheTensorsUpToALimit) {
+  EXPECT_EQ(MostHeaderBytes(0), 1024u * 1024);
+  EXPECT_EQ(MostHeaderBytes(100), 1024u * 1024 + 100 * 1024);
+  EXPECT_EQ(MostHeaderBytes(std::size_t{1} << 40), kMostHeaderBytes);
+}
+
+TEST(SlotName, IsWithoutTheCheckpointsPrefix) {
+  EXPECT_EQ(SlotName("transformer.h.0.ln_1.bias"), "h.0.ln_1.bias");
+  EXPECT_EQ(SlotName("h.0.ln_1.bias"), "h.0.ln_1.bias");
+  EXPECT_EQ(SlotName("transformer"), "transformer");
+}
+
+}  // namespace
+}  // namespace gpt2
