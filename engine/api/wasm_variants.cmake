@@ -20,6 +20,12 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 
+# A small strtod and snprintf for the JSON library.
+foreach(_engine simd threads)
+  target_sources(gpt2_base-${_engine} PRIVATE ${PROJECT_SOURCE_DIR}/engine/base/wasm_libc.cc)
+  target_link_options(gpt2_base-${_engine} INTERFACE -Wl,--wrap=strtod)
+endforeach()
+
 # gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.js and gpt2-NAME.wasm.
 function(gpt2_add_wasm_variant engine name)
   gpt2_add_kernels(-${name} -msimd128 -O3 ${ARGN})
@@ -27,7 +33,7 @@ function(gpt2_add_wasm_variant engine name)
   set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
   target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
-  target_link_options(gpt2-${name} PRIVATE ${ARGN} -Os
+  target_link_options(gpt2-${name} PRIVATE ${ARGN} -Oz -Wl,--wrap=snprintf
     -sMODULARIZE -sEXPORT_ES6 -sEXPORT_NAME=createGpt2 -sENVIRONMENT=worker
     -sEXPORTED_FUNCTIONS=${_exports}
     -sIMPORTED_MEMORY -sINCOMING_MODULE_JS_API=wasmMemory,instantiateWasm -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=4GB

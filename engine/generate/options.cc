@@ -1,8 +1,9 @@
 #include "engine/generate/options.h"
 
 #include <cmath>
-#include <cstdio>
 #include <utility>
+
+#include "engine/base/number_text.h"
 
 namespace gpt2 {
 namespace {
@@ -48,12 +49,6 @@ constexpr FlagOption kFlags[] = {
      [](GenerateOptions& o, bool on) { o.allow_special = on; }},
 };
 
-std::string Shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.16g", value);
-  return text;
-}
-
 }  // namespace
 
 std::span<const NumberOption> NumberOptions() {
@@ -68,9 +63,9 @@ Status SetNumber(const NumberOption& option, double value, GenerateOptions& opti
                     (!option.is_whole || value == std::floor(value));
   if (!fits) {
     return Error{ErrorCode::kInvalidArgument,
-                 std::string(option.name) + " is " + Shown(value) + ", expected a " +
-                     (option.is_whole ? "whole " : "") + "number from " + Shown(option.least) +
-                     " to " + Shown(option.most)};
+                 std::string(option.name) + " is " + NumberText(value) + ", expected a " +
+                     (option.is_whole ? "whole " : "") + "number from " + NumberText(option.least) +
+                     " to " + NumberText(option.most)};
   }
   option.set(options, value);
   return Done{};

@@ -35,7 +35,7 @@ TEST(MostTensors, ArePlacesAndScalesAndMasksAndTheTiedHead) {
 TEST(MostHeaderBytes, GrowWithTheTensorsUpToALimit) {
   EXPECT_EQ(MostHeaderBytes(0), 1024u * 1024);
   EXPECT_EQ(MostHeaderBytes(100), 1024u * 1024 + 100 * 1024);
-  EXPECT_EQ(MostHeaderBytes(std::size_t{1} << 40), kMostHeaderBytes);
+  EXPECT_EQ(MostHeaderBytes(1u << 30), kMostHeaderBytes);
 }
 
 TEST(SlotName, IsWithoutTheCheckpointsPrefix) {
