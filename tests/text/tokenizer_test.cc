@@ -32,8 +32,7 @@ std::string Decode(std::span<const std::int32_t> ids) {
 }
 
 TEST(Tokenizer, GivesTiktokensIds) {
-  std::istringstream lines(
-      ReadTestFile(GPT2_TEST_DATA "/gpt2-tokenizer/golden.jsonl"));
+  std::istringstream lines(ReadTestFile(GPT2_TEST_DATA "/gpt2-tokenizer/golden.jsonl"));
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     const Json golden = Json::parse(line);
