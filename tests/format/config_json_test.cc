@@ -48,6 +48,24 @@ TEST(ConfigJson, EachImpossibleValueIsNamed) {
   EXPECT_NE(ErrorWith("quantization_config", "q8").find("quantization_config"), std::string::npos);
 }
 
+TEST(ConfigJson, SizesUpToTheLargestAreTaken) {
+  struct Case {
+    const char* key;
+    std::int64_t most;
+  };
+  for (const auto& [key, most] :
+       {Case{"n_layer", 1024}, Case{"n_positions", 1 << 20}, Case{"n_inner", 1 << 18}}) {
+    // Altogether it may be more than 32 bits can address.
+    EXPECT_EQ(ErrorWith(key, most).find("whole number"), std::string::npos) << key;
+    EXPECT_EQ(ErrorWith(key, most + 1),
+              std::string("config.json: \"") + key + "\" is " + std::to_string(most + 1) +
+                  ", expected a whole number from 1 to " + std::to_string(most));
+  }
+  EXPECT_EQ(ErrorWith("n_embd", 12 * 512).find("wide"), std::string::npos);
+  EXPECT_EQ(ErrorWith("n_embd", 12 * 513),
+            "config.json: heads are 513 wide, at most 512 is supported");
+}
+
 TEST(ConfigJson, WhatIsNoJsonObjectIsRefused) {
   for (const char* text : {"", "{", "[]", "3", "\"x\"", "nul", "{\"n_embd\": 1, \"n_embd\": 2}"}) {
     EXPECT_FALSE(ReadConfigJson(text).ok()) << text;

@@ -15,6 +15,9 @@ export class FaultyPrograms {
     this.faulty = join(this.folder, fault.file);
     mkdirSync(dirname(this.faulty), { recursive: true });
     const source = readFileSync(join(workspace.tree, fault.file), "utf8");
+    if (source.slice(fault.start, fault.end) !== fault.before) {
+      throw new Error(`${fault.file} has changed since the run began`);
+    }
     writeFileSync(this.faulty, source.slice(0, fault.start) + fault.after + source.slice(fault.end));
     this.affected = workspace.objects.filter(
       ({ source: from, includes }) => from === fault.file || includes.has(fault.file),

@@ -43,8 +43,8 @@ console.log(`seed ${seed}`);
 const workspace = new Workspace(root, folder);
 const equivalents = readEquivalents();
 const files = mutableFiles(workspace.files);
-checkEquivalents(workspace.tree, files, equivalents);
-const faults = allFaults(workspace.tree, files, equivalents);
+checkEquivalents(root, files, equivalents);
+const faults = allFaults(root, files, equivalents);
 const lastSurvivors = join(folder, "survivors.json");
 const replayed = values.replay?.flatMap((id) =>
   id === "survivors" ? JSON.parse(readFileSync(lastSurvivors, "utf8")) : [id],
@@ -61,6 +61,7 @@ if (values.list) {
   process.exit(0);
 }
 
+workspace.make();
 const tests = await measure(workspace);
 if (queue.some(({ file }) => file.startsWith("weights_tools/"))) await checkCommandLine(workspace);
 

@@ -38,13 +38,25 @@ const options = [
 ];
 
 export class Workspace {
-  /** Copies the tree of `root` to `folder` and builds it; only what has changed since the last time. */
+  /** For the tree of `root`, in `folder`; nothing is there before it is built. */
   constructor(root, folder) {
-    aptInstall([...buildPackages, ...testPackages]);
+    this.root = root;
     this.folder = folder;
     this.tree = join(folder, "tree");
     this.build = join(this.tree, "build/native");
-    this.files = this.#copy(root);
+    this.files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z", ...copied], {
+      cwd: root,
+    })
+      .toString()
+      .split("\0")
+      .filter((file) => file !== "" && existsSync(join(root, file)));
+  }
+
+  /** Copies the tree and builds it; only what has changed since the last time. */
+  make() {
+    this.#lock();
+    aptInstall([...buildPackages, ...testPackages]);
+    this.#copy();
     const shown = { cwd: this.tree, stdio: ["ignore", "ignore", "inherit"] };
     if (!existsSync(join(this.build, "build.ninja"))) {
       execFileSync("cmake", ["--preset", "native", ...options], shown);
@@ -57,18 +69,25 @@ export class Workspace {
     this.#readBuild();
   }
 
+  // Two runs at once would plant their faults in each other's sources.
+  #lock() {
+    mkdirSync(this.folder, { recursive: true });
+    const file = join(this.folder, "run.pid");
+    const other = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+    if (other !== 0 && existsSync(`/proc/${other}`)) {
+      throw new Error(`process ${other} is planting faults in ${this.folder}; wait for it to end`);
+    }
+    writeFileSync(file, String(process.pid));
+    process.on("exit", () => rmSync(file, { force: true }));
+  }
+
   /** Where a program without a fault lies. */
   program(name) {
     return join(this.build, programs[name]);
   }
 
-  #copy(root) {
-    const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z", ...copied], {
-      cwd: root,
-    })
-      .toString()
-      .split("\0")
-      .filter((file) => file !== "" && existsSync(join(root, file)));
+  #copy() {
+    const { root, files } = this;
     const stamp = join(this.folder, "copied.json");
     const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : {};
     const now = {};
@@ -83,7 +102,6 @@ export class Workspace {
     writeFileSync(stamp, JSON.stringify(now));
     const modules = join(this.tree, "node_modules");
     if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
-    return files;
   }
 
   // How each object is compiled, from what, and what the programs are linked from.
