@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { cpSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
+import { buildOneFilePage } from "./scripts/one-file-page.mjs";
 import { serviceWorker } from "./vite.service-worker.js";
 
 const root = import.meta.dirname;
@@ -41,6 +42,15 @@ function usePackagedModule(): Plugin {
   };
 }
 
+/** Puts the page in one file, without a model, beside the page: what it saves itself with. */
+function oneFilePage(): Plugin {
+  return {
+    name: "one-file-page",
+    apply: "build",
+    closeBundle: { order: "post", sequential: true, handler: () => buildOneFilePage(out) },
+  };
+}
+
 /** The stylesheet lies beside the page; asked for as if from another origin it does not load from a disk. */
 function plainStylesheet(): Plugin {
   return {
@@ -76,7 +86,7 @@ export default defineConfig({
       },
     },
   },
-  plugins: [usePackagedModule(), copyStaticParts(), plainStylesheet(), serviceWorker(out)],
+  plugins: [usePackagedModule(), copyStaticParts(), plainStylesheet(), oneFilePage(), serviceWorker(out)],
   preview: { headers: isolation },
   server: { headers: isolation },
 });

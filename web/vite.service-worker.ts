@@ -5,7 +5,8 @@ import { relative, resolve } from "node:path";
 import { build, type Plugin } from "vite";
 
 /** What the page consists of; beside it lies what is made for other people's pages. */
-const app = /^(index\.html|manifest\.json|icons\/.+|assets\/.+|gpt2\.js|gpt2-worker\.js|engine\/.+)$/;
+const app =
+  /^(index\.html|one-file\.html|manifest\.json|icons\/.+|assets\/.+|gpt2\.js|gpt2-worker\.js|engine\/.+)$/;
 const demo = /^models\/demo\/(?!MODEL_CARD)/;
 
 function filesBelow(folder: string): string[] {

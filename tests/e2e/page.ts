@@ -48,7 +48,7 @@ export async function startLongText(page: Page): Promise<void> {
 
 /** Ends the engine's worker as a crash does. */
 export async function killWorker(page: Page): Promise<void> {
-  const worker = page.workers().find((each) => each.url().includes("gpt2-worker"));
+  const worker = page.workers().find((each) => /gpt2-worker|^blob:/.test(each.url()));
   if (!worker) throw new Error("the page has no worker");
   await worker.evaluate(() => {
     setTimeout(() => {

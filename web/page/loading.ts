@@ -9,9 +9,8 @@ import {
 import { hide } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { formatBytes, formatCount } from "./format.js";
-import { ensureIsolation } from "./isolation.js";
+import { afterLoad, modelFetch, modelFolder, prepareHost } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
-import { keepForOffline, startServiceWorker } from "./service-worker.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
 const query = new URLSearchParams(location.search);
@@ -96,11 +95,11 @@ async function load(): Promise<Model | undefined> {
   hideError(ui.loadingCancel);
   watchForStall();
   try {
-    if (await startServiceWorker(signal)) await ensureIsolation(signal);
-    signal.throwIfAborted();
+    await prepareHost(signal);
     const threads = query.get("threads");
-    model = await loadModel(query.get("model") ?? "models/demo/", {
+    model = await loadModel(modelFolder, {
       signal,
+      fetch: modelFetch,
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
       onProgress: (progress) => {
@@ -108,7 +107,7 @@ async function load(): Promise<Model | undefined> {
       },
     });
     showModel();
-    keepForOffline(!query.has("model"));
+    afterLoad();
     hide(ui.loading, ui.generate);
   } catch (error) {
     showFailure(error);

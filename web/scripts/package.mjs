@@ -35,7 +35,7 @@ const typedFolders = ["shared", "client", "openai"];
 const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.(js|wasm)$/.test(name));
 
 /** The version, and a hash of everything that is built from: files of one release only work together. */
-function releaseName() {
+export function releaseName() {
   const hash = createHash("sha256");
   const files = [
     ...readdirSync(sources, { recursive: true })

@@ -1,0 +1,84 @@
+// "Save as one file", and what it saved.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readFileSync, statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "@playwright/test";
+import { expectReady, generate, killWorker, open } from "./page.js";
+
+test.beforeEach(async ({ page }) => {
+  // The dialog that it asks where there is one cannot be answered here.
+  await page.addInitScript(() => Reflect.deleteProperty(window, "showSaveFilePicker"));
+});
+
+test("the page saves itself as one file, which opens from a disk and asks for nothing", async ({
+  page,
+  browser,
+}, testInfo) => {
+  await open(page);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as one file" }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe("gpt2-demo.html");
+  await expect(page.locator("#save-status")).toContainText("Saved: gpt2-demo.html, 18", { timeout: 30_000 });
+  const file = testInfo.outputPath("gpt2-demo.html");
+  await download.saveAs(file);
+  expect(statSync(file).size).toBeGreaterThan(17_000_000);
+
+  const context = await browser.newContext({ offline: true });
+  const saved = await context.newPage();
+  const asked: string[] = [];
+  context.on("request", (request) => {
+    if (!/^(data|blob):/.test(request.url())) asked.push(request.url());
+  });
+  const problems: string[] = [];
+  saved.on("pageerror", (error) => problems.push(error.message));
+  await saved.goto(pathToFileURL(file).href);
+  await expectReady(saved);
+  expect((await generate(saved)).length).toBeGreaterThan(60);
+  expect(asked).toEqual([pathToFileURL(file).href]);
+  expect(problems).toEqual([]);
+  await expect(saved.getByRole("button", { name: "Save as one file" })).toBeHidden();
+
+  // A model that is to be loaded once more is read out of the file once more.
+  await killWorker(saved);
+  await saved.getByRole("button", { name: "The sea was…" }).click();
+  const reloaded = saved.waitForEvent("load");
+  await saved.getByRole("button", { name: "Load the model again" }).click();
+  await reloaded;
+  await expectReady(saved);
+  await context.close();
+
+  // Served with the headers of isolation, it has threads.
+  const server = createServer((_, response) => {
+    response.setHeader("Content-Type", "text/html");
+    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+    response.end(readFileSync(file));
+  });
+  await new Promise<void>((listening) => server.listen(0, "localhost", listening));
+  try {
+    await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+    await expectReady(page);
+    await expect(page.locator("#engine")).toContainText("threads-relaxed");
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+test("a host that lacks a part of what is to be saved is named", async ({ page }) => {
+  await open(page);
+  await page.route("**/one-file.html", (route) => route.fulfill({ status: 404 }));
+  await page.getByRole("button", { name: "Save as one file" }).click();
+  await expect(page.locator("#save-status")).toHaveText(
+    "It could not be saved: one-file.html is not beside this page: the host has only a part of it.",
+  );
+  await page.unroute("**/one-file.html");
+  await page.route("**/model.safetensors.001", (route) => route.fulfill({ body: "short" }));
+  await page.getByRole("button", { name: "Save as one file" }).click();
+  await expect(page.locator("#save-status")).toContainText(
+    "It could not be saved: model.safetensors.001 is 5 bytes, weights.json says 4891440.",
+    { timeout: 30_000 },
+  );
+});

@@ -1,0 +1,115 @@
+// `npm run export`: what it refuses, and what it writes where.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { composeOneFile, marker, modelFiles } from "../../web/page/one-file.mjs";
+
+const root = resolve(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "gpt2-export-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(...args: string[]): { status: number | null; stderr: string } {
+  return spawnSync("node", ["web/scripts/export.mjs", ...args], { cwd: root, encoding: "utf8" });
+}
+
+describe("the command", () => {
+  const demo = "web/models/demo";
+
+  it.each([
+    [[], 2, "--model is missing"],
+    [["--model", demo], 2, "--output is missing"],
+    [["--modell", demo], 2, "Unknown option '--modell'"],
+    [["--model", "nowhere", "-o", join(folder, "a.html")], 1, "--model nowhere: there is no such folder"],
+    [
+      ["--model", "docs", "-o", join(folder, "a.html")],
+      1,
+      "--model docs: no model folder, it has no config.json",
+    ],
+  ])("%j is refused in words", (args, status, sentence) => {
+    const found = run(...args);
+    expect(found.stderr).toContain(`export: ${sentence}`);
+    expect(found.status).toBe(status);
+  });
+
+  it("does not replace a file unless it is told to", () => {
+    const file = join(folder, "there.html");
+    writeFileSync(file, "mine");
+    const found = run("--model", demo, "-o", file);
+    expect(found.stderr).toContain(`export: --output ${file}: it exists; --force replaces it`);
+    expect(found.status).toBe(1);
+    expect(readdirSync(folder)).toEqual(["there.html"]);
+  });
+
+  it("explains itself", () => {
+    expect(
+      execFileSync("node", ["web/scripts/export.mjs", "--help"], { cwd: root, encoding: "utf8" }),
+    ).toContain("-o, --output FILE");
+  });
+});
+
+async function* chunks(...parts: (readonly number[])[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield Uint8Array.from(part);
+}
+
+async function compose(
+  files: ReturnType<typeof modelFiles>,
+  contents: Record<string, () => AsyncGenerator<Uint8Array>>,
+) {
+  let html = "";
+  for await (const text of composeOneFile(`<a>${marker}<b>`, files, async (name) => contents[name]?.()))
+    html += text;
+  return html;
+}
+
+describe("the file", () => {
+  const index = JSON.stringify({ size: 4, pieces: [{ path: "w.000", size: 4, sha256: "" }] });
+  const texts = { "config.json": () => chunks([123, 125]), "weights.json": () => chunks([91]) };
+
+  it("has each file in base64 between what is before and what is after the model", async () => {
+    const html = await compose(modelFiles(index), { ...texts, "w.000": () => chunks([1, 2], [3], [], [4]) });
+    expect(html).toBe(
+      '<a><script type="text/plain" data-file="config.json">e30=</script>\n' +
+        '<script type="text/plain" data-file="weights.json">Ww==</script>\n' +
+        '<script type="text/plain" data-file="w.000">AQIDBA==</script>\n<b>',
+    );
+  });
+
+  it("has large files in elements of 4 MiB, of which each can be decoded alone", async () => {
+    const size = 7_000_001;
+    const bytes = Uint8Array.from({ length: size }, (_, place) => place % 251);
+    async function* halves() {
+      yield bytes.subarray(0, 5_000_000);
+      yield bytes.subarray(5_000_000);
+    }
+    const html = await compose([{ name: "x", size, isOptional: false }], { x: halves });
+    const elements = [...html.matchAll(/data-file="x">([^<]*)</g)].map(([, text = ""]) => text);
+    expect(elements.map((text) => text.length)).toEqual([4 << 20, 4 << 20, 944_728]);
+    expect(Buffer.concat(elements.map((text) => Buffer.from(text, "base64"))).equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    [
+      "a piece that is too short",
+      { ...texts, "w.000": () => chunks([1]) },
+      "w.000 is 1 bytes, weights.json says 4",
+    ],
+    ["a piece that is not there", texts, "the model has no w.000"],
+  ])("%s ends it in words", async (_, contents, sentence) => {
+    await expect(compose(modelFiles(index), contents)).rejects.toThrow(sentence);
+  });
+
+  it.each([
+    ["{", "weights.json is not valid JSON"],
+    ["{}", 'weights.json: expected a list "pieces"'],
+    ['{"pieces": [{"path": "../x", "size": 1}]}', "weights.json: piece 0 is not"],
+    ['{"pieces": [null]}', "weights.json: piece 0 is not"],
+  ])("an index of %s ends it in words", (text, sentence) => {
+    expect(() => modelFiles(text)).toThrow(sentence);
+  });
+
+  it("takes the one file of a folder without an index", () => {
+    expect(modelFiles(undefined).map(({ name }) => name)).toContain("model.safetensors");
+  });
+});

@@ -1,0 +1,15 @@
+// Takes the place of host.ts in a page in one file: there is no host, and the model is in the page.
+import { fetchEmbedded, isModelSpent } from "./embedded-model.js";
+
+/** No place that anything could be fetched from. */
+export const modelFolder = "this-page:/model/";
+export const modelFetch: typeof fetch | undefined = fetchEmbedded;
+
+/** A model is read but once; for another time the page is. */
+export async function prepareHost(): Promise<void> {
+  if (!isModelSpent()) return;
+  location.reload();
+  await new Promise<never>(() => undefined);
+}
+
+export function afterLoad(): void {}

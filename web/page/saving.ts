@@ -1,0 +1,106 @@
+// "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk.
+import { onPress, setEnabled } from "./buttons.js";
+import { elements as ui } from "./elements.js";
+import { formatBytes } from "./format.js";
+import { isAbort, messageOf } from "./messages.js";
+import { composeOneFile, modelFiles } from "./one-file.mjs";
+
+/** What takes the file, as it is made. */
+interface Target {
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+/** The part of the File System Access API that is used where there is one: it holds nothing in memory. */
+interface SavePicker {
+  showSaveFilePicker?(options: object): Promise<{ createWritable(): Promise<Target> }>;
+}
+
+/** Collects the file, then downloads it as links do. The browser keeps the parts where it has room for them. */
+function downloadTarget(name: string): Target {
+  let parts: Blob[] = [];
+  return {
+    async write(text) {
+      parts.push(new Blob([text]));
+    },
+    async close() {
+      const link = document.createElement("a");
+      link.download = name;
+      link.href = URL.createObjectURL(new Blob(parts, { type: "text/html" }));
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers begin to read it later
+    },
+    async abort() {
+      parts = [];
+    },
+  };
+}
+
+async function openTarget(name: string): Promise<Target> {
+  const { showSaveFilePicker } = window as SavePicker;
+  if (!showSaveFilePicker) return downloadTarget(name);
+  const types = [{ description: "Web page", accept: { "text/html": [".html"] } }];
+  const file = await showSaveFilePicker.call(window, { suggestedName: name, types });
+  return file.createWritable();
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+}
+
+/** The host's answer; undefined where it has no such file. */
+async function ask(url: URL): Promise<Response | undefined> {
+  const response = await fetch(url);
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`cannot fetch ${url.href}: the host answered ${response.status}`);
+  return response;
+}
+
+async function save(folder: URL): Promise<void> {
+  const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
+  const target = await openTarget(name);
+  let written = 0;
+  try {
+    const page = await ask(new URL("one-file.html", document.baseURI));
+    if (!page) throw new Error("one-file.html is not beside this page: the host has only a part of it");
+    const index = await ask(new URL("weights.json", folder));
+    const open = async (file: string) => {
+      const response = await ask(new URL(file, folder));
+      return response?.body ? chunksOf(response.body) : undefined;
+    };
+    const parts = composeOneFile(await page.text(), modelFiles(await index?.text()), open);
+    for await (const text of parts) {
+      await target.write(text);
+      written += text.length;
+      ui.saveStatus.textContent = `Collecting… ${formatBytes(written)}`;
+    }
+    await target.close();
+  } catch (error) {
+    await target.abort().catch(() => undefined);
+    throw error;
+  }
+  ui.saveStatus.textContent = `Saved: ${name}, ${formatBytes(written)}. It opens with a double click, without network.`;
+}
+
+let folder: URL | undefined;
+
+/** Offers to save the page with the model in `address`, relative to the page. */
+export function offerSaving(address: string): void {
+  const isFirst = folder === undefined;
+  folder = new URL(address.replace(/\/*$/, "/"), document.baseURI);
+  ui.saving.hidden = false;
+  if (!isFirst) return;
+  onPress(ui.save, async () => {
+    if (!folder) return;
+    setEnabled(ui.save, false);
+    try {
+      await save(folder);
+    } catch (error) {
+      ui.saveStatus.textContent = isAbort(error) ? "" : `It could not be saved: ${messageOf(error)}.`;
+    } finally {
+      setEnabled(ui.save, true);
+    }
+  });
+}

@@ -1,0 +1,95 @@
+// `npm run export -- --model FOLDER -o FILE.html`: the page, the engine and a model in one HTML file.
+import { createReadStream, existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { composeOneFile, modelFiles } from "../page/one-file.mjs";
+
+const usage = `npm run export -- --model FOLDER -o FILE.html
+
+Writes one HTML file with the page, the engine and a model in it. It opens from a disk with a double click, in every
+browser that runs the page, and makes no request.
+
+  -m, --model FOLDER   a model folder, as web/models/demo or what gpt2-weights writes
+  -o, --output FILE    the file to write
+      --force          replace FILE if it exists
+  -h, --help           this text`;
+
+class UsageError extends Error {}
+
+function readArguments() {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      options: {
+        model: { type: "string", short: "m" },
+        output: { type: "string", short: "o" },
+        force: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }));
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+  if (values.help) return values;
+  if (values.model === undefined)
+    throw new UsageError("--model is missing: which model folder goes into the file?");
+  if (values.output === undefined) throw new UsageError("--output is missing: which file is to be written?");
+  return values;
+}
+
+/** The page that the model goes into; it is built if it is not there. */
+async function readPage() {
+  const file = resolve(import.meta.dirname, "../dist/one-file.html");
+  if (!existsSync(file)) {
+    const { buildWeb } = await import("../../engine/toolchain/build.mjs");
+    console.error("export: building the page first");
+    buildWeb();
+  }
+  return readFileSync(file, "utf8");
+}
+
+function checkFolder(folder) {
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  if (!isFolder) throw new Error(`--model ${folder}: there is no such folder`);
+  if (!existsSync(join(folder, "config.json"))) {
+    throw new Error(`--model ${folder}: no model folder, it has no config.json`);
+  }
+}
+
+async function write({ model, output, force }) {
+  checkFolder(model);
+  if (!force && existsSync(output)) throw new Error(`--output ${output}: it exists; --force replaces it`);
+  const page = await readPage();
+  const index = join(model, "weights.json");
+  const files = modelFiles(existsSync(index) ? readFileSync(index, "utf8") : undefined);
+  const openFile = async (name) => {
+    const file = join(model, name);
+    return existsSync(file) ? createReadStream(file, { highWaterMark: 1 << 20 }) : undefined;
+  };
+  // Under another name until it is whole: what was there before is not lost to a full disk.
+  const partial = `${output}.${process.pid}.partial`;
+  try {
+    const target = await open(partial, "wx");
+    try {
+      for await (const text of composeOneFile(page, files, openFile)) await target.write(text);
+    } finally {
+      await target.close();
+    }
+    renameSync(partial, output);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  console.log(`${output}: ${(statSync(output).size / 1e6).toFixed(1)} MB`);
+}
+
+try {
+  const values = readArguments();
+  if (values.help) console.log(usage);
+  else await write(values);
+} catch (error) {
+  console.error(`export: ${error.message}`);
+  if (error instanceof UsageError) console.error(`\n${usage}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,85 @@
+// Builds web/dist/one-file.html: the page with scripts, styles, worker and engine in it, and a place for a model.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "rolldown";
+import { marker } from "../page/one-file.mjs";
+import { packedClient, packedWorker } from "./one-file.mjs";
+import { packageFolder, releaseName } from "./package.mjs";
+
+const page = resolve(import.meta.dirname, "../page");
+
+/** Without a host: nothing to register with, nothing to ask. */
+const noHost = {
+  name: "no-host",
+  resolveId: (id) => (id === "./host.js" ? join(page, "host-one-file.ts") : null),
+};
+
+async function pageScript() {
+  const release = releaseName();
+  const worker = await packedWorker(release, join(packageFolder, "engine"));
+  const { output } = await build({
+    input: join(page, "main.ts"),
+    logLevel: "warn",
+    write: false,
+    transform: {
+      target: "es2022",
+      define: { GPT2_RELEASE: JSON.stringify(release), GPT2_WORKER: JSON.stringify(worker) },
+    },
+    plugins: [packedClient, noHost],
+    output: { format: "es", minify: true, comments: false },
+  });
+  // What would end the element, or begin a comment, in HTML.
+  return output[0].code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+}
+
+/** `html` with each of `changes`, [pattern, replacement], made once. */
+function change(html, changes) {
+  let changed = html;
+  for (const [pattern, replacement] of changes) {
+    if (!pattern.test(changed))
+      throw new Error(`index.html has nothing like ${pattern}: one-file.html needs it`);
+    changed = changed.replace(pattern, () => replacement);
+  }
+  return changed;
+}
+
+const starting = `<section id="starting" class="card" aria-labelledby="starting-title">
+        <h2 id="starting-title">Starting…</h2>
+        <p>
+          The model is in this file: a large one takes some seconds to read. If this does not go away, JavaScript is
+          switched off here, or the browser is too old.
+        </p>
+      </section>`;
+
+/** Writes the page into the folder `out`, in which the page for hosts lies. */
+export async function buildOneFilePage(out) {
+  const script = await pageScript();
+  const stylesheet = readdirSync(join(out, "assets")).find((name) => name.endsWith(".css"));
+  const style = readFileSync(join(out, "assets", stylesheet), "utf8").trim();
+  const icon = readFileSync(join(page, "public/icons/icon.svg")).toString("base64");
+  const hash = createHash("sha256").update(script).digest("base64");
+  // The browser itself sees to it that nothing is asked for.
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${hash}' blob: 'wasm-unsafe-eval'`,
+    "worker-src blob:",
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const html = change(readFileSync(join(page, "index.html"), "utf8"), [
+    [
+      /<meta charset="utf-8" \/>/,
+      `<meta charset="utf-8" />\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`,
+    ],
+    [/<link rel="icon"[^>]*>/, `<link rel="icon" href="data:image/svg+xml;base64,${icon}" />`],
+    [/ *<link rel="apple-touch-icon"[^>]*>\n/, ""],
+    [/ *<link rel="manifest"[^>]*>\n/, ""],
+    [/<link rel="stylesheet"[^>]*>/, `<style>\n${style}\n    </style>`],
+    [/<section id="starting"[^]*?<\/section>/, starting],
+    [/<script type="module" src[^>]*><\/script>/, `${marker}\n<script type="module">${script}</script>`],
+  ]);
+  writeFileSync(join(out, "one-file.html"), html);
+}
