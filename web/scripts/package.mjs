@@ -26,11 +26,12 @@ export const packageFolder = join(root, "build/package");
 /** The modules that others import: name of the file, source, and where its types are. */
 const modules = [
   { name: "gpt2", source: "client/index" },
+  { name: "gpt2-element", source: "element/index" },
   { name: "gpt2-openai", source: "openai/index" },
 ];
 
 /** Folders of web/src whose types the public ones name. */
-const typedFolders = ["shared", "client", "openai"];
+const typedFolders = ["shared", "client", "element", "openai"];
 
 const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.(js|wasm)$/.test(name));
 

@@ -1,0 +1,54 @@
+// What elements are made of. Where there is no document (server-side rendering), importing them does nothing.
+
+/** HTMLElement; on a server, where nothing is ever made of it, an empty class. */
+export const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+/** A new element with these attributes and children. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+const sheets = new Map<string, CSSStyleSheet>();
+
+/** Gives `root` these styles. Constructed ones need no permission of a content security policy. */
+export function style(root: ShadowRoot, css: string): void {
+  const sheet = sheets.get(css) ?? new CSSStyleSheet();
+  if (!sheets.has(css)) sheet.replaceSync(css);
+  sheets.set(css, sheet);
+  root.adoptedStyleSheets = [sheet];
+}
+
+/** Defines an element, unless it has been: what replaces modules while they run defines nothing twice. */
+export function define(name: string, element: CustomElementConstructor): void {
+  if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element);
+}
+
+/** Properties that were set on `element` before it was defined stand before its accessors: sets them again. */
+export function adoptProperties<T extends HTMLElement>(element: T, names: readonly (keyof T)[]): void {
+  for (const name of names) {
+    if (!Object.hasOwn(element, name)) continue;
+    const value = element[name];
+    delete element[name];
+    element[name] = value;
+  }
+}
+
+/** For screen readers alone. */
+export const unseen = `
+.unseen {
+  position: absolute;
+  width: 1px;
+  height: 1px;
+  margin: -1px;
+  overflow: hidden;
+  clip-path: inset(50%);
+  white-space: nowrap;
+}
+`;

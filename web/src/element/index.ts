@@ -1,0 +1,10 @@
+/** `<gpt2-writer>` and `<gpt2-autocomplete>`: importing this defines them. On a server it does nothing. */
+import { Gpt2Autocomplete } from "./autocomplete.js";
+import { define } from "./html-element.js";
+import { Gpt2Writer } from "./writer.js";
+
+define("gpt2-writer", Gpt2Writer);
+define("gpt2-autocomplete", Gpt2Autocomplete);
+
+export { Gpt2Autocomplete, Gpt2Writer };
+export type { Gpt2Accept, Gpt2Done, Gpt2EventMap, Gpt2Failure } from "./events.js";

@@ -1,0 +1,100 @@
+import { unseen } from "./html-element.js";
+
+// Colours come from the page's own, so that they fit light and dark alike.
+export const writerStyle = `
+:host {
+  display: block;
+  --accent: var(--gpt2-accent, #1f5fbf);
+  --line: var(--gpt2-line, color-mix(in srgb, currentColor 45%, transparent));
+  --radius: var(--gpt2-radius, 0.5rem);
+}
+:host([hidden]) {
+  display: none;
+}
+textarea,
+button {
+  font: inherit;
+  letter-spacing: inherit;
+}
+textarea {
+  display: block;
+  box-sizing: border-box;
+  width: 100%;
+  margin: 0;
+  padding: 0.75em;
+  resize: vertical;
+  color: var(--gpt2-ink, inherit);
+  background: var(--gpt2-surface, transparent);
+  border: 1px solid var(--line);
+  border-radius: var(--radius);
+}
+:is(textarea, button):focus-visible {
+  outline: 2px solid var(--accent);
+  outline-offset: 2px;
+}
+.footer {
+  display: flex;
+  align-items: center;
+  gap: 0.75em;
+  margin-top: 0.6em;
+  min-height: 2.75em;
+}
+button {
+  flex: none;
+  min-width: 6em;
+  min-height: 2.75em;
+  padding: 0 1em;
+  cursor: pointer;
+  color: var(--gpt2-on-accent, #fff);
+  background: var(--accent);
+  border: 0;
+  border-radius: var(--radius);
+}
+button:disabled {
+  cursor: default;
+  opacity: 0.5;
+}
+.state {
+  flex: 1;
+  min-width: 0;
+  position: relative;
+}
+.status {
+  display: block;
+  font-size: 0.875em;
+  line-height: 1.3;
+  max-height: 2.6em;
+  overflow: auto;
+  overflow-wrap: anywhere;
+}
+progress {
+  position: absolute;
+  inset: auto 0 -0.5em;
+  width: 100%;
+  height: 0.25em;
+  appearance: none;
+  border: 0;
+  border-radius: 1em;
+  overflow: hidden;
+  background: color-mix(in srgb, currentColor 20%, transparent);
+  visibility: hidden;
+}
+progress.busy {
+  visibility: visible;
+}
+progress::-webkit-progress-bar {
+  background: transparent;
+}
+progress::-webkit-progress-value {
+  background: var(--accent);
+}
+progress::-moz-progress-bar {
+  background: var(--accent);
+}
+@media (forced-colors: active) {
+  button,
+  textarea {
+    border: 1px solid;
+  }
+}
+${unseen}`;

@@ -1,0 +1,314 @@
+// <gpt2-writer>: a field in which the model writes on.
+import type { GenerateCall, GenerateSummary, LoadOptions, LoadProgress } from "../client/index.js";
+import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
+import { emit } from "./events.js";
+import { adoptProperties, Base, make, style } from "./html-element.js";
+import { LazyModel } from "./lazy-model.js";
+import { writerStyle } from "./writer-style.js";
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+
+/**
+ * A field in which GPT-2 writes on from where you stop. In a form it is a control of its own: its value is the whole
+ * text. The model is loaded when the element is first seen or used; those that are loaded alike share one.
+ *
+ * @tagname gpt2-writer
+ *
+ * @attr {string} model - Address of the model's folder, relative to the page
+ * @attr {string} prompt - The text at first, and after its form is reset
+ * @attr {number} max-new-tokens - Tokens to write at most; 64
+ * @attr {number} temperature - 0 takes the likeliest token; 0.8
+ * @attr {number} top-k - Keep the k likeliest tokens; 40
+ * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
+ * @attr {number} min-p - Keep tokens with this share of the best's probability; 0
+ * @attr {number} repetition-penalty - Above 1 makes tokens that were seen less likely; 1
+ * @attr {number} seed - The same seed gives the same text
+ * @attr {string} stop - End before this text
+ * @attr {"lazy" | "use" | "eager"} loading - When the model is loaded: once the element is seen ("lazy", the default), once it is used, or at once
+ * @attr {number} threads - Threads to compute with
+ * @attr {string} variant - Build of the engine
+ * @attr {string} kv - Format of the KV cache
+ * @attr {string} base-url - Folder of worker and engine
+ * @attr {string} label - Name of the field for screen readers, where no `<label>` names the element
+ * @attr {number} rows - Height in lines of text; 6
+ * @attr {string} name - Of its value in a form
+ * @attr {boolean} disabled - Neither edits nor writes, and is not sent with its form
+ * @attr {boolean} required - Its form is not sent while it is empty
+ *
+ * @fires {CustomEvent<LoadProgress>} gpt2-progress - While the model is loaded
+ * @fires {CustomEvent<Token>} gpt2-token - For each token that was written
+ * @fires {CustomEvent<Gpt2Done>} gpt2-done - The text is finished, or was stopped
+ * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed; the element says so, too
+ * @fires {InputEvent} input - The user changed the text
+ * @fires {Event} change - The user changed the text and left the field
+ *
+ * @csspart text - The field
+ * @csspart footer - What is below it
+ * @csspart button - Write, or Stop
+ * @csspart status - What is going on, in words
+ * @csspart progress - How far the model is loaded
+ *
+ * @cssprop [--gpt2-accent=#1f5fbf] - Colour of the button, of what has the focus and of progress
+ * @cssprop [--gpt2-on-accent=#fff] - Colour of the button's text
+ * @cssprop [--gpt2-ink=inherit] - Colour of the text
+ * @cssprop [--gpt2-surface=transparent] - Background of the field
+ * @cssprop [--gpt2-line] - Colour of the field's border
+ * @cssprop [--gpt2-radius=0.5rem] - Of the corners
+ */
+export class Gpt2Writer extends Base {
+  static readonly formAssociated = true;
+  static readonly observedAttributes = [...loadAttributes, "prompt", "label", "rows", "disabled", "required"];
+
+  /** What no attribute can say of how to write: several `stop` texts, `ignoreEos`, ... It goes before the attributes. */
+  options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
+  /** What no attribute can say of how to load: `headers`, `fetch`, ... It goes before the attributes. */
+  loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
+
+  private readonly internals = this.attachInternals();
+  private readonly text = make("textarea", { part: "text", rows: "6" });
+  private readonly button = make("button", { part: "button", type: "button" }, "Write");
+  private readonly status = make("span", { part: "status", class: "status", role: "status" });
+  private readonly bar = make("progress", { part: "progress", max: "1", "aria-label": "Loading the model" });
+  private readonly written = make("div", { class: "unseen", "aria-live": "polite" });
+  private readonly lazy = new LazyModel(
+    () => ({ url: this.model, options: { ...readLoadOptions(this), ...this.loadOptions } }),
+    (progress) => this.showProgress(progress),
+  );
+  private seen: IntersectionObserver | undefined;
+  private running: AbortController | undefined;
+  /** The text is the user's, or the model's, and not only the prompt. */
+  private isChanged = false;
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open", delegatesFocus: true });
+    style(root, writerStyle);
+    const state = make("div", { class: "state" }, this.status, this.bar);
+    const footer = make("div", { part: "footer", class: "footer" }, this.button, state);
+    root.append(this.text, footer, this.written);
+    this.button.addEventListener("click", () => (this.running ? this.stop() : void this.write()));
+    this.text.addEventListener("input", () => this.setChanged());
+    this.text.addEventListener("change", () => this.dispatchEvent(new Event("change", { bubbles: true })));
+    this.text.addEventListener("focus", () => this.nameField());
+  }
+
+  get model(): string {
+    return this.getAttribute("model") ?? "";
+  }
+  set model(url: string) {
+    this.setAttribute("model", url);
+  }
+  get prompt(): string {
+    return this.getAttribute("prompt") ?? "";
+  }
+  set prompt(text: string) {
+    this.setAttribute("prompt", text);
+  }
+  get name(): string {
+    return this.getAttribute("name") ?? "";
+  }
+  set name(name: string) {
+    this.setAttribute("name", name);
+  }
+  get disabled(): boolean {
+    return this.matches(":disabled");
+  }
+  set disabled(isDisabled: boolean) {
+    this.toggleAttribute("disabled", isDisabled);
+  }
+  /** The whole text. */
+  get value(): string {
+    return this.text.value;
+  }
+  set value(text: string) {
+    this.text.value = text;
+    this.setChanged();
+  }
+  get form(): HTMLFormElement | null {
+    return this.internals.form;
+  }
+  get labels(): NodeList {
+    return this.internals.labels;
+  }
+  get validity(): ValidityState {
+    return this.internals.validity;
+  }
+  checkValidity(): boolean {
+    return this.internals.checkValidity();
+  }
+  reportValidity(): boolean {
+    return this.internals.reportValidity();
+  }
+
+  /** Writes on, and resolves when it has: the text has been written, was stopped, or has failed. */
+  async write(): Promise<void> {
+    if (this.running || this.disabled) return;
+    const controller = (this.running = new AbortController());
+    const { signal } = controller;
+    const prompt = this.value;
+    let summary: GenerateSummary | null = null;
+    this.showRunning(true);
+    try {
+      const stopped = new Promise<never>((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason)),
+      );
+      const model = await Promise.race([this.lazy.load(), stopped]);
+      this.say("Writing…");
+      const call = { ...readCall(this), ...this.options, signal };
+      const onSummary = (end: GenerateSummary) => {
+        summary = end;
+        this.options.onSummary?.(end);
+      };
+      for await (const token of model.generate(prompt, { ...call, onSummary })) {
+        if (token.index === 0) this.add(token.text);
+        emit(this, "gpt2-token", token);
+      }
+      this.finish(prompt, summary);
+    } catch (error) {
+      if (signal.aborted) this.finish(prompt, null);
+      else this.fail(error);
+    } finally {
+      this.running = undefined;
+      this.showRunning(false);
+    }
+  }
+
+  /** Ends what is being written; what has been written stays. */
+  stop(): void {
+    this.running?.abort();
+  }
+
+  connectedCallback(): void {
+    adoptProperties(this, ["model", "prompt", "name", "value", "disabled"]);
+    this.lazy.keep();
+    this.nameField();
+    this.setValue();
+    this.loadWhenWanted();
+  }
+
+  disconnectedCallback(): void {
+    this.seen?.disconnect();
+    this.stop();
+    this.lazy.releaseSoon();
+  }
+
+  attributeChangedCallback(name: string, before: string | null, value: string | null): void {
+    if (before === value) return;
+    if (name === "prompt" && !this.isChanged) this.text.value = this.prompt;
+    if (name === "rows") this.text.rows = Number(value) || 6;
+    if (name === "label") this.nameField();
+    if (loadAttributes.includes(name) && before !== null) {
+      this.stop();
+      this.lazy.release();
+      this.say("");
+    }
+    if (name === "model" && this.isConnected) this.loadWhenWanted();
+    this.setValue();
+  }
+
+  formResetCallback(): void {
+    this.stop();
+    this.isChanged = false;
+    this.text.value = this.prompt;
+    this.setValue();
+  }
+
+  formDisabledCallback(isDisabled: boolean): void {
+    this.text.disabled = isDisabled;
+    this.button.disabled = isDisabled;
+    if (isDisabled) this.stop();
+  }
+
+  formStateRestoreCallback(state: string): void {
+    this.value = state;
+  }
+
+  private loadWhenWanted(): void {
+    const loading = this.getAttribute("loading") ?? "lazy";
+    this.seen?.disconnect();
+    if (this.model === "" || loading === "use") return;
+    const load = () => void this.lazy.load().catch((error: unknown) => this.isConnected && this.fail(error));
+    if (loading === "eager") return load();
+    this.seen = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      this.seen?.disconnect();
+      load();
+    });
+    this.seen.observe(this);
+  }
+
+  private add(text: string): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.text;
+    const isAtEnd = scrollTop + clientHeight > scrollHeight - 4;
+    this.text.value += text;
+    if (isAtEnd) this.text.scrollTop = this.text.scrollHeight;
+    this.setChanged();
+  }
+
+  private finish(prompt: string, summary: GenerateSummary | null): void {
+    const text = this.value.slice(prompt.length);
+    this.say(summary ? "" : "Stopped.");
+    this.written.textContent = text; // a field's changes are not read out
+    emit(this, "gpt2-done", { text, summary });
+  }
+
+  private fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.bar.classList.remove("busy");
+    this.lazy.forget(error);
+    this.say(`It did not work: ${message}`);
+    emit(this, "gpt2-error", { error });
+  }
+
+  private showProgress(progress: LoadProgress): void {
+    const { stage, loadedBytes, totalBytes } = progress;
+    emit(this, "gpt2-progress", progress);
+    this.bar.classList.toggle("busy", stage !== "ready");
+    if (totalBytes > 0) this.bar.value = loadedBytes / totalBytes;
+    else this.bar.removeAttribute("value");
+    if (stage === "ready") return this.running ? undefined : this.say("");
+    // Said once: the bar shows the rest.
+    this.say(totalBytes > 0 ? `Loading the model, ${megabytes(totalBytes)} MB` : "Loading the model");
+  }
+
+  private showRunning(isRunning: boolean): void {
+    this.button.textContent = isRunning ? "Stop" : "Write";
+    this.text.readOnly = isRunning;
+    this.text.setAttribute("aria-busy", String(isRunning));
+    if (isRunning) this.written.textContent = "";
+  }
+
+  private say(text: string): void {
+    if (this.status.textContent !== text) this.status.textContent = text;
+  }
+
+  /** A label of the element names no field inside it. */
+  private nameField(): void {
+    const labels = Array.from(this.labels, (label) => label.textContent?.trim() ?? "");
+    this.text.setAttribute(
+      "aria-label",
+      this.getAttribute("label") ?? (labels.join(" ") || "Text to write on from"),
+    );
+  }
+
+  private setChanged(): void {
+    this.isChanged = true;
+    this.setValue();
+  }
+
+  private setValue(): void {
+    this.internals.setFormValue(this.value);
+    const isMissing = this.hasAttribute("required") && this.value === "";
+    this.internals.setValidity(
+      { valueMissing: isMissing },
+      isMissing ? "Please fill in this field." : "",
+      this.text,
+    );
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "gpt2-writer": Gpt2Writer;
+  }
+}
