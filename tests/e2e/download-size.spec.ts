@@ -1,10 +1,20 @@
 // What a visitor downloads before any weights. It is measured here, where the build always comes first.
 import { expect, test } from "@playwright/test";
-import { downloadBytes } from "../../web/scripts/download-size.mjs";
+import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
 
 // A twentieth of the smallest peer's (`npm run bench:peers`) and 11 kB more, for exceptions.
 for (const variant of ["simd", "simd-relaxed", "threads", "threads-relaxed"]) {
   test(`${variant} and what loads it are at most 130 kB of gzip`, () => {
     expect(downloadBytes(variant)).toBeLessThan(130_000);
+  });
+}
+
+// What stands in an embedder's own bundle: the module, and the elements on top of it.
+for (const [file, most] of [
+  ["gpt2.js", 8000],
+  ["gpt2-element.js", 6000],
+] as const) {
+  test(`${file} is at most ${most / 1000} kB of gzip`, () => {
+    expect(gzipBytes(file)).toBeLessThanOrEqual(most);
   });
 }

@@ -15,6 +15,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
+import { customElementsManifest } from "./custom-elements.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -133,6 +134,8 @@ export async function buildPackage() {
   await buildOneFile(release);
   copyFileSync(join(root, "web/isolate.js"), join(packageFolder, "isolate.js"));
   copyTypes();
+  const manifest = JSON.stringify(customElementsManifest(), null, 2);
+  writeFileSync(join(packageFolder, "custom-elements.json"), `${manifest}\n`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPackage();

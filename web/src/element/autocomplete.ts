@@ -2,15 +2,13 @@
 import type { GenerateCall, LoadOptions } from "../client/index.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
 import { emit } from "./events.js";
+import { firstWord } from "./first-word.js";
 import { GhostText, ghostStyle, type Field } from "./ghost-text.js";
 import { Base, make, style, unseen } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
 
 /** Of a long text, its end: what is before it hardly changes how it goes on. */
 const mostLetters = 2000;
-
-/** The first word of a suggestion, with the space before it. */
-const firstWord = /^\s*(?:[\p{L}\p{N}\p{M}'’_]+|[^\s\p{L}\p{N}]+)/u;
 
 /**
  * Proposes, in a field of yours, how the text could go on, after a pause in typing: Tab takes it, Ctrl (on a Mac also
@@ -168,7 +166,7 @@ export class Gpt2Autocomplete extends Base {
     const isPlain = !ctrlKey && !altKey && !metaKey && !shiftKey;
     const isWord = key === "ArrowRight" && ctrlKey !== altKey && !metaKey && !shiftKey;
     if (key === "Tab" && isPlain) this.accept(this.suggestion);
-    else if (isWord) this.accept(firstWord.exec(this.suggestion)?.[0] ?? this.suggestion);
+    else if (isWord) this.accept(firstWord(this.suggestion));
     else if (key === "Escape" && isPlain) this.dismiss();
     else return;
     event.preventDefault();

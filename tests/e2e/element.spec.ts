@@ -1,0 +1,383 @@
+// <gpt2-writer> and <gpt2-autocomplete> in somebody's page.
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test, type Locator, type Page } from "@playwright/test";
+import { inPage, prompt } from "./model.js";
+
+const model = `model="models/demo/" variant="simd"`;
+
+/** Opens a page with this inside; every event of the elements is kept, as the document hears of it. */
+async function open(page: Page, body: string, style = ""): Promise<void> {
+  await page.route("**/element.html", (route) =>
+    route.fulfill({
+      contentType: "text/html",
+      body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Elements</title>
+        <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+        <style>body { font: 1rem/1.5 sans-serif } ${style}</style>
+        <script>
+          window.heard = [];
+          for (const name of ["progress", "token", "done", "error", "accept"])
+            document.addEventListener("gpt2-" + name, ({ type, detail, target }) =>
+              heard.push({ type, detail, from: target.id, message: detail.error?.message }));
+        </script>
+        <script type="module" src="gpt2-element.js"></script>
+        <body><main><h1>Elements</h1>${body}</main></body></html>`,
+    }),
+  );
+  await page.goto("./element.html");
+  await page.waitForFunction(() => customElements.get("gpt2-autocomplete"));
+}
+
+interface Heard {
+  type: string;
+  from: string;
+  message?: string;
+  detail: { text?: string; summary?: { finishReason: string } | null; stage?: string };
+}
+const heard = (page: Page, type: string) =>
+  page.evaluate(
+    (wanted) => (window as unknown as { heard: Heard[] }).heard.filter((event) => event.type === wanted),
+    type,
+  );
+const waitFor = (page: Page, type: string, count = 1) =>
+  expect
+    .poll(async () => (await heard(page, type)).length, { timeout: 30_000 })
+    .toBeGreaterThanOrEqual(count);
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const workers = (page: Page) => page.workers().filter((each) => each.url().includes("gpt2-worker")).length;
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+
+test.describe("gpt2-writer", () => {
+  const writer = (rest = "") =>
+    `<label for="w">A story</label><gpt2-writer id="w" name="story" ${model} prompt="${prompt}" ${rest}></gpt2-writer>`;
+
+  test("writes on, tells of it, is its form's value, and shifts nothing", async ({ page }) => {
+    await open(page, `<form>${writer('max-new-tokens="20" seed="5" temperature="1" top-k="0"')}</form>`);
+    await page.evaluate(() => {
+      const shifts: number[] = [];
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+      }).observe({ type: "layout-shift", buffered: true });
+      Object.assign(window, { shifts });
+    });
+    const field = page.getByRole("textbox", { name: "A story" });
+    await expect(field).toHaveValue(prompt);
+    const formValue = () =>
+      page.evaluate(() => new FormData(document.querySelector("form") ?? undefined).get("story"));
+    expect(await formValue()).toBe(prompt);
+    await button(page, "Write").click();
+    await waitFor(page, "gpt2-done");
+    const expected = await inPage(
+      page,
+      async ({ loadModel }, text) => {
+        const call = { maxNewTokens: 20, seed: 5, temperature: 1, topK: 0 };
+        return (await (await loadModel("models/demo/", { variant: "simd" })).complete(text, call)).text;
+      },
+      prompt,
+    );
+    await expect(field).toHaveValue(prompt + expected);
+    expect(await formValue()).toBe(prompt + expected);
+    const [done] = await heard(page, "gpt2-done");
+    expect(done).toMatchObject({
+      from: "w",
+      detail: { text: expected, summary: { finishReason: "length" } },
+    });
+    expect((await heard(page, "gpt2-token")).map(({ detail }) => detail.text).join("")).toBe(expected);
+    expect((await heard(page, "gpt2-progress")).at(-1)?.detail.stage).toBe("ready");
+    expect(await page.locator("gpt2-writer [aria-live]").textContent()).toBe(expected);
+    expect(await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)).toEqual([]);
+    await page.evaluate(() => document.querySelector("form")?.reset());
+    await expect(field).toHaveValue(prompt);
+    expect(await formValue()).toBe(prompt);
+  });
+
+  test("is stopped by its button, from the keyboard alone, and by leaving", async ({ page }) => {
+    await open(page, writer('max-new-tokens="4000"'));
+    await page.evaluate(() =>
+      Object.assign(document.querySelector("#w") ?? {}, { options: { ignoreEos: true } }),
+    );
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type(" a");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await waitFor(page, "gpt2-token", 3);
+    await expect(page.getByRole("textbox")).toHaveAttribute("readonly", "");
+    await page.keyboard.press("Enter");
+    await waitFor(page, "gpt2-done");
+    const [done] = await heard(page, "gpt2-done");
+    expect(done?.detail.summary).toBeNull();
+    expect(await page.getByRole("textbox").inputValue()).toBe(`${prompt} a${done?.detail.text}`);
+    await expect(page.getByRole("status")).toHaveText("Stopped.");
+    await button(page, "Write").click();
+    await waitFor(page, "gpt2-token", (await heard(page, "gpt2-token")).length + 3);
+    await page.evaluate(() => document.querySelector("#w")?.remove());
+    await expect.poll(() => workers(page)).toBe(0); // it lingers for a second
+  });
+
+  test("says what did not work, and works when it is tried again", async ({ page }) => {
+    let isThere = false;
+    await page.route("**/models/demo/config.json", (route) =>
+      isThere ? route.continue() : route.fulfill({ status: 503 }),
+    );
+    await open(page, writer('max-new-tokens="3" loading="use"'));
+    await button(page, "Write").click();
+    await waitFor(page, "gpt2-error");
+    const [error] = await heard(page, "gpt2-error");
+    expect(error?.message).toMatch(/^cannot fetch .*config\.json: the host answered 503/);
+    await expect(page.getByRole("status")).toHaveText(`It did not work: ${error?.message}`);
+    isThere = true;
+    await button(page, "Write").click();
+    await waitFor(page, "gpt2-done");
+    await expect(page.getByRole("status")).toHaveText("");
+    await page.evaluate(() => document.querySelector("#w")?.setAttribute("temperature", "warm"));
+    await button(page, "Write").click();
+    await expect(page.getByRole("status")).toHaveText(
+      "It did not work: temperature is NaN, expected a finite number",
+    );
+  });
+
+  test("loads when it is seen, and all that load alike have one worker", async ({ page }) => {
+    const another = `<gpt2-writer id="v" label="Another" ${model} loading="use"></gpt2-writer>`;
+    const letter = `<textarea id="t" aria-label="Letter"></textarea><gpt2-autocomplete for="t" ${model}></gpt2-autocomplete>`;
+    await open(page, `<div class="high"></div>${writer()}${another}${letter}`, ".high { height: 3000px }");
+    await page.waitForTimeout(300); // nothing is to happen
+    expect(workers(page)).toBe(0);
+    await page.locator("#w").scrollIntoViewIfNeeded();
+    await waitFor(page, "gpt2-progress");
+    await page.locator("#t").focus();
+    await page.locator("#v").getByRole("button").click();
+    await waitFor(page, "gpt2-done");
+    await expect
+      .poll(async () => new Set((await heard(page, "gpt2-progress")).map(({ from }) => from)).size)
+      .toBe(3);
+    expect(workers(page)).toBe(1);
+    await page.evaluate(() => document.querySelectorAll("gpt2-writer").forEach((each) => each.remove()));
+    await page.waitForTimeout(1500); // longer than a model lingers
+    expect(workers(page)).toBe(1); // the autocomplete has it still
+    await page.evaluate(() => document.querySelector("gpt2-autocomplete")?.remove());
+    await expect.poll(() => workers(page)).toBe(0);
+  });
+
+  test("is a control of its form: disabled with its fieldset, required, focused by its label", async ({
+    page,
+  }) => {
+    await open(
+      page,
+      `<form><fieldset><label for="w">A story</label>
+        <gpt2-writer id="w" name="story" ${model} loading="use" required></gpt2-writer></fieldset></form>`,
+    );
+    const state = () =>
+      page.evaluate(() => {
+        const form = document.querySelector("form");
+        return [form?.checkValidity(), form && new FormData(form).get("story")];
+      });
+    expect(await state()).toEqual([false, ""]);
+    await page.getByText("A story").click();
+    await page.keyboard.type("Hello");
+    expect(await state()).toEqual([true, "Hello"]);
+    await page.evaluate(() => document.querySelector("fieldset")?.setAttribute("disabled", ""));
+    await expect(button(page, "Write")).toBeDisabled();
+    await expect(page.getByRole("textbox")).toBeDisabled();
+    expect(await state()).toEqual([true, null]);
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`axe finds nothing in ${colorScheme}, idle, writing and with an error`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme });
+      await open(page, writer('max-new-tokens="4000" ignore-eos'));
+      expect(await axe(page)).toEqual([]);
+      await button(page, "Write").click();
+      await waitFor(page, "gpt2-token");
+      expect(await axe(page)).toEqual([]);
+      await page.evaluate(() => document.querySelector("#w")?.setAttribute("model", "none/"));
+      await waitFor(page, "gpt2-error");
+      expect(await axe(page)).toEqual([]);
+    });
+  }
+});
+
+test.describe("gpt2-autocomplete", () => {
+  const field = `<label for="t">A letter</label><textarea id="t" rows="4" style="width: 20rem"></textarea>
+    <gpt2-autocomplete for="t" ${model} delay="20" max-new-tokens="6"></gpt2-autocomplete>
+    <button>Next</button>`;
+  const ghostOf = (page: Page): Locator => page.locator("gpt2-autocomplete .ghost");
+  const typed = "Tom and Sue went";
+
+  /** What is proposed after `text` is typed. */
+  async function propose(page: Page, text = typed): Promise<string> {
+    if (text) await page.locator("#t").fill(text.slice(0, -1));
+    if (text) await page.locator("#t").press(text.slice(-1)); // as a user has it: the last letter is a key
+    await expect(ghostOf(page)).toHaveText(/\S/, { timeout: 30_000 });
+    return (await ghostOf(page).textContent()) ?? "";
+  }
+
+  test("proposes after a pause: Tab takes it, Ctrl+Right a word, Esc none of it", async ({ page }) => {
+    await open(page, field);
+    const text = page.locator("#t");
+    const whole = await propose(page);
+    expect(whole).toMatch(/^ \w+ \w+/);
+    await expect(page.locator("gpt2-autocomplete [aria-live=polite]")).toHaveText(
+      `Suggestion: ${whole.trim()}. Tab takes it, Escape dismisses it.`,
+    );
+    await expect(text).toHaveValue(typed);
+    expect(await axe(page)).toEqual([]);
+
+    // A word of it, and the letters that are typed, leave the rest.
+    const [word = ""] = /^\s*\w+/.exec(whole) ?? [];
+    await page.keyboard.press("Control+ArrowRight");
+    await expect(text).toHaveValue(typed + word);
+    expect(await ghostOf(page).textContent()).toBe(whole.slice(word.length));
+    await page.keyboard.type(whole.slice(word.length, word.length + 2));
+    expect(await ghostOf(page).textContent()).toBe(whole.slice(word.length + 2));
+
+    await page.keyboard.press("Tab");
+    await expect(text).toHaveValue(typed + whole);
+    await expect(text).toBeFocused();
+    expect((await heard(page, "gpt2-accept")).map(({ detail }) => detail.text)).toEqual([
+      word,
+      whole.slice(word.length + 2),
+    ]);
+    await page.keyboard.press("Control+z"); // as if it had been typed
+    await expect(text).not.toHaveValue(typed + whole);
+
+    await text.fill("");
+    await propose(page);
+    await page.keyboard.press("Escape");
+    await expect(ghostOf(page)).toHaveText("");
+    await expect(page.locator("gpt2-autocomplete [aria-live]")).toHaveText("");
+    await expect(text).toHaveValue(typed);
+  });
+
+  test("touches no key while it proposes nothing", async ({ page }) => {
+    await open(page, `<dialog open>${field}</dialog>`);
+    await page.evaluate(() => {
+      const keys: string[] = [];
+      document.addEventListener("keydown", ({ key, defaultPrevented }) =>
+        keys.push(`${key} ${defaultPrevented}`),
+      );
+      Object.assign(window, { keys });
+    });
+    const text = page.locator("#t");
+    await text.fill("One two");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Control+ArrowRight");
+    expect(await text.evaluate((each: HTMLTextAreaElement) => each.selectionStart)).toBeGreaterThan(2);
+    await page.keyboard.press("Tab");
+    await expect(button(page, "Next")).toBeFocused();
+    const keys = await page.evaluate(() => (window as unknown as { keys: string[] }).keys);
+    expect(keys).toEqual(["Escape false", "Home false", "Control false", "ArrowRight false", "Tab false"]);
+    // And where it does, only its own: a modified Tab moves on, as ever.
+    await text.fill("");
+    await propose(page);
+    await page.keyboard.press("Shift+Tab");
+    await expect(text).not.toBeFocused();
+    await expect(ghostOf(page)).toHaveText("");
+  });
+
+  test("gives way to the caret, and to what is composed", async ({ page }) => {
+    await open(page, field);
+    const text = page.locator("#t");
+    await propose(page);
+    await page.keyboard.press("ArrowLeft");
+    await expect(ghostOf(page)).toHaveText("");
+    await page.keyboard.press("End");
+
+    await text.fill("");
+    await propose(page);
+    const ime = await page.context().newCDPSession(page);
+    await ime.send("Input.imeSetComposition", { text: "に", selectionStart: 1, selectionEnd: 1 });
+    await expect(ghostOf(page)).toHaveText("");
+    const before = (await heard(page, "gpt2-done")).length;
+    await ime.send("Input.imeSetComposition", { text: "にほ", selectionStart: 2, selectionEnd: 2 });
+    await page.waitForTimeout(300); // many times its delay: nothing is to happen
+    expect((await heard(page, "gpt2-done")).length).toBe(before);
+    await expect(text).toHaveValue(`${typed}にほ`);
+    await ime.send("Input.insertText", { text: "日本" });
+    await expect(text).toHaveValue(`${typed}日本`);
+    await text.fill("");
+    await propose(page); // it goes on afterwards
+  });
+
+  test("draws where the text would stand, wherever the field is scrolled", async ({ page }) => {
+    await open(
+      page,
+      `<div class="scroller"><div class="high"></div>${field}</div><div class="high"></div>`,
+      `.high { height: 400px } .scroller { position: relative; height: 500px; overflow: auto }
+       textarea { font: italic 17px/1.7 serif; letter-spacing: 1px; padding: 7px 11px; border: 3px solid; margin: 9px }`,
+    );
+    const lines = `${"One day they saw a big dog. ".repeat(9)}${typed}`;
+    await page.locator("#t").fill(lines);
+    await propose(page, "");
+    const apart = () =>
+      page.evaluate(() => {
+        const text = document.querySelector("textarea");
+        const overlay = document.querySelector("gpt2-autocomplete")?.shadowRoot?.querySelector(".overlay");
+        if (!text || !overlay) throw new Error("there is no overlay");
+        const [a, b] = [text.getBoundingClientRect(), overlay.getBoundingClientRect()];
+        const ends = overlay.querySelector(".ghost")?.getBoundingClientRect();
+        return {
+          left: b.left - a.left - text.clientLeft,
+          top: b.top - a.top - text.clientTop,
+          isInside: (ends?.top ?? 0) >= a.top && (ends?.top ?? 0) <= a.bottom,
+          height: (overlay.firstElementChild?.clientHeight ?? 0) - text.scrollHeight,
+        };
+      });
+    const right = { left: 0, top: 0, isInside: true };
+    expect(await apart()).toMatchObject(right);
+    for (const scroll of [
+      () => page.evaluate(() => document.querySelector(".scroller")?.scrollBy(0, 60)),
+      () => page.evaluate(() => scrollBy(0, 45)),
+      () => page.locator("#t").evaluate((each: HTMLTextAreaElement) => void (each.style.width = "15rem")),
+    ]) {
+      await scroll();
+      await expect.poll(async () => (({ left, top }) => [left, top])(await apart())).toEqual([0, 0]);
+    }
+    await page.keyboard.press("Tab");
+    await expect(ghostOf(page)).toHaveText("");
+    // Laid out alike: with the ghost's text in the field, its lines are as high as the overlay said.
+    await page.locator("#t").fill(`One day they saw a big dog. ${typed}`);
+    await propose(page, "");
+    const shown = await page.evaluate(
+      () =>
+        document.querySelector("gpt2-autocomplete")?.shadowRoot?.querySelector(".overlay > div")
+          ?.clientHeight,
+    );
+    await page.locator("#t").press("Tab");
+    const taken = await page.locator("#t").evaluate((each: HTMLTextAreaElement) => {
+      each.rows = 1;
+      return each.scrollHeight;
+    });
+    expect(shown).toBeGreaterThan(60); // more lines than one
+    expect(taken).toBe(shown);
+  });
+
+  test("finds its field when that comes later, and in an input", async ({ page }) => {
+    await open(
+      page,
+      `<gpt2-autocomplete for="t" ${model} delay="20" max-new-tokens="4"></gpt2-autocomplete>`,
+    );
+    await page.evaluate(() => {
+      const input = Object.assign(document.createElement("input"), { id: "t", ariaLabel: "Line" });
+      document.querySelector("main")?.append(input);
+    });
+    const whole = await propose(page, `${typed} `);
+    expect(whole).toMatch(/^\w/); // the space is there already
+    await page.keyboard.press("Tab");
+    await expect(page.locator("#t")).toHaveValue(`${typed} ${whole}`);
+  });
+
+  test("tells of what went wrong, once a focus", async ({ page }) => {
+    await open(
+      page,
+      `<input id="t" aria-label="Line"><gpt2-autocomplete for="t" model="none/"></gpt2-autocomplete>`,
+    );
+    const logged: string[] = [];
+    page.on("console", (message) => void (message.text().includes("none/") && logged.push(message.text())));
+    await page.locator("#t").focus();
+    await waitFor(page, "gpt2-error");
+    expect((await heard(page, "gpt2-error"))[0]?.message).toContain("cannot fetch");
+    await expect.poll(() => logged.length).toBeGreaterThan(0);
+  });
+});

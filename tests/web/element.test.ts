@@ -1,0 +1,112 @@
+// What of the elements needs no browser: tests/e2e/element.spec.ts has the rest.
+import { describe, expect, it, vi } from "vitest";
+import { readCall, readLoadOptions } from "../../web/src/element/attributes.js";
+import { firstWord } from "../../web/src/element/first-word.js";
+import { customElementsManifest } from "../../web/scripts/custom-elements.mjs";
+
+vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: TypeError }));
+const load = vi.hoisted(() => vi.fn());
+const { LazyModel } = await import("../../web/src/element/lazy-model.js");
+
+const withAttributes = (attributes: Record<string, string>) =>
+  ({ getAttribute: (name: string) => attributes[name] ?? null }) as unknown as Element;
+
+it("imported on a server, they define nothing, and do not fail", async () => {
+  const before = Object.keys(globalThis).join();
+  const elements = await import("../../web/src/element/index.js");
+  expect(Object.keys(elements).sort()).toEqual(["Gpt2Autocomplete", "Gpt2Writer"]);
+  expect(Object.keys(globalThis).join()).toBe(before);
+});
+
+it("attributes are options, and what is no number is not hidden", () => {
+  expect(
+    readCall(withAttributes({ "max-new-tokens": "5", "top-k": "0", temperature: "warm", stop: "\n" })),
+  ).toEqual({ maxNewTokens: 5, topK: 0, temperature: NaN, stop: "\n" });
+  expect(readLoadOptions(withAttributes({ threads: "2", "base-url": "x/" }))).toEqual({
+    threads: 2,
+    baseUrl: "x/",
+  });
+});
+
+it.each([
+  [" to the park", " to"],
+  ["ing. They", "ing"],
+  [". They", "."],
+  [", and", ","],
+  [" don't go", " don't"],
+  [" l’été est", " l’été"],
+  ['"Hello', '"'],
+  [" 3.5", " 3"],
+  ["\n\nThe end", "\n\nThe"],
+  [" ", " "],
+])("the first word of %j is %j", (text, word) => {
+  expect(firstWord(text)).toBe(word);
+});
+
+describe("an element's model", () => {
+  const make = () => {
+    const dispose = vi.fn(async () => {});
+    load.mockReset().mockImplementation(async () => ({ dispose }));
+    const lazy = new LazyModel(
+      () => ({ url: "m", options: {} }),
+      () => {},
+    );
+    return { lazy, dispose };
+  };
+
+  it("is loaded once, and disposed of when it is released", async () => {
+    const { lazy, dispose } = make();
+    expect(await lazy.load()).toBe(await lazy.load());
+    expect(load).toHaveBeenCalledTimes(1);
+    lazy.release();
+    await vi.waitFor(() => expect(dispose).toHaveBeenCalledTimes(1));
+    await lazy.load();
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
+  it("outlives a moment without its element", async () => {
+    vi.useFakeTimers();
+    const { lazy, dispose } = make();
+    await lazy.load();
+    lazy.releaseSoon();
+    lazy.keep();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(dispose).not.toHaveBeenCalled();
+    lazy.releaseSoon();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(dispose).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+  });
+
+  it("that could not be loaded, or died, is loaded anew; one that was asked too much is not", async () => {
+    const { lazy } = make();
+    load.mockRejectedValueOnce(new Error("404"));
+    await expect(lazy.load()).rejects.toThrow("404");
+    await lazy.load();
+    expect(load).toHaveBeenCalledTimes(2);
+    lazy.forget(new RangeError("topK"));
+    await lazy.load();
+    expect(load).toHaveBeenCalledTimes(2);
+    lazy.forget(new TypeError("stands for a WorkerError"));
+    await lazy.load();
+    expect(load).toHaveBeenCalledTimes(3);
+  });
+});
+
+it("custom-elements.json says what every attribute, event, part and property is for", () => {
+  const { declarations } = customElementsManifest().modules[0] ?? {};
+  const elements = new Map(declarations?.map((each) => [each.tagName, each]));
+  expect([...elements.keys()]).toEqual(["gpt2-writer", "gpt2-autocomplete"]);
+  const names = (list?: { name: string }[]) => list?.map(({ name }) => name).sort();
+  const writer = elements.get("gpt2-writer");
+  expect(names(writer?.events)).toEqual(
+    ["change", "gpt2-done", "gpt2-error", "gpt2-progress", "gpt2-token", "input"].sort(),
+  );
+  expect(names(writer?.cssParts)).toEqual(["button", "footer", "progress", "status", "text"]);
+  expect(names(writer?.attributes)).toEqual(expect.arrayContaining(["model", "prompt", "max-new-tokens"]));
+  expect(names(writer?.members)).toEqual(expect.arrayContaining(["value", "write", "stop"]));
+  for (const { attributes, events, cssParts, cssProperties } of elements.values()) {
+    for (const { name, description } of [...attributes, ...events, ...cssParts, ...cssProperties])
+      expect(description, name).toMatch(/\w/);
+  }
+});

@@ -1,0 +1,39 @@
+// custom-elements.json: what editors and catalogues know of the elements, from their doc comments.
+import { create, ts } from "@custom-elements-manifest/analyzer/src/browser-entrypoint.js";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const sources = resolve(import.meta.dirname, "../src/element");
+/** Where the package has them. */
+const path = "build/package/gpt2-element.js";
+const files = ["writer.ts", "autocomplete.ts"];
+
+const isPublic = ({ privacy = "public", static: isStatic, name }) =>
+  privacy === "public" && !isStatic && !/Callback$/.test(name);
+
+/** The manifest, as https://github.com/webcomponents/custom-elements-manifest has it. */
+export function customElementsManifest() {
+  const modules = files.map((file) =>
+    ts.createSourceFile(file, readFileSync(join(sources, file), "utf8"), ts.ScriptTarget.ES2022, true),
+  );
+  const analysed = create({ modules, plugins: [], dev: false });
+  const elements = analysed.modules
+    .flatMap(({ declarations }) => declarations)
+    .filter(({ customElement }) => customElement)
+    .map(({ members, attributes, ...rest }) => ({
+      ...rest,
+      // Attributes that are only observed stand here once more, without a word.
+      attributes: attributes.filter(({ description }) => description),
+      members: members.filter(isPublic),
+    }));
+  const declaration = (name) => ({ name, module: path });
+  const exports = elements.flatMap(({ name, tagName }) => [
+    { kind: "js", name, declaration: declaration(name) },
+    { kind: "custom-element-definition", name: tagName, declaration: declaration(name) },
+  ]);
+  return {
+    schemaVersion: analysed.schemaVersion,
+    readme: "README.md",
+    modules: [{ kind: "javascript-module", path, declarations: elements, exports }],
+  };
+}
