@@ -23,9 +23,15 @@ test("the tarball holds module, worker, engines, types and maps, and neither pag
       "LICENSE",
       "README.md",
       "package.json",
-      ...["gpt2.js", "gpt2.js.map", "gpt2.d.ts", "isolate.js", "gpt2-worker.js"].map(
-        (name) => `build/package/${name}`,
-      ),
+      ...[
+        "gpt2.js",
+        "gpt2.js.map",
+        "gpt2.d.ts",
+        "gpt2-element.js",
+        "gpt2-openai.js",
+        "custom-elements.json",
+      ].map((name) => `build/package/${name}`),
+      ...["isolate.js", "gpt2-worker.js"].map((name) => `build/package/${name}`),
       ...variants.flatMap((name) =>
         [".js", ".wasm"].map((type) => `build/package/engine/gpt2-${name}${type}`),
       ),
@@ -79,6 +85,8 @@ test("imported in Node, as by a server that renders pages, it does nothing and d
   const code = `
     const before = Object.keys(globalThis).join();
     const { loadModel, LoadError } = await import("gpt2-wasm");
+    await import("gpt2-wasm/element");
+    await import("gpt2-wasm/openai");
     const { default: { version } } = await import("gpt2-wasm/package.json", { with: { type: "json" } });
     const found = ["worker", "isolate", "engine/gpt2-simd.wasm", "engine/gpt2-threads.js"].map((path) =>
       import.meta.resolve("gpt2-wasm/" + path).split("/").at(-1));

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
 import { addModels, expectStory, makeApp, root, run, startServer } from "./app.js";
 
@@ -13,6 +13,17 @@ test("an import map, on a host with the headers and below a sub-path", async ({ 
   const folder = makeApp("import-map");
   const host = await serve(true, { "/some/where/models/": join(root, "web/models"), "/some/where/": folder });
   await expectStory(page, `${host.origin}/some/where/`, "threads-relaxed");
+  await host.close();
+});
+
+test("the elements, with no script of one's own", async ({ page }) => {
+  const host = await serve(true, { ...models, "/": makeApp("element") });
+  await page.goto(host.origin);
+  await page.getByRole("button", { name: "Write" }).click();
+  const story = page.getByRole("textbox", { name: "A story" });
+  await expect(story).toHaveValue(/^Once upon a time(\W+\w+){10}/, { timeout: 30_000 });
+  await page.getByRole("textbox", { name: /^A letter/ }).pressSequentially("Tom and Sue went");
+  await expect(page.locator("gpt2-autocomplete .ghost")).toHaveText(/\w/, { timeout: 30_000 });
   await host.close();
 });
 
