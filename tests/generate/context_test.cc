@@ -66,6 +66,9 @@ TEST(Context, ChecksIdsAgainstTheVocabulary) {
 TEST(Context, CountsTheBytesOfEverySequence) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::size_t alone = model.context->bytes();
+  const std::size_t scratch = Scratch::Create(model.context->config()).value().bytes();
+  const std::size_t logits = Context::kLogitRows * 160 * sizeof(float);
+  EXPECT_EQ(alone, scratch + logits + model.context->sequence().bytes());
   ASSERT_TRUE(model.context->SetSequences(3).ok());
   EXPECT_EQ(model.context->bytes(), alone + 2 * model.context->sequence().bytes());
   // Two layers of four heads, keys and values, 64 positions (whole blocks) of 16 floats.

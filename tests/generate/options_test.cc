@@ -53,11 +53,8 @@ TEST(Options, FlagsSetTheirField) {
     flag.set(on, true);
     flag.set(off, false);
   }
-  const GenerateOptions fallback;
-  const std::map<std::string_view, bool> expected = {{"lookup", fallback.lookup},
-                                                     {"ignoreEos", fallback.ignore_eos},
-                                                     {"strict", fallback.strict},
-                                                     {"allowSpecial", fallback.allow_special}};
+  const std::map<std::string_view, bool> expected = {
+      {"lookup", true}, {"ignoreEos", false}, {"strict", false}, {"allowSpecial", false}};
   for (const FlagOption& flag : FlagOptions()) EXPECT_EQ(flag.is_on, expected.at(flag.name));
   EXPECT_TRUE(on.lookup && on.ignore_eos && on.strict && on.allow_special);
   EXPECT_FALSE(off.lookup || off.ignore_eos || off.strict || off.allow_special);

@@ -334,6 +334,22 @@ struct SoftmaxStatsCheck {
 #endif
 #include "engine/kernels/kernels.inc"
 
+TEST(QuantizeRow, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFiniteEither) {
+  for (const KernelTable* table : KernelTables()) {
+    for (const float odd : {NAN, INFINITY, -INFINITY}) {
+      std::vector<float> x(2 * kGroup, 1.0f);
+      x[5] = odd;
+      std::vector<std::int8_t> codes(x.size(), 99);
+      float scales[2];
+      CodeSums sums[2];
+      table->QuantizeRow(x.data(), x.size(), codes.data(), scales, sums);
+      EXPECT_FALSE(std::isfinite(scales[0])) << table->name;
+      EXPECT_EQ(scales[1], 1.0f / 127) << table->name;
+      for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(codes[i], i < kGroup ? 0 : 127) << i;
+    }
+  }
+}
+
 TEST(Attention, AgreesWithItsTwinWhereEveryScoreIsInfinite) {
   constexpr std::size_t kDim = 4;
   for (const float key : {INFINITY, -INFINITY}) {
