@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { FaultyHost } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
+import { withTrap } from "./trap.js";
 
 let host: FaultyHost;
 test.beforeEach(async () => {
@@ -305,3 +306,38 @@ test.describe("with features taken away", () => {
     });
   }
 });
+
+for (const variant of ["simd", "threads"] as const) {
+  test(`an engine that traps is never called again: ${variant}`, async ({ page }) => {
+    const read = (name: string) => readFileSync(resolve(root, "web/dist/engine", name));
+    // Emscripten shortens the names of exports.
+    const step = /_gpt2_step=\w+\.(\w+)/.exec(read(`gpt2-${variant}.js`).toString())?.[1] ?? "";
+    const trapping = withTrap(read(`gpt2-${variant}.wasm`), step);
+    host.answer(/gpt2-[a-z-]+\.wasm$/, (response) => {
+      response.writeHead(200, { "Content-Type": "application/wasm" }).end(trapping);
+    });
+    await page.goto(host.page);
+    const found = await inPage(
+      page,
+      async ({ loadModel }, options) => {
+        const told = async (request: Promise<unknown>) =>
+          request.then(
+            () => "settled",
+            (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
+          );
+        const model = await loadModel("models/demo/", options);
+        const ids = await told(model.tokenize("One day"));
+        const first = await told(model.complete("One day", { maxNewTokens: 3 }));
+        const then = await told(model.tokenize("One day"));
+        await model.dispose();
+        const next = await loadModel("models/demo/", options);
+        return { ids, first, then, next: await told(next.tokenize("One day")) };
+      },
+      { variant, threads: variant === "simd" ? 1 : 2 },
+    );
+    expect(found.ids).toBe("settled");
+    expect(found.first).toMatch(/^worker-died: the engine failed \(unreachable/);
+    expect(found.then).toMatch(/^worker-died: .*the model must be loaded again$/);
+    expect(found.next).toBe("settled");
+  });
+}

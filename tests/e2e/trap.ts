@@ -1,0 +1,67 @@
+// A build of the engine in which a function traps: a bug, as WebAssembly shows it.
+
+const unreachable = 0x00;
+const nop = 0x01;
+const end = 0x0b;
+const sections = { export: 7, code: 10 };
+
+/** Reads WebAssembly's binary format: https://webassembly.github.io/spec/core/binary/ */
+class Reader {
+  constructor(
+    private readonly bytes: Uint8Array,
+    public at: number,
+  ) {}
+  byte(): number {
+    return this.bytes[this.at++] ?? 0;
+  }
+  /** LEB128, unsigned. */
+  number(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+  }
+  skip(length: number): void {
+    this.at += length;
+  }
+  name(): string {
+    const length = this.number();
+    this.skip(length);
+    return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
+  }
+}
+
+/** A copy of `wasm`, whose exported function `name` traps as soon as it is called. */
+export function withTrap(wasm: Uint8Array, name: string): Uint8Array {
+  const bytes = wasm.slice();
+  const imported = WebAssembly.Module.imports(new WebAssembly.Module(wasm as BufferSource));
+  const firstOfCode = imported.filter(({ kind }) => kind === "function").length;
+  let target: number | undefined;
+  for (const reader = new Reader(bytes, 8); reader.at < bytes.length;) {
+    const id = reader.byte();
+    const size = reader.number();
+    const next = reader.at + size;
+    if (id === sections.export) {
+      for (let left = reader.number(); left > 0; --left) {
+        const exported = reader.name();
+        const kind = reader.byte();
+        const index = reader.number();
+        if (kind === 0 && exported === name) target = index - firstOfCode;
+      }
+    }
+    if (id === sections.code && target !== undefined) {
+      reader.number();
+      for (let skipped = 0; skipped < target; ++skipped) reader.skip(reader.number());
+      const length = reader.number();
+      // No locals; what remains of the body is never reached.
+      bytes.set([0, unreachable], reader.at);
+      bytes.fill(nop, reader.at + 2, reader.at + length - 1);
+      bytes[reader.at + length - 1] = end;
+      return bytes;
+    }
+    reader.at = next;
+  }
+  throw new Error(`there is no exported function "${name}"`);
+}
