@@ -1,0 +1,98 @@
+// Loading a model, and what it is.
+#include <optional>
+
+#include "engine/api/engine.h"
+#include "engine/api/options_json.h"
+#include "engine/api/requests.h"
+#include "engine/format/config_json.h"
+#include "engine/format/vocabulary_files.h"
+#include "engine/generate/thread_tuner.h"
+
+namespace gpt2 {
+namespace {
+
+// "q8" or "f32" where `options` ask for one.
+Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
+  using Format = std::optional<KvFormat>;
+  GPT2_ASSIGN(const ParsedJson json, ParseRequest(options, "the load options"));
+  GPT2_TRY(CheckNames(*json, "the load options", {"kv"}));
+  const Json* const kv = FindMember(*json, "kv");
+  if (kv == nullptr || kv->is_null()) return Format();
+  if (IsText(*kv, "q8")) return Format(KvFormat::kQ8);
+  if (IsText(*kv, "f32")) return Format(KvFormat::kF32);
+  return Misuse("kv is " + Shown(*kv) + ", expected \"q8\" or \"f32\"");
+}
+
+Status NeedLoad(const Gpt2Engine& engine) {
+  if (engine.load_error) return *engine.load_error;
+  if (!engine.reader) return Misuse("no load has begun");
+  return Done{};
+}
+
+}  // namespace
+
+Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
+                 std::string_view merges, std::string_view options, JsonWriter& out) {
+  Unload(engine);
+  engine.load_error.reset();
+  GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
+  GPT2_ASSIGN(engine.kv_format, ReadKvFormat(options));
+  if (!vocab.empty() || !merges.empty()) {
+    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges, config.config.vocab_size));
+  }
+  // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
+  const bool is_hub = config.weights == StoredWeights::kHub;
+  engine.reader.emplace(config, is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
+  out.Open('{').Close('}');
+  return Done{};
+}
+
+Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes, JsonWriter& out) {
+  GPT2_TRY(NeedLoad(engine));
+  GPT2_TRY(engine.reader->Feed(bytes));
+  out.Open('{').Close('}');
+  return Done{};
+}
+
+Status Info(const Gpt2Engine& engine, JsonWriter& out) {
+  GPT2_TRY(NeedModel(engine));
+  const Weights& weights = *engine.weights;
+  const Config& c = weights.config;
+  out.Open('{').Key("config").Open('{');
+  out.Member("nEmbd", c.n_embd).Member("nHead", c.n_head).Member("nLayer", c.n_layer);
+  out.Member("nPositions", c.n_positions).Member("nInner", c.n_inner);
+  out.Member("vocabSize", c.vocab_size).Key("eosTokenId");
+  if (c.eos_token_id) {
+    out.Value(*c.eos_token_id);
+  } else {
+    out.Null();
+  }
+  out.Member("tieWordEmbeddings", c.tie_word_embeddings).Close('}');
+  out.Member("parameters", weights.parameter_count);
+  out.Member("weights", std::string_view(WeightFormatName(weights.format())));
+  out.Member("kv", std::string_view(*engine.kv_format == KvFormat::kQ8 ? "q8" : "f32"));
+  out.Member("weightBytes", weights.bytes).Member("contextBytes", engine.context->bytes());
+  out.Member("threads", engine.pool.threads());
+  out.Member("kernels", std::string_view(BestKernels().name));
+  out.Member("hasTokenizer", engine.tokenizer.has_value()).Close('}');
+  return Done{};
+}
+
+Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
+  GPT2_TRY(NeedLoad(engine));
+  GPT2_ASSIGN(engine.weights, engine.reader->Finish());
+  engine.reader.reset();
+  if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
+  GPT2_ASSIGN(engine.context,
+              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
+  return Info(engine, out);
+}
+
+Status Tune(Gpt2Engine& engine, JsonWriter& out) {
+  GPT2_TRY(NeedModel(engine));
+  EndWork(engine);
+  out.Open('{').Member("threads", TuneThreads(*engine.context)).Close('}');
+  return Done{};
+}
+
+}  // namespace gpt2
