@@ -14,6 +14,7 @@ const usage = `npm run mutate -- [options]
   --count N     how many that compile (default 300)
   --skip N      not the first N of them: where an earlier run with the same seed ended
   --only PATH   only in files that begin so: engine/text, weights_tools/quantizer.cc; may be given again
+  --most-objects N  not those in headers that more than N objects are compiled from: such a fault takes minutes
   --replay ID   only this fault; may be given again; "survivors" stands for those of the last run
   --workers N   faults at once (default 1)
   --list        prints the faults without planting them`;
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     count: { type: "string", default: "300" },
     skip: { type: "string", default: "0" },
     only: { type: "string", multiple: true, default: [""] },
+    "most-objects": { type: "string", default: "Infinity" },
     replay: { type: "string", multiple: true },
     workers: { type: "string", default: "1" },
     list: { type: "boolean", default: false },
@@ -73,7 +75,9 @@ async function work(slot) {
   while (next < queue.length && results.filter(Boolean).length < count) {
     const index = next++;
     const fault = queue[index];
-    const killer = await findKiller(fault, new FaultyPrograms(workspace, fault, slot), tests);
+    const programs = new FaultyPrograms(workspace, fault, slot);
+    if (programs.affected.length > Number(values["most-objects"])) continue;
+    const killer = await findKiller(fault, programs, tests);
     if (killer === null) continue; // does not compile: does not count
     results[index] = { ...fault, killer };
     printFault(killer === undefined ? "SURVIVED" : "killed", fault, killer);
