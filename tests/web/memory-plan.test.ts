@@ -1,0 +1,88 @@
+// The estimate, term by term: what each number of config.json adds to it.
+import { describe, expect, it } from "vitest";
+import { planMemory } from "../../web/src/worker/memory-plan.js";
+
+type Kv = "q8" | "f32" | undefined;
+const page = 65536;
+const megabyte = 1024 * 1024;
+const stored = (weights: unknown) => ({ quantization_config: { weights } });
+
+/** Bytes that are planned for, to a page. */
+function initial(config: unknown, weightBytes = 0, kv: Kv = undefined): number {
+  return planMemory(config, weightBytes, kv).initial * page;
+}
+/** What `more` of the config adds to a plan for q8 weights. */
+function added(more: object, kv: Kv = undefined, weights: unknown = "q8"): number {
+  return initial({ ...stored(weights), ...more }, 0, kv) - initial(stored(weights), 0, kv);
+}
+const expectAbout = (bytes: number, expected: number) =>
+  expect(Math.abs(bytes - expected), `${bytes}, expected ${expected}`).toBeLessThanOrEqual(page);
+
+describe("planMemory", () => {
+  it.each([
+    ["a hub's floats, which are quantized", {}, 0.6],
+    ["f32", stored("f32"), 1.02],
+    ["f16, which is widened", stored("f16"), 2.04],
+    ["q8", stored("q8"), 1.02],
+    ["q4", stored("q4"), 1.02],
+    ["what is unknown, as the largest", stored("q5"), 2.04],
+    ["what is not said", { quantization_config: {} }, 2.04],
+    ["null", { quantization_config: null }, 2.04],
+    ["text", { quantization_config: "q8" }, 2.04],
+  ])("takes memory for each byte of the file: %s", (_, config, each) => {
+    expectAbout(initial(config, 1e9) - initial(config, 0), each * 1e9);
+  });
+
+  it("has some for the engine itself, and more to grow into", () => {
+    expect(planMemory({}, 0, undefined)).toEqual({
+      initial: (24 * megabyte) / page,
+      maximum: ((1.25 * 24 + 64) * megabyte) / page,
+    });
+  });
+
+  it.each([
+    ["q8", undefined, 1.2],
+    ["q4", undefined, 1.2],
+    ["q8", "q8", 1.2],
+    ["q8", "f32", 4],
+    ["f32", undefined, 4],
+    ["f16", undefined, 4],
+  ] as const)("has a cache of keys and values: weights %s, kv %s", (weights, kv, each) => {
+    const shape = { n_embd: 1000, n_layer: 10, n_positions: 5000 };
+    const cache = added(shape, kv, weights) - added({ ...shape, n_layer: 0 }, kv, weights);
+    expectAbout(cache, 1000 * 10 * 5000 * 2 * each);
+    // What the older name says counts where the newer one is not there.
+    const { n_positions, ...older } = shape;
+    expect(added({ ...older, n_ctx: n_positions }, kv, weights)).toBe(added(shape, kv, weights));
+    expect(added({ ...shape, n_ctx: 1 }, kv, weights)).toBe(added(shape, kv, weights));
+  });
+
+  it("has positions, activations, logits and the tokenizer", () => {
+    expectAbout(added({ n_embd: 10_000 }), 10_000 * 64 * 16 * 4);
+    expectAbout(
+      added({ n_embd: 10_000, n_positions: 10_000 }) - added({ n_embd: 10_000 }),
+      10_000 * 10_000 * 4,
+    );
+    expectAbout(added({ vocab_size: 1_000_000 }), 1_000_000 * (16 * 4 + 400));
+  });
+
+  it("may grow by a quarter, and by the caches of 15 more continuations", () => {
+    const shape = { ...stored("q8"), n_embd: 1000, n_layer: 10, n_positions: 1000 };
+    const plan = planMemory(shape, 0, undefined);
+    const caches = 15 * 1000 * 10 * 1000 * 2 * 1.2;
+    expectAbout(plan.maximum * page, 1.25 * plan.initial * page + caches + 64 * megabyte);
+  });
+
+  it.each([null, 3, "text", [], undefined])("plans for a config that is none: %s", (config) => {
+    expect(planMemory(config, 0, undefined)).toEqual(planMemory({}, 0, undefined));
+  });
+
+  it.each(["768", -768, NaN, Infinity, null, {}, true])("takes a width of %s for none", (width) => {
+    const rest = { n_layer: 10, n_positions: 1000 };
+    expect(planMemory({ ...rest, n_embd: width }, 0, undefined)).toEqual(planMemory(rest, 0, undefined));
+  });
+
+  it("begins with half of what 32 bits address at most, and ends with all of it", () => {
+    expect(planMemory({}, 1e12, undefined)).toEqual({ initial: 32768, maximum: 65536 });
+  });
+});
