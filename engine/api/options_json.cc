@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/format/number_text.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
@@ -32,8 +33,9 @@ Status ReadStop(const Json& value, GenerateOptions& options) {
 Status ReadOption(const std::string& name, const Json& value, GenerateOptions& options) {
   for (const NumberOption& option : NumberOptions()) {
     if (option.name != name) continue;
-    if (value.is_number()) return SetNumber(option, value.get<double>(), options);
-    return Bad(name + " is " + Shown(value) + ", expected a number");
+    if (value.is_number() && SetNumber(option, value.get<double>(), options)) return Done{};
+    return Bad(name + " is " + Shown(value) + ", expected a " + (option.is_whole ? "whole " : "") +
+               "number from " + NumberText(option.least) + " to " + NumberText(option.most));
   }
   for (const FlagOption& option : FlagOptions()) {
     if (option.name != name) continue;

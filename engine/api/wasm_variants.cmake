@@ -22,8 +22,8 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
 
 # A small strtod and snprintf for the JSON library.
 foreach(_engine simd threads)
-  target_sources(gpt2_base-${_engine} PRIVATE ${PROJECT_SOURCE_DIR}/engine/base/wasm_libc.cc)
-  target_link_options(gpt2_base-${_engine} INTERFACE -Wl,--wrap=strtod)
+  target_sources(gpt2_format-${_engine} PRIVATE ${PROJECT_SOURCE_DIR}/engine/format/wasm_libc.cc)
+  target_link_options(gpt2_format-${_engine} INTERFACE -Wl,--wrap=strtod)
 endforeach()
 
 # gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.js and gpt2-NAME.wasm.

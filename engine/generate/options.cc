@@ -3,8 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/base/number_text.h"
-
 namespace gpt2 {
 namespace {
 
@@ -58,17 +56,11 @@ std::span<const FlagOption> FlagOptions() {
   return kFlags;
 }
 
-Status SetNumber(const NumberOption& option, double value, GenerateOptions& options) {
+bool SetNumber(const NumberOption& option, double value, GenerateOptions& options) {
   const bool fits = value >= option.least && value <= option.most &&
                     (!option.is_whole || value == std::floor(value));
-  if (!fits) {
-    return Error{ErrorCode::kInvalidArgument,
-                 std::string(option.name) + " is " + NumberText(value) + ", expected a " +
-                     (option.is_whole ? "whole " : "") + "number from " + NumberText(option.least) +
-                     " to " + NumberText(option.most)};
-  }
-  option.set(options, value);
-  return Done{};
+  if (fits) option.set(options, value);
+  return fits;
 }
 
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options) {

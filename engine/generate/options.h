@@ -58,8 +58,8 @@ inline constexpr std::string_view kStopOption = "stop";
 std::span<const NumberOption> NumberOptions();
 std::span<const FlagOption> FlagOptions();
 
-// Sets `option` to `value`; the error names the option, its range and the value.
-Status SetNumber(const NumberOption& option, double value, GenerateOptions& options);
+// Sets `option` to `value`, unless that is outside its range: then returns false.
+[[nodiscard]] bool SetNumber(const NumberOption& option, double value, GenerateOptions& options);
 
 // What is looked for in every text that is written: at most so many, each of so many bytes.
 inline constexpr std::size_t kMostStops = 256;

@@ -73,7 +73,12 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
   EXPECT_NE(error_with({{"top_k", 3}}).find("there is no option \"top_k\""), std::string::npos);
   EXPECT_NE(error_with({{"topP", 1.5}}).find("topP is 1.5, expected a number from 0 to 1"),
             std::string::npos);
-  EXPECT_NE(error_with({{"topK", 1.5}}).find("whole number"), std::string::npos);
+  EXPECT_NE(
+      error_with({{"topK", 2.5}}).find("topK is 2.5, expected a whole number from 0 to 16777216"),
+      std::string::npos);
+  EXPECT_NE(error_with({{"repetitionPenalty", "x"}})
+                .find("repetitionPenalty is \"x\", expected a number from 0.01 to 100"),
+            std::string::npos);
   EXPECT_NE(error_with({{"temperature", nullptr}}).find("temperature is null"), std::string::npos);
   EXPECT_NE(error_with({{"ignoreEos", 1}}).find("true or false"), std::string::npos);
   EXPECT_NE(error_with({{"stop", {""}}}).find("empty"), std::string::npos);

@@ -39,11 +39,11 @@ TEST(Options, BothEndsOfARangeAreInIt) {
   for (const NumberOption& option : NumberOptions()) {
     GenerateOptions options;
     for (const double value : {option.least, option.most}) {
-      EXPECT_TRUE(SetNumber(option, value, options).ok()) << option.name;
+      EXPECT_TRUE(SetNumber(option, value, options)) << option.name;
       EXPECT_EQ(option.get(options), value) << option.name;
     }
     if (!option.is_whole) continue;
-    EXPECT_FALSE(SetNumber(option, option.least + 0.5, options).ok()) << option.name;
+    EXPECT_FALSE(SetNumber(option, option.least + 0.5, options)) << option.name;
   }
 }
 
@@ -58,15 +58,6 @@ TEST(Options, FlagsSetTheirField) {
   for (const FlagOption& flag : FlagOptions()) EXPECT_EQ(flag.is_on, expected.at(flag.name));
   EXPECT_TRUE(on.lookup && on.ignore_eos && on.strict && on.allow_special);
   EXPECT_FALSE(off.lookup || off.ignore_eos || off.strict || off.allow_special);
-}
-
-TEST(Options, TheErrorShowsValueAndRange) {
-  GenerateOptions options;
-  for (const NumberOption& option : NumberOptions()) {
-    if (option.name != "topK") continue;
-    EXPECT_EQ(SetNumber(option, 2.5, options).error().message,
-              "topK is 2.5, expected a whole number from 0 to 16777216");
-  }
 }
 
 TEST(Options, StopStringsAreKeptUnlessOneIsEmpty) {

@@ -156,16 +156,14 @@ TEST(SelectTop, IsAFullSortsBeginning) {
   }
 }
 
-TEST(Options, OutOfRangeNamesTheOptionAndItsRange) {
+TEST(Options, WhatIsOutOfRangeIsNotSet) {
   for (const NumberOption& option : NumberOptions()) {
     GenerateOptions options;
     for (const double value : {option.least - 1, option.most * 2 + 1, std::nan("")}) {
-      const Status status = SetNumber(option, value, options);
-      ASSERT_FALSE(status.ok());
-      EXPECT_NE(status.error().message.find(option.name), std::string::npos);
-      EXPECT_NE(status.error().message.find("expected"), std::string::npos);
+      EXPECT_FALSE(SetNumber(option, value, options));
+      EXPECT_EQ(option.get(options), option.get(GenerateOptions{}));
     }
-    EXPECT_TRUE(SetNumber(option, option.most, options).ok());
+    EXPECT_TRUE(SetNumber(option, option.most, options));
     EXPECT_EQ(option.get(options), option.most);
   }
 }

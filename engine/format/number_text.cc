@@ -1,4 +1,4 @@
-#include "engine/base/number_text.h"
+#include "engine/format/number_text.h"
 
 #include <cmath>
 #include <cstdint>
