@@ -368,6 +368,21 @@ test.describe("gpt2-autocomplete", () => {
     await expect(page.locator("#t")).toHaveValue(`${typed} ${whole}`);
   });
 
+  test("is taken by touching it, where there are fingers", async ({ browser }) => {
+    const context = await browser.newContext({
+      hasTouch: true,
+      isMobile: true,
+      viewport: { width: 390, height: 700 },
+    });
+    const page = await context.newPage();
+    await open(page, field);
+    const whole = await propose(page);
+    await ghostOf(page).tap();
+    await expect(page.locator("#t")).toHaveValue(typed + whole);
+    await expect(page.locator("#t")).toBeFocused();
+    await context.close();
+  });
+
   test("tells of what went wrong, once a focus", async ({ page }) => {
     await open(
       page,

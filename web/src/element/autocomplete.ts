@@ -12,7 +12,7 @@ const mostLetters = 2000;
 
 /**
  * Proposes, in a field of yours, how the text could go on, after a pause in typing: Tab takes it, Ctrl (on a Mac also
- * Alt) and the right arrow a word of it, Esc dismisses it. While it proposes nothing, no key is touched. The model is
+ * Alt) and the right arrow a word of it, Esc dismisses it; a finger takes it by touching it. While it proposes nothing, no key is touched. The model is
  * loaded when the field first gets the focus; elements that load alike share one.
  *
  * @tagname gpt2-autocomplete
@@ -54,7 +54,7 @@ export class Gpt2Autocomplete extends Base {
   loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
 
   private readonly root = this.attachShadow({ mode: "open" });
-  private readonly ghost = new GhostText(this.root);
+  private readonly ghost = new GhostText(this.root, () => this.accept(this.suggestion));
   private readonly spoken = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly lazy = new LazyModel(
     () => ({

@@ -67,6 +67,11 @@ export const ghostStyle = `
   color: var(--gpt2-ghost, color-mix(in srgb, var(--ink) 65%, transparent));
   visibility: visible;
 }
+@media (pointer: coarse) {
+  .ghost {
+    pointer-events: auto;
+  }
+}
 `;
 
 export class GhostText {
@@ -78,8 +83,12 @@ export class GhostText {
   private readonly resized = new ResizeObserver(() => this.place());
   private readonly place = () => this.layOut();
 
-  constructor(root: ShadowRoot) {
+  /** Where there are fingers in place of keys, `onTap` is called when the ghost is touched. */
+  constructor(root: ShadowRoot, onTap: () => void) {
     root.append(this.overlay);
+    this.ghost.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+    this.ghost.addEventListener("mousedown", (event) => event.preventDefault());
+    this.ghost.addEventListener("click", onTap);
   }
 
   /** Draws `text` where the caret of `field` is, at its end. */
