@@ -195,6 +195,65 @@ for (const { name, launch, mostHangs, ...choices } of cases) {
       expect(found.ids.length).toBeGreaterThan(5);
     });
 
+    test("writes in the elements, reads files through a fetch of one's own, and streams", async () => {
+      const found = await inPage<{
+        story: string;
+        form: string;
+        line: string;
+        ghost: string;
+        streamed: string;
+      }>(
+        plain,
+        `async () => {
+          await import("/gpt2-element.js");
+          const { loadModel } = await import("/gpt2.js");
+          const heard = (type) => new Promise((resolve) => addEventListener(type, resolve, { once: true }));
+          const load = { model: "/models/demo/", variant: "simd" };
+          const add = (parent, name, attributes) => {
+            const element = document.createElement(name);
+            for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+            return parent.appendChild(element);
+          };
+          const form = add(document.body, "form", {});
+          const limits = { "max-new-tokens": "40", seed: "7" };
+          const writer = add(form, "gpt2-writer", { ...load, ...limits, name: "story", prompt: ${JSON.stringify(prompt)} });
+          await writer.write();
+
+          const field = add(form, "textarea", { id: "t" });
+          add(form, "gpt2-autocomplete", { ...load, for: "t", delay: "10" });
+          field.focus();
+          field.value = "Tom and Sue went";
+          const proposed = heard("gpt2-done");
+          field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          await proposed;
+          const ghost = document.querySelector("gpt2-autocomplete").shadowRoot.querySelector(".ghost").textContent;
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab", bubbles: true, cancelable: true }));
+
+          const model = await loadModel("/nowhere/", {
+            variant: "simd",
+            fetch: (url, init) => fetch(url.replace("nowhere", "models/demo"), init),
+          });
+          let streamed = "";
+          const reader = model.stream(${JSON.stringify(prompt)}, ${JSON.stringify(call)}).getReader();
+          for (;;) {
+            const { done, value } = await reader.read();
+            if (done) break;
+            streamed += value;
+          }
+          await model.dispose();
+          const answer = { story: writer.value, form: new FormData(form).get("story"), line: field.value, ghost, streamed };
+          form.remove();
+          return answer;
+        }`,
+      );
+      const { text } = native();
+      expect(found.story).toBe(prompt + text);
+      expect(found.form).toBe(found.story);
+      expect(found.ghost).toMatch(/^ \w+ \w+/);
+      expect(found.line).toBe(`Tom and Sue went${found.ghost}`);
+      expect(found.streamed).toBe(text);
+    });
+
     test("runs the page on a host without headers", async () => {
       const text = (id: string) => `document.getElementById("${id}").textContent`;
       const found = await repeatHangs(async () => {
