@@ -12,6 +12,7 @@ export const buildPackages = [
 ];
 /** For the tests. */
 export const testPackages = [
+  "apache2-bin",
   "chromium",
   "clang-19",
   "clang-format-19",
@@ -19,6 +20,7 @@ export const testPackages = [
   "googletest",
   "libclang-rt-19-dev",
   "libgtest-dev",
+  "media-types",
   "nginx-light",
   "webkit2gtk-driver",
   "xvfb",

@@ -10,6 +10,8 @@ import sirv from "sirv";
 import { root } from "./model.js";
 import { expectReady, generate } from "./page.js";
 
+test.describe.configure({ timeout: 120_000 });
+
 /** A static host below a sub-path that can go down, and counts what it is asked for. */
 class Host {
   /** Paths, as often as they were answered with their bytes. */

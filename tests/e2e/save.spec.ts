@@ -6,6 +6,8 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
 import { expectReady, generate, killWorker, open } from "./page.js";
 
+test.describe.configure({ timeout: 120_000 });
+
 test.beforeEach(async ({ page }) => {
   // The dialog that it asks where there is one cannot be answered here.
   await page.addInitScript(() => Reflect.deleteProperty(window, "showSaveFilePicker"));

@@ -2,8 +2,8 @@
 import type { ToServiceWorker } from "../src/service-worker/messages.js";
 import { elements as ui } from "./elements.js";
 
-/** A browser that takes longer than this to start the service worker loads without it. */
-const patienceMs = 3000;
+/** Where the service worker has not started by then, the page loads without it. */
+const patienceMs = 10_000;
 
 let registration: ServiceWorkerRegistration | undefined;
 

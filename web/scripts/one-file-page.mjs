@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { build } from "rolldown";
 import { marker } from "../page/one-file.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
-import { packageFolder, releaseName } from "./package.mjs";
+import { packageFolder, releaseName } from "./release.mjs";
 
 const page = resolve(import.meta.dirname, "../page");
 
@@ -27,7 +27,7 @@ async function pageScript() {
       define: { GPT2_RELEASE: JSON.stringify(release), GPT2_WORKER: JSON.stringify(worker) },
     },
     plugins: [packedClient, noHost],
-    output: { format: "es", minify: true, comments: false },
+    output: { format: "es", codeSplitting: false, minify: true, comments: false },
   });
   // What would end the element, or begin a comment, in HTML.
   return output[0].code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");

@@ -1,28 +1,18 @@
 // Builds what the npm package holds, into build/package: modules, worker, engine, and types and source maps beside
 // them. Needs the engine (build/wasm/engine) and the types (npx tsc -b web).
-import { createHash } from "node:crypto";
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
 import { customElementsManifest } from "./custom-elements.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
+import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const sources = join(root, "web/src");
 const engine = join(root, "build/wasm/engine");
 const types = join(root, "build/types/src");
-export const packageFolder = join(root, "build/package");
 
 /** The modules that others import: name of the file, source, and where its types are. */
 const modules = [
@@ -33,22 +23,6 @@ const modules = [
 
 /** Folders of web/src whose types the public ones name. */
 const typedFolders = ["shared", "client", "element", "openai"];
-
-const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.(js|wasm)$/.test(name));
-
-/** The version, and a hash of everything that is built from: files of one release only work together. */
-export function releaseName() {
-  const hash = createHash("sha256");
-  const files = [
-    ...readdirSync(sources, { recursive: true })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => join(sources, name)),
-    ...engineFiles().map((name) => join(engine, name)),
-  ].sort();
-  for (const file of files) hash.update(file.slice(root.length)).update(readFileSync(file));
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return `${version}-${hash.digest("hex").slice(0, 8)}`;
-}
 
 /** Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build. */
 function bundle(release, input, output, { define = {}, plugins = [] } = {}) {
