@@ -94,5 +94,14 @@ TEST(Tokenizer, VocabularyWithoutAByteSaysWhichIsMissing) {
   EXPECT_NE(failed.error().message.find("99"), std::string::npos);
 }
 
+TEST(Tokenizer, DecodingNamesAnIdThatIsNone) {
+  for (const std::int32_t id : {-1, 50257}) {
+    const auto text = Gpt2Tokenizer().Decode(std::vector<std::int32_t>{50256, id});
+    ASSERT_FALSE(text.ok());
+    EXPECT_EQ(text.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(text.error().message, "token id " + std::to_string(id) + ", expected 0 to 50256");
+  }
+}
+
 }  // namespace
 }  // namespace gpt2::testing
