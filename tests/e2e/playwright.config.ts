@@ -15,6 +15,7 @@ export default defineConfig({
   reporter: [["list"]],
   use: {
     serviceWorkers: "block", // requests that go through one pass by page.route; offline.spec.ts tests it
+    bypassCSP: true, // tests bring functions into the page as text; page-policy.spec.ts does without
     baseURL: `http://localhost:${port}/`,
     launchOptions: {
       ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),

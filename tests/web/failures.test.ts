@@ -4,7 +4,6 @@ import {
   afterFailure,
   failureOf,
   noWorkerFailure,
-  oldBrowser,
   workerFailure,
 } from "../../web/src/shared/failures.js";
 
@@ -106,19 +105,30 @@ describe("workerFailure", () => {
       undefined,
       false,
       "network",
-      `the worker's script s.js cannot be loaded; if it is there, this browser cannot run it: ${oldBrowser}`,
+      "the worker's script s.js cannot be loaded: it is not there, its host does not share it",
     ],
     [
       "",
       false,
       "network",
-      `the worker's script s.js cannot be loaded; if it is there, this browser cannot run it: ${oldBrowser}`,
+      "the worker's script s.js cannot be loaded: it is not there, its host does not share it",
     ],
     ["SyntaxError", false, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
   ])("%s, run: %s is %s", (message, hasRun, code, sentence) => {
     const failure = workerFailure(message, hasRun, "s.js");
     expect(failure.code).toBe(code);
     expect(failure.message.startsWith(sentence)).toBe(true);
+  });
+
+  it("says what a policy has to allow", () => {
+    const refused = "This document requires 'TrustedScriptURL' assignment.";
+    expect(noWorkerFailure(thrown("TypeError", refused)).message).toContain("trusted-types gpt2-wasm");
+    const forbidden =
+      "WebAssembly.compile(): violates the directive because 'unsafe-eval' is not an allowed source";
+    expect(failureOf(thrown("CompileError", forbidden))).toMatchObject({
+      code: "unsupported",
+      message: expect.stringContaining("add 'wasm-unsafe-eval' to the script-src"),
+    });
   });
 
   it("has one for a worker that cannot be made", () => {

@@ -19,6 +19,7 @@ const everything: Features = {
   relaxedSimd: true,
   threads: true,
   isIsolated: true,
+  isSecure: true,
 };
 
 /** What the engine was told, and what it answers. */

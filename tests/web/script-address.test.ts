@@ -44,7 +44,14 @@ describe("a script's address", () => {
     expect((await load()).isForeign(address)).toBe(expected);
   });
 
+  it("of a page without an origin imports it, too", async () => {
+    vi.stubGlobal("self", { origin: "null" });
+    const address = (await load()).asOwnScript("http://cdn/x.js");
+    expect(decodeURIComponent(address)).toBe('data:text/javascript,import "http://cdn/x.js";');
+  });
+
   it("of this origin imports the script that lies elsewhere", async () => {
+    vi.stubGlobal("self", { origin: "http://page" });
     const blob = resolveObjectURL((await load()).asOwnScript('http://cdn/"x".js'));
     expect(await blob?.text()).toBe(String.raw`import "http://cdn/\"x\".js";`);
     expect(blob?.type).toBe("text/javascript");

@@ -93,7 +93,7 @@ describe("UrlBuilds", () => {
     it("starts threads from a blob where it lies at another origin, or the worker is in one", async () => {
       for (const [origin, isInBlob] of [
         ["http://page", false],
-        ["null", true],
+        ["file://", true],
       ] as const) {
         page(origin);
         const source = new UrlBuilds(addressesIn(here), isInBlob);

@@ -2,12 +2,20 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { planMemory } from "../../web/src/worker/memory-plan.js";
 import { chooseThreads, chooseVariant, detectFeatures } from "../../web/src/worker/variants.js";
 
-const all = { webAssembly: true, simd: true, relaxedSimd: true, threads: true, isIsolated: true };
+const all = {
+  webAssembly: true,
+  simd: true,
+  relaxedSimd: true,
+  threads: true,
+  isIsolated: true,
+  isSecure: true,
+};
 
 afterEach(() => vi.unstubAllGlobals());
 
 describe("detectFeatures", () => {
-  const isolated = (crossOriginIsolated: boolean) => vi.stubGlobal("self", { crossOriginIsolated });
+  const isolated = (crossOriginIsolated: boolean) =>
+    vi.stubGlobal("self", { crossOriginIsolated, isSecureContext: true });
   /** WebAssembly whose validator refuses everything that `has` does not. */
   const validateOnly = (has: boolean) =>
     vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => has });
@@ -49,6 +57,7 @@ describe("detectFeatures", () => {
       relaxedSimd: false,
       threads: false,
       isIsolated: true,
+      isSecure: true,
     });
     expect(() => chooseVariant(features, undefined)).toThrow(
       expect.objectContaining({
@@ -71,6 +80,8 @@ describe("chooseVariant", () => {
     expect(choice.notice).toBe(
       "Running on one thread: the page is not cross-origin isolated (COOP and COEP headers).",
     );
+    const insecure = { ...all, threads: false, isIsolated: false, isSecure: false };
+    expect(chooseVariant(insecure, undefined).notice).toMatch(/^Running on one thread: .* http.*https/);
     const plain = chooseVariant({ ...all, threads: false, relaxedSimd: false }, undefined);
     expect(plain).toEqual({
       variant: "simd",

@@ -40,4 +40,5 @@ export const elements = {
   update: byId("update", HTMLElement),
   updateReload: byId("update-reload", HTMLButtonElement),
   notice: byId("notice", HTMLElement),
+  environmentList: byId("environment-list", HTMLUListElement),
 };

@@ -1,6 +1,7 @@
 // The page: loads the demo model, and writes on from what the user types.
 import { onPress } from "./buttons.js";
 import { elements as ui } from "./elements.js";
+import { showEnvironment } from "./environment.js";
 import { cancelLoading, needModel } from "./loading.js";
 import { say } from "./messages.js";
 import { output, stopWriting, updateButtons, write } from "./writing.js";
@@ -53,4 +54,5 @@ addOpenings();
 updateButtons();
 ui.generate.disabled = false;
 ui.starting.hidden = true;
+void showEnvironment();
 void needModel();

@@ -25,13 +25,14 @@ const modules = [
 const typedFolders = ["shared", "client", "element", "openai"];
 
 /** Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build. */
-function bundle(release, input, output, { define = {}, plugins = [] } = {}) {
+function bundle(release, input, output, { define = {}, plugins = [environmentApart] } = {}) {
   return build({
     input: join(sources, input),
     logLevel: "warn",
     transform: { target: "es2022", define: { GPT2_RELEASE: JSON.stringify(release), ...define } },
     output: {
       file: join(packageFolder, output),
+      codeSplitting: false,
       format: "es",
       sourcemap: true,
       minify: true,
@@ -45,6 +46,15 @@ function bundle(release, input, output, { define = {}, plugins = [] } = {}) {
 const oneClient = {
   name: "one-client",
   resolveId: (id) => (id.endsWith("/client/index.js") ? { id: "./gpt2.js", external: "relative" } : null),
+};
+
+/** What few pages ask for is not in the module that all of them load. It is small, and repeats what it shares. */
+const environmentApart = {
+  name: "environment-apart",
+  resolveId: (id, _, { kind }) =>
+    kind === "dynamic-import" && id === "./environment.js"
+      ? { id: "./gpt2-environment.js", external: "relative" }
+      : null,
 };
 
 /** Not every bundler takes a template for a literal. */
@@ -103,10 +113,11 @@ export async function buildPackage() {
   rmSync(packageFolder, { recursive: true, force: true });
   const release = releaseName();
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
+  await bundle(release, "client/environment.ts", "gpt2-environment.js");
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
   await copyEngine();
   await buildOneFile(release);
-  copyFileSync(join(root, "web/isolate.js"), join(packageFolder, "isolate.js"));
+  await bundle(release, "service-worker/isolate-only.ts", "isolate.js");
   copyTypes();
   const manifest = JSON.stringify(customElementsManifest(), null, 2);
   writeFileSync(join(packageFolder, "custom-elements.json"), `${manifest}\n`);

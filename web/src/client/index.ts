@@ -1,4 +1,7 @@
 /** GPT-2 that runs wholly in the browser. */
+export { explainEnvironment } from "./explain-environment.js";
+export type { Capability, Environment, Explanation } from "./environment.js";
+export { isolate, type IsolateOptions } from "./isolate.js";
 export { loadModel, type LoadOptions } from "./load-model.js";
 export { Model, type CallOptions, type GenerateCall } from "./model.js";
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";

@@ -140,7 +140,8 @@ export async function loadThrough(start: Start, url: unknown, options: unknown):
     threadChoices: {},
     fetchPort: undefined,
   };
-  const baseUrl = fields.baseUrl === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
+  const baseUrl =
+    (fields.baseUrl ?? undefined) === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
   signal?.throwIfAborted();
   const loads = sharedLoads.get(start) ?? new Map<string, SharedLoad>();
   sharedLoads.set(start, loads);

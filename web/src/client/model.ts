@@ -25,6 +25,7 @@ import {
   refuse,
 } from "./arguments.js";
 import type { Connection } from "./connection.js";
+import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";
 
 /** null says nothing, as undefined. */
@@ -253,6 +254,12 @@ export class Model {
         owner: this,
       },
     );
+  }
+
+  /** Why it is as fast as it is, and what would make it faster; what this page has and misses. */
+  async explain(): Promise<Explanation> {
+    const { explainEnvironment, explainSpeed } = await import("./environment.js");
+    return explainSpeed(this.info, await explainEnvironment());
   }
 
   /**

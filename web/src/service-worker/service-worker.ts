@@ -1,7 +1,7 @@
 // The page's service worker: keeps the page, the engine and the demo model, so that the page works without network, and
 // adds the headers of cross-origin isolation where the host does not send them, so that it gets threads.
 import { cacheNames, setCacheNameDetails } from "workbox-core";
-import { isolate } from "./isolate.js";
+import { fetchShared, isolate, isolatedDestinations } from "./isolate.js";
 import { KeptFiles, type KeptFile } from "./kept-files.js";
 import type { ToServiceWorker } from "./messages.js";
 
@@ -44,13 +44,12 @@ self.addEventListener("message", (event) => {
   }
 });
 
-/** Documents and workers are what isolation is decided for. */
-const isolatedDestinations: readonly string[] = ["document", "iframe", "frame", "worker", "sharedworker"];
-
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const files = [app, model].find((each) => each.has(request));
+  const shared = fetchShared(request);
   const answer = () => files?.answer(request, event) ?? fetch(request);
   if (isolatedDestinations.includes(request.destination)) event.respondWith(answer().then(isolate));
   else if (files) event.respondWith(answer());
+  else if (shared) event.respondWith(shared);
 });

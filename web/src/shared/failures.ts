@@ -6,6 +6,9 @@ import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./error
 // to Chrome, workers that are modules to Firefox, WebAssembly SIMD to Safari.
 export const oldBrowser = "Chrome or Edge 100, Firefox 114, Safari 16.4 or newer is needed";
 
+/** What lets WebAssembly run on a page that restricts its scripts. */
+export const wasmForbidden = "add 'wasm-unsafe-eval' to the script-src of its Content-Security-Policy";
+
 const memorySigns =
   /out of memory|\bOOM\b|cannot enlarge memory|could not allocate|allocation (failed|size overflow)|invalid (array buffer|string|array|typed array) length/i;
 
@@ -29,6 +32,12 @@ export function failureOf(error: unknown): Gpt2Error {
   switch (name) {
     case "CompileError":
     case "LinkError":
+      if (/unsafe-eval|Content Security Policy/i.test(text)) {
+        return new LoadError(
+          "unsupported",
+          `the page's content security policy forbids WebAssembly: ${wasmForbidden}`,
+        );
+      }
       return new LoadError("unsupported", `this browser cannot run the engine (${text}): ${oldBrowser}`);
     case "RuntimeError": {
       const reason = abortText.exec(text)?.[1] ?? text;
@@ -68,7 +77,8 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
   if (message === undefined || message === "") {
     return new LoadError(
       "network",
-      `the worker's script ${script} cannot be loaded; if it is there, this browser cannot run it: ${oldBrowser}`,
+      `the worker's script ${script} cannot be loaded: it is not there, its host does not share it with this page ` +
+        `(Access-Control-Allow-Origin), or this browser cannot run it (${oldBrowser})`,
     );
   }
   return new LoadError("unsupported", `this browser cannot run ${script} (${message}): ${oldBrowser}`);
@@ -76,10 +86,11 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
 
 /** What it means when a worker cannot be made at all. */
 export function noWorkerFailure(error: unknown): Gpt2Error {
-  return new LoadError(
-    "unsupported",
-    `the engine needs a worker, and cannot have one: ${nameAndText(error).text}`,
-  );
+  const { text } = nameAndText(error);
+  const advice = /TrustedScriptURL/.test(text)
+    ? " (add the directive trusted-types gpt2-wasm to the page's Content-Security-Policy)"
+    : "";
+  return new LoadError("unsupported", `the engine needs a worker, and cannot have one: ${text}${advice}`);
 }
 
 /** A cache, or half an update of a site, has brought module and worker of two releases together. */

@@ -2,6 +2,7 @@
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { LoadError } from "../shared/errors.js";
 import { oldBrowser } from "../shared/failures.js";
+import { whyNotIsolated } from "../shared/isolation.js";
 import type { ThreadChoices } from "../shared/protocol.js";
 import type { Variant } from "../shared/types.js";
 
@@ -12,12 +13,14 @@ export interface Features {
   /** SharedArrayBuffer and wasm atomics, which need cross-origin isolation. */
   threads: boolean;
   isIsolated: boolean;
+  /** Served over https or by localhost, without which no page is isolated. */
+  isSecure: boolean;
 }
 
 export async function detectFeatures(): Promise<Features> {
-  const isIsolated = self.crossOriginIsolated;
+  const { crossOriginIsolated: isIsolated, isSecureContext: isSecure } = self;
   if (typeof WebAssembly === "undefined") {
-    return { webAssembly: false, simd: false, relaxedSimd: false, threads: false, isIsolated };
+    return { webAssembly: false, simd: false, relaxedSimd: false, threads: false, isIsolated, isSecure };
   }
   const [hasSimd, hasRelaxed, hasThreads] = await Promise.all([simd(), relaxedSimd(), threads()]);
   return {
@@ -26,6 +29,7 @@ export async function detectFeatures(): Promise<Features> {
     relaxedSimd: hasRelaxed,
     threads: hasThreads && isIsolated,
     isIsolated,
+    isSecure,
   };
 }
 
@@ -58,7 +62,7 @@ export function chooseVariant(
   if (!features.threads) {
     const reason = features.isIsolated
       ? "this browser has no WebAssembly threads"
-      : "the page is not cross-origin isolated (COOP and COEP headers)";
+      : whyNotIsolated({ isSecure: features.isSecure, isFramed: false }).reason;
     return {
       variant: features.relaxedSimd ? "simd-relaxed" : "simd",
       notice: `Running on one thread: ${reason}.`,

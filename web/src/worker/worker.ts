@@ -3,4 +3,4 @@ import { addresses } from "./addresses.js";
 import { serve } from "./serve.js";
 import { UrlBuilds } from "./url-builds.js";
 
-serve(new UrlBuilds(addresses, self.location.protocol === "blob:"));
+serve(new UrlBuilds(addresses, ["blob:", "data:"].includes(self.location.protocol)));

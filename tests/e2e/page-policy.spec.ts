@@ -1,0 +1,43 @@
+// The page under its own Content-Security-Policy, and what it says of browser and host.
+import { expect, test } from "@playwright/test";
+
+test.use({ bypassCSP: false });
+
+test("writes under its own policy, which nothing on it offends", async ({ page }) => {
+  const offences: string[] = [];
+  page.on("console", (message) => {
+    if (/Content Security Policy/i.test(message.text())) offences.push(message.text());
+  });
+  await page.goto("./");
+  await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
+  await page.getByRole("button", { name: "Generate" }).click();
+  await expect(page.locator("#speed")).toContainText("tokens/s");
+  expect(offences).toEqual([]);
+  const policy = page.locator('meta[http-equiv="Content-Security-Policy"]');
+  await expect(policy).toHaveAttribute(
+    "content",
+    /script-src 'self' 'wasm-unsafe-eval';.*connect-src 'self';/,
+  );
+  // It holds.
+  const reply = await page.evaluate(() => fetch("https://example.invalid/").then(String, String));
+  expect(reply).toContain("TypeError");
+  expect(offences.join()).toContain("connect-src");
+});
+
+test("says what the browser and the host give it, and what to add", async ({ page }) => {
+  await page.goto("./?model=none");
+  const list = page.locator("#environment-list li");
+  await page.getByText("What this browser and this host give the page").click();
+  await expect(list).toHaveCount(6);
+  await expect(list.filter({ hasText: "Threads: yes." })).toBeVisible();
+  // On a host that sends no headers, and where no service worker may help.
+  await page.addInitScript(() => {
+    Object.defineProperty(globalThis, "crossOriginIsolated", { value: false });
+    sessionStorage.setItem("gpt2-isolation-tried", "1");
+  });
+  await page.reload();
+  await page.getByText("What this browser and this host give the page").click();
+  await expect(list.filter({ hasText: "Threads: no." }).locator("pre")).toHaveText(
+    "Cross-Origin-Opener-Policy: same-origin\nCross-Origin-Embedder-Policy: credentialless",
+  );
+});

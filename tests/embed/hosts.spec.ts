@@ -1,0 +1,321 @@
+// Hosts and pages that make it hard: other origins, headers on some files only, policies, frames, plain http. Each works,
+// or says in one sentence what to change.
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import sirv from "sirv";
+import type * as Gpt2 from "../../web/src/client/index.js";
+import { makeApp, root } from "./app.js";
+
+type Headers = Record<string, string>;
+const isolation = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+/** A host: the package at /gpt2/, the demo model at /models/, and an HTML page at every other address. */
+class Host {
+  /** Of pages, and of files. */
+  page: Headers = {};
+  files: Headers = {};
+  /** By end of the address. */
+  replaced: Record<string, string> = {};
+  html = "<!doctype html><title>page</title>";
+  readonly requests: string[] = [];
+  private readonly server: Server;
+
+  constructor(packageFolder: string) {
+    const folders = { "/gpt2/": sirv(packageFolder), "/models/": sirv(join(root, "web/models")) };
+    this.server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? "/", "http://host");
+      this.requests.push(pathname);
+      const replaced = Object.entries(this.replaced).find(([end]) => pathname.endsWith(end))?.[1];
+      const folder = Object.entries(folders).find(([path]) => pathname.startsWith(path));
+      const headers = folder ? this.files : this.page;
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      if (replaced !== undefined) {
+        if (pathname.endsWith(".js")) response.setHeader("Content-Type", "text/javascript");
+        return void response.end(replaced);
+      }
+      if (!folder) return void response.setHeader("Content-Type", "text/html").end(this.html);
+      // What sirv says of a file's type goes before ours, unless it is told otherwise.
+      const { writeHead } = response;
+      response.writeHead = (status: number, given?: object) =>
+        writeHead.call(response, status, { ...given, ...headers } as never);
+      request.url = (request.url ?? "").slice(folder[0].length - 1);
+      folder[1](request, response, () => void response.writeHead(404).end());
+    });
+  }
+  async start(): Promise<this> {
+    await new Promise<void>((listening) => this.server.listen(0, "localhost", listening));
+    return this;
+  }
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+  get origin(): string {
+    return `http://localhost:${this.port}`;
+  }
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+let packageFolder: string;
+let host: Host;
+let cdn: Host;
+test.beforeAll(() => {
+  packageFolder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
+});
+test.beforeEach(async () => {
+  [host, cdn] = await Promise.all([new Host(packageFolder).start(), new Host(packageFolder).start()]);
+});
+test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
+
+const readPackage = (name: string) => readFileSync(join(packageFolder, name), "utf8");
+
+/** Loads the model in a page or frame; what runs, or `code: message`. */
+const load = (
+  page: Pick<Page, "evaluate">,
+  module = "/gpt2/gpt2.js",
+  options: Gpt2.LoadOptions = {},
+  model = "/models/demo/",
+) =>
+  page.evaluate(
+    async ([address, loadOptions, folder]) => {
+      const { loadModel } = (await import(address)) as typeof Gpt2;
+      try {
+        const loaded = await loadModel(folder, { threads: 2, ...loadOptions });
+        const { tokens } = await loaded.complete("Once", { maxNewTokens: 3 });
+        const { variant, threads, notice } = loaded.info;
+        await loaded.dispose();
+        return `${tokens.length} tokens, ${variant}, ${threads}, ${notice}`;
+      } catch (error) {
+        const { code, message } = error as { code: string; message: string };
+        return `${code}: ${message}`;
+      }
+    },
+    [module, options, model] as const,
+  );
+
+const withThreads = "3 tokens, threads-relaxed, 2, null";
+
+test.describe("a page of another origin", () => {
+  const share = { "Access-Control-Allow-Origin": "*" };
+
+  test("takes module, worker and engine from a host that shares them, with threads", async ({ page }) => {
+    host.page = isolation;
+    cdn.files = share;
+    await page.goto(host.origin);
+    expect(await load(page, `${cdn.origin}/gpt2/gpt2.js`)).toBe(withThreads);
+    expect(host.requests.filter((path) => path.startsWith("/gpt2/"))).toEqual([]);
+  });
+
+  test("takes what baseUrl names, from there or from here", async ({ page }) => {
+    host.page = isolation;
+    host.files = isolation;
+    cdn.files = share;
+    await page.goto(host.origin);
+    expect(await load(page, "/gpt2/gpt2.js", { baseUrl: `${cdn.origin}/gpt2` })).toBe(withThreads);
+    expect(cdn.requests).toContain("/gpt2/engine/gpt2-threads-relaxed.wasm");
+    expect(await load(page, "/gpt2/gpt2.js", { baseUrl: "/gpt2/" })).toBe(withThreads);
+    expect(host.requests).toContain("/gpt2/engine/gpt2-threads-relaxed.wasm");
+  });
+
+  test("hears which script it cannot have from one that does not share", async ({ page }) => {
+    await page.goto(host.origin);
+    expect(await load(page, "/gpt2/gpt2.js", { baseUrl: `${cdn.origin}/gpt2/` })).toMatch(
+      /^network: the worker's script gpt2-worker\.js cannot be loaded.*Access-Control-Allow-Origin/,
+    );
+  });
+});
+
+test.describe("headers of isolation", () => {
+  for (const [name, headers] of [
+    ["COOP and COEP", isolation],
+    ["credentialless", { ...isolation, "Cross-Origin-Embedder-Policy": "credentialless" }],
+    ["Document-Isolation-Policy", { "Document-Isolation-Policy": "isolate-and-require-corp" }],
+  ] as const) {
+    test(`${name}, on the document alone, give threads`, async ({ page }) => {
+      host.page = headers;
+      await page.goto(host.origin);
+      expect(await load(page)).toBe(withThreads);
+    });
+  }
+
+  test("are what the notice and explainEnvironment ask for where there are none", async ({ page }) => {
+    await page.goto(host.origin);
+    const found = await page.evaluate(async () => {
+      const { explainEnvironment } = (await import("/gpt2/gpt2.js" as string)) as typeof Gpt2;
+      return explainEnvironment();
+    });
+    expect(found.threads).toMatchObject({
+      has: false,
+      remedy: "Cross-Origin-Opener-Policy: same-origin\nCross-Origin-Embedder-Policy: credentialless",
+    });
+    expect([found.simd.has, found.relaxedSimd.has, found.storage.has, found.memory.has]).toEqual(
+      Array(4).fill(true),
+    );
+    expect(host.requests.filter((path) => /worker|engine|models/.test(path))).toEqual([]);
+    expect(await load(page)).toMatch(/simd-relaxed, 1, Running on one thread: the page is not cross-origin/);
+  });
+});
+
+test.describe("isolate.js", () => {
+  const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`;
+
+  test("brings threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
+    page,
+  }) => {
+    cdn.page = { "Content-Type": "image/svg+xml" };
+    cdn.replaced["picture.svg"] = picture;
+    cdn.replaced["frame.html"] = "<title>frame</title>";
+    host.html = `<!doctype html><title>page</title>
+      <img src="${cdn.origin}/picture.svg"><iframe src="${cdn.origin}/gpt2/frame.html"></iframe>
+      <script type="module">
+        import { isolate } from "/gpt2/gpt2.js";
+        globalThis.isIsolated = await isolate("/isolate.js");
+      </script>`;
+    host.replaced["/isolate.js"] = readPackage("isolate.js");
+    let loads = 0;
+    page.on("load", () => (loads += 1));
+    await page.goto(host.origin);
+    await page.waitForFunction(() => (globalThis as { isIsolated?: boolean }).isIsolated);
+    expect(await load(page)).toBe(withThreads);
+    expect(await page.evaluate(() => document.images[0]?.naturalWidth)).toBe(8);
+    expect(await page.frames()[1]?.title()).toBe("frame");
+    expect(loads).toBe(2);
+  });
+
+  test("that does not help reloads nothing a second time", async ({ page }) => {
+    host.html = `<!doctype html><script type="module">
+      import { isolate } from "/gpt2/gpt2.js";
+      globalThis.isIsolated = await isolate("/isolate.js");
+    </script>`;
+    host.replaced["/isolate.js"] = "self.onactivate = (event) => event.waitUntil(self.clients.claim());";
+    const pages = () => host.requests.filter((path) => path === "/").length;
+    await page.goto(host.origin);
+    await expect.poll(pages).toBe(2);
+    const settled = () => (globalThis as { isIsolated?: boolean }).isIsolated === false;
+    await page.waitForFunction(settled);
+    await page.reload();
+    await page.waitForFunction(settled);
+    expect(pages()).toBe(3);
+  });
+});
+
+test.describe("types", () => {
+  test("of WebAssembly that are wrong, and may not be guessed, do not matter", async ({ page }) => {
+    host.page = host.files = isolation;
+    await page.route("**/*.wasm*", async (route) => {
+      const response = await route.fetch();
+      const headers = {
+        ...response.headers(),
+        "content-type": "text/plain",
+        "x-content-type-options": "nosniff",
+      };
+      await route.fulfill({ response, headers });
+    });
+    await page.goto(host.origin);
+    expect(await load(page)).toBe(withThreads);
+  });
+});
+
+test.describe("policies", () => {
+  const minimum = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
+  test("may allow as little as this", async ({ page }) => {
+    const headers = { ...isolation, "Content-Security-Policy": minimum };
+    host.page = host.files = headers;
+    await page.goto(host.origin);
+    expect(await load(page)).toBe(withThreads);
+  });
+
+  test("that forbid WebAssembly are named, with what to add", async ({ page }) => {
+    host.page = host.files = { "Content-Security-Policy": "script-src 'self'; connect-src 'self'" };
+    await page.goto(host.origin);
+    expect(await load(page)).toBe(
+      "unsupported: the page's content security policy forbids WebAssembly: " +
+        "add 'wasm-unsafe-eval' to the script-src of its Content-Security-Policy",
+    );
+  });
+
+  test("may want Trusted Types", async ({ page }) => {
+    const policy = `require-trusted-types-for 'script'; trusted-types gpt2-wasm`;
+    host.page = host.files = { ...isolation, "Content-Security-Policy": policy };
+    await page.goto(host.origin);
+    expect(await load(page)).toBe(withThreads);
+  });
+
+  test("that want Trusted Types, but not ours, are named", async ({ page }) => {
+    host.page = { "Content-Security-Policy": `require-trusted-types-for 'script'; trusted-types other` };
+    await page.goto(host.origin);
+    expect(await load(page)).toMatch(/^unsupported: the engine needs a worker.*trusted-types gpt2-wasm/);
+  });
+});
+
+test.describe("frames", () => {
+  test("of another origin get threads where their parent lets them", async ({ page }) => {
+    host.page = isolation;
+    const corp = { ...isolation, "Cross-Origin-Resource-Policy": "cross-origin" };
+    cdn.page = cdn.files = corp;
+    host.html = `<!doctype html><iframe allow="cross-origin-isolated" src="${cdn.origin}/"></iframe>`;
+    await page.goto(host.origin);
+    const frame = page.frames()[1] as unknown as Page;
+    expect(await load(frame)).toBe(withThreads);
+  });
+
+  test("of another origin run on one thread otherwise", async ({ page }) => {
+    host.html = `<!doctype html><iframe src="${cdn.origin}/"></iframe>`;
+    await page.goto(host.origin);
+    expect(await load(page.frames()[1] as unknown as Page)).toContain("3 tokens, simd-relaxed, 1");
+  });
+
+  test("that are sandboxed run on one thread where the host shares its files", async ({ page }) => {
+    cdn.files = { "Access-Control-Allow-Origin": "*" };
+    host.html = `<!doctype html><iframe sandbox="allow-scripts" src="${cdn.origin}/"></iframe>`;
+    await page.goto(host.origin);
+    const frame = page.frames()[1] as unknown as Page;
+    const model = `${cdn.origin}/models/demo/`;
+    expect(await load(frame, `${cdn.origin}/gpt2/gpt2.js`, {}, model)).toContain("3 tokens, simd-relaxed, 1");
+  });
+});
+
+test("plain http on a name of the network is blamed, not headers", async ({ playwright }) => {
+  const { launchOptions } = test.info().project.use;
+  const args = [...(launchOptions?.args ?? []), "--host-resolver-rules=MAP gpt2.lan 127.0.0.1"];
+  const browser = await playwright.chromium.launch({ ...launchOptions, args });
+  host.page = host.files = isolation; // which browsers ignore there
+  const page = await browser.newPage();
+  await page.goto(`http://gpt2.lan:${host.port}/`);
+  expect(await load(page)).toMatch(/3 tokens, simd-relaxed, 1, Running on one thread: .*http.*https/);
+  const remedy = await page.evaluate(async () => {
+    const { explainEnvironment } = (await import("/gpt2/gpt2.js" as string)) as typeof Gpt2;
+    return (await explainEnvironment()).threads.remedy;
+  });
+  expect(remedy).toBe("serve the page over https");
+  await browser.close();
+});
+
+test.describe("builds that this browser does not run", () => {
+  test("make way for the next one", async ({ page }) => {
+    host.page = isolation;
+    host.files = { ...isolation, "Cache-Control": "no-store" };
+    host.replaced["threads-relaxed.wasm"] = "this does not compile";
+    await page.goto(host.origin);
+    expect(await load(page)).toMatch(/^3 tokens, threads, 2, Running without relaxed SIMD/);
+    host.replaced["gpt2-threads.wasm"] = "nor does this";
+    expect(await load(page)).toMatch(/^3 tokens, simd, 1, Running on one thread/);
+  });
+});
+
+test("module and worker of two releases refuse each other", async ({ page }) => {
+  host.replaced["gpt2-worker.js"] = `postMessage({ type: "started", release: "0.0.9-old" })`;
+  await page.goto(host.origin);
+  expect(await load(page)).toMatch(
+    /^unsupported: gpt2\.js is of release \d\S+, but gpt2-worker\.js of 0\.0\.9-old: reload the page/,
+  );
+});

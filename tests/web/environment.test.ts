@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  describeEnvironment,
+  explainEnvironment,
+  explainSpeed,
+  type Facts,
+} from "../../web/src/client/environment.js";
+import type { ModelInfo } from "../../web/src/shared/types.js";
+
+const everything: Facts = {
+  webAssembly: "runs",
+  simd: true,
+  relaxedSimd: true,
+  sharedMemory: true,
+  isIsolated: true,
+  isSecure: true,
+  isFramed: false,
+  cores: 8,
+  storage: { freeBytes: 5e9 },
+  mostBytes: 2 ** 32,
+};
+const describeWithout = (facts: Partial<Facts>) => describeEnvironment({ ...everything, ...facts });
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("describeEnvironment", () => {
+  it("finds nothing to change where everything is there", () => {
+    const environment = describeEnvironment(everything);
+    for (const [name, capability] of Object.entries(environment)) {
+      expect(capability, name).toMatchObject({ has: true, remedy: null });
+    }
+    expect(environment.threads.reason).toContain("8 cores");
+    expect(environment.storage).toMatchObject({
+      freeBytes: 5e9,
+      reason: expect.stringContaining("5000 MB are free"),
+    });
+    expect(environment.memory.mostBytes).toBe(2 ** 32);
+  });
+
+  it.each([
+    [
+      "threads",
+      "isolation",
+      { isIsolated: false },
+      /COOP and COEP/,
+      /^Cross-Origin-Opener-Policy: same-origin\n/,
+    ],
+    ["threads", "isolation", { isIsolated: false, isSecure: false }, /http/, /^serve the page over https$/],
+    [
+      "threads",
+      "isolation",
+      { isIsolated: false, isFramed: true },
+      /in a frame/,
+      /<iframe allow="cross-origin/,
+    ],
+    ["threads", "threads", { sharedMemory: false }, /no WebAssembly threads/, null],
+    ["simd", "simd", { webAssembly: "missing" }, /no WebAssembly/, /Safari 16\.4/],
+    ["simd", "simd", { webAssembly: "forbidden" }, /security policy/, /'wasm-unsafe-eval' to the script-src/],
+    ["simd", "simd", { simd: false }, /no WebAssembly SIMD/, /Chrome or Edge/],
+    ["relaxedSimd", "relaxedSimd", { relaxedSimd: false }, /same without, but slower/, null],
+    ["storage", "storage", { storage: undefined }, /keeps nothing/, null],
+    ["storage", "storage", { storage: undefined, isSecure: false }, /over http/, /https/],
+    ["memory", "memory", { mostBytes: 64e6 }, /64 MB/, /smaller model/],
+  ] as const)("says of %s and %s, with %j, why and what would help", (one, other, facts, reason, remedy) => {
+    const environment = describeWithout(facts);
+    for (const capability of [environment[one], environment[other]]) {
+      expect(capability.has).toBe(false);
+      expect(capability.reason).toMatch(reason);
+      expect(capability.reason).toMatch(/^[A-Z].*\.$/);
+      if (remedy) expect(capability.remedy).toMatch(remedy);
+      else expect(capability.remedy).toBeNull();
+    }
+  });
+});
+
+describe("explainEnvironment", () => {
+  it("looks at what there is", async () => {
+    vi.stubGlobal("crossOriginIsolated", true);
+    vi.stubGlobal("isSecureContext", true);
+    const estimate = async () => ({ quota: 100, usage: 40 });
+    vi.stubGlobal("navigator", { hardwareConcurrency: 3, storage: { estimate } });
+    const { simd, threads, isolation, storage, memory } = await explainEnvironment();
+    expect([simd.has, threads.has, isolation.has]).toEqual([true, true, true]);
+    expect(threads.reason).toContain("3 cores");
+    expect(storage.freeBytes).toBe(60);
+    expect(memory.mostBytes).toBe(2 ** 32);
+  });
+
+  it("bears that hardly anything is there", async () => {
+    vi.stubGlobal("navigator", {});
+    vi.stubGlobal("WebAssembly", undefined);
+    const environment = await explainEnvironment();
+    expect(Object.values(environment).map(({ has }) => has)).toEqual(Array(6).fill(false));
+  });
+
+  it("tells a policy that forbids WebAssembly from a browser without", async () => {
+    vi.stubGlobal("navigator", {});
+    class Module {
+      constructor() {
+        throw new WebAssembly.CompileError("'unsafe-eval' is not allowed");
+      }
+    }
+    vi.stubGlobal("WebAssembly", { ...WebAssembly, Module, CompileError: WebAssembly.CompileError });
+    expect((await explainEnvironment()).simd.remedy).toContain("wasm-unsafe-eval");
+  });
+});
+
+describe("explainSpeed", () => {
+  const info = (changes: Partial<ModelInfo>) =>
+    ({ variant: "threads-relaxed", threads: 4, notice: null, ...changes }) as ModelInfo;
+
+  it("says what runs, and that nothing would help", () => {
+    const { speed, threads } = explainSpeed(info({}), describeEnvironment(everything));
+    expect(speed).toEqual({
+      has: true,
+      reason: 'The engine runs as "threads-relaxed" on 4 threads.',
+      remedy: null,
+    });
+    expect(threads.has).toBe(true);
+  });
+
+  it("says what keeps it back, and what would help", () => {
+    const slow = info({ variant: "simd", threads: 1, notice: "Running on one thread: why." });
+    const { speed } = explainSpeed(slow, describeWithout({ isIsolated: false, relaxedSimd: false }));
+    expect(speed.has).toBe(false);
+    expect(speed.reason).toMatch(/^The engine runs as "simd" on one thread\. Running on one thread: why\. /);
+    expect(speed.remedy).toMatch(/^Cross-Origin-Opener-Policy/);
+  });
+});

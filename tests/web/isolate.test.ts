@@ -1,0 +1,70 @@
+// The client's side of isolate.js; tests/embed/hosts.spec.ts has both in a browser.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { isolate } from "../../web/src/client/isolate.js";
+
+const items = new Map<string, string>();
+const reload = vi.fn();
+const register = vi.fn(async () => {});
+
+beforeEach(() => {
+  items.clear();
+  reload.mockClear();
+  register.mockReset();
+  vi.stubGlobal("crossOriginIsolated", false);
+  vi.stubGlobal("isSecureContext", true);
+  const page = {};
+  vi.stubGlobal("window", Object.assign(page, { parent: page }));
+  vi.stubGlobal("location", { reload });
+  vi.stubGlobal("navigator", { serviceWorker: { register, ready: Promise.resolve() } });
+  vi.stubGlobal("sessionStorage", {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => items.set(key, value),
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+describe("isolate", () => {
+  it("registers the script, reloads the page, and does not return", async () => {
+    const isolating = isolate("sw/isolate.js");
+    await vi.waitFor(() => expect(reload).toHaveBeenCalledTimes(1));
+    expect(register).toHaveBeenCalledWith("sw/isolate.js");
+    const soon = new Promise((resolve) => setTimeout(resolve, 10, "soon"));
+    expect(await Promise.race([isolating, soon])).toBe("soon");
+    expect(await isolate()).toBe(false); // it did not help: never again
+    expect(reload).toHaveBeenCalledTimes(1);
+  });
+
+  it("has nothing to do where the page is isolated", async () => {
+    vi.stubGlobal("crossOriginIsolated", true);
+    expect(await isolate()).toBe(true);
+    expect(register).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ["over plain http", () => vi.stubGlobal("isSecureContext", false)],
+    ["without service workers", () => vi.stubGlobal("navigator", {})],
+    ["in a frame", () => vi.stubGlobal("window", { parent: {} })],
+    ["without session storage", () => vi.stubGlobal("sessionStorage", undefined)],
+    ["where the script is refused", () => register.mockRejectedValue(new TypeError("404"))],
+  ])("goes on as it is %s", async (_, spoil) => {
+    spoil();
+    expect(await isolate()).toBe(false);
+    expect(reload).not.toHaveBeenCalled();
+  });
+
+  it("waits no longer than it is told to, and for three seconds at most", async () => {
+    vi.stubGlobal("navigator", { serviceWorker: { register, ready: new Promise(() => {}) } });
+    const controller = new AbortController();
+    const isolating = isolate("isolate.js", { signal: controller.signal });
+    await vi.waitFor(() => expect(register).toHaveBeenCalled());
+    controller.abort(new Error("enough"));
+    await expect(isolating).rejects.toThrow("enough");
+    items.clear();
+    vi.useFakeTimers();
+    const patient = isolate();
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(await patient).toBe(false);
+    vi.useRealTimers();
+    expect(reload).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,188 @@
+// What this page has of what the engine can use, and what would bring the rest. Known before anything is fetched.
+import { relaxedSimd, simd, threads } from "wasm-feature-detect";
+import { oldBrowser, wasmForbidden } from "../shared/failures.js";
+import { whyNotIsolated } from "../shared/isolation.js";
+import type { ModelInfo } from "../shared/types.js";
+
+/** Something that this page has or misses. */
+export interface Capability {
+  has: boolean;
+  /** Why, in a sentence. */
+  reason: string;
+  /** The very header, setting or change that would bring it; null where it is there, or nothing would. */
+  remedy: string | null;
+}
+
+/** What this page has and misses. */
+export interface Environment {
+  /** WebAssembly with SIMD, without which nothing runs. */
+  simd: Capability;
+  /** Faster arithmetic, with the same results. */
+  relaxedSimd: Capability;
+  /** Cross-origin isolation, which threads need. */
+  isolation: Capability;
+  threads: Capability;
+  /** Whether the browser keeps files for this page; `freeBytes` is null where it does not say. */
+  storage: Capability & { freeBytes: number | null };
+  /** Whether a model of some size fits; `mostBytes` is what one engine may grow to. */
+  memory: Capability & { mostBytes: number };
+}
+
+/** As Environment, for a model that is loaded. */
+export interface Explanation extends Environment {
+  /** Whether the model is as fast as this device lets it be. */
+  speed: Capability;
+}
+
+/** What is looked at. */
+export interface Facts {
+  webAssembly: "runs" | "missing" | "forbidden";
+  simd: boolean;
+  relaxedSimd: boolean;
+  sharedMemory: boolean;
+  isIsolated: boolean;
+  isSecure: boolean;
+  isFramed: boolean;
+  cores: number | undefined;
+  /** undefined: there is none. */
+  storage: { freeBytes: number | null } | undefined;
+  mostBytes: number;
+}
+
+const has = (reason: string): Capability => ({ has: true, reason, remedy: null });
+const misses = (reason: string, remedy: string | null): Capability => ({ has: false, reason, remedy });
+const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+/** GPT-2 124M in 8 bits takes 213 MB. */
+const smallBytes = 256 * 1024 * 1024;
+
+function describeSimd(facts: Facts): Capability {
+  switch (facts.webAssembly) {
+    case "missing":
+      return misses("This browser has no WebAssembly, or it is turned off (Lockdown Mode).", oldBrowser);
+    case "forbidden":
+      return misses("The page's content security policy forbids WebAssembly.", wasmForbidden);
+    case "runs":
+      if (facts.simd) return has("This browser runs WebAssembly with SIMD.");
+      return misses("This browser has no WebAssembly SIMD.", oldBrowser);
+  }
+}
+
+function describeIsolation(facts: Facts): Capability {
+  if (facts.isIsolated) return has("The page is cross-origin isolated.");
+  const { reason, remedy } = whyNotIsolated(facts);
+  return misses(sentence(reason), remedy);
+}
+
+const sentence = (clause: string) => `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+
+/** `facts`, as sentences. */
+export function describeEnvironment(facts: Facts): Environment {
+  const isolation = describeIsolation(facts);
+  const cores = facts.cores === undefined ? "an unknown number of cores" : `${facts.cores} cores`;
+  let withThreads = has(`The engine can compute on all of ${cores}.`);
+  if (!facts.isIsolated) withThreads = { ...isolation };
+  else if (!facts.sharedMemory) withThreads = misses("This browser has no WebAssembly threads.", null);
+  return {
+    simd: describeSimd(facts),
+    relaxedSimd:
+      facts.webAssembly === "runs" && facts.relaxedSimd
+        ? has("This browser has relaxed SIMD.")
+        : misses("This browser has no relaxed SIMD; the engine computes the same without, but slower.", null),
+    isolation,
+    threads: withThreads,
+    storage: { ...describeStorage(facts), freeBytes: facts.storage?.freeBytes ?? null },
+    memory: {
+      ...(facts.mostBytes >= smallBytes
+        ? has(`One engine may grow to ${megabytes(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`)
+        : misses(
+            `This browser gives one engine ${megabytes(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`,
+            "close other tabs, or load a smaller model",
+          )),
+      mostBytes: facts.mostBytes,
+    },
+  };
+}
+
+function describeStorage({ storage, isSecure }: Facts): Capability {
+  if (storage) {
+    const free = storage.freeBytes === null ? "" : ` (${megabytes(storage.freeBytes)} are free)`;
+    return has(`The browser can keep files for this page${free}.`);
+  }
+  if (!isSecure)
+    return misses("The page is served over http: nothing can be kept.", "serve the page over https");
+  return misses("This browser, or this private window, keeps nothing for the page.", null);
+}
+
+/** The most memory that one engine may grow to; nothing of it is taken. */
+function mostMemory(): number {
+  for (let pages = 65536; pages >= 1024; pages /= 2) {
+    try {
+      new WebAssembly.Memory({ initial: 0, maximum: pages });
+      return pages * 65536;
+    } catch {
+      // Less, then.
+    }
+  }
+  return 0;
+}
+
+async function freeStorage(): Promise<Facts["storage"]> {
+  try {
+    const { quota, usage } = await navigator.storage.estimate();
+    return { freeBytes: quota === undefined ? null : quota - (usage ?? 0) };
+  } catch {
+    return undefined; // none, or refused
+  }
+}
+
+function tryWebAssembly(): Facts["webAssembly"] {
+  if (typeof WebAssembly === "undefined") return "missing";
+  try {
+    new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)); // an empty one
+    return "runs";
+  } catch {
+    return "forbidden";
+  }
+}
+
+/** Looks, and says what there is. */
+export async function explainEnvironment(): Promise<Environment> {
+  const webAssembly = tryWebAssembly();
+  const runs = webAssembly === "runs";
+  const [hasSimd, hasRelaxed, hasThreads, storage] = await Promise.all([
+    runs && simd(),
+    runs && relaxedSimd(),
+    runs && threads(),
+    freeStorage(),
+  ]);
+  return describeEnvironment({
+    webAssembly,
+    simd: hasSimd,
+    relaxedSimd: hasRelaxed,
+    sharedMemory: hasThreads,
+    isIsolated: globalThis.crossOriginIsolated === true,
+    isSecure: globalThis.isSecureContext === true,
+    isFramed: typeof window !== "undefined" && window.parent !== window,
+    cores: navigator.hardwareConcurrency,
+    storage,
+    mostBytes: runs ? mostMemory() : 0,
+  });
+}
+
+/** What `info` says of the model's speed, with what this page misses. */
+export function explainSpeed(info: ModelInfo, environment: Environment): Explanation {
+  const { variant, threads: count, notice } = info;
+  const running = `The engine runs as "${variant}" on ${count === 1 ? "one thread" : `${count} threads`}.`;
+  const missing = [environment.threads, environment.relaxedSimd].filter((capability) => !capability.has);
+  const reason = [running, notice ?? "", ...missing.map((capability) => capability.reason)];
+  const remedies = new Set(missing.flatMap(({ remedy }) => remedy ?? []));
+  const isFast = notice === null && missing.length === 0;
+  return {
+    ...environment,
+    speed: {
+      has: isFast,
+      reason: reason.filter((text) => text !== "").join(" "),
+      remedy: [...remedies].join("\n") || null,
+    },
+  };
+}
