@@ -19,7 +19,7 @@ async function expectAccessible(page: Page): Promise<void> {
 /** Every state that a visitor can meet, and the way there. */
 const states: Record<string, (page: Page) => Promise<void>> = {
   "the scripts do not run": async (page) => {
-    await page.route("**/assets/index.js", (route) => route.abort());
+    await page.route("**/assets/index-*.js", (route) => route.abort());
     await page.goto("./");
     await expect(page.locator("#starting")).toBeVisible();
     await page.waitForFunction(() =>

@@ -65,6 +65,7 @@ const plainQuotes = {
       if (file.type !== "chunk") continue;
       file.code = file.code
         .replace(/new URL\(`([^`$\\]*)`,/g, 'new URL("$1",')
+        .replace(/import\(`([^`$\\]*)`\)/g, 'import("$1")')
         .replace(/type:`module`/g, 'type:"module"');
     }
   },
