@@ -188,10 +188,10 @@ for (const [name, width, height, textSize] of [
       );
       expect(cut, state).toEqual([]);
     };
-    await page.route("**/assets/client.js", (route) => route.abort());
+    await page.route("**/gpt2.js*", (route) => route.abort());
     await page.goto("./");
     await expectFit("without scripts");
-    await page.unroute("**/assets/client.js");
+    await page.unroute("**/gpt2.js*");
     await page.goto("./?model=none");
     await expect(page.getByRole("alert")).toBeVisible();
     await expectFit("a load failed");

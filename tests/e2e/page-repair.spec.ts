@@ -242,13 +242,13 @@ test.describe("where the page's scripts do not run, it says so", () => {
   const starting = "If this does not go away, the page's scripts could not run";
 
   test("without network", async ({ page }) => {
-    await page.route("**/assets/client.js", (route) => route.abort());
+    await page.route("**/gpt2.js*", (route) => route.abort());
     await page.goto("./");
     await expect(page.getByText(starting)).toBeVisible();
     await expect(page.getByRole("link", { name: "Load the page again" })).toBeVisible();
     await expect(page.getByRole("button", { name: "Cancel" })).toBeHidden();
     await expect(page.getByRole("button", { name: "Generate" })).toBeDisabled();
-    await page.unroute("**/assets/client.js");
+    await page.unroute("**/gpt2.js*");
     await page.getByRole("link", { name: "Load the page again" }).click();
     await expectReady(page);
     await expect(page.getByText(starting)).toBeHidden();

@@ -90,6 +90,10 @@ test("imported in Node, as by a server that renders pages, it does nothing and d
     const { default: { version } } = await import("gpt2-wasm/package.json", { with: { type: "json" } });
     const found = ["worker", "isolate", "engine/gpt2-simd.wasm", "engine/gpt2-threads.js"].map((path) =>
       import.meta.resolve("gpt2-wasm/" + path).split("/").at(-1));
+    const { explainEnvironment } = await import("gpt2-wasm");
+    const refusal = await loadModel("m").catch(({ code, message }) => code + ": " + message);
+    if (refusal !== "unsupported: loadModel needs a browser's workers, which Node.js does not have") throw refusal;
+    if ((await explainEnvironment()).threads.has) throw "threads";
     console.log(typeof loadModel, typeof LoadError, version, before === Object.keys(globalThis).join(), found.join());`;
   const said = run(folder, process.execPath, "--input-type=module", "--no-warnings", "-e", code);
   expect(said.trim()).toBe(

@@ -87,7 +87,7 @@ describe("explainEnvironment", () => {
   });
 
   it("bears that hardly anything is there", async () => {
-    vi.stubGlobal("navigator", {});
+    vi.stubGlobal("navigator", undefined);
     vi.stubGlobal("WebAssembly", undefined);
     const environment = await explainEnvironment();
     expect(Object.values(environment).map(({ has }) => has)).toEqual(Array(6).fill(false));

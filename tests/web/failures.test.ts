@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
-import {
-  afterFailure,
-  failureOf,
-  noWorkerFailure,
-  workerFailure,
-} from "../../web/src/shared/failures.js";
+import { afterFailure, failureOf, noWorkerFailure, workerFailure } from "../../web/src/shared/failures.js";
 
 /** An error as a browser makes it: what matters is its name and its words. */
 const thrown = (name: string, message: string) => Object.assign(new Error(message), { name });

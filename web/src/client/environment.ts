@@ -163,7 +163,7 @@ export async function explainEnvironment(): Promise<Environment> {
     isIsolated: globalThis.crossOriginIsolated === true,
     isSecure: globalThis.isSecureContext === true,
     isFramed: typeof window !== "undefined" && window.parent !== window,
-    cores: navigator.hardwareConcurrency,
+    cores: globalThis.navigator?.hardwareConcurrency, // servers may have no navigator
     storage,
     mostBytes: runs ? mostMemory() : 0,
   });

@@ -1,4 +1,5 @@
 // Loading a model.
+import { LoadError } from "../shared/errors.js";
 import type { FetchPort, LoadRequest } from "../shared/protocol.js";
 import type { LoadProgress, Variant } from "../shared/types.js";
 import { variants } from "../shared/types.js";
@@ -126,6 +127,10 @@ export async function loadModel(url: string | URL, options: LoadOptions = {}): P
 
 /** As loadModel, through the worker that `start` starts. */
 export async function loadThrough(start: Start, url: unknown, options: unknown): Promise<Model> {
+  if (typeof location === "undefined") {
+    // A server may import this module for the pages that it renders.
+    throw new LoadError("unsupported", "loadModel needs a browser's workers, which Node.js does not have");
+  }
   const fields = readOptions("loadModel", options, optionNames);
   const signal = readSignal(fields.signal);
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);
