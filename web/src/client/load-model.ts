@@ -127,7 +127,7 @@ export async function loadModel(url: string | URL, options: LoadOptions = {}): P
 
 /** As loadModel, through the worker that `start` starts. */
 export async function loadThrough(start: Start, url: unknown, options: unknown): Promise<Model> {
-  if (typeof location === "undefined") {
+  if (typeof document === "undefined" && typeof location === "undefined") {
     // A server may import this module for the pages that it renders.
     throw new LoadError("unsupported", "loadModel needs a browser's workers, which Node.js does not have");
   }
