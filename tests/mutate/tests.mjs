@@ -34,7 +34,8 @@ export async function measure(workspace) {
       }
     }
     for (const suite of JSON.parse(readFileSync(report, "utf8")).testsuites) {
-      const folder = /\/tests\/(.*)\/[^/]*$/.exec(suite.testsuite[0]?.file ?? "")?.[1] ?? "";
+      // Of the tests that kernels.inc expands to, the file is that one.
+      const folder = /\/(?:tests|engine)\/(.*)\/[^/]*$/.exec(suite.testsuite[0]?.file ?? "")?.[1] ?? "";
       suites.push({ name, folder, filter: `${suite.name}.*`, seconds: Number.parseFloat(suite.time) });
     }
   }
@@ -83,13 +84,15 @@ export async function findKiller(fault, programs, { workspace, suites }) {
   for (const { name, tests, filter, seconds } of runsFor(folder, suites)) {
     const program = await programs.make(name, tests);
     if (!program) return null;
-    const flags = `--gtest_filter='${filter}' --gtest_fail_fast --gtest_brief=1`;
+    const flags = `--gtest_filter='${filter}' --gtest_fail_fast`;
     const { isOk, outcome, output } = await run(`${program} ${flags}`, {
       cwd: workspace.folder,
       cpuSeconds: 4 * seconds + 5,
       wallSeconds: 20 * seconds + 60,
     });
-    if (!isOk) return /\[  FAILED  \] ([^\s,]+)/.exec(output)?.[1] ?? `${name}: ${outcome}`;
+    if (isOk) continue;
+    const failed = /\[  FAILED  \] ([^\s,]+)/.exec(output)?.[1];
+    return failed ?? `${[...output.matchAll(/\[ RUN      \] (\S+)/g)].at(-1)?.[1] ?? name}: ${outcome}`;
   }
   if (folder !== "weights_tools") return undefined;
   const program = await programs.make("gpt2-weights");
