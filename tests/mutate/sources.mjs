@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { faultsOf } from "./faults.mjs";
 
 // Compiled for WebAssembly alone: no native test can notice what happens there.
-const onlyWasm = new Set(["engine/api/module.cc", "engine/kernels/relaxed_simd.cc"]);
+const onlyWasm = new Set([
+  "engine/api/module.cc",
+  "engine/format/wasm_libc.cc",
+  "engine/kernels/relaxed_simd.cc",
+]);
 
 /** The source files among `files` in which faults are planted. */
 export const mutableFiles = (files) =>
