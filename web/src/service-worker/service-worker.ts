@@ -10,9 +10,10 @@ declare const self: ServiceWorkerGlobalScope;
 declare const release: { app: KeptFile[]; model: KeptFile[] };
 
 setCacheNameDetails({ prefix: "gpt2-wasm" });
-const app = new KeptFiles(release.app, cacheNames.precache);
+const { app: appFiles, model: modelFiles } = release;
+const app = new KeptFiles(appFiles, cacheNames.precache);
 /** Only for visitors who use it. */
-const model = new KeptFiles(release.model, `${cacheNames.precache}-model`);
+const model = new KeptFiles(modelFiles, `${cacheNames.precache}-model`);
 
 self.addEventListener("install", (event) => {
   // The first keeps nothing yet: the page waits for it, and loads through it.
