@@ -161,6 +161,16 @@ test.describe("headers of isolation", () => {
     );
     expect(host.requests.filter((path) => /worker|engine|models/.test(path))).toEqual([]);
     expect(await load(page)).toMatch(/simd-relaxed, 1, Running on one thread: the page is not cross-origin/);
+    const speed = await page.evaluate(async () => {
+      const { loadModel } = (await import("/gpt2/gpt2.js" as string)) as typeof Gpt2;
+      const model = await loadModel("/models/demo/");
+      const explanation = await model.explain();
+      await model.dispose();
+      return explanation.speed;
+    });
+    expect(speed.has).toBe(false);
+    expect(speed.reason).toContain('The engine runs as "simd-relaxed" on one thread.');
+    expect(speed.remedy).toBe(found.threads.remedy);
   });
 });
 
