@@ -15,12 +15,14 @@ async function isControlled(signal: AbortSignal): Promise<boolean> {
   if (!registration) return false; // some browsers ignore the registration
   watchForRelease(registration);
   if (serviceWorker.controller) return true;
-  if (registration.active) return false; // the user asked to go past it
+  // One that is active already has not claimed this page yet, or the user's reload went past it.
+  tell(registration.active, { type: "claim" });
   return new Promise((resolve) => {
     const settle = () => resolve(serviceWorker.controller !== null);
     serviceWorker.addEventListener("controllerchange", settle, { once: true });
     signal.addEventListener("abort", settle, { once: true });
     setTimeout(settle, patienceMs);
+    if (serviceWorker.controller) settle();
   });
 }
 

@@ -33,6 +33,9 @@ self.addEventListener("activate", (event) => {
 self.addEventListener("message", (event) => {
   const message = event.data as ToServiceWorker;
   switch (message.type) {
+    case "claim":
+      // One that is not active yet may not; it will when it is.
+      return event.waitUntil(self.clients.claim().catch(() => undefined));
     case "take-over":
       return void self.skipWaiting();
     case "keep": {
