@@ -25,9 +25,15 @@ const modules = [
 const typedFolders = ["shared", "client", "element", "openai"];
 
 /** Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build. */
-function bundle(release, input, output, { define = {}, plugins = [environmentApart] } = {}) {
+function bundle(
+  release,
+  input,
+  output,
+  { define = {}, plugins = [oneClient, environmentApart], platform = "browser" } = {},
+) {
   return build({
     input: join(sources, input),
+    platform,
     logLevel: "warn",
     transform: { target: "es2022", define: { GPT2_RELEASE: JSON.stringify(release), ...define } },
     output: {
@@ -38,7 +44,7 @@ function bundle(release, input, output, { define = {}, plugins = [environmentApa
       minify: true,
       comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
     },
-    plugins: [oneClient, plainQuotes, ...plugins],
+    plugins: [plainQuotes, ...plugins],
   });
 }
 
@@ -116,6 +122,9 @@ export async function buildPackage() {
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
   await bundle(release, "client/environment.ts", "gpt2-environment.js");
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
+  const inNode = { platform: "node", plugins: [environmentApart] };
+  await bundle(release, "node/index.ts", "gpt2-node.js", inNode);
+  await bundle(release, "node/worker.ts", "gpt2-node-worker.js", inNode);
   await copyEngine();
   await buildOneFile(release);
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");

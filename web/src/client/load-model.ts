@@ -64,8 +64,8 @@ function readFolder(what: string, url: unknown): string {
   if (typeof url !== "string" && !(url instanceof URL)) {
     return refuse(`${what} is ${shown(url)}, expected a URL`);
   }
-  // A worker may load models, too, and has no document.
-  const base = typeof document === "undefined" ? location.href : document.baseURI;
+  // A worker may load models, too, and has no document; Node.js has absolute addresses only.
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   let folder: URL;
   try {
     folder = new URL(url, base);
@@ -122,15 +122,17 @@ function startLoad(
  * with the same options shares its worker and its memory.
  */
 export async function loadModel(url: string | URL, options: LoadOptions = {}): Promise<Model> {
+  if (!globalThis.document && !globalThis.location) {
+    throw new LoadError(
+      "unsupported",
+      'this module is for browsers: in Node.js import "gpt2-wasm", which is another one there',
+    );
+  }
   return loadThrough(startWorker, url, options);
 }
 
 /** As loadModel, through the worker that `start` starts. */
 export async function loadThrough(start: Start, url: unknown, options: unknown): Promise<Model> {
-  if (typeof document === "undefined" && typeof location === "undefined") {
-    // A server may import this module for the pages that it renders.
-    throw new LoadError("unsupported", "loadModel needs a browser's workers, which Node.js does not have");
-  }
   const fields = readOptions("loadModel", options, optionNames);
   const signal = readSignal(fields.signal);
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);

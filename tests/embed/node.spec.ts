@@ -1,0 +1,61 @@
+// The package in Node.js, as an embedder's own tests have it.
+import { execFile, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "@playwright/test";
+import { serve } from "../browsers/static-host.js";
+import { expectedText, makeApp, root, run } from "./app.js";
+
+const demo = join(root, "web/models/demo");
+
+test("a model from a folder writes what the command line does, and the program ends by itself", () => {
+  const folder = makeApp("node");
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["main.js", demo], {
+    cwd: folder,
+    encoding: "utf8",
+    timeout: 45_000,
+  });
+  expect([status, stdout]).toEqual([0, expectedText()]);
+  expect(stderr).toMatch(/^threads/);
+});
+
+const inApp = (code: string) =>
+  run(
+    makeApp("node"),
+    process.execPath,
+    "--input-type=module",
+    "-e",
+    `import { loadModel, LoadError } from "gpt2-wasm"; ${code}`,
+  ).trim();
+
+test("every build gives the same text, in as many threads as asked for", () => {
+  const said = inApp(`
+    for (const options of [{ variant: "simd" }, { variant: "threads", threads: 2 }]) {
+      const model = await loadModel(${JSON.stringify(demo)}, options);
+      const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 });
+      console.log(JSON.stringify([model.info.threads, text]));
+      await model.dispose();
+    }`);
+  expect(said.split("\n").map((line) => JSON.parse(line) as unknown)).toEqual([
+    [1, expectedText()],
+    [2, expectedText()],
+  ]);
+});
+
+test("a model from a host, and what is said of one that is not there", async () => {
+  const host = await serve(false, { "/models/": join(root, "web/models") });
+  const app = makeApp("node");
+  const load = async (address: string) => {
+    const code = `
+      import { loadModel, LoadError } from "gpt2-wasm";
+      const told = (error) => (error instanceof LoadError) + " " + error.code + ": " + error.message;
+      console.log(await loadModel("${address}").then((model) => String(model.info.parameters), told));`;
+    const program = promisify(execFile);
+    const args = ["--input-type=module", "-e", code];
+    return (await program(process.execPath, args, { cwd: app, timeout: 45_000 })).stdout.trim();
+  };
+  expect(await load(`${host.origin}/models/demo`)).toMatch(/^\d{7,}$/);
+  expect(await load(`${host.origin}/models/none`)).toMatch(/^true not-found: .*\/models\/none\/config\.json/);
+  expect(await load("models/none")).toMatch(/^true not-found: .*file:.*\/models\/none\/config\.json/);
+  await host.close();
+});

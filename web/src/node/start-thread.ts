@@ -1,0 +1,50 @@
+// Starts the worker as a thread of Node.js.
+import { Worker, type Transferable } from "node:worker_threads";
+import { Connection, type WorkerPort } from "../client/connection.js";
+import type { FromWorker, ToWorker } from "../shared/protocol.js";
+
+const script = "gpt2-node-worker.js";
+
+/** Keeps the process alive while an answer is awaited, and only then, as a program may end without disposing of anything. */
+class ThreadPort implements WorkerPort {
+  onmessage: WorkerPort["onmessage"] = null;
+  onerror: WorkerPort["onerror"] = null;
+  onmessageerror: WorkerPort["onmessageerror"] = null;
+  private readonly awaited = new Set<number>();
+
+  constructor(private readonly thread: Worker) {
+    thread.on("message", (data: FromWorker) => {
+      if (data.type === "done" || data.type === "failed") this.settle(data.id);
+      this.onmessage?.({ data } as MessageEvent<FromWorker>);
+    });
+    thread.on("messageerror", (error) => this.onmessageerror?.({ data: error } as MessageEvent));
+    thread.on("error", (error) => this.onerror?.({ message: String(error) } as ErrorEvent));
+    thread.unref();
+  }
+
+  postMessage(message: ToWorker, transfer: readonly unknown[] = []): void {
+    if (message.type === "request") {
+      this.awaited.add(message.id);
+      this.thread.ref();
+    }
+    if (message.type === "cancel") this.settle(message.id);
+    this.thread.postMessage(message, transfer as Transferable[]);
+  }
+
+  terminate(): void {
+    void this.thread.terminate();
+  }
+
+  private settle(id: number): void {
+    this.awaited.delete(id);
+    if (this.awaited.size === 0) this.thread.unref();
+  }
+}
+
+/** The worker of the folder `baseUrl`, absolute and with a slash at the end; else the one beside this module. */
+export function startThread(baseUrl?: string): Connection {
+  const address =
+    baseUrl === undefined ? new URL("./gpt2-node-worker.js", import.meta.url) : new URL(script, baseUrl);
+  // No options of the program's own: a loader of its sources, or the kind of text after --eval.
+  return new Connection(new ThreadPort(new Worker(address, { execArgv: [] })), script);
+}

@@ -1,0 +1,43 @@
+// gpt2-node-worker.js: makes a thread of Node.js what a browser's worker is, as far as the engine asks, and runs
+// gpt2-worker.js in it; in the threads that the engine starts from there, the engine's own script.
+import { availableParallelism } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import { fetchFileToo } from "./fetch-file.js";
+import { ThreadAsWorker } from "./thread-as-worker.js";
+
+interface Started {
+  script: string;
+  name: string;
+}
+
+const { script, name } = (workerData ?? {
+  script: new URL("./gpt2-worker.js", import.meta.url).href,
+  name: "gpt2",
+}) as Started;
+
+// Node.js 20 has none.
+globalThis.navigator ??= { hardwareConcurrency: availableParallelism() } as Navigator;
+
+let onMessage: ((event: { data: unknown }) => void) | null = null;
+
+Object.assign(globalThis, {
+  self: globalThis,
+  name,
+  origin: "null", // of files
+  location: new URL(script),
+  isSecureContext: true,
+  crossOriginIsolated: true, // memory is shared without asking
+  fetch: fetchFileToo(globalThis.fetch),
+  postMessage: (message: unknown, transfer: never[] = []) => parentPort?.postMessage(message, transfer),
+  close: () => process.exit(),
+  Worker: ThreadAsWorker,
+});
+Object.defineProperty(globalThis, "onmessage", {
+  get: () => onMessage,
+  set(handler: typeof onMessage) {
+    // Messages wait until somebody listens.
+    if (!onMessage) parentPort?.on("message", (data) => onMessage?.({ data }));
+    onMessage = handler;
+  },
+});
+await import(script);
