@@ -1,6 +1,6 @@
 // Light bundlers, no bundler at all, and the servers that most people have, with what npm packs and with the page.
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
@@ -48,6 +48,19 @@ test("esbuild, with a copy of the package beside it", async ({ page }) => {
   mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
   execFileSync("ln", ["-sf", bin("esbuild"), join(folder, "node_modules/.bin/esbuild")]);
   run(folder, "npm", "run", "build");
+  const host = await serve(true, { ...models, "/": join(folder, "public") });
+  await expectStory(page, host.origin, "threads-relaxed");
+  await host.close();
+});
+
+test("esbuild, unconfigured, with the bundle", async ({ page }) => {
+  const folder = makeApp("esbuild");
+  const main = readFileSync(join(folder, "main.js"), "utf8");
+  writeFileSync(
+    join(folder, "main.js"),
+    main.replace('"gpt2-wasm"', '"gpt2-wasm/bundle"').replace(/, { baseUrl: [^}]*}/, ""),
+  );
+  run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public");
   const host = await serve(true, { ...models, "/": join(folder, "public") });
   await expectStory(page, host.origin, "threads-relaxed");
   await host.close();
