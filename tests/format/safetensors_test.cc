@@ -122,6 +122,11 @@ TEST(Safetensors, DuplicateNames) {
                         "a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})")
                 .find("twice"),
             std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+                        "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
+                        "a": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}})")
+                .find("\"a\" stands twice"),
+            std::string::npos);
 }
 
 TEST(Safetensors, MissingAndMistypedFields) {

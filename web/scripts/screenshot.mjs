@@ -26,10 +26,10 @@ try {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
     await page.goto("http://localhost:4184/");
     await page.locator("#generate:enabled").waitFor();
-    await page.locator("summary").click();
+    await page.locator("#options > summary").click();
     await page.getByLabel("Seed").fill("12");
     await page.getByLabel("Tokens").fill("120");
-    if (!options) await page.locator("summary").click();
+    if (!options) await page.locator("#options > summary").click();
     await page.locator("#generate").click();
     await page.locator("#finish", { hasText: "Seed" }).waitFor();
     await page.screenshot({ path: resolve(folder, `${name}.png`), fullPage: true });
