@@ -49,6 +49,24 @@ describe("SturdyWorker", () => {
     port1.close();
   });
 
+  it("is made once more where a cache had kept another release's, and is told what that one was told", () => {
+    const made: FakeWorker[] = [];
+    const make = () => {
+      const worker = new FakeWorker();
+      made.push(worker);
+      return worker as unknown as Worker;
+    };
+    const worker = new SturdyWorker([make, make], make);
+    const heard: unknown[] = [];
+    worker.onmessage = ({ data }) => void heard.push(data);
+    worker.postMessage(cancel(1));
+    made[0]?.say({ type: "started", release: "old" });
+    expect([made.length, made[0]?.terminations, heard.length]).toEqual([2, 1, 0]);
+    expect(made[1]?.received).toEqual([cancel(1)]);
+    made[1]?.say({ type: "started", release: "older" }); // so the host has it
+    expect([made.length, heard]).toEqual([2, [{ type: "started", release: "older" }]]);
+  });
+
   it("cannot be made where none can, for the last one's reason", () => {
     expect(() => begin(2, 0, 1)).toThrow("way 1");
     expect(() => begin(0)).toThrow("no way");

@@ -1,5 +1,6 @@
 // Starts the worker: beside this module, or in a folder that the caller names.
 import { noWorkerFailure } from "../shared/failures.js";
+import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign, trusted } from "../shared/script-address.js";
 import { Connection } from "./connection.js";
 import { SturdyWorker } from "./sturdy-worker.js";
@@ -44,8 +45,13 @@ export function startWorker(baseUrl?: string): Connection {
     () => start(asOwnScript(address())),
   ];
   if (baseUrl === undefined) ways.unshift(startBeside);
+  // Past a cache that kept the worker of another release.
+  const renew = () => {
+    const fresh = ofThisRelease(new URL(address()));
+    return start(isForeign(fresh) ? asOwnScript(fresh) : fresh);
+  };
   try {
-    return new Connection(new SturdyWorker(ways), script, waitForLock);
+    return new Connection(new SturdyWorker(ways, renew), script, waitForLock);
   } catch (error) {
     throw noWorkerFailure(error); // there are no workers, or none from here (file://, a content security policy)
   }

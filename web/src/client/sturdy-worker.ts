@@ -1,8 +1,9 @@
 // A worker that is started in the first way that works.
 import type { FromWorker, ToWorker } from "../shared/protocol.js";
+import { release } from "../shared/release.js";
 import type { WorkerPort } from "./connection.js";
 
-/** As a Worker. Until it speaks, one that cannot be loaded is replaced by the next way's. */
+/** As a Worker. Until it speaks, one that cannot be loaded is replaced by the next way's; one of another release, once, by `renew`'s. */
 export class SturdyWorker implements WorkerPort {
   onmessage: ((event: MessageEvent<FromWorker>) => void) | null = null;
   onerror: ((event: ErrorEvent) => void) | null = null;
@@ -16,7 +17,10 @@ export class SturdyWorker implements WorkerPort {
   private isTerminated = false;
 
   /** Throws what the last of `ways` throws if all of them throw. */
-  constructor(private readonly ways: (() => Worker)[]) {
+  constructor(
+    private readonly ways: (() => Worker)[],
+    private renew?: () => Worker,
+  ) {
     this.worker = this.startNext();
   }
 
@@ -45,6 +49,7 @@ export class SturdyWorker implements WorkerPort {
       return this.startNext();
     }
     worker.onmessage = (event: MessageEvent<FromWorker>) => {
+      if (this.isRenewed(event.data)) return;
       this.unheard = undefined;
       for (const [message, transfer] of this.held.splice(0)) worker.postMessage(message, transfer);
       this.onmessage?.(event);
@@ -56,11 +61,24 @@ export class SturdyWorker implements WorkerPort {
     return worker;
   }
 
+  /** Whether another worker has taken the place of one that says that it is of another release: a cache had kept it. */
+  private isRenewed(message: FromWorker): boolean {
+    const { renew, unheard } = this;
+    if (message.type !== "started" || message.release === release || !renew || !unheard) return false;
+    this.renew = undefined;
+    this.ways.splice(0, this.ways.length, renew);
+    return this.restart(unheard);
+  }
+
   /** Whether another worker has taken the place of the one that told of `event`. */
   private replace(event: ErrorEvent): boolean {
     // One that runs and fails says why; one that the browser did not load does not.
     const unheard = event.message ? undefined : this.unheard;
-    if (!unheard || this.isTerminated || this.ways.length === 0) return false;
+    return unheard !== undefined && this.ways.length > 0 && this.restart(unheard);
+  }
+
+  private restart(unheard: readonly ToWorker[]): boolean {
+    if (this.isTerminated) return false;
     this.worker.terminate();
     try {
       this.worker = this.startNext();

@@ -2,18 +2,12 @@
 import { fetchFile } from "../loader/model-source.js";
 import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
-import { release } from "../shared/release.js";
+import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign } from "../shared/script-address.js";
 import type { Variant } from "../shared/types.js";
 import type { BuildAddresses } from "./addresses.js";
 import type { EngineFactory } from "./engine.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
-
-/** So that no cache gives a file of another release. A precache has to ignore the parameter `release`. */
-function ofThisRelease(url: URL): string {
-  if (url.protocol.startsWith("http")) url.searchParams.set("release", release);
-  return url.href;
-}
 
 export class UrlBuilds implements BuildSource {
   constructor(
