@@ -322,6 +322,18 @@ test.describe("builds that this browser does not run", () => {
   });
 });
 
+test("a worker of another release that a cache had kept is fetched anew", async ({ page }) => {
+  let asked = 0;
+  await page.route(/gpt2-worker\.js$/, (route) => {
+    asked += 1;
+    const body = `postMessage({ type: "started", release: "0.0.9-old" })`;
+    return route.fulfill({ body, contentType: "text/javascript", headers: isolation });
+  });
+  await page.goto(host.origin);
+  expect(await load(page)).toMatch(/^3 tokens/);
+  expect(asked).toBe(1);
+});
+
 test("module and worker of two releases refuse each other", async ({ page }) => {
   host.replaced["gpt2-worker.js"] = `postMessage({ type: "started", release: "0.0.9-old" })`;
   await page.goto(host.origin);
