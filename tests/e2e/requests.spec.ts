@@ -154,12 +154,13 @@ for (const variant of ["threads-relaxed", "simd"] as const) {
       await (window as unknown as { model: { dispose(): Promise<void> } }).model.dispose();
       return performance.now() - start;
     });
-    await page.waitForTimeout(Math.max(0, 100 - ms));
-    const after = await renderers(page);
     expect(ms).toBeLessThan(100);
     expect(loaded.workers).toBe(threads ?? 1);
-    expect(after.workers).toBe(0);
-    expect(after.bytes - before.bytes).toBeLessThan((loaded.bytes - before.bytes) / 2);
+    // A busy machine counts them late; a browser that was left to end them took two seconds.
+    const patience = { timeout: 1500, intervals: [100] };
+    await expect.poll(async () => (await renderers(page)).workers, patience).toBe(0);
+    const bytes = async () => (await renderers(page)).bytes - before.bytes;
+    await expect.poll(bytes, patience).toBeLessThan((loaded.bytes - before.bytes) / 2);
   });
 }
 
