@@ -66,6 +66,7 @@ test("after one visit to a host with headers it works without network, and nothi
   await page.goto(host.page);
   await expectReady(page);
   await expectKept();
+  await expect(page.locator("#update")).toBeHidden(); // there is no other release
   const large = host.asked.filter((path) => /\.(wasm|\d\d\d)$/.test(path));
   expect(large.filter((path, place) => large.indexOf(path) !== place)).toEqual([]);
   expect(large.filter((path) => path.endsWith(".wasm")).length).toBe(4); // of every build

@@ -32,7 +32,7 @@ describe("describeEnvironment", () => {
     expect(environment.threads.reason).toContain("8 cores");
     expect(environment.storage).toMatchObject({
       freeBytes: 5e9,
-      reason: expect.stringContaining("5000 MB are free"),
+      reason: expect.stringContaining("5.0 GB are free"),
     });
     expect(environment.memory.mostBytes).toBe(2 ** 32);
   });

@@ -64,7 +64,8 @@ function watchForRelease(registered: ServiceWorkerRegistration): void {
   if (isWatching) return;
   isWatching = true;
   const offer = () => {
-    if (registered.waiting) ui.update.hidden = false;
+    // The very first one waits for a moment, too, and replaces nothing.
+    if (registered.waiting && registered.active) ui.update.hidden = false;
   };
   const watch = (worker: ServiceWorker | null) => worker?.addEventListener("statechange", offer);
   offer();
