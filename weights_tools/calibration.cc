@@ -58,7 +58,7 @@ MomentsByMatrix MeasureMoments(Context& context, std::span<const std::int32_t> i
     context.sequence().Forget();
     context.sequence().SetWindow(ids.subspan(start, std::min(capacity, ids.size() - start)));
     while (!context.sequence().is_current()) {
-      context.RunNext(context.sequence(), kMaxRows, &trace);
+      context.RunNext(context.sequence(), kMaxBatch, &trace);
       progress.Update(start + context.sequence().cached(), ids.size());
     }
   }

@@ -43,7 +43,7 @@ Status Context::SetSequences(std::size_t count) {
 
 std::size_t Context::RunNext(Sequence& sequence, std::size_t most, const Trace* trace) {
   const std::size_t first = sequence.cached();
-  const std::size_t count = std::min({most, kMaxRows, sequence.pending()});
+  const std::size_t count = std::min({most, kMaxBatch, sequence.pending()});
   for (std::size_t i = 0; i < count; ++i) {
     rows_[i] = {sequence.window()[first + i], first + i, &sequence.cache()};
   }
@@ -53,7 +53,7 @@ std::size_t Context::RunNext(Sequence& sequence, std::size_t most, const Trace* 
 }
 
 void Context::RunOneEach(std::span<Sequence* const> sequences) {
-  assert(sequences.size() <= kMaxRows);
+  assert(sequences.size() <= kMaxBatch);
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     Sequence& sequence = *sequences[i];
     const std::size_t position = sequence.cached();
@@ -82,11 +82,11 @@ Error Context::NotFinite(std::size_t row) {
     if (tensor.empty() && !AllFinite(x.Row(0))) tensor = TensorBefore(stage);
   };
   const Trace trace = watch;
-  const TokenRow& bad = rows_[row];
+  const BatchToken& bad = rows_[row];
   Forward(*weights_, compute_, {&bad, 1}, scratch_, &trace);
   if (tensor.empty()) tensor = config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
   return Error{ErrorCode::kCorrupt, "the logits after position " + std::to_string(bad.position) +
-                                        " (token id " + std::to_string(bad.token) +
+                                        " (token id " + std::to_string(bad.id) +
                                         ") are not finite; the likely cause is tensor \"" + tensor +
                                         "\": the first numbers that are not finite come from it"};
 }

@@ -35,11 +35,11 @@ class Context {
   // Makes room for `count` sequences, at least 1, and gives back that of others.
   Status SetSequences(std::size_t count);
 
-  // Runs the next pending tokens of one sequence, at most `most` and at most kMaxRows, and returns
+  // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch, and returns
   // how many.
   std::size_t RunNext(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
 
-  // Runs the next pending token of each of `sequences`, at most kMaxRows, in one pass.
+  // Runs the next pending token of each of `sequences`, at most kMaxBatch, in one pass.
   void RunOneEach(std::span<Sequence* const> sequences);
 
   // Logits [count, vocab_size] after rows [first, first + count) of the last run; count is at most
@@ -57,7 +57,7 @@ class Context {
   Compute compute_;
   KvFormat kv_format_;
   std::vector<Sequence> sequences_;
-  std::array<TokenRow, kMaxRows> rows_{};  // of the last run
+  std::array<BatchToken, kMaxBatch> rows_{};  // of the last run
   Scratch scratch_;
   AlignedBuffer<float> logits_;  // [kLogitRows, vocab_size in whole tiles]
 };

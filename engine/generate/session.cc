@@ -124,7 +124,7 @@ Result<std::vector<GeneratedToken>> Session::Step() {
 // Reads some of what sequence `reading_` has pending, and writes once nothing is left.
 Status Session::ReadOn(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence(reading_);
-  const std::size_t ran = context_->RunNext(sequence, kMaxRows);
+  const std::size_t ran = context_->RunNext(sequence, kMaxBatch);
   if (!sequence.is_current()) return Done{};
   std::size_t first = reading_, last = reading_ + 1;
   if (!has_read_prompt_) {

@@ -63,7 +63,7 @@ class Session {
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);
 
-  // Reads up to kMaxRows tokens of a context, or writes tokens: at least one for each continuation
+  // Reads up to kMaxBatch tokens of a context, or writes tokens: at least one for each continuation
   // under way, in order of continuation. Fails where logits are not finite, and is over then. Only
   // until done.
   Result<std::vector<GeneratedToken>> Step();

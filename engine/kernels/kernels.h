@@ -18,8 +18,8 @@ namespace gpt2 {
 // Quantizes x [cols] into codes [groups * kGroup], scales [groups] and sums [groups]: scale = peak
 // / 127, code = round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30
 // become zero.
-using QuantizeRowFn = void(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
-                           CodeSums* sums);
+using QuantizeActivationsFn = void(const float* x, std::size_t cols, std::int8_t* codes,
+                                   float* scales, CodeSums* sums);
 
 // y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all t <
 // x.rows and the rows of `tiles`. y's stride holds whole tiles: padded rows are written too.
@@ -28,9 +28,9 @@ using MatmulF32Fn = void(const TiledF32& w, MatView<const float> x, TileRange ti
 
 // The same on quantized operands: the products of a group are summed exactly in int32, then
 // float(sum) * (w_scale * x_scale) is added in order of groups; the bias comes last.
-using MatmulQ8Fn = void(const TiledQ8& w, const QuantizedRows& x, TileRange tiles,
+using MatmulQ8Fn = void(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
                         MatView<float> y);
-using MatmulQ4Fn = void(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
+using MatmulQ4Fn = void(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
                         MatView<float> y);
 
 // y = (x - mean) / sqrt(variance + epsilon) * gain + bias over n values. Sums run in four lanes
@@ -53,7 +53,8 @@ inline constexpr std::size_t kMaxHeadDim = 512;
 using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
 
-// Puts key and value [dim] of `position` into the cache, each with one scale as in QuantizeRow.
+// Puts key and value [dim] of `position` into the cache, each with one scale as in
+// QuantizeActivations.
 using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, std::size_t position,
                        const KvHeadQ8& kv);
 
@@ -78,7 +79,7 @@ using SoftmaxStatsFn = SoftmaxSums(const float* x, std::size_t n);
 // One implementation of every operation.
 struct KernelTable {
   std::string_view name;
-  QuantizeRowFn* QuantizeRow = nullptr;
+  QuantizeActivationsFn* QuantizeActivations = nullptr;
   MatmulF32Fn* MatmulF32 = nullptr;
   MatmulQ8Fn* MatmulQ8 = nullptr;
   MatmulQ4Fn* MatmulQ4 = nullptr;

@@ -62,11 +62,11 @@ struct CodeSums {
 };
 
 // Activations quantized group by group, the last group padded with zeros.
-struct QuantizedRows {
-  const std::int8_t* codes;  // [rows, groups * kGroup], -127..127
-  const float* scales;       // [rows, groups]; value = scale * code
-  const CodeSums* sums;      // [rows, groups]
-  std::size_t rows;
+struct QuantizedActivations {
+  const std::int8_t* codes;  // [tokens, groups * kGroup], -127..127
+  const float* scales;       // [tokens, groups]; value = scale * code
+  const CodeSums* sums;      // [tokens, groups]
+  std::size_t tokens;
   std::size_t groups;
 };
 

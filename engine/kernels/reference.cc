@@ -85,10 +85,11 @@ std::int32_t CodeAt(const TiledQ4& w, std::size_t group, std::size_t lane, std::
 
 // `Weights` is TiledQ8 or TiledQ4.
 template <typename Weights>
-void MatmulQuantized(const Weights& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
+void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
+                     MatView<float> y) {
   for (std::size_t row = tiles.first * kTileRows; row < tiles.last * kTileRows; ++row) {
     const std::size_t lane = row % kTileRows;
-    for (std::size_t t = 0; t < x.rows; ++t) {
+    for (std::size_t t = 0; t < x.tokens; ++t) {
       float total = 0.0f;
       for (std::size_t g = 0; g < w.groups; ++g) {
         const std::size_t group = row / kTileRows * w.groups + g;
@@ -105,8 +106,8 @@ void MatmulQuantized(const Weights& w, const QuantizedRows& x, TileRange tiles, 
 
 }  // namespace
 
-void QuantizeRow_Reference(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
-                           CodeSums* sums) {
+void QuantizeActivations_Reference(const float* x, std::size_t cols, std::int8_t* codes,
+                                   float* scales, CodeSums* sums) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
     scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
@@ -134,12 +135,12 @@ void MatmulF32_Reference(const TiledF32& w, MatView<const float> x, TileRange ti
   }
 }
 
-void MatmulQ8_Reference(const TiledQ8& w, const QuantizedRows& x, TileRange tiles,
+void MatmulQ8_Reference(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
                         MatView<float> y) {
   MatmulQuantized(w, x, tiles, y);
 }
 
-void MatmulQ4_Reference(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
+void MatmulQ4_Reference(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
                         MatView<float> y) {
   MatmulQuantized(w, x, tiles, y);
 }

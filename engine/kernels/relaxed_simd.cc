@@ -34,12 +34,12 @@ bool RelaxedDotIsExact() {
 
 }  // namespace simd
 
-void MatmulQ8_RelaxedSimd(const TiledQ8& w, const QuantizedRows& x, TileRange tiles,
+void MatmulQ8_RelaxedSimd(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
                           MatView<float> y) {
   simd::MatmulQuantized<simd::RelaxedDot>(w, x, tiles, y);
 }
 
-void MatmulQ4_RelaxedSimd(const TiledQ4& w, const QuantizedRows& x, TileRange tiles,
+void MatmulQ4_RelaxedSimd(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
                           MatView<float> y) {
   simd::MatmulQuantized<simd::RelaxedDot>(w, x, tiles, y);
 }

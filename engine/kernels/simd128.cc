@@ -55,8 +55,8 @@ void MatmulF32Tile(const TiledF32& w, MatView<const float> x, std::size_t tile, 
 
 }  // namespace
 
-void QuantizeRow_Simd128(const float* x, std::size_t cols, std::int8_t* codes, float* scales,
-                         CodeSums* sums) {
+void QuantizeActivations_Simd128(const float* x, std::size_t cols, std::int8_t* codes,
+                                 float* scales, CodeSums* sums) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
     if (count <= kGroup / 2) wasm_v128_store(codes + start + kGroup / 2, wasm_i32x4_splat(0));
@@ -77,11 +77,13 @@ void MatmulF32_Simd128(const TiledF32& w, MatView<const float> x, TileRange tile
   }
 }
 
-void MatmulQ8_Simd128(const TiledQ8& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
+void MatmulQ8_Simd128(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
+                      MatView<float> y) {
   simd::MatmulQuantized<PlainDot>(w, x, tiles, y);
 }
 
-void MatmulQ4_Simd128(const TiledQ4& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
+void MatmulQ4_Simd128(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
+                      MatView<float> y) {
   simd::MatmulQuantized<PlainDot>(w, x, tiles, y);
 }
 

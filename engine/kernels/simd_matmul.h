@@ -7,7 +7,7 @@
 
 namespace gpt2::simd {
 
-// The integer sums of one group: kTileRows rows in two vectors, times kTokens rows of inputs that
+// The integer sums of one group: kTileRows rows in two vectors, times kTokens tokens whose inputs
 // lie `stride` codes and w.groups sums apart. Each weight vector is loaded once for all tokens.
 template <typename Dot, int kTokens>
 void SumGroup(const TiledQ8& w, std::size_t tile_group, const std::int8_t* input,
@@ -54,10 +54,10 @@ void SumGroup(const TiledQ4& w, std::size_t tile_group, const std::int8_t* input
   }
 }
 
-// One tile of weights, kTileRows rows, times kTokens rows of x from `token` on.
+// One tile of weights, kTileRows rows, times kTokens tokens of x from `token` on.
 template <typename Dot, int kTokens, typename Weights>
-void MatmulTile(const Weights& w, const QuantizedRows& x, std::size_t tile, std::size_t token,
-                MatView<float> y) {
+void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t tile,
+                std::size_t token, MatView<float> y) {
   const std::size_t stride = w.groups * kGroup;
   v128_t total[kTokens][2];
   for (int t = 0; t < kTokens; ++t) total[t][0] = total[t][1] = Splat(0.0f);
@@ -86,20 +86,21 @@ void MatmulTile(const Weights& w, const QuantizedRows& x, std::size_t tile, std:
 
 // The tokens that are left when fewer than Dot::kTokens remain.
 template <typename Dot, int kTokens, typename Weights>
-void MatmulRest(const Weights& w, const QuantizedRows& x, std::size_t tile, std::size_t token,
-                MatView<float> y) {
+void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t tile,
+                std::size_t token, MatView<float> y) {
   if constexpr (kTokens > 0) {
-    if (x.rows - token == kTokens) return MatmulTile<Dot, kTokens>(w, x, tile, token, y);
+    if (x.tokens - token == kTokens) return MatmulTile<Dot, kTokens>(w, x, tile, token, y);
     MatmulRest<Dot, kTokens - 1>(w, x, tile, token, y);
   }
 }
 
 // `Weights` is TiledQ8 or TiledQ4.
 template <typename Dot, typename Weights>
-void MatmulQuantized(const Weights& w, const QuantizedRows& x, TileRange tiles, MatView<float> y) {
+void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
+                     MatView<float> y) {
   for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {
     std::size_t token = 0;
-    for (; token + Dot::kTokens <= x.rows; token += Dot::kTokens) {
+    for (; token + Dot::kTokens <= x.tokens; token += Dot::kTokens) {
       MatmulTile<Dot, Dot::kTokens>(w, x, tile, token, y);
     }
     MatmulRest<Dot, Dot::kTokens - 1>(w, x, tile, token, y);

@@ -21,26 +21,28 @@ void ForEach(const Compute& c, std::size_t items, std::size_t bytes,
   });
 }
 
-void ForRows(const Compute& c, MatView<const float> x, FunctionRef<void(std::size_t row)> body) {
+// Calls body(token) for each token of the activations x [tokens, cols].
+void ForTokens(const Compute& c, MatView<const float> x,
+               FunctionRef<void(std::size_t token)> body) {
   ForEach(c, x.rows, x.cols * sizeof(float), body);
 }
 
-QuantizedRows Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
+QuantizedActivations Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
   const std::size_t groups = CeilDiv(x.cols, kGroup);
-  ForRows(c, x, [&](std::size_t row) {
-    c.kernels->QuantizeRow(x.Row(row).data(), x.cols, s.codes + row * groups * kGroup,
-                           s.scales + row * groups, s.sums + row * groups);
+  ForTokens(c, x, [&](std::size_t t) {
+    c.kernels->QuantizeActivations(x.Row(t).data(), x.cols, s.codes + t * groups * kGroup,
+                                   s.scales + t * groups, s.sums + t * groups);
   });
   return {s.codes, s.scales, s.sums, x.rows, groups};
 }
 
-// y [rows, out] = x [rows, in] w^T + bias. `finish(first, last)` runs on each range of finished
+// y [tokens, out] = x [tokens, in] w^T + bias. `finish(first, last)` runs on each range of finished
 // columns, on the thread that computed them.
 void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<const float> x,
                 Scratch& s, MatView<float> y,
                 FunctionRef<void(std::size_t first, std::size_t last)> finish) {
   const bool is_quantized = w.format() != WeightFormat::kF32;
-  const QuantizedRows codes = is_quantized ? Quantize(c, x, s) : QuantizedRows{};
+  const QuantizedActivations codes = is_quantized ? Quantize(c, x, s) : QuantizedActivations{};
   const std::size_t tile_bytes = w.bytes() / w.tiles() * x.rows;
   c.pool->ParallelFor(w.tiles(), Grain(tile_bytes), [&](std::size_t begin, std::size_t end) {
     const TileRange tiles{begin, end};
@@ -68,7 +70,7 @@ void LinearThenGelu(const Compute& c, const LinearWeights& w, Activation activat
                     MatView<const float> x, Scratch& s, MatView<float> y) {
   const auto gelu = activation == Activation::kGeluTanh ? c.kernels->GeluTanh : c.kernels->GeluErf;
   MatmulThen(c, w.weight, w.bias.data(), x, s, y, [&](std::size_t first, std::size_t last) {
-    for (std::size_t row = 0; row < y.rows; ++row) gelu(&y.Row(row)[first], last - first);
+    for (std::size_t t = 0; t < y.rows; ++t) gelu(&y.Row(t)[first], last - first);
   });
 }
 
@@ -77,94 +79,113 @@ void LinearAddTo(const Compute& c, const LinearWeights& w, MatView<const float> 
                  MatView<float> x) {
   const MatView<float> delta = s.delta.Top(x.rows);
   MatmulThen(c, w.weight, w.bias.data(), in, s, delta, [&](std::size_t first, std::size_t last) {
-    for (std::size_t row = 0; row < x.rows; ++row) {
-      c.kernels->AddTo(&x.Row(row)[first], &delta.Row(row)[first], last - first);
+    for (std::size_t t = 0; t < x.rows; ++t) {
+      c.kernels->AddTo(&x.Row(t)[first], &delta.Row(t)[first], last - first);
     }
   });
 }
 
 void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatView<const float> x,
                MatView<float> y) {
-  ForRows(c, x, [&](std::size_t row) {
-    c.kernels->LayerNorm(x.Row(row).data(), w.gain.data(), w.bias.data(), epsilon, x.cols,
-                         y.Row(row).data());
+  ForTokens(c, x, [&](std::size_t t) {
+    c.kernels->LayerNorm(x.Row(t).data(), w.gain.data(), w.bias.data(), epsilon, x.cols,
+                         y.Row(t).data());
   });
 }
 
-// Appends key and value [dim] of `row` to its cache.
-void StoreKv(const Compute& c, const TokenRow& row, std::size_t layer, std::size_t head,
-             std::size_t dim, const float* key, const float* value) {
-  if (row.cache->format() == KvFormat::kQ8) {
-    c.kernels->StoreQ8(key, value, dim, row.position, row.cache->HeadQ8(layer, head));
-    return;
-  }
-  const KvHeadF32 kv = row.cache->HeadF32(layer, head);
-  std::copy(key, key + dim, kv.keys + row.position * kv.padded_dim);
-  std::copy(value, value + dim, kv.values + row.position * kv.padded_dim);
+// Writes key and value [dim] of `position` into a head's cache.
+void Store(const Compute&, const KvHeadF32& kv, std::size_t position, std::size_t dim,
+           const float* key, const float* value) {
+  std::copy(key, key + dim, kv.keys + position * kv.padded_dim);
+  std::copy(value, value + dim, kv.values + position * kv.padded_dim);
 }
 
-// out [dim] = what `row`, whose query is q [dim], reads of its past and itself.
-void Attend(const Compute& c, const TokenRow& row, std::size_t layer, std::size_t head,
-            std::size_t dim, const float* q, float* out) {
-  const std::size_t positions = row.position + 1;
-  if (row.cache->format() == KvFormat::kQ8) {
-    c.kernels->AttendQ8(q, row.cache->HeadQ8(layer, head), dim, positions, out);
-  } else {
-    c.kernels->AttendF32(q, row.cache->HeadF32(layer, head), dim, positions, out);
-  }
+void Store(const Compute& c, const KvHeadQ8& kv, std::size_t position, std::size_t dim,
+           const float* key, const float* value) {
+  c.kernels->StoreQ8(key, value, dim, position, kv);
 }
 
-// Appends K and V of all rows to their caches, then lets each row attend to its own past and
-// itself. Heads are independent, and are what the threads share out.
+// out [dim] = attention of the query q [dim] over positions [0, positions) of a head's cache.
+void Attend(const Compute& c, const KvHeadF32& kv, const float* q, std::size_t dim,
+            std::size_t positions, float* out) {
+  c.kernels->AttendF32(q, kv, dim, positions, out);
+}
+
+void Attend(const Compute& c, const KvHeadQ8& kv, const float* q, std::size_t dim,
+            std::size_t positions, float* out) {
+  c.kernels->AttendQ8(q, kv, dim, positions, out);
+}
+
+// Appends K and V of the batch to the caches, then lets each token attend to its own past and
+// itself. Heads are independent, and are what the threads share out. `kHead` is KvCache::HeadF32 or
+// KvCache::HeadQ8: what it returns chooses between the functions above.
+template <auto kHead>
 void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
-                     std::span<const TokenRow> rows, MatView<const float> qkv,
+                     std::span<const BatchToken> batch, MatView<const float> qkv,
                      MatView<float> mixed) {
   const std::size_t n_embd = config.n_embd;
   const std::size_t dim = config.head_dim();
-  const std::size_t head_bytes = rows.size() * (rows.back().position + 1) * dim;
+  const std::size_t head_bytes = batch.size() * (batch.back().position + 1) * dim;
   ForEach(c, config.n_head, head_bytes, [&](std::size_t head) {
     const std::size_t first = head * dim;  // this head's columns in Q, K, V and the output
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const std::span<const float> row = qkv.Row(r);
-      StoreKv(c, rows[r], layer, head, dim, &row[n_embd + first], &row[2 * n_embd + first]);
+    for (std::size_t t = 0; t < batch.size(); ++t) {
+      const std::span<const float> token_qkv = qkv.Row(t);
+      Store(c, (batch[t].cache->*kHead)(layer, head), batch[t].position, dim,
+            &token_qkv[n_embd + first], &token_qkv[2 * n_embd + first]);
     }
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      Attend(c, rows[r], layer, head, dim, &qkv.Row(r)[first], &mixed.Row(r)[first]);
+    for (std::size_t t = 0; t < batch.size(); ++t) {
+      Attend(c, (batch[t].cache->*kHead)(layer, head), &qkv.Row(t)[first], dim,
+             batch[t].position + 1, &mixed.Row(t)[first]);
     }
   });
 }
 
-// x: residual stream [rows, n_embd], updated in place.
-void RunBlock(const Compute& c, const Config& config, const BlockWeights& w, std::size_t layer,
-              std::span<const TokenRow> rows, Scratch& s, MatView<float> x, const Trace* trace) {
-  const std::size_t n = rows.size();
-  const float epsilon = config.layer_norm_epsilon;
+using CausalAttentionFn = decltype(CausalAttention<&KvCache::HeadF32>);
+
+// What all layers of one forward pass share.
+struct Run {
+  const Compute& compute;
+  const Config& config;
+  std::span<const BatchToken> batch;
+  CausalAttentionFn* attention;  // for the format of the batch's caches
+  Scratch& scratch;
+  const Trace* trace;
+};
+
+// x: residual stream [tokens, n_embd], updated in place.
+void RunBlock(const Run& run, const BlockWeights& w, std::size_t layer, MatView<float> x) {
+  const Compute& c = run.compute;
+  Scratch& s = run.scratch;
+  const std::size_t n = run.batch.size();
+  const float epsilon = run.config.layer_norm_epsilon;
   const auto show = [&](std::string_view stage, MatView<const float> values) {
-    if (trace != nullptr) (*trace)("h." + std::to_string(layer) + std::string(stage), values);
+    if (run.trace == nullptr) return;
+    (*run.trace)("h." + std::to_string(layer) + std::string(stage), values);
   };
 
   LayerNorm(c, w.ln_1, epsilon, x, s.normed.Top(n));
   show(".attn.c_attn.input", s.normed.Top(n));
   Linear(c, w.attn_qkv, s.normed.Top(n), s, s.qkv.Top(n));
-  CausalAttention(c, config, layer, rows, s.qkv.Top(n), s.mixed.Top(n));
+  run.attention(c, run.config, layer, run.batch, s.qkv.Top(n), s.mixed.Top(n));
   show(".attn.c_proj.input", s.mixed.Top(n));
   LinearAddTo(c, w.attn_out, s.mixed.Top(n), s, x);
   show(".attn", x);
 
   LayerNorm(c, w.ln_2, epsilon, x, s.normed.Top(n));
   show(".mlp.c_fc.input", s.normed.Top(n));
-  LinearThenGelu(c, w.mlp_up, config.activation, s.normed.Top(n), s, s.hidden.Top(n));
+  LinearThenGelu(c, w.mlp_up, run.config.activation, s.normed.Top(n), s, s.hidden.Top(n));
   show(".mlp.c_proj.input", s.hidden.Top(n));
   LinearAddTo(c, w.mlp_down, s.hidden.Top(n), s, x);
   show(".mlp", x);
 }
 
-// x [rows, n_embd] = wte[token] + wpe[position]
-void Embed(const Weights& w, const Compute& c, std::span<const TokenRow> rows, MatView<float> x) {
-  ForRows(c, x, [&](std::size_t r) {
-    const std::span<float> row = x.Row(r);
-    w.wte.ReadRow(static_cast<std::size_t>(rows[r].token), row);
-    c.kernels->AddTo(row.data(), w.wpe.data() + rows[r].position * x.cols, x.cols);
+// x [tokens, n_embd] = wte[token] + wpe[position]
+void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
+           MatView<float> x) {
+  ForTokens(c, x, [&](std::size_t t) {
+    const std::span<float> embedding = x.Row(t);
+    w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), embedding);
+    c.kernels->AddTo(embedding.data(), w.wpe.data() + batch[t].position * x.cols, x.cols);
   });
 }
 
@@ -175,20 +196,20 @@ Result<Scratch> Scratch::Create(const Config& config) {
   const std::size_t n_embd = config.n_embd;
   const std::size_t widest = RoundUp(std::max(n_embd, config.n_inner), kGroup);
   std::size_t used = 0;
-  // Rows are whole tiles wide, as the kernels write padded columns too.
+  // Each token takes whole tiles, as the kernels write padded columns too.
   const auto reserve = [&used](std::size_t cols) {
     const std::size_t start = used;
-    used += kMaxRows * RoundUp(cols, kTileRows);
+    used += kMaxBatch * RoundUp(cols, kTileRows);
     return start;
   };
   const std::size_t starts[] = {
       reserve(n_embd),         reserve(n_embd), reserve(3 * n_embd),     reserve(n_embd),
       reserve(config.n_inner), reserve(n_embd), reserve(widest / kGroup)};
   GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
-  GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxRows * widest, "activations"));
-  GPT2_ASSIGN(s.sums_, AlignedBuffer<CodeSums>::Create(kMaxRows * widest / kGroup, "activations"));
+  GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxBatch * widest, "activations"));
+  GPT2_ASSIGN(s.sums_, AlignedBuffer<CodeSums>::Create(kMaxBatch * widest / kGroup, "activations"));
   const auto view = [&s](std::size_t start, std::size_t cols) {
-    return MatView<float>{s.floats_.data() + start, kMaxRows, cols, RoundUp(cols, kTileRows)};
+    return MatView<float>{s.floats_.data() + start, kMaxBatch, cols, RoundUp(cols, kTileRows)};
   };
   s.x = view(starts[0], n_embd);
   s.normed = view(starts[1], n_embd);
@@ -202,17 +223,22 @@ Result<Scratch> Scratch::Create(const Config& config) {
   return s;
 }
 
-void Forward(const Weights& weights, const Compute& compute, std::span<const TokenRow> rows,
+void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
              Scratch& s, const Trace* trace) {
-  assert(!rows.empty() && rows.size() <= kMaxRows);
+  assert(!batch.empty() && batch.size() <= kMaxBatch);
   const Config& config = weights.config;
-  const MatView<float> x = s.x.Top(rows.size());
-  Embed(weights, compute, rows, x);
+  const bool is_q8 = batch.front().cache->format() == KvFormat::kQ8;
+  const Run run{
+      compute, config,
+      batch,   is_q8 ? CausalAttention<&KvCache::HeadQ8> : CausalAttention<&KvCache::HeadF32>,
+      s,       trace};
+  const MatView<float> x = s.x.Top(batch.size());
+  Embed(weights, compute, batch, x);
   if (trace != nullptr) (*trace)("embed", x);
   for (std::size_t layer = 0; layer < config.n_layer; ++layer) {
-    RunBlock(compute, config, weights.blocks[layer], layer, rows, s, x, trace);
+    RunBlock(run, weights.blocks[layer], layer, x);
   }
-  const MatView<float> normed = s.normed.Top(rows.size());
+  const MatView<float> normed = s.normed.Top(batch.size());
   LayerNorm(compute, weights.ln_f, config.layer_norm_epsilon, x, normed);
   if (trace != nullptr) (*trace)("ln_f", normed);
 }

@@ -1,6 +1,6 @@
-// The forward pass of GPT-2 (Radford et al. 2019): token rows in, residual stream and logits out.
-// Prefill, decode and batches of sequences are the same code; a row's result does not depend on
-// which rows it is computed with, nor on the number of threads.
+// The forward pass of GPT-2 (Radford et al. 2019): a batch of tokens in, residual stream and logits
+// out. Prefill, decode and batches of sequences are the same code; a token's result does not depend
+// on which tokens it is computed with, nor on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -26,34 +26,36 @@ struct Compute {
   ThreadPool* pool;
 };
 
-// One token to run: `token` < vocab_size sits at `position` < n_positions of the sequence whose
-// keys and values are in `cache`. Rows of one sequence come in order of position.
-struct TokenRow {
-  std::int32_t token;
+// One token to run: `id` < vocab_size sits at `position` < n_positions of the sequence whose keys
+// and values are in `cache`. In a batch, tokens of one sequence come in order of position, and all
+// caches have one format.
+struct BatchToken {
+  std::int32_t id;
   std::size_t position;
   KvCache* cache;
 };
 
-// Rows that one call takes at most. Large enough that prefill reuses each weight tile many times,
+// Tokens that one call takes at most. Large enough that prefill reuses each weight tile many times,
 // small enough that activations stay in the second-level cache and that a stop is prompt.
-inline constexpr std::size_t kMaxRows = 64;
+inline constexpr std::size_t kMaxBatch = 64;
 
-// Every intermediate of a forward pass, for up to kMaxRows rows. One thread at a time may use it.
+// Every intermediate of a forward pass, for up to kMaxBatch tokens. One thread at a time may use
+// it.
 class Scratch {
  public:
   static Result<Scratch> Create(const Config& config);
 
-  MatView<float> x;       // residual stream [kMaxRows, n_embd]
-  MatView<float> normed;  // [kMaxRows, n_embd]
-  MatView<float> qkv;     // [kMaxRows, 3 * n_embd]
-  MatView<float> mixed;   // attention's output [kMaxRows, n_embd]
-  MatView<float> hidden;  // [kMaxRows, n_inner]
-  MatView<float> delta;   // what a sublayer adds to x [kMaxRows, n_embd]
+  MatView<float> x;       // residual stream [kMaxBatch, n_embd]
+  MatView<float> normed;  // [kMaxBatch, n_embd]
+  MatView<float> qkv;     // [kMaxBatch, 3 * n_embd]
+  MatView<float> mixed;   // attention's output [kMaxBatch, n_embd]
+  MatView<float> hidden;  // [kMaxBatch, n_inner]
+  MatView<float> delta;   // what a sublayer adds to x [kMaxBatch, n_embd]
 
   // Room for the input of any Linear in 8 bits.
-  std::int8_t* codes = nullptr;  // [kMaxRows, the widest input in whole groups]
-  float* scales = nullptr;       // [kMaxRows, its groups]
-  CodeSums* sums = nullptr;      // [kMaxRows, its groups]
+  std::int8_t* codes = nullptr;  // [kMaxBatch, the widest input in whole groups]
+  float* scales = nullptr;       // [kMaxBatch, its groups]
+  CodeSums* sums = nullptr;      // [kMaxBatch, its groups]
 
   std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + sums_.bytes(); }
 
@@ -63,23 +65,23 @@ class Scratch {
   AlignedBuffer<CodeSums> sums_;
 };
 
-// Sees the residual stream [rows, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and, normalised,
-// "ln_f"; and before each matrix of a block what is about to be multiplied with it, [rows, in], as
-// "h.<i>.attn.c_attn" and so on with kInputStage behind.
+// Is called with the residual stream [tokens, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and,
+// normalised, "ln_f"; and before each matrix of a block what is about to be multiplied with it,
+// [tokens, in], as "h.<i>.attn.c_attn" and so on with kInputStage behind.
 inline constexpr std::string_view kInputStage = ".input";
 using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)>;
 
-// Runs `rows` (1 to kMaxRows) through the model: appends their keys and values to their caches and
-// leaves the output of ln_f in scratch.normed [rows, n_embd].
-void Forward(const Weights& weights, const Compute& compute, std::span<const TokenRow> rows,
+// Runs `batch` (1 to kMaxBatch tokens) through the model: appends their keys and values to their
+// caches and leaves the output of ln_f in scratch.normed [tokens, n_embd].
+void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
              Scratch& scratch, const Trace* trace = nullptr);
 
-// logits [normed.rows, vocab_size] of rows of scratch.normed, at most kMaxRows of them. The stride
-// of `logits` holds the vocabulary rounded up to whole tiles (LogitsStride).
+// logits [normed.rows, vocab_size] of tokens of scratch.normed, at most kMaxBatch of them. The
+// stride of `logits` holds the vocabulary rounded up to whole tiles (LogitsStride).
 void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,
                    Scratch& scratch, MatView<float> logits);
 
-// Values from one row of logits to the next.
+// Values from one token's logits to the next token's.
 std::size_t LogitsStride(const Config& config);
 
 }  // namespace gpt2

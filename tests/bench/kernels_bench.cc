@@ -12,7 +12,7 @@ constexpr std::size_t kWidth = 768, kHidden = 3072, kDim = 64, kPositions = 512,
 constexpr std::size_t kTiles = kHidden / kTileRows, kGroups = kWidth / kGroup;
 
 // One benchmark per operation, found by the operation's name.
-void RunQuantizeRow(QuantizeRowFn* kernel) {
+void RunQuantizeActivations(QuantizeActivationsFn* kernel) {
   static const std::vector<float> x(kHidden, 0.5f);
   static std::vector<std::int8_t> codes(kHidden);
   static std::vector<float> scales(kHidden / kGroup);

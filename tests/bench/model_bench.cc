@@ -44,7 +44,7 @@ void Prefill(benchmark::State& state) {
     context.sequence().SetWindow(other);  // forgets what was cached
     context.sequence().SetWindow(ids);
     std::size_t ran = 0;
-    while (!context.sequence().is_current()) ran = context.RunNext(context.sequence(), kMaxRows);
+    while (!context.sequence().is_current()) ran = context.RunNext(context.sequence(), kMaxBatch);
     benchmark::DoNotOptimize(context.Logits(ran - 1, 1).value().data);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
@@ -57,7 +57,7 @@ void Decode(benchmark::State& state) {
   Context& context = *runner->context;
   const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
   context.sequence().SetWindow(ids);
-  while (!context.sequence().is_current()) context.RunNext(context.sequence(), kMaxRows);
+  while (!context.sequence().is_current()) context.RunNext(context.sequence(), kMaxBatch);
   for (auto _ : state) {
     context.sequence().SetWindow(ids);  // runs its last token again
     context.RunNext(context.sequence(), 1);

@@ -142,7 +142,7 @@ void CheckSame(Guarded<T>& fast, Guarded<T>& plain, std::string_view what) {
   }
 }
 
-void Compare(Source& s, QuantizeRowFn* fast, QuantizeRowFn* plain) {
+void Compare(Source& s, QuantizeActivationsFn* fast, QuantizeActivationsFn* plain) {
   const std::size_t cols = s.Size(600), groups = CeilDiv(cols, kGroup);
   Guarded<float> x = s.Floats(cols);
   auto codes = s.Room<std::int8_t>(groups * kGroup), codes_2 = codes;
@@ -156,15 +156,15 @@ void Compare(Source& s, QuantizeRowFn* fast, QuantizeRowFn* plain) {
 }
 
 // Rows of y outside `tiles` keep what they hold.
-template <typename Fn, typename Weights, typename Rows>
-void CompareMatmul(Source& s, Fn* fast, Fn* plain, const Weights& w, const Rows& x,
-                   std::size_t tiles) {
+template <typename Fn, typename Weights, typename Activations>
+void CompareMatmul(Source& s, Fn* fast, Fn* plain, const Weights& w, const Activations& x,
+                   std::size_t tokens, std::size_t tiles) {
   const std::size_t first = s.Size(tiles) - 1;
   const TileRange range{first, first + s.Size(tiles - first)};
   const std::size_t stride = tiles * kTileRows + (s.Flip() ? 3 : 0);
-  Guarded<float> y = s.Room<float>((x.rows - 1) * stride + tiles * kTileRows), y_2 = y;
-  fast(w, x, range, {y.data(), x.rows, tiles * kTileRows, stride});
-  plain(w, x, range, {y_2.data(), x.rows, tiles * kTileRows, stride});
+  Guarded<float> y = s.Room<float>((tokens - 1) * stride + tiles * kTileRows), y_2 = y;
+  fast(w, x, range, {y.data(), tokens, tiles * kTileRows, stride});
+  plain(w, x, range, {y_2.data(), tokens, tiles * kTileRows, stride});
   CheckSame(y, y_2, "y");
 }
 
@@ -174,7 +174,7 @@ void Compare(Source& s, MatmulF32Fn* fast, MatmulF32Fn* plain) {
   Guarded<float> values = s.Floats(tiles * cols * kTileRows), bias = s.Floats(tiles * kTileRows);
   Guarded<float> x = s.Floats((tokens - 1) * stride + cols);
   CompareMatmul(s, fast, plain, TiledF32{values.data(), bias.data(), cols},
-                MatView<const float>{x.data(), tokens, cols, stride}, tiles);
+                MatView<const float>{x.data(), tokens, cols, stride}, tokens, tiles);
 }
 
 template <typename Weights, typename Fn, typename Codes>
@@ -193,7 +193,8 @@ void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::si
     }
   }
   CompareMatmul(s, fast, plain, Weights{codes.data(), scales.data(), bias.data(), groups},
-                QuantizedRows{x.data(), x_scales.data(), sums.data(), tokens, groups}, tiles);
+                QuantizedActivations{x.data(), x_scales.data(), sums.data(), tokens, groups},
+                tokens, tiles);
 }
 
 // The weight reader refuses code -128, which only a relaxed dot product could not take.

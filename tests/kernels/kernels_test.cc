@@ -75,8 +75,8 @@ void ExpectSameBits(const std::vector<float>& a, const std::vector<float>& b, co
 }
 
 // One conformance check per operation, found by overload on the operation's function type.
-struct QuantizeRowCheck {
-  static void Run(QuantizeRowFn* fast, QuantizeRowFn* plain) {
+struct QuantizeActivationsCheck {
+  static void Run(QuantizeActivationsFn* fast, QuantizeActivationsFn* plain) {
     Data data(1);
     for (const std::size_t n : kSizes) {
       const std::vector<float> x = data.Values(n);
@@ -149,11 +149,12 @@ void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, F
         if (x[i] < 0) x_sums[i / kGroup].negative -= x[i];
       }
       const Weights w{codes.data(), scales.data(), bias.data(), groups};
-      const QuantizedRows rows{x.data(), x_scales.data(), x_sums.data(), tokens, groups};
+      const QuantizedActivations activations{x.data(), x_scales.data(), x_sums.data(), tokens,
+                                             groups};
       std::vector<float> y[2];
       for (int i = 0; i < 2; ++i) {
         y[i].assign(tokens * kTiles * kTileRows, kGuard);
-        (i == 0 ? fast : plain)(w, rows, {1, 3},
+        (i == 0 ? fast : plain)(w, activations, {1, 3},
                                 {y[i].data(), tokens, kTiles * kTileRows, kTiles * kTileRows});
         EXPECT_EQ(y[i][0], kGuard) << "a tile outside the range was written";
       }
@@ -334,7 +335,7 @@ struct SoftmaxStatsCheck {
 #endif
 #include "engine/kernels/kernels.inc"
 
-TEST(QuantizeRow, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFiniteEither) {
+TEST(QuantizeActivations, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFiniteEither) {
   for (const KernelTable* table : KernelTables()) {
     for (const float odd : {NAN, INFINITY, -INFINITY}) {
       std::vector<float> x(2 * kGroup, 1.0f);
@@ -342,7 +343,7 @@ TEST(QuantizeRow, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFiniteEither) 
       std::vector<std::int8_t> codes(x.size(), 99);
       float scales[2];
       CodeSums sums[2];
-      table->QuantizeRow(x.data(), x.size(), codes.data(), scales, sums);
+      table->QuantizeActivations(x.data(), x.size(), codes.data(), scales, sums);
       EXPECT_FALSE(std::isfinite(scales[0])) << table->name;
       EXPECT_EQ(scales[1], 1.0f / 127) << table->name;
       for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(codes[i], i < kGroup ? 0 : 127) << i;
@@ -378,7 +379,7 @@ TEST(KernelTables, EachIsCompleteAndCanBeForcedByName) {
   EXPECT_EQ(KernelTables()[1]->name, "simd128");
   EXPECT_EQ(KernelTables()[1]->MatmulQ8, &MatmulQ8_Simd128);
   for (const KernelTable* table : KernelTables()) {
-    EXPECT_NE(table->QuantizeRow, nullptr);
+    EXPECT_NE(table->QuantizeActivations, nullptr);
     EXPECT_NE(table->SoftmaxStats, nullptr);
   }
 }

@@ -119,7 +119,7 @@ TEST_P(TinyModel, ChunksThreadsAndKernelsDoNotChangeABit) {
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
     const KvFormat kv = format == WeightFormat::kQ8 ? KvFormat::kQ8 : KvFormat::kF32;
     TestModel alone(folder(), format, kv);
-    const auto expected = alone.Logits(golden.ids, kMaxRows);
+    const auto expected = alone.Logits(golden.ids, kMaxBatch);
     for (const std::size_t chunk : {1, 2, 3, 5, 7, 16}) {
       EXPECT_EQ(alone.Logits(golden.ids, chunk), expected) << "chunks of " << chunk;
     }
