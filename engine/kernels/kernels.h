@@ -1,8 +1,14 @@
 // The arithmetic of the forward pass on raw arrays, one function type per operation.
 //
-// Every implementation of an operation gives bit-identical results: integer sums are exact, float
-// sums have the order that is written here, nothing is fused, and exp is our own (scalar_math.h).
-// No kernel allocates, and none keeps a pointer. Arrays do not overlap unless said so.
+// Results. Every implementation of an operation gives bit-identical results: integer sums are
+// exact, float sums have the order that is written here, nothing is fused, and exp is our own
+// (scalar_math.h).
+// Memory. No kernel allocates, and none keeps a pointer. Arrays do not overlap unless said so. They
+// need no alignment beyond that of their elements; vector loads are fastest from 16 bytes on.
+// Extent. A kernel reads and writes exactly the shapes given here and in layout.h. Those include
+// padding: whole tiles and whole groups of a matrix, whole groups of codes, whole tiles of y, and
+// padded_dim dimensions of the KV cache. What lies beyond `positions` in the cache is read by
+// AttendQ8 alone, and changes no result.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +21,15 @@
 
 namespace gpt2 {
 
-// Quantizes x [cols] into codes [groups * kGroup], scales [groups] and sums [groups]: scale = peak
-// / 127, code = round-half-even(x * (127 / peak)) per group. Groups whose peak is under 1e-30
-// become zero.
+// Quantizes one token's x [cols] into codes [groups * kGroup], scales [groups] and sums [groups]:
+// scale = absmax / 127, code = round-half-even(x * (127 / absmax)) per group, zeros beyond cols.
+// Groups whose absmax is under kSmallestAbsmax become zero; one with a value that is not finite
+// gets a scale that is not finite either.
 using QuantizeActivationsFn = void(const float* x, std::size_t cols, std::int8_t* codes,
                                    float* scales, CodeSums* sums);
 
-// y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all t <
-// x.rows and the rows of `tiles`. y's stride holds whole tiles: padded rows are written too.
+// y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all tokens t
+// and the rows of `tiles`. y's stride holds whole tiles: the padding of the last is written too.
 using MatmulF32Fn = void(const TiledF32& w, MatView<const float> x, TileRange tiles,
                          MatView<float> y);
 
@@ -48,8 +55,9 @@ using AddToFn = void(float* x, const float* delta, std::size_t n);
 
 // out [dim] = softmax(q . keys / sqrt(dim)) values over positions [0, positions), positions > 0, in
 // one pass over blocks of kKvBlock with a running maximum (Milakov, Gimelshein: "Online normalizer
-// calculation for softmax", 2018). dim is at most padded_dim and kMaxHeadDim.
-inline constexpr std::size_t kMaxHeadDim = 512;
+// calculation for softmax", 2018). dim is at most padded_dim and kMaxHeadDim. Reads q [dim], and
+// keys and values [positions, padded_dim].
+inline constexpr std::size_t kMaxHeadDim = 512;  // what kernels reserve on the stack; GPT-2 has 64
 using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
 
@@ -59,7 +67,8 @@ using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, st
                        const KvHeadQ8& kv);
 
 // The same as AttendF32 on 8-bit keys and values: q is quantized with one scale, and so, per block,
-// are the softmax weights times the values' scales; both products are exact integer sums.
+// are the softmax weights times the values' scales; both products are exact integer sums. Reads
+// whole blocks of codes and of key_scales, whatever lies there beyond the last position.
 using AttendQ8Fn = void(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out);
 
@@ -76,21 +85,15 @@ using SoftmaxStatsFn = SoftmaxSums(const float* x, std::size_t n);
 #endif
 #include "engine/kernels/kernels.inc"
 
-// One implementation of every operation.
+// One implementation of every operation: a member for each, a pointer to its function.
 struct KernelTable {
   std::string_view name;
-  QuantizeActivationsFn* QuantizeActivations = nullptr;
-  MatmulF32Fn* MatmulF32 = nullptr;
-  MatmulQ8Fn* MatmulQ8 = nullptr;
-  MatmulQ4Fn* MatmulQ4 = nullptr;
-  LayerNormFn* LayerNorm = nullptr;
-  GeluTanhFn* GeluTanh = nullptr;
-  GeluErfFn* GeluErf = nullptr;
-  AddToFn* AddTo = nullptr;
-  AttendF32Fn* AttendF32 = nullptr;
-  StoreQ8Fn* StoreQ8 = nullptr;
-  AttendQ8Fn* AttendQ8 = nullptr;
-  SoftmaxStatsFn* SoftmaxStats = nullptr;
+#define KERNEL(operation, isa) KERNEL_##isa(operation)
+#define KERNEL_Reference(operation) operation##Fn* operation = nullptr;
+#define KERNEL_Simd128(operation)
+#include "engine/kernels/kernels.inc"
+#undef KERNEL_Reference
+#undef KERNEL_Simd128
 };
 
 // The tables of this build, slowest first: "reference", "simd128" and, with relaxed SIMD,
@@ -100,9 +103,9 @@ std::span<const KernelTable* const> KernelTables();
 // The fastest of them.
 const KernelTable& BestKernels();
 
-// Whether the fastest compute right on this machine: relaxed SIMD leaves to each engine what it
-// does outside the range that is used here, and one is known (Node.js 20, behind a flag) that errs
-// inside.
+// Whether the fastest are exact on this machine. Relaxed SIMD leaves it to each engine what its dot
+// product gives outside the range that is used here; one engine (Node.js 20, behind a flag) is
+// wrong inside it, too.
 bool BestKernelsAreExact();
 
 }  // namespace gpt2

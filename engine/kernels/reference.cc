@@ -11,16 +11,13 @@
 namespace gpt2 {
 namespace {
 
-constexpr float kSmallestPeak = 1e-30f;  // below it 127 / peak could overflow
-constexpr float kLargestCode = 127.0f;
-
-// NaN if there is one: as integers, where it is larger than all else.
-float PeakOf(const float* x, std::size_t n) {
-  std::int32_t peak = 0;
+// The largest absolute value, NaN if there is one: as integers, where it is larger than all else.
+float Absmax(const float* x, std::size_t n) {
+  std::int32_t absmax = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    peak = std::max(peak, std::bit_cast<std::int32_t>(std::fabs(x[i])));
+    absmax = std::max(absmax, std::bit_cast<std::int32_t>(std::fabs(x[i])));
   }
-  return std::bit_cast<float>(peak);
+  return std::bit_cast<float>(absmax);
 }
 
 // Round-half-even to a code; NaN becomes 0, as in wasm's saturating conversion.
@@ -33,11 +30,11 @@ std::int8_t ToCode(float scaled) {
 // Quantizes n values with one scale, which it returns; it is not finite if one of them is not, so
 // that whatever is computed from them is not either.
 float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
-  const float peak = PeakOf(x, n);
-  const bool is_zero = peak < kSmallestPeak;
-  const float inverse = is_zero ? 0.0f : kLargestCode / peak;
+  const float absmax = Absmax(x, n);
+  const bool is_zero = absmax < kSmallestAbsmax;
+  const float inverse = is_zero ? 0.0f : kLargestCode / absmax;
   for (std::size_t i = 0; i < n; ++i) codes[i] = ToCode(x[i] * inverse);
-  return is_zero ? 0.0f : peak / kLargestCode;
+  return is_zero ? 0.0f : absmax / kLargestCode;
 }
 
 struct Lanes {
@@ -158,15 +155,13 @@ void LayerNorm_Reference(const float* x, const float* gain, const float* bias, f
 }
 
 void GeluTanh_Reference(float* x, std::size_t n) {
-  constexpr float kTwoSqrt2OverPi = 1.5957691216057308f;
   for (std::size_t i = 0; i < n; ++i) {
-    const float u = kTwoSqrt2OverPi * (x[i] + 0.044715f * (x[i] * x[i] * x[i]));
+    const float u = kTwoSqrt2OverPi * (x[i] + kGeluCubic * (x[i] * x[i] * x[i]));
     x[i] = x[i] / (1.0f + Exp(-u));
   }
 }
 
 void GeluErf_Reference(float* x, std::size_t n) {
-  constexpr float kSqrtHalf = 0.70710678118654752f;
   for (std::size_t i = 0; i < n; ++i) x[i] = 0.5f * x[i] * (1.0f + Erf(x[i] * kSqrtHalf));
 }
 

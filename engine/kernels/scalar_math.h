@@ -1,5 +1,6 @@
-// exp, log and the Gaussian error function of our own, so that every build computes the same bits.
-// Kernels use the float functions' vector twins in simd_math.h, operation by operation the same.
+// What the kernels and their plain twins share, so that every build computes the same bits: exp,
+// log and the Gaussian error function of our own, and constants. Kernels use the float functions'
+// vector twins in simd_math.h, operation by operation the same.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,18 @@
 #include <cstdint>
 
 namespace gpt2 {
+
+// 8-bit codes are -127..127. Without -128 the magnitude of each fits seven bits, which is what the
+// relaxed dot product takes of its inputs (simd_dot.h).
+inline constexpr float kLargestCode = 127.0f;
+// The least absmax that is quantized: far above 127 / FLT_MAX = 3.7e-37, below which 127 / absmax
+// overflows, and far below what a sum would notice in which values of usual size take part.
+inline constexpr float kSmallestAbsmax = 1e-30f;
+
+// GELU: see GeluTanhFn and GeluErfFn.
+inline constexpr float kTwoSqrt2OverPi = 1.5957691216057308f;
+inline constexpr float kGeluCubic = 0.044715f;
+inline constexpr float kSqrtHalf = 0.70710678118654752f;
 
 // exp(x) by range reduction to [-ln 2 / 2, ln 2 / 2] and the degree-5 polynomial of Cephes' expf
 // (Moshier, netlib); relative error under 2e-7. Saturates outside [kExpMin, kExpMax].

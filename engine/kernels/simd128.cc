@@ -14,8 +14,7 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is that namespace's kernels
 
-// Adds up f(i, four values) over n values in four lanes; f sees zeros past the end and must keep
-// them.
+// The sum of f(x) over n values in four lanes (value i in lane i % 4); f takes four values at once.
 template <typename F>
 float SumOver(const float* x, std::size_t n, F f) {
   v128_t sum = Splat(0.0f);
@@ -108,17 +107,15 @@ void LayerNorm_Simd128(const float* x, const float* gain, const float* bias, flo
 }
 
 void GeluTanh_Simd128(float* x, std::size_t n) {
-  constexpr float kTwoSqrt2OverPi = 1.5957691216057308f;
   Transform(x, n, [](v128_t v) {
     const v128_t cube = wasm_f32x4_mul(wasm_f32x4_mul(v, v), v);
-    const v128_t inner = wasm_f32x4_add(v, wasm_f32x4_mul(Splat(0.044715f), cube));
+    const v128_t inner = wasm_f32x4_add(v, wasm_f32x4_mul(Splat(kGeluCubic), cube));
     const v128_t u = wasm_f32x4_mul(Splat(kTwoSqrt2OverPi), inner);
     return wasm_f32x4_div(v, wasm_f32x4_add(Splat(1.0f), Exp(wasm_f32x4_neg(u))));
   });
 }
 
 void GeluErf_Simd128(float* x, std::size_t n) {
-  constexpr float kSqrtHalf = 0.70710678118654752f;
   Transform(x, n, [](v128_t v) {
     const v128_t erf = Erf(wasm_f32x4_mul(v, Splat(kSqrtHalf)));
     return wasm_f32x4_mul(wasm_f32x4_mul(Splat(0.5f), v), wasm_f32x4_add(Splat(1.0f), erf));

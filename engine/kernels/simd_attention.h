@@ -1,4 +1,4 @@
-// One row of attention over a head's cache, block by block with a running softmax.
+// Attention of one query over a head's cache, block by block with a running softmax.
 #pragma once
 
 #include <algorithm>
@@ -57,8 +57,8 @@ inline void WriteMixed(const float* mixed, float sum, std::size_t dim, float* ou
 }
 
 // scores [kKvBlock] = q . k of a block, scaled. All of the block is read: what lies beyond the
-// cache's last position gives scores that nobody uses. As many sums as registers hold run at once.
-template <typename Dot>
+// cache's last position gives scores that are not used. As many sums as registers hold run at once.
+template <DotProduct Dot>
 void ScoreKeys(const std::int8_t* q_codes, std::int32_t q_negative, const std::int8_t* keys,
                const float* key_scales, std::size_t padded, v128_t q_scale, float* scores) {
   for (std::size_t first = 0; first < kKvQuads; first += Dot::kKeyQuads) {
@@ -79,7 +79,7 @@ void ScoreKeys(const std::int8_t* q_codes, std::int32_t q_negative, const std::i
 }
 
 // mixed [padded] = mixed * shrink + one block's weights times its values.
-template <typename Dot>
+template <DotProduct Dot>
 void MixValues(const std::int8_t* values, std::size_t padded, const std::int8_t* weight_codes,
                v128_t shrink, v128_t weight_scale, float* mixed) {
   typename Dot::NonNegative weights[kKvQuads];
@@ -97,7 +97,7 @@ void MixValues(const std::int8_t* values, std::size_t padded, const std::int8_t*
   }
 }
 
-template <typename Dot>
+template <DotProduct Dot>
 void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
               float* out) {
   alignas(16) std::int8_t q_codes[kMaxHeadDim + 16];

@@ -1,14 +1,46 @@
 // Exact integer dot products, four inputs to a 32-bit lane, in the two ways that wasm offers.
-// Kernels are templates over one of these classes; both give the same integers.
+// Kernels are templates over one of these classes (DotProduct says what they ask of it); both give
+// the same integers.
 //
 // A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3
 // |, a vector of inputs the same four inputs four times. A vector of 4-bit weights holds two such
 // steps: the low nibbles, and the high nibbles for the next four inputs.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
 #include "engine/kernels/simd.h"
 
 namespace gpt2::simd {
+
+// What the kernels ask of a dot product. A sum starts at zero, takes products with Add and gives
+// its four lanes with Finish; `negative` is CodeSums::negative of the inputs that were added.
+template <typename D>
+concept DotProduct =
+    requires(typename D::Sum sum, typename D::NibbleSum nibble_sum, const void* weights,
+             const std::int8_t* inputs, std::int32_t negative) {
+      { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
+      { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
+
+      // 8-bit weights: 16 bytes, and the 4 bytes of one step's inputs.
+      { D::LoadWeights(weights) } -> std::same_as<typename D::Weights>;
+      { D::LoadInput(inputs) } -> std::same_as<typename D::Input>;
+      D::Add(sum, D::LoadWeights(weights), D::LoadInput(inputs));
+      D::Finish(sum, negative);
+
+      // The same where the inputs are 0..127.
+      { D::LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
+      D::AddNonNegative(sum, weights, D::LoadNonNegative(inputs));
+      D::FinishNonNegative(sum);
+
+      // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. The sum is in `lanes`.
+      { D::LoadNibbles(weights) } -> std::same_as<typename D::Nibbles>;
+      { D::LoadNibbleInput(inputs) } -> std::same_as<typename D::NibbleInput>;
+      D::AddNibbles(nibble_sum, D::LoadNibbles(weights), D::LoadNibbleInput(inputs));
+      nibble_sum.lanes;
+    };
 
 // Plain SIMD128: widen to 16 bits, multiply, add pairs. A sum is kept as two vectors whose
 // neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
@@ -93,6 +125,8 @@ struct PlainDot {
   }
 };
 
+static_assert(DotProduct<PlainDot>);
+
 #ifdef __wasm_relaxed_simd__
 // Whether the relaxed dot product gives the exact result wherever the specification defines it.
 bool RelaxedDotIsExact();
@@ -166,6 +200,7 @@ struct RelaxedDot {
     }
   }
 };
+static_assert(DotProduct<RelaxedDot>);
 #endif
 
 }  // namespace gpt2::simd

@@ -83,14 +83,14 @@ inline v128_t LoadBFloat16(const std::uint16_t* x) {
 
 // The largest absolute value of n values, NaN if there is one: as integers, where it is larger than
 // all else.
-inline float Peak(const float* x, std::size_t n) {
-  v128_t peak = wasm_i32x4_splat(0);
+inline float Absmax(const float* x, std::size_t n) {
+  v128_t absmax = wasm_i32x4_splat(0);
   std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) peak = wasm_i32x4_max(peak, wasm_f32x4_abs(wasm_v128_load(x + i)));
-  if (i < n) peak = wasm_i32x4_max(peak, wasm_f32x4_abs(LoadPart(x + i, n - i)));
+  for (; i + 4 <= n; i += 4) absmax = wasm_i32x4_max(absmax, wasm_f32x4_abs(wasm_v128_load(x + i)));
+  if (i < n) absmax = wasm_i32x4_max(absmax, wasm_f32x4_abs(LoadPart(x + i, n - i)));
   return std::bit_cast<float>(
-      std::max(std::max(wasm_i32x4_extract_lane(peak, 0), wasm_i32x4_extract_lane(peak, 1)),
-               std::max(wasm_i32x4_extract_lane(peak, 2), wasm_i32x4_extract_lane(peak, 3))));
+      std::max(std::max(wasm_i32x4_extract_lane(absmax, 0), wasm_i32x4_extract_lane(absmax, 1)),
+               std::max(wasm_i32x4_extract_lane(absmax, 2), wasm_i32x4_extract_lane(absmax, 3))));
 }
 
 // Four values times `inverse`, rounded half to even, as int32 in -127..127; NaN gives 0.
@@ -102,10 +102,9 @@ inline v128_t ToCodes(v128_t x, v128_t inverse) {
 // Quantizes n values with one scale, which it returns: not finite if one of them is not. Writes
 // RoundUp(n, 16) codes, zeros at the end.
 inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
-  constexpr float kSmallestPeak = 1e-30f;
-  const float peak = Peak(x, n);
-  const bool is_zero = peak < kSmallestPeak;
-  const v128_t inverse = Splat(is_zero ? 0.0f : 127.0f / peak);
+  const float absmax = Absmax(x, n);
+  const bool is_zero = absmax < kSmallestAbsmax;
+  const v128_t inverse = Splat(is_zero ? 0.0f : kLargestCode / absmax);
   for (std::size_t start = 0; start < n; start += 16) {
     v128_t quads[4];
     for (std::size_t quad = 0; quad < 4; ++quad) {
@@ -117,7 +116,7 @@ inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
                     wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(quads[0], quads[1]),
                                             wasm_i16x8_narrow_i32x4(quads[2], quads[3])));
   }
-  return is_zero ? 0.0f : peak / 127.0f;
+  return is_zero ? 0.0f : absmax / kLargestCode;
 }
 
 // The sums of n codes, n a multiple of 16.

@@ -9,7 +9,7 @@ namespace gpt2::simd {
 
 // The integer sums of one group: kTileRows rows in two vectors, times kTokens tokens whose inputs
 // lie `stride` codes and w.groups sums apart. Each weight vector is loaded once for all tokens.
-template <typename Dot, int kTokens>
+template <DotProduct Dot, int kTokens>
 void SumGroup(const TiledQ8& w, std::size_t tile_group, const std::int8_t* input,
               std::size_t stride, const CodeSums* input_sums, v128_t (&sums)[kTokens][2]) {
   constexpr std::size_t kStepBytes = kTileRows * kStepInputs;
@@ -31,7 +31,7 @@ void SumGroup(const TiledQ8& w, std::size_t tile_group, const std::int8_t* input
 }
 
 // The same on 4-bit codes: sum of (code - zero) x = sum of code x - zero * sum of x.
-template <typename Dot, int kTokens>
+template <DotProduct Dot, int kTokens>
 void SumGroup(const TiledQ4& w, std::size_t tile_group, const std::int8_t* input,
               std::size_t stride, const CodeSums* input_sums, v128_t (&sums)[kTokens][2]) {
   constexpr std::size_t kPairBytes = kTileRows * kStepInputs;
@@ -55,7 +55,7 @@ void SumGroup(const TiledQ4& w, std::size_t tile_group, const std::int8_t* input
 }
 
 // One tile of weights, kTileRows rows, times kTokens tokens of x from `token` on.
-template <typename Dot, int kTokens, typename Weights>
+template <DotProduct Dot, int kTokens, typename Weights>
 void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t tile,
                 std::size_t token, MatView<float> y) {
   const std::size_t stride = w.groups * kGroup;
@@ -85,7 +85,7 @@ void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t til
 }
 
 // The tokens that are left when fewer than Dot::kTokens remain.
-template <typename Dot, int kTokens, typename Weights>
+template <DotProduct Dot, int kTokens, typename Weights>
 void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t tile,
                 std::size_t token, MatView<float> y) {
   if constexpr (kTokens > 0) {
@@ -95,7 +95,7 @@ void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t til
 }
 
 // `Weights` is TiledQ8 or TiledQ4.
-template <typename Dot, typename Weights>
+template <DotProduct Dot, typename Weights>
 void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
                      MatView<float> y) {
   for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {

@@ -74,7 +74,7 @@ void ExpectSameBits(const std::vector<float>& a, const std::vector<float>& b, co
   EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0) << what;
 }
 
-// One conformance check per operation, found by overload on the operation's function type.
+// One conformance check per operation, found by its name: <Operation>Check.
 struct QuantizeActivationsCheck {
   static void Run(QuantizeActivationsFn* fast, QuantizeActivationsFn* plain) {
     Data data(1);
@@ -98,7 +98,7 @@ struct QuantizeActivationsCheck {
       }
       EXPECT_EQ(codes[0][groups * kGroup], 99) << "written past the end";
       EXPECT_EQ(sums[0][groups].all, 99) << "written past the end";
-      // The twin itself: each value within half a step of what it stands for.
+      // The twin itself: each value is within half a scale of the original.
       for (std::size_t k = 0; k < n; ++k) {
         const float scale = scales[1][k / kGroup];
         EXPECT_LE(std::fabs(scale * codes[1][k] - x[k]), scale * 0.5001f);
@@ -317,7 +317,7 @@ struct SoftmaxStatsCheck {
     Data data(9);
     for (const std::size_t n : kSizes) {
       auto x = data.Values(n);
-      x.insert(x.end(), 8, kGuard);  // what stands behind them counts for nothing
+      x.insert(x.end(), 8, kGuard);  // what follows them has no effect
       const SoftmaxSums a = fast(x.data(), n), b = plain(x.data(), n);
       EXPECT_EQ(a.maximum, *std::max_element(x.begin(), x.end() - 8));
       EXPECT_EQ(a.maximum, b.maximum);
