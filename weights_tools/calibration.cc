@@ -55,10 +55,10 @@ MomentsByMatrix MeasureMoments(Context& context, std::span<const std::int32_t> i
   Progress progress("calibrating layers " + std::to_string(first_layer) + " to " +
                     std::to_string(last_layer - 1));
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
-    context.sequence().Forget();
+    context.sequence().ClearCache();
     context.sequence().SetWindow(ids.subspan(start, std::min(capacity, ids.size() - start)));
     while (!context.sequence().is_current()) {
-      context.RunNext(context.sequence(), kMaxBatch, &trace);
+      context.Prefill(context.sequence(), kMaxBatch, &trace);
       progress.Update(start + context.sequence().cached(), ids.size());
     }
   }

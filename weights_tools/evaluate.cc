@@ -33,7 +33,7 @@ double KlDivergence(std::span<const float> original, std::span<const float> mode
 // another.
 struct Difference {
   double kl_divergence = 0;   // mean, nats per token
-  double same_likeliest = 0;  // share of tokens with the same first choice
+  double top1_agreement = 0;  // share of positions where both rank the same token first
 };
 
 Result<Difference> Compare(Context& model, Context& original, std::span<const std::int32_t> ids) {
@@ -42,7 +42,7 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
     return Error{ErrorCode::kInvalidArgument,
                  "--original is another model: vocab_size or n_positions differ"};
   }
-  const auto likeliest = [](std::span<const float> x) {
+  const auto top1 = [](std::span<const float> x) {
     return std::max_element(x.begin(), x.end()) - x.begin();
   };
   Difference sum;
@@ -51,23 +51,23 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
   for (std::size_t start = 0; start < ids.size(); start += capacity) {
     const auto window = ids.subspan(start, std::min(capacity, ids.size() - start));
     for (Context* context : {&model, &original}) {
-      context->sequence().Forget();
+      context->sequence().ClearCache();
       context->sequence().SetWindow(window);
     }
     while (!model.sequence().is_current()) {
-      const std::size_t count = model.RunNext(model.sequence(), Context::kLogitRows);
-      original.RunNext(original.sequence(), Context::kLogitRows);
-      GPT2_ASSIGN(const MatView<const float> ours, model.Logits(0, count));
-      GPT2_ASSIGN(const MatView<const float> theirs, original.Logits(0, count));
-      for (std::size_t row = 0; row < count; ++row) {
+      const Pass pass = model.Prefill(model.sequence(), Context::kLogitRows);
+      const Pass other = original.Prefill(original.sequence(), Context::kLogitRows);
+      GPT2_ASSIGN(const MatView<const float> ours, pass.Logits(0, pass.tokens()));
+      GPT2_ASSIGN(const MatView<const float> theirs, other.Logits(0, other.tokens()));
+      for (std::size_t row = 0; row < ours.rows; ++row) {
         sum.kl_divergence += KlDivergence(theirs.Row(row), ours.Row(row));
-        if (likeliest(ours.Row(row)) == likeliest(theirs.Row(row))) sum.same_likeliest += 1;
+        if (top1(ours.Row(row)) == top1(theirs.Row(row))) sum.top1_agreement += 1;
       }
       progress.Update(start + model.sequence().cached(), ids.size());
     }
   }
   const auto count = static_cast<double>(ids.size());
-  return Difference{sum.kl_divergence / count, sum.same_likeliest / count};
+  return Difference{sum.kl_divergence / count, sum.top1_agreement / count};
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
     GPT2_ASSIGN(const auto other, MakeRunner(original, run));
     GPT2_ASSIGN(difference, Compare(*runner->context, *other->context, ids));
     result["kl_divergence"] = difference->kl_divergence;
-    result["same_likeliest"] = difference->same_likeliest;
+    result["top1_agreement"] = difference->top1_agreement;
   }
   if (json) {
     std::printf("%s\n", result.dump().c_str());
@@ -127,9 +127,8 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
         runner->context->config().n_positions, stride, count / seconds.count(),
         runner->pool->threads());
     if (difference) {
-      std::printf(
-          "against %s: KL divergence %.6f nats per token, the same first choice for %.2f %%\n",
-          original.c_str(), difference->kl_divergence, 100 * difference->same_likeliest);
+      std::printf("against %s: KL divergence %.6f nats per token, top-1 agreement %.2f %%\n",
+                  original.c_str(), difference->kl_divergence, 100 * difference->top1_agreement);
     }
   }
   return Done{};

@@ -43,12 +43,12 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   const auto record = [&](const std::string& stage, MatView<const float> x) {
     if (!stage.ends_with(kInputStage)) AppendRows(stage, x, result["trace"][stage], is_finite);
   };
-  runner->context->sequence().SetWindow(ids);
-  while (!runner->context->sequence().is_current()) {
+  Sequence& sequence = runner->context->sequence();
+  sequence.SetWindow(ids);
+  while (!sequence.is_current()) {
     const Trace trace = record;
-    const std::size_t count =
-        runner->context->RunNext(runner->context->sequence(), Context::kLogitRows, &trace);
-    GPT2_ASSIGN(const MatView<const float> logits, runner->context->Logits(0, count));
+    const Pass pass = runner->context->Prefill(sequence, Context::kLogitRows, &trace);
+    GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, pass.tokens()));
     AppendRows("logits", logits, result["logits"], is_finite);
   }
   GPT2_TRY(is_finite);

@@ -13,7 +13,8 @@ namespace {
 
 // How far a generation is, and how it ended.
 void WriteState(const Session& session, JsonWriter& out) {
-  out.Member("readTokens", session.read_tokens()).Member("totalTokens", session.total_tokens());
+  const PrefillProgress& prefill = session.prefill();
+  out.Member("readTokens", prefill.done).Member("totalTokens", prefill.total);
   out.Member("isDone", session.is_done());
   if (!session.is_done()) return;
   out.Key("finishReasons").Open('[');

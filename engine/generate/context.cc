@@ -1,13 +1,11 @@
 #include "engine/generate/context.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <string>
 
 #include "engine/generate/not_finite.h"
 #include "engine/generate/prompt_tokens.h"
-#include "engine/kernels/scalar_math.h"
 
 namespace gpt2 {
 
@@ -41,26 +39,34 @@ Status Context::SetSequences(std::size_t count) {
   return Done{};
 }
 
-std::size_t Context::RunNext(Sequence& sequence, std::size_t most, const Trace* trace) {
-  const std::size_t first = sequence.cached();
+Pass Context::Prefill(Sequence& sequence, std::size_t most, const Trace* trace) {
   const std::size_t count = std::min({most, kMaxBatch, sequence.pending()});
-  for (std::size_t i = 0; i < count; ++i) {
-    rows_[i] = {sequence.window()[first + i], first + i, &sequence.cache()};
-  }
-  Forward(*weights_, compute_, {rows_.data(), count}, scratch_, trace);
-  sequence.Advance(count);
-  return count;
+  for (std::size_t i = 0; i < count; ++i) batch_[i] = sequence.Advance();
+  return Run(count, trace);
 }
 
-void Context::RunOneEach(std::span<Sequence* const> sequences) {
+Pass Context::Decode(std::span<Sequence* const> sequences) {
   assert(sequences.size() <= kMaxBatch);
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    Sequence& sequence = *sequences[i];
-    const std::size_t position = sequence.cached();
-    rows_[i] = {sequence.window()[position], position, &sequence.cache()};
-  }
-  Forward(*weights_, compute_, {rows_.data(), sequences.size()}, scratch_);
-  for (Sequence* sequence : sequences) sequence->Advance(1);
+  for (std::size_t i = 0; i < sequences.size(); ++i) batch_[i] = sequences[i]->Advance();
+  return Run(sequences.size());
+}
+
+Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
+  assert(sequence.pending() == 1 && draft.size() < kMaxBatch);
+  batch_[0] = sequence.Advance();
+  for (std::size_t i = 0; i < draft.size(); ++i) batch_[1 + i] = sequence.Drafted(i, draft[i]);
+  return Run(1 + draft.size());
+}
+
+// Runs the first `count` of batch_.
+Pass Context::Run(std::size_t count, const Trace* trace) {
+  Forward(*weights_, compute_, {batch_.data(), count}, scratch_, trace);
+  return Pass(*this, count, ++passes_);
+}
+
+Result<MatView<const float>> Pass::Logits(std::size_t first, std::size_t count) const {
+  assert(number_ == context_->passes_ && first + count <= tokens_);
+  return context_->Logits(first, count);
 }
 
 Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t count) {
@@ -69,50 +75,25 @@ Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t coun
   const MatView<const float> normed{scratch_.normed.Row(first).data(), count, scratch_.normed.cols,
                                     scratch_.normed.stride};
   ComputeLogits(*weights_, compute_, normed, scratch_, logits);
-  for (std::size_t row = 0; row < count; ++row) {
-    if (!AllFinite(logits.Row(row))) return NotFinite(first + row);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!AllFinite(logits.Row(i))) return NotFinite(batch_[first + i]);
   }
   return MatView<const float>(logits);
 }
 
-// Runs the row once more, alone, to see where it goes wrong.
-Error Context::NotFinite(std::size_t row) {
+// Runs `bad` once more, alone, to see where it goes wrong.
+Error Context::NotFinite(const BatchToken& bad) {
   std::string tensor;
   const auto watch = [&tensor](const std::string& stage, MatView<const float> x) {
     if (tensor.empty() && !AllFinite(x.Row(0))) tensor = TensorBefore(stage);
   };
   const Trace trace = watch;
-  const BatchToken& bad = rows_[row];
   Forward(*weights_, compute_, {&bad, 1}, scratch_, &trace);
   if (tensor.empty()) tensor = config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
   return Error{ErrorCode::kCorrupt, "the logits after position " + std::to_string(bad.position) +
                                         " (token id " + std::to_string(bad.id) +
                                         ") are not finite; the likely cause is tensor \"" + tensor +
                                         "\": the first numbers that are not finite come from it"};
-}
-
-// In blocks, which the threads share out. Their size depends on the vocabulary alone, and their
-// sums are added in order: the result does not depend on the threads.
-LogSoftmax::LogSoftmax(const Compute& compute, std::span<const float> logits) {
-  constexpr std::size_t kMostBlocks = 32;
-  constexpr std::size_t kLeastBlock = 2048;
-  const std::size_t size = std::max(kLeastBlock, CeilDiv(logits.size(), kMostBlocks));
-  const std::size_t blocks = CeilDiv(logits.size(), size);
-  std::array<SoftmaxSums, kMostBlocks> sums;
-  compute.pool->ParallelFor(blocks, /*grain=*/2, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t block = begin; block < end; ++block) {
-      const std::size_t first = block * size;
-      const std::size_t count = std::min(size, logits.size() - first);
-      sums[block] = compute.kernels->SoftmaxStats(logits.data() + first, count);
-    }
-  });
-  float maximum = sums[0].maximum;
-  for (std::size_t i = 1; i < blocks; ++i) maximum = std::max(maximum, sums[i].maximum);
-  double sum = 0;
-  for (std::size_t i = 0; i < blocks; ++i) {
-    sum += static_cast<double>(sums[i].sum) * static_cast<double>(Exp(sums[i].maximum - maximum));
-  }
-  log_sum_ = static_cast<double>(maximum) + Log(sum);
 }
 
 }  // namespace gpt2

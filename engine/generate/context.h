@@ -13,11 +13,36 @@
 
 namespace gpt2 {
 
+class Context;
+
+// A forward pass that has run, and the right to read its logits. They lie in the context's buffers,
+// so only the latest pass of a context may be read.
+class Pass {
+ public:
+  // Tokens that were run.
+  std::size_t tokens() const { return tokens_; }
+
+  // Logits [count, vocab_size] after tokens [first, first + count) of those; count is at most
+  // Context::kLogitRows. Valid until the next call, and until the context's next pass. Fails where
+  // they are not all finite, naming the position in the context and the tensor that the first such
+  // number came from.
+  Result<MatView<const float>> Logits(std::size_t first, std::size_t count) const;
+
+ private:
+  friend class Context;
+  Pass(Context& context, std::size_t tokens, std::size_t number)
+      : context_(&context), tokens_(tokens), number_(number) {}
+
+  Context* context_;
+  std::size_t tokens_;
+  std::size_t number_;  // of the context's passes
+};
+
 // One sequence, or some that are run together: a pass over the weights costs little more for a few
 // tokens than for one. Not thread-safe. Borrows the weights and what computes.
 class Context {
  public:
-  // Rows of logits that Logits computes at once: each takes 4 * vocab_size bytes.
+  // Rows of logits that are computed at once: each takes 4 * vocab_size bytes.
   static constexpr std::size_t kLogitRows = 16;
 
   static Result<Context> Create(const Weights& weights, const Compute& compute, KvFormat kv_format);
@@ -35,43 +60,34 @@ class Context {
   // Makes room for `count` sequences, at least 1, and gives back that of others.
   Status SetSequences(std::size_t count);
 
-  // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch, and returns
-  // how many.
-  std::size_t RunNext(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
+  // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch.
+  Pass Prefill(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
 
-  // Runs the next pending token of each of `sequences`, at most kMaxBatch, in one pass.
-  void RunOneEach(std::span<Sequence* const> sequences);
+  // Runs the next pending token of each of `sequences`, at most kMaxBatch, as one batch.
+  Pass Decode(std::span<Sequence* const> sequences);
 
-  // Logits [count, vocab_size] after rows [first, first + count) of the last run; count is at most
-  // kLogitRows. Valid until the next call. Fails where they are not all finite, naming the position
-  // in the context and the tensor that the first such number came from.
-  Result<MatView<const float>> Logits(std::size_t first, std::size_t count);
+  // Runs the one pending token of `sequence` and, behind it, a draft of what may follow, together
+  // at most kMaxBatch. The draft becomes no part of the sequence: see Sequence::Accept.
+  Pass Verify(Sequence& sequence, std::span<const std::int32_t> draft);
 
  private:
+  friend class Pass;
+
   Context(const Weights& weights, const Compute& compute, KvFormat kv_format)
       : weights_(&weights), compute_(compute), kv_format_(kv_format) {}
 
-  Error NotFinite(std::size_t row);
+  Pass Run(std::size_t count, const Trace* trace = nullptr);
+  Result<MatView<const float>> Logits(std::size_t first, std::size_t count);
+  Error NotFinite(const BatchToken& bad);
 
   const Weights* weights_;
   Compute compute_;
   KvFormat kv_format_;
   std::vector<Sequence> sequences_;
-  std::array<BatchToken, kMaxBatch> rows_{};  // of the last run
+  std::array<BatchToken, kMaxBatch> batch_{};  // the tokens of the latest pass
+  std::size_t passes_ = 0;                     // so far
   Scratch scratch_;
   AlignedBuffer<float> logits_;  // [kLogitRows, vocab_size in whole tiles]
-};
-
-// The log-probability (natural logarithm) that a row of logits gives to a token.
-class LogSoftmax {
- public:
-  LogSoftmax(const Compute& compute, std::span<const float> logits);
-  float operator()(float logit) const {
-    return static_cast<float>(static_cast<double>(logit) - log_sum_);
-  }
-
- private:
-  double log_sum_;
 };
 
 }  // namespace gpt2

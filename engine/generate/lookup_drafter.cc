@@ -5,14 +5,19 @@
 namespace gpt2 {
 namespace {
 
-constexpr std::size_t kLeastMatch = 3;  // tokens that must agree; with two, most guesses are wrong
-constexpr std::size_t kMostMatch = 8;   // beyond, a longer match tells no more
+// Tokens that must agree (an n-gram): after two that do, most drafts are rejected.
+constexpr std::size_t kLeastMatch = 3;
+// A longer match drafts no better.
+constexpr std::size_t kMostMatch = 8;
 
-// Decode steps that checking one more token costs: passes over GPT-2 124M's weights take 1.5 times
+// Decode steps that verifying one more token costs: passes over GPT-2 124M's weights take 1.5 times
 // as long with four tokens as with one (`npm run bench`, two cores).
 constexpr double kTokenCost = 0.17;
-constexpr double kMostCredit = 3.0;    // a few wrong guesses are forgiven
-constexpr double kCreditOfATry = 0.5;  // after a pause: one guess
+// A pause comes with the sixth draft of kFirstLength in a row that is rejected.
+constexpr double kMostCredit = 3.0;
+// Of the first draft after a pause: rejected, it brings the next pause.
+constexpr double kCreditAfterPause = 0.5;
+// Calls: a text that does not repeat itself pays for a rejected draft every thousand tokens.
 constexpr std::size_t kLongestPause = 1024;
 
 // How many tokens before `a` and before `b` agree, at most kMostMatch.
@@ -42,13 +47,13 @@ std::span<const std::int32_t> LookupDrafter::Draft(std::span<const std::int32_t>
     }
   }
   if (best == 0) return {};
-  // Past the end of the text it goes on as it did from that place: a refrain comes again.
+  // Past the end of the text the draft repeats itself, as a refrain does.
   const std::size_t period = text.size() - best;
   for (std::size_t i = 0; i < most; ++i) tokens_[i] = text[best + i % period];
   return {tokens_.data(), most};
 }
 
-void LookupDrafter::Learn(std::size_t drafted, std::size_t accepted) {
+void LookupDrafter::Update(std::size_t drafted, std::size_t accepted) {
   if (drafted == 0) return;
   length_ = accepted == drafted ? kMostTokens : kFirstLength;
   credit_ += static_cast<double>(accepted) - kTokenCost * static_cast<double>(drafted);
@@ -57,7 +62,7 @@ void LookupDrafter::Learn(std::size_t drafted, std::size_t accepted) {
   if (credit_ > 0.0) return;
   waiting_ = pause_;
   pause_ = std::min(2 * pause_, kLongestPause);
-  credit_ = kCreditOfATry;
+  credit_ = kCreditAfterPause;
 }
 
 }  // namespace gpt2

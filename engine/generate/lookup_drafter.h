@@ -1,5 +1,5 @@
-// Guesses the next tokens from what the text has said before (Saxena 2023: "Prompt Lookup
-// Decoding"). A model checks several guessed tokens in one pass over its weights.
+// Drafts the next tokens from what the text has said before (Saxena 2023: "Prompt Lookup
+// Decoding"). A model verifies a draft of several tokens in one pass over its weights.
 #pragma once
 
 #include <array>
@@ -9,29 +9,33 @@
 
 namespace gpt2 {
 
-// Of one sequence. Pauses itself, for longer each time, while its guesses cost more than they save;
-// only what came true decides, never the clock, so that the same text is guessed the same way
-// everywhere.
+// Of one sequence; not thread-safe. While drafts cost more than they save it makes none, for longer
+// each time. Only what was accepted decides that, never the clock: the same text has the same
+// drafts everywhere.
 class LookupDrafter {
  public:
   // With the token before them these fill the tiles of the matmul kernels.
   static constexpr std::size_t kMostTokens = 7;
 
-  // At most `most` tokens: what followed the latest place in `text` where the end of `text` stands
-  // too; the longer that end, the better the place. Empty where there is none, or during a pause.
-  // Valid until the next call.
+  // At most `most` tokens: those that followed the longest, or else the latest, earlier occurrence
+  // of the tokens at the end of `text`. Empty where there is none, or during a pause. Valid until
+  // the next call.
   std::span<const std::int32_t> Draft(std::span<const std::int32_t> text, std::size_t most);
 
-  // Says how many of the `drafted` tokens the model then wrote.
-  void Learn(std::size_t drafted, std::size_t accepted);
+  // Tells how many of the `drafted` tokens the model accepted.
+  void Update(std::size_t drafted, std::size_t accepted);
 
  private:
+  // Before anything was accepted, and again after a rejection: what kTokenCost was measured with.
   static constexpr std::size_t kFirstLength = 3;
+  // Calls. Rejected drafts then take 2 % of the time: kTokenCost * kFirstLength of 32 steps.
   static constexpr std::size_t kFirstPause = 32;
+  // The second draft of kFirstLength that is rejected brings a pause.
+  static constexpr double kFirstCredit = 1.0;
 
   std::array<std::int32_t, kMostTokens> tokens_;
-  std::size_t length_ = kFirstLength;  // tokens to guess next time
-  double credit_ = 1.0;                // decode steps saved, less those spent
+  std::size_t length_ = kFirstLength;  // tokens to draft next time
+  double credit_ = kFirstCredit;       // decode steps saved, less those spent
   std::size_t waiting_ = 0;            // calls until the pause ends
   std::size_t pause_ = kFirstPause;    // length of the next one, in calls
 };

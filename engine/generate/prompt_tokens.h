@@ -16,7 +16,7 @@ namespace gpt2 {
 Status CheckTokenIds(const Config& config, std::span<const std::int32_t> ids,
                      std::size_t first_index = 0);
 
-// Its memory depends on the model, not on the prompt.
+// Its memory depends on the model, not on the prompt. Not thread-safe.
 class PromptTokens {
  public:
   explicit PromptTokens(const Config& config) : config_(&config), is_seen_(config.vocab_size) {}

@@ -9,7 +9,8 @@ namespace gpt2 {
 
 namespace {
 
-constexpr std::size_t kBlock = 32;  // logits that are compared at once
+// Logits that are compared at once: eight vectors of four between two branches.
+constexpr std::size_t kBlock = 32;
 
 // The first id from `id` on whose block may hold a logit above `threshold`. Blocks are compared as
 // a whole, which compilers turn into vectors.
@@ -36,14 +37,14 @@ void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Can
     const Candidate candidate{static_cast<std::int32_t>(id), logits[id]};
     if (best.size() < count) {
       best.push_back(candidate);
-      std::push_heap(best.begin(), best.end(), IsLikelier);
+      std::push_heap(best.begin(), best.end(), RanksBefore);
     } else if (candidate.logit > best.front().logit) {  // an equal one comes later: it loses
-      std::pop_heap(best.begin(), best.end(), IsLikelier);
+      std::pop_heap(best.begin(), best.end(), RanksBefore);
       best.back() = candidate;
-      std::push_heap(best.begin(), best.end(), IsLikelier);
+      std::push_heap(best.begin(), best.end(), RanksBefore);
     }
   }
-  std::sort_heap(best.begin(), best.end(), IsLikelier);
+  std::sort_heap(best.begin(), best.end(), RanksBefore);
 }
 
 Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
@@ -58,7 +59,7 @@ Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
   weights_.reserve(vocab_size);
 }
 
-void Sampler::See(std::int32_t id) {
+void Sampler::Accept(std::int32_t id) {
   seen_[static_cast<std::size_t>(id)] = true;
 }
 
@@ -87,7 +88,7 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
       candidates_.push_back({static_cast<std::int32_t>(id), logits[id]});
     }
   }
-  best_logit_ = std::min_element(candidates_.begin(), candidates_.end(), IsLikelier)->logit;
+  best_logit_ = std::min_element(candidates_.begin(), candidates_.end(), RanksBefore)->logit;
   if (top_p_ < 1.0) KeepTopP();
   return Draw();
 }
@@ -97,18 +98,18 @@ double Sampler::WeightOf(const Candidate& candidate) const {
   return static_cast<double>(Exp(static_cast<float>(difference / temperature_)));
 }
 
-// A heap gives the likeliest first, and sorts no more of them than are kept.
+// A heap gives the most probable first, and sorts no more of them than are kept.
 void Sampler::KeepTopP() {
   double total = 0;
   for (const Candidate& candidate : candidates_) total += WeightOf(candidate);
-  const auto is_less_likely = [](const Candidate& a, const Candidate& b) {
-    return IsLikelier(b, a);
+  const auto ranks_behind = [](const Candidate& a, const Candidate& b) {
+    return RanksBefore(b, a);
   };
-  std::make_heap(candidates_.begin(), candidates_.end(), is_less_likely);
-  auto heap_end = candidates_.end();  // the kept ones gather behind it, likeliest last
+  std::make_heap(candidates_.begin(), candidates_.end(), ranks_behind);
+  auto heap_end = candidates_.end();  // the kept ones gather behind it, most probable last
   double kept = 0;
   do {
-    std::pop_heap(candidates_.begin(), heap_end, is_less_likely);
+    std::pop_heap(candidates_.begin(), heap_end, ranks_behind);
     --heap_end;
     kept += WeightOf(*heap_end);
   } while (heap_end != candidates_.begin() && kept < top_p_ * total);

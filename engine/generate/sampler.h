@@ -17,18 +17,18 @@ struct Candidate {
 };
 
 // Orders by logit, equal ones by id, so that every selection is the same on every build.
-inline bool IsLikelier(const Candidate& a, const Candidate& b) {
+inline bool RanksBefore(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
 
-// Picks tokens for one sequence; remembers which it has seen, for the repetition penalty. Allocates
-// only when created.
+// Picks tokens for one sequence; remembers which it has accepted, for the repetition penalty.
+// Allocates only when created. Not thread-safe.
 class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);
 
-  // Tells that `id` stands in the context: prompt and output alike.
-  void See(std::int32_t id);
+  // Tells that `id` is in the context, be it of the prompt or generated.
+  void Accept(std::int32_t id);
 
   // The next token after logits [vocab_size].
   std::int32_t Sample(std::span<const float> logits);
@@ -52,7 +52,7 @@ class Sampler {
   std::vector<double> weights_;  // of the candidates: exp((logit - best_logit_) / temperature)
 };
 
-// Fills `best` with the `count` likeliest candidates of logits, likeliest first; one pass that
+// Fills `best` with the `count` candidates of the largest logits, largest first; one pass that
 // seldom does more than a comparison. Reuses best's memory.
 void SelectTop(std::span<const float> logits, std::size_t count, std::vector<Candidate>& best);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/generate/log_softmax.h"
+
 namespace gpt2 {
 
 Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride) {
@@ -21,21 +23,22 @@ Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, st
 void Scorer::OpenWindow(std::size_t start) {
   start_ = start;
   const std::size_t size = std::min(context_->config().n_positions, ids_.size() - start);
-  context_->sequence().Forget();  // every row is wanted, also where the cache knows the text
+  context_->sequence().ClearCache();  // the logits of every token are wanted
   context_->sequence().SetWindow(std::span(ids_).subspan(start, size));
 }
 
 Result<std::span<const float>> Scorer::Step() {
-  if (context_->sequence().is_current()) OpenWindow(start_ + stride_);
-  const std::size_t first =
-      start_ + context_->sequence().cached();  // index in ids_ of the first row to run
-  const std::size_t count = context_->RunNext(context_->sequence(), Context::kLogitRows);
+  Sequence& sequence = context_->sequence();
+  if (sequence.is_current()) OpenWindow(start_ + stride_);
+  const std::size_t first = start_ + sequence.cached();  // index in ids_ of the first token to run
+  const Pass pass = context_->Prefill(sequence, Context::kLogitRows);
+  const std::size_t count = pass.tokens();
   // Row i predicts ids_[first + i + 1]. Rows that an earlier window scored already need no logits.
   const std::size_t known = done_ - 1;
   const std::size_t skip = std::min(known - std::min(known, first), count);
   const std::size_t wanted = std::min(count, ids_.size() - 1 - first);
   if (skip >= wanted) return std::span<const float>();
-  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(skip, wanted - skip));
+  GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(skip, wanted - skip));
   for (std::size_t row = 0; row < logits.rows; ++row) {
     const LogSoftmax logprob(context_->compute(), logits.Row(row));
     logprobs_[row] = logprob(logits.Row(row)[static_cast<std::size_t>(ids_[done_++])]);

@@ -16,7 +16,7 @@ namespace gpt2 {
 
 // Computes the log-probability of each token but the first. A text longer than the context is
 // scored in windows of n_positions tokens that advance by `stride`: each token has at least
-// n_positions - stride tokens before it, as far as the text has them.
+// n_positions - stride tokens before it, as far as the text has them. Not thread-safe: as Session.
 class Scorer {
  public:
   // Takes over `context` until it is done. Fails on ids outside the vocabulary and on a stride

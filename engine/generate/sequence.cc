@@ -4,6 +4,12 @@
 #include <cassert>
 
 namespace gpt2 {
+namespace {
+
+// Of a full window: what is kept is run again, what is dropped is room until the next time.
+constexpr std::size_t kKeptQuarters = 3;
+
+}  // namespace
 
 Result<Sequence> Sequence::Create(const Config& config, KvFormat kv_format) {
   Sequence sequence;
@@ -25,7 +31,7 @@ void Sequence::SetWindow(std::span<const std::int32_t> window) {
 std::size_t Sequence::Push(std::int32_t id) {
   std::size_t dropped = 0;
   if (window_.size() == capacity_) {
-    dropped = window_.size() - window_.size() * 3 / 4;
+    dropped = window_.size() - window_.size() * kKeptQuarters / 4;
     window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(dropped));
     cached_ = 0;
   }
@@ -33,10 +39,23 @@ std::size_t Sequence::Push(std::int32_t id) {
   return dropped;
 }
 
-void Sequence::Truncate(std::size_t size) {
-  assert(size <= window_.size());
-  window_.resize(size);
-  cached_ = std::min(cached_, size);
+BatchToken Sequence::Advance() {
+  assert(!is_current());
+  const std::size_t position = cached_++;
+  return {window_[position], position, &cache_};
+}
+
+BatchToken Sequence::Drafted(std::size_t index, std::int32_t id) {
+  assert(is_current() && window_.size() + index < capacity_);
+  return {id, window_.size() + index, &cache_};
+}
+
+void Sequence::Accept(std::span<const std::int32_t> ids) {
+  assert(is_current() && window_.size() + ids.size() <= capacity_);
+  for (const std::int32_t id : ids) {
+    window_.push_back(id);
+    Advance();
+  }
 }
 
 void Sequence::CopyFrom(const Sequence& other) {

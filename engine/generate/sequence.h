@@ -1,4 +1,4 @@
-// The tokens of one text that a model is looking at, with their keys and values.
+// The tokens of one text that a model attends to, with their keys and values.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/model/forward.h"
 #include "engine/model/kv_cache.h"
 
 namespace gpt2 {
 
-// A window of at most n_positions tokens: token i sits at position i. The first cached() of them
-// have been run. Not thread-safe.
+// A window of at most n_positions tokens: token i sits at position i. The KV cache holds the first
+// cached() of them; the others are pending. Not thread-safe.
 class Sequence {
  public:
   static Result<Sequence> Create(const Config& config, KvFormat kv_format);
@@ -22,27 +23,31 @@ class Sequence {
   std::size_t pending() const { return window_.size() - cached_; }
   bool is_current() const { return pending() == 0; }
   std::size_t bytes() const { return cache_.bytes(); }
-  KvCache& cache() { return cache_; }
 
   // Makes `window` (at most n_positions tokens) the context. What the cache holds of a common
   // beginning stays, but at least the last token is run again, as its logits are wanted.
   void SetWindow(std::span<const std::int32_t> window);
 
-  // Lets the next SetWindow begin anew, whatever it has in common with this window.
-  void Forget() { cached_ = 0; }
+  // Makes every token pending: the next SetWindow finds nothing in the cache.
+  void ClearCache() { cached_ = 0; }
 
-  // Appends a token. When the window is full it first keeps its last three quarters: positions are
-  // absolute, so those must be run again. Returns the tokens dropped.
+  // Appends a pending token. When the window is full it first keeps its last three quarters:
+  // positions are absolute, so those must be run again. Returns the tokens dropped.
   std::size_t Push(std::int32_t id);
 
-  // Keeps the first `size` tokens.
-  void Truncate(std::size_t size);
+  // The next pending token, for a forward pass that is about to run it: it counts as cached.
+  BatchToken Advance();
+
+  // Token `index` of a draft that follows the window, which must be current: to be run, but no part
+  // of the window until Accept.
+  BatchToken Drafted(std::size_t index, std::int32_t id);
+
+  // Appends the tokens at the beginning of a draft that has been run: their keys and values are in
+  // the cache. They must fit the window.
+  void Accept(std::span<const std::int32_t> ids);
 
   // Becomes what `other`, of the same model and format, is.
   void CopyFrom(const Sequence& other);
-
-  // Says that `count` pending tokens have been run.
-  void Advance(std::size_t count) { cached_ += count; }
 
  private:
   KvCache cache_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/generate/log_softmax.h"
+
 namespace gpt2 {
 namespace {
 
@@ -62,6 +64,7 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
   const std::size_t dropped = prompt.size() - prompt.window().size();
   context.sequence().SetWindow(prompt.window());
   session.reused_tokens_ = context.sequence().cached();
+  session.prefill_ = {session.reused_tokens_, prompt.window().size()};
   GenerateOptions seeded = options;
   for (; session.continuations_.size() < options.n; ++seeded.seed) {
     session.continuations_.push_back({.sampler = Sampler(seeded, config.vocab_size),
@@ -69,7 +72,7 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
                                       .dropped_tokens = dropped});
     Continuation& continuation = session.continuations_.back();
     for (std::size_t id = 0; id < config.vocab_size; ++id) {
-      if (prompt.is_seen()[id]) continuation.sampler.See(static_cast<std::int32_t>(id));
+      if (prompt.is_seen()[id]) continuation.sampler.Accept(static_cast<std::int32_t>(id));
     }
     if (options.max_new_tokens == 0) continuation.finish = FinishReason::kLength;
   }
@@ -77,8 +80,8 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
 }
 
 void Session::Suspend() {
-  // Until the prompt is read, sequence 0 is all there is.
-  windows_.resize(has_read_prompt_ ? continuations_.size() : 1);
+  // Until the prompt is prefilled, sequence 0 is all there is.
+  windows_.resize(has_prompt_ ? continuations_.size() : 1);
   for (std::size_t i = 0; i < windows_.size(); ++i) {
     const std::span<const std::int32_t> window = context_->sequence(i).window();
     windows_[i].assign(window.begin(), window.end());
@@ -105,43 +108,44 @@ std::size_t Session::dropped_tokens() const {
 
 Result<std::vector<GeneratedToken>> Session::Step() {
   std::vector<GeneratedToken> tokens;
-  // Whoever has more to read than the token that was written last reads it first.
+  // More is pending than the token that was sampled last: a prompt, a context that was cut to make
+  // room, or one that others have used meanwhile.
   for (std::size_t i = 0; i < continuations_.size(); ++i) {
-    const bool is_read = has_read_prompt_ && context_->sequence(i).pending() <= 1;
-    if (continuations_[i].finish != FinishReason::kNone || is_read) continue;
-    reading_ = i;
-    GPT2_TRY(ReadOn(tokens));
+    const bool is_prefilled = has_prompt_ && context_->sequence(i).pending() <= 1;
+    if (continuations_[i].finish != FinishReason::kNone || is_prefilled) continue;
+    GPT2_TRY(Prefill(i, tokens));
     return tokens;
   }
   if (continuations_.size() == 1 && options_.lookup) {
-    GPT2_TRY(WriteWithLookup(tokens));
+    GPT2_TRY(DecodeDraft(tokens));
   } else {
-    GPT2_TRY(WriteTogether(tokens));
+    GPT2_TRY(DecodeBatch(tokens));
   }
   return tokens;
 }
 
-// Reads some of what sequence `reading_` has pending, and writes once nothing is left.
-Status Session::ReadOn(std::vector<GeneratedToken>& tokens) {
-  Sequence& sequence = context_->sequence(reading_);
-  const std::size_t ran = context_->RunNext(sequence, kMaxBatch);
+// Runs some of what sequence `index` has pending, and samples once nothing is left.
+Status Session::Prefill(std::size_t index, std::vector<GeneratedToken>& tokens) {
+  Sequence& sequence = context_->sequence(index);
+  const Pass pass = context_->Prefill(sequence, kMaxBatch);
+  prefill_ = {sequence.cached(), sequence.window().size()};
   if (!sequence.is_current()) return Done{};
-  std::size_t first = reading_, last = reading_ + 1;
-  if (!has_read_prompt_) {
-    has_read_prompt_ = true;
+  std::size_t first = index, last = index + 1;
+  if (!has_prompt_) {
+    has_prompt_ = true;
     first = 0;
     last = continuations_.size();
     for (std::size_t i = 1; i < last; ++i) context_->sequence(i).CopyFrom(sequence);
   }
-  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(ran - 1, 1));
+  GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(pass.tokens() - 1, 1));
   for (std::size_t i = first; i < last; ++i) {
-    tokens.push_back(TakeToken(i, logits.Row(0)));
+    tokens.push_back(SampleToken(i, logits.Row(0)));
     Push(i, tokens.back().id);
   }
   return Done{};
 }
 
-Status Session::WriteTogether(std::vector<GeneratedToken>& tokens) {
+Status Session::DecodeBatch(std::vector<GeneratedToken>& tokens) {
   std::array<Sequence*, kMostContinuations> sequences;
   std::array<std::size_t, kMostContinuations> indices;
   std::size_t count = 0;
@@ -150,47 +154,45 @@ Status Session::WriteTogether(std::vector<GeneratedToken>& tokens) {
     sequences[count] = &context_->sequence(i);
     indices[count++] = i;
   }
-  context_->RunOneEach({sequences.data(), count});
-  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(0, count));
+  const Pass pass = context_->Decode({sequences.data(), count});
+  GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, count));
   for (std::size_t row = 0; row < count; ++row) {
-    tokens.push_back(TakeToken(indices[row], logits.Row(row)));
+    tokens.push_back(SampleToken(indices[row], logits.Row(row)));
     Push(indices[row], tokens.back().id);
   }
   return Done{};
 }
 
-// Row i of the logits says what follows the first i guesses: as long as that is what was guessed,
-// the next row holds too.
-Status Session::WriteWithLookup(std::vector<GeneratedToken>& tokens) {
+// Row i of the logits follows the first i tokens of the draft: as long as what is sampled from it
+// is the draft's next token, the next row holds, too.
+Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence();
-  const std::size_t size = sequence.window().size();
-  const std::size_t room = std::min(context_->config().n_positions - size,
+  const std::size_t room = std::min(context_->config().n_positions - sequence.window().size(),
                                     options_.max_new_tokens - continuations_[0].written - 1);
-  const std::span<const std::int32_t> guesses = drafter_.Draft(sequence.window(), room);
-  for (const std::int32_t guess : guesses) sequence.Push(guess);
-  const std::size_t ran = context_->RunNext(sequence, guesses.size() + 1);
-  GPT2_ASSIGN(const MatView<const float> logits, context_->Logits(0, ran));
+  const std::span<const std::int32_t> draft = drafter_.Draft(sequence.window(), room);
+  const Pass pass = context_->Verify(sequence, draft);
+  GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, pass.tokens()));
   std::size_t accepted = 0;
   do {
-    tokens.push_back(TakeToken(0, logits.Row(accepted)));
-    if (accepted == guesses.size() || tokens.back().id != guesses[accepted]) break;
+    tokens.push_back(SampleToken(0, logits.Row(accepted)));
+    if (accepted == draft.size() || tokens.back().id != draft[accepted]) break;
     ++accepted;
   } while (continuations_[0].finish == FinishReason::kNone);
-  sequence.Truncate(size + accepted);
+  sequence.Accept(draft.first(accepted));
   Push(0, tokens.back().id);
-  drafter_.Learn(guesses.size(), accepted);
-  drafted_tokens_ += guesses.size();
+  drafter_.Update(draft.size(), accepted);
+  drafted_tokens_ += draft.size();
   accepted_tokens_ += accepted;
   return Done{};
 }
 
 void Session::Push(std::size_t index, std::int32_t id) {
   Continuation& continuation = continuations_[index];
-  if (continuation.finish != FinishReason::kNone) return;  // the last token need not be run
+  if (continuation.finish != FinishReason::kNone) return;  // nothing follows the last token
   continuation.dropped_tokens += context_->sequence(index).Push(id);
 }
 
-GeneratedToken Session::TakeToken(std::size_t index, std::span<const float> logits) {
+GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> logits) {
   Continuation& continuation = continuations_[index];
   GeneratedToken token;
   token.continuation = index;
@@ -202,7 +204,7 @@ GeneratedToken Session::TakeToken(std::size_t index, std::span<const float> logi
   }
   token.id = continuation.sampler.Sample(logits);
   token.logprob = logprob(logits[static_cast<std::size_t>(token.id)]);
-  continuation.sampler.See(token.id);
+  continuation.sampler.Accept(token.id);
   ++continuation.written;
 
   if (context_->config().eos_token_id == token.id && !options_.ignore_eos) {

@@ -44,13 +44,24 @@ struct GeneratedToken {
   std::vector<TokenLogprob> top;  // options.logprobs of them, likeliest first
 };
 
+// How far a prefill is: tokens of the prompt, or of a context that is run again, that are in the KV
+// cache, and how many there are.
+struct PrefillProgress {
+  std::size_t done = 0;
+  std::size_t total = 0;
+};
+
 // Writes after a prompt, one Step at a time. Positions are absolute in GPT-2, so a full context
 // cannot slide: it keeps its last part and is computed anew (Sequence::Push); a prompt that is
 // longer than the context keeps its last n_positions tokens. In strict mode Begin refuses instead.
 //
 // A decode step is bound by reading the weights, so each reading is used for more than one token
-// where that is possible: options.n continuations run together, and one alone has tokens that
-// lookup guessed checked along with the next. Either gives the same tokens as one by one.
+// where that is possible: options.n continuations are decoded as one batch, and one alone has a
+// draft verified along with the next token (speculative decoding: Leviathan et al. 2023). Either
+// gives the same tokens as one by one.
+//
+// Not thread-safe: it, its context and whatever else uses that belong to one thread at a time. Step
+// may let the threads of the context's pool help.
 class Session {
  public:
   // Takes over `context` until done or suspended. `tokenizer` may be null: then tokens have no
@@ -63,13 +74,13 @@ class Session {
                                std::span<const std::int32_t> prompt,
                                const GenerateOptions& options);
 
-  // Reads up to kMaxBatch tokens of a context, or writes tokens: at least one for each continuation
-  // under way, in order of continuation. Fails where logits are not finite, and is over then. Only
-  // until done.
+  // Prefills up to kMaxBatch tokens, or writes tokens: at least one for each continuation under
+  // way, in order of continuation. Fails where logits are not finite, and is over then. Only until
+  // done.
   Result<std::vector<GeneratedToken>> Step();
 
   // Lets others use the context until Resume, which may need memory. The tokens that follow are the
-  // same as without: what the context no longer has cached is read again.
+  // same as without: what the context no longer has cached is prefilled again.
   void Suspend();
   Status Resume();
 
@@ -79,17 +90,15 @@ class Session {
     return continuations_[continuation].finish;
   }
 
-  // Tokens of the prompt, or of the context that is read again, that have been read, and of how
-  // many.
-  std::size_t read_tokens() const { return context_->sequence(reading_).cached(); }
-  std::size_t total_tokens() const { return context_->sequence(reading_).window().size(); }
+  // Of the prefill under way, or the latest.
+  const PrefillProgress& prefill() const { return prefill_; }
 
   // Tokens at the start of the text that no longer fit the context, so far, in the continuation
   // that lost most.
   std::size_t dropped_tokens() const;
   // Tokens of the prompt that were in the cache already.
   std::size_t reused_tokens() const { return reused_tokens_; }
-  // Tokens that lookup guessed, and those of them that came true.
+  // Tokens that were drafted, and those of them that were accepted.
   std::size_t drafted_tokens() const { return drafted_tokens_; }
   std::size_t accepted_tokens() const { return accepted_tokens_; }
 
@@ -106,19 +115,19 @@ class Session {
   Session(Context& context, const Tokenizer* tokenizer, const GenerateOptions& options)
       : context_(&context), tokenizer_(tokenizer), options_(options) {}
 
-  Status ReadOn(std::vector<GeneratedToken>& tokens);
-  Status WriteTogether(std::vector<GeneratedToken>& tokens);
-  Status WriteWithLookup(std::vector<GeneratedToken>& tokens);
+  Status Prefill(std::size_t index, std::vector<GeneratedToken>& tokens);
+  Status DecodeBatch(std::vector<GeneratedToken>& tokens);
+  Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
-  GeneratedToken TakeToken(std::size_t index, std::span<const float> logits);
+  GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
   std::string TextOf(Continuation& continuation, std::int32_t id);
 
   Context* context_;
   const Tokenizer* tokenizer_;
   GenerateOptions options_;
-  std::vector<Continuation> continuations_;         // of context sequence 0, 1, ...
-  bool has_read_prompt_ = false;                    // sequence 0 is the prompt's until then
-  std::size_t reading_ = 0;                         // sequence that ReadOn runs, or ran last
+  std::vector<Continuation> continuations_;  // of context sequence 0, 1, ...
+  bool has_prompt_ = false;                  // until then all share sequence 0
+  PrefillProgress prefill_;
   std::vector<std::vector<std::int32_t>> windows_;  // of the sequences, while suspended
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;

@@ -8,6 +8,7 @@
 
 namespace gpt2 {
 
+// Of one text; not thread-safe.
 class StopMatcher {
  public:
   explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}

@@ -10,19 +10,21 @@ namespace {
 
 // A browser compiles hot code twice; the second time within the first few steps.
 constexpr int kWarmUpSteps = 4;
+// The best of so many steps is what counts: one alone may be interrupted.
 constexpr int kRounds = 4;
-// Twice the threads for less than this are not worth the heat.
+// How much faster more threads must be: they take power and heat the device, and steps of the same
+// number of threads differ by some percent.
 constexpr double kLeastGain = 1.05;
+constexpr double kNotMeasured = 1e9;  // seconds
 
 double StepSeconds(Context& context) {
   constexpr std::array<std::int32_t, 1> kAnyToken = {0};
   Sequence& sequence = context.sequence();
-  sequence.Forget();
+  sequence.ClearCache();
   sequence.SetWindow(kAnyToken);
   const auto start = std::chrono::steady_clock::now();
-  context.RunNext(sequence, 1);
-  // Whether they are finite is for who wants them to see.
-  static_cast<void>(context.Logits(0, 1));
+  // Whether the logits are finite matters to nobody here.
+  static_cast<void>(context.Prefill(sequence, 1).Logits(0, 1));
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -31,7 +33,7 @@ double StepSeconds(Context& context) {
 std::size_t TuneThreads(Context& context) {
   const std::size_t threads =
       TuneThreads(*context.compute().pool, [&] { return StepSeconds(context); });
-  context.sequence().Forget();
+  context.sequence().ClearCache();
   return threads;
 }
 
@@ -43,9 +45,9 @@ std::size_t TuneThreads(ThreadPool& pool, FunctionRef<double()> run_step) {
   };
   std::vector<Candidate> candidates;
   for (std::size_t threads = 1; threads < pool.most_threads(); threads *= 2) {
-    candidates.push_back({threads, 1e9});
+    candidates.push_back({threads, kNotMeasured});
   }
-  candidates.push_back({pool.most_threads(), 1e9});
+  candidates.push_back({pool.most_threads(), kNotMeasured});
   pool.SetThreads(pool.most_threads());
   for (int step = 0; step < kWarmUpSteps; ++step) run_step();
   // In turn, so that whatever else the machine does slows all of them alike.

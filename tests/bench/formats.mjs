@@ -34,7 +34,7 @@ try {
   const original = tool("eval", model, text);
   console.log(`${original.tokens} tokens, perplexity ${original.perplexity.toFixed(3)} in float32\n`);
   console.log(
-    "| weights | bytes | bits per parameter | perplexity | KL divergence, nats | same first choice |",
+    "| weights | bytes | bits per parameter | perplexity | KL divergence, nats | top-1 agreement |",
   );
   console.log("| --- | --- | --- | --- | --- | --- |");
   for (const [name, options] of formats) {
@@ -52,7 +52,7 @@ try {
     console.log(
       `| ${name} | ${bytes.toLocaleString("en")} | ${((8 * bytes) / parameters).toFixed(2)} | ` +
         `${worse < 0 ? "−" : "+"}${Math.abs(worse).toFixed(3)} % | ${found.kl_divergence.toFixed(6)} | ` +
-        `${(100 * found.same_likeliest).toFixed(1)} % |`,
+        `${(100 * found.top1_agreement).toFixed(1)} % |`,
     );
   }
 } finally {

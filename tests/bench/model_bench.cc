@@ -43,9 +43,12 @@ void Prefill(benchmark::State& state) {
   for (auto _ : state) {
     context.sequence().SetWindow(other);  // forgets what was cached
     context.sequence().SetWindow(ids);
-    std::size_t ran = 0;
-    while (!context.sequence().is_current()) ran = context.RunNext(context.sequence(), kMaxBatch);
-    benchmark::DoNotOptimize(context.Logits(ran - 1, 1).value().data);
+    for (;;) {
+      const Pass pass = context.Prefill(context.sequence(), kMaxBatch);
+      if (!context.sequence().is_current()) continue;
+      benchmark::DoNotOptimize(pass.Logits(pass.tokens() - 1, 1).value().data);
+      break;
+    }
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
@@ -57,11 +60,11 @@ void Decode(benchmark::State& state) {
   Context& context = *runner->context;
   const auto ids = Ids(static_cast<std::size_t>(state.range(0)));
   context.sequence().SetWindow(ids);
-  while (!context.sequence().is_current()) context.RunNext(context.sequence(), kMaxBatch);
+  while (!context.sequence().is_current()) context.Prefill(context.sequence(), kMaxBatch);
   for (auto _ : state) {
     context.sequence().SetWindow(ids);  // runs its last token again
-    context.RunNext(context.sequence(), 1);
-    benchmark::DoNotOptimize(context.Logits(0, 1).value().data);
+    const Pass pass = context.Prefill(context.sequence(), 1);
+    benchmark::DoNotOptimize(pass.Logits(0, 1).value().data);
   }
   state.SetItemsProcessed(state.iterations());
 }

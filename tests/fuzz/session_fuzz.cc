@@ -108,7 +108,7 @@ void Step(Session& session, Outcome& outcome) {
     for (const TokenLogprob& other : token.top) add(written, other.id, other.logprob);
     written.text += token.text;
   }
-  Check(session.read_tokens() <= session.total_tokens(), "read more tokens than there are");
+  Check(session.prefill().done <= session.prefill().total, "more tokens than there are");
   for (std::size_t i = 0; i < outcome.written.size(); ++i) {
     outcome.written[i].finish = session.finish(i);
   }

@@ -168,9 +168,9 @@ void RunOnce(const Weights& weights) {
   const std::int32_t last = static_cast<std::int32_t>(weights.config.vocab_size - 1);
   const std::vector<std::int32_t> ids(std::min<std::size_t>(2, weights.config.n_positions), last);
   context.value().sequence().SetWindow(ids);
-  const std::size_t ran = context.value().RunNext(context.value().sequence(), ids.size());
+  const Pass pass = context.value().Prefill(context.value().sequence(), ids.size());
   // Finite weights may give logits that are not: then they are an error, not numbers.
-  const auto logits = context.value().Logits(ran - 1, 1);
+  const auto logits = pass.Logits(pass.tokens() - 1, 1);
   if (logits.ok()) Check(logits.value().cols == weights.config.vocab_size, "logits");
 }
 

@@ -2,57 +2,36 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "engine/base/random.h"
 #include "tests/support/test_model.h"
-#include "tests/support/threads.h"
 
 namespace gpt2::testing {
 namespace {
 
-// ln of the sum of exp(logit), in double.
-double LogSum(const std::vector<float>& logits) {
-  const double maximum = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - maximum);
-  return maximum + std::log(sum);
+std::vector<float> RowOf(const Pass& pass, std::size_t row) {
+  const auto logits = pass.Logits(row, 1).value().Row(0);
+  return {logits.begin(), logits.end()};
 }
 
-class LogSoftmaxTest : public ::testing::Test {
- protected:
-  void ExpectLogprobs(const std::vector<float>& logits) {
-    const LogSoftmax logprob(compute, logits);
-    const double log_sum = LogSum(logits);
-    for (const float logit : {logits.front(), logits[logits.size() / 2], logits.back()}) {
-      // Sums of 2048 floats in four lanes, each exp within 2e-7: 1e-5 is ample.
-      EXPECT_NEAR(logprob(logit), static_cast<double>(logit) - log_sum, 1e-5);
-    }
-  }
-
-  ThreadPool pool{kHasThreads ? 2 : 1};
-  Compute compute{&BestKernels(), &pool};
-};
-
-TEST_F(LogSoftmaxTest, IsThatOfADoubleSumForAnyNumberOfBlocks) {
-  Random random(9);
-  for (const std::size_t size : {1, 2, 2047, 2048, 2049, 4096, 50257, 65536, 70001}) {
-    std::vector<float> logits(size);
-    for (float& logit : logits) logit = static_cast<float>(random.NextUnit() * 6 - 3);
-    ExpectLogprobs(logits);
-  }
-}
-
-TEST_F(LogSoftmaxTest, BlocksWhoseMaximaDifferAreAddedOnOneScale) {
-  for (const float step : {-5.0f, 5.0f, 50.0f}) {  // exp(4 * 50) is no float
-    std::vector<float> logits(5 * 2048);
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-      logits[i] = step * static_cast<float>(i / 2048) + static_cast<float>(i % 7) * 0.1f;
-    }
-    ExpectLogprobs(logits);
-  }
+TEST(Context, ADraftIsVerifiedInOnePassAndIsNoPartOfTheSequence) {
+  const std::string folder = TinyModelFolder("tied");
+  TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
+  const std::vector<std::int32_t> text = {5, 17, 40, 3, 99};
+  const auto expected = model.Logits(text, 1);
+  Sequence& sequence = model.context->sequence();
+  sequence.ClearCache();
+  sequence.SetWindow(std::span(text).first(2));
+  model.context->Prefill(sequence, 1);
+  const Pass pass = model.context->Verify(sequence, std::span(text).subspan(2));
+  ASSERT_EQ(pass.tokens(), 4u);
+  for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(RowOf(pass, row), expected[1 + row]);
+  EXPECT_EQ(sequence.window().size(), 2u);
+  EXPECT_TRUE(sequence.is_current());
+  // What is accepted is in the cache; what is not is written over.
+  sequence.Accept(std::span(text).subspan(2, 1));
+  sequence.Push(3);
+  EXPECT_EQ(RowOf(model.context->Verify(sequence, {}), 0), expected[3]);
 }
 
 TEST(Context, ChecksIdsAgainstTheVocabulary) {

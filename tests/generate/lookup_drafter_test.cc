@@ -45,13 +45,13 @@ TEST(LookupDrafter, GuessesFurtherWhileItIsRightAndPausesWhileItIsWrong) {
   Ids text;
   for (int i = 0; i < 40; ++i) text.push_back(i % 10);
   EXPECT_EQ(Guess(drafter, text).size(), 3u);
-  drafter.Learn(3, 3);
+  drafter.Update(3, 3);
   EXPECT_EQ(Guess(drafter, text).size(), LookupDrafter::kMostTokens);
   std::size_t wrong = 0, calls = 0;
   for (; calls < 1000; ++calls) {
     const std::size_t drafted = Guess(drafter, text).size();
     if (drafted > 0) ++wrong;
-    drafter.Learn(drafted, 0);
+    drafter.Update(drafted, 0);
   }
   EXPECT_GT(wrong, 2u);  // it tries again from time to time
   EXPECT_LT(wrong, 20u);
@@ -59,7 +59,7 @@ TEST(LookupDrafter, GuessesFurtherWhileItIsRightAndPausesWhileItIsWrong) {
   for (calls = 0; calls < 3000; ++calls) {
     const std::size_t drafted = Guess(drafter, text).size();
     if (drafted > 0) ++right;
-    drafter.Learn(drafted, drafted);
+    drafter.Update(drafted, drafted);
   }
   EXPECT_GT(right, 1500u);  // and is back once it is right
 }
@@ -70,7 +70,7 @@ std::vector<std::size_t> PausesBetweenWrongGuesses(LookupDrafter& drafter, std::
   std::vector<std::size_t> pauses;
   for (std::size_t pause = 0; pauses.size() < guesses; ++pause) {
     const std::size_t drafted = Guess(drafter, text).size();
-    drafter.Learn(drafted, 0);
+    drafter.Update(drafted, 0);
     if (drafted == 0) continue;
     pauses.push_back(pause);
     pause = static_cast<std::size_t>(-1);
@@ -93,7 +93,7 @@ TEST(LookupDrafter, RightGuessesEarnForgivenessUpToALimitAndShortPausesAgain) {
   for (int right = 0; right < 3; ++right) {
     const std::size_t drafted = Guess(drafter, text).size();
     ASSERT_GT(drafted, 0u);
-    drafter.Learn(drafted, drafted);
+    drafter.Update(drafted, drafted);
   }
   // Three steps of credit: the first wrong guess, of seven tokens, costs 1.19 of them, those of
   // three then cost 0.51 each.
@@ -105,9 +105,9 @@ TEST(LookupDrafter, AGuessThatIsRightInPartIsShortAgain) {
   LookupDrafter drafter;
   const Ids text = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3};
   EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6}));
-  drafter.Learn(3, 3);
+  drafter.Update(3, 3);
   EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6, 7, 8, 9, 10}));
-  drafter.Learn(7, 6);
+  drafter.Update(7, 6);
   EXPECT_EQ(Guess(drafter, text), Ids({4, 5, 6}));
 }
 

@@ -89,7 +89,7 @@ TEST(NotFinite, IsAnErrorThatNamesPositionAndTensor) {
         EXPECT_EQ(ErrorOfGenerating(*model.context),
                   "the logits after position 3 (token id 3" + expected)
             << kernels->name << " " << WeightFormatName(format);
-        model.context->sequence().Forget();
+        model.context->sequence().ClearCache();
         EXPECT_EQ(ErrorOfScoring(*model.context),
                   "the logits after position 0 (token id 5" + expected)
             << kernels->name << " " << WeightFormatName(format);

@@ -116,9 +116,9 @@ TEST(Sampler, RepetitionPenaltyActsOnSeenTokensOnly) {
   options.repetition_penalty = 2;
   Sampler sampler(options, 3);
   EXPECT_EQ(sampler.Sample({{3.0f, 2.0f, -1.0f}}), 0);
-  sampler.See(0);
+  sampler.Accept(0);
   EXPECT_EQ(sampler.Sample({{3.0f, 2.0f, -1.0f}}), 1);  // 3 / 2 < 2
-  sampler.See(1);
+  sampler.Accept(1);
   EXPECT_EQ(sampler.Sample({{-1.0f, -1.0f, -1.5f}}), 2);  // -1 * 2 < -1.5
 }
 
@@ -147,7 +147,7 @@ TEST(SelectTop, IsAFullSortsBeginning) {
   std::vector<Candidate> all;
   for (std::size_t i = 0; i < logits.size(); ++i)
     all.push_back({static_cast<std::int32_t>(i), logits[i]});
-  std::sort(all.begin(), all.end(), IsLikelier);
+  std::sort(all.begin(), all.end(), RanksBefore);
   std::vector<Candidate> best;
   for (const std::size_t count : {0, 1, 40, 999, 1000, 5000}) {
     SelectTop(logits, count, best);

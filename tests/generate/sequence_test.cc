@@ -23,20 +23,35 @@ class SequenceTest : public ::testing::Test {
     return {sequence.window().begin(), sequence.window().end()};
   }
 
+  static void Advance(Sequence& sequence, int tokens) {
+    for (int i = 0; i < tokens; ++i) sequence.Advance();
+  }
+
   Sequence sequence = Make();
 };
+
+TEST_F(SequenceTest, AdvancesToTheNextPendingTokenWithItsPosition) {
+  sequence.SetWindow(Ids{7, 8});
+  const BatchToken first = sequence.Advance(), second = sequence.Advance();
+  EXPECT_EQ(first.id, 7);
+  EXPECT_EQ(first.position, 0u);
+  EXPECT_EQ(second.id, 8);
+  EXPECT_EQ(second.position, 1u);
+  EXPECT_EQ(first.cache, second.cache);
+  EXPECT_TRUE(sequence.is_current());
+}
 
 TEST_F(SequenceTest, KeepsWhatTheCacheHoldsOfACommonBeginning) {
   sequence.SetWindow(Ids{1, 2, 3, 4});
   EXPECT_EQ(sequence.pending(), 4u);
-  sequence.Advance(3);
+  Advance(sequence, 3);
   EXPECT_FALSE(sequence.is_current());
-  sequence.Advance(1);
+  Advance(sequence, 1);
   EXPECT_TRUE(sequence.is_current());
   sequence.SetWindow(Ids{1, 2, 9, 4, 5});
   EXPECT_EQ(sequence.cached(), 2u);
   EXPECT_EQ(WindowOf(sequence), Ids({1, 2, 9, 4, 5}));
-  sequence.Advance(3);
+  Advance(sequence, 3);
   sequence.SetWindow(Ids{1, 2, 9});  // the last one's logits are wanted
   EXPECT_EQ(sequence.cached(), 2u);
   sequence.SetWindow(Ids{8});
@@ -45,10 +60,10 @@ TEST_F(SequenceTest, KeepsWhatTheCacheHoldsOfACommonBeginning) {
 
 TEST_F(SequenceTest, WhatWasNotRunIsNotKept) {
   sequence.SetWindow(Ids{1, 2, 3, 4});
-  sequence.Advance(2);
+  Advance(sequence, 2);
   sequence.SetWindow(Ids{1, 2, 3, 4, 5});
   EXPECT_EQ(sequence.cached(), 2u);
-  sequence.Forget();
+  sequence.ClearCache();
   sequence.SetWindow(Ids{1, 2, 3, 4, 5});
   EXPECT_EQ(sequence.cached(), 0u);
 }
@@ -57,7 +72,7 @@ TEST_F(SequenceTest, AFullWindowKeepsItsLastThreeQuarters) {
   Ids full(10);
   std::iota(full.begin(), full.end(), 0);
   sequence.SetWindow(std::span(full).first(9));
-  sequence.Advance(9);
+  Advance(sequence, 9);
   EXPECT_EQ(sequence.Push(9), 0u);
   EXPECT_EQ(sequence.cached(), 9u);
   EXPECT_EQ(sequence.Push(10), 3u);
@@ -65,11 +80,15 @@ TEST_F(SequenceTest, AFullWindowKeepsItsLastThreeQuarters) {
   EXPECT_EQ(sequence.cached(), 0u);  // positions are absolute: all is run again
 }
 
-TEST_F(SequenceTest, TruncateKeepsTheFirstTokens) {
-  sequence.SetWindow(Ids{1, 2, 3, 4});
-  sequence.Advance(4);
-  sequence.Truncate(3);
-  EXPECT_EQ(WindowOf(sequence), Ids({1, 2, 3}));
+TEST_F(SequenceTest, ADraftIsNoPartOfTheWindowUntilItIsAccepted) {
+  sequence.SetWindow(Ids{1, 2});
+  Advance(sequence, 2);
+  const BatchToken drafted = sequence.Drafted(1, 9);
+  EXPECT_EQ(drafted.id, 9);
+  EXPECT_EQ(drafted.position, 3u);
+  EXPECT_EQ(WindowOf(sequence), Ids({1, 2}));
+  sequence.Accept(Ids{8, 9});
+  EXPECT_EQ(WindowOf(sequence), Ids({1, 2, 8, 9}));
   EXPECT_TRUE(sequence.is_current());
   sequence.Push(5);
   EXPECT_EQ(sequence.pending(), 1u);
@@ -77,7 +96,7 @@ TEST_F(SequenceTest, TruncateKeepsTheFirstTokens) {
 
 TEST_F(SequenceTest, ACopyIsTheSameAndItsOwn) {
   sequence.SetWindow(Ids{1, 2, 3});
-  sequence.Advance(2);
+  Advance(sequence, 2);
   Sequence copy = Make();
   copy.CopyFrom(sequence);
   EXPECT_EQ(WindowOf(copy), Ids({1, 2, 3}));

@@ -122,7 +122,7 @@ TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
       };
       Session whole = Begin(prompt, options);
       while (!whole.is_done()) step(whole, expected);
-      model.context->sequence().Forget();
+      model.context->sequence().ClearCache();
       Session session = Begin(prompt, options);
       for (int steps = 0; !session.is_done(); ++steps) {
         session.Suspend();
@@ -147,7 +147,7 @@ TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
 
 TEST_F(SessionTest, ResumingAtOnceReadsNothingAgain) {
   Session session = Begin(Ids(20), {.max_new_tokens = 10, .temperature = 0});
-  while (session.read_tokens() < 20) NextTokens(session);
+  while (session.prefill().done < 20) NextTokens(session);
   session.Suspend();
   ASSERT_TRUE(session.Resume().ok());
   EXPECT_EQ(model.context->sequence().pending(), 1u);

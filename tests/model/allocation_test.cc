@@ -48,8 +48,8 @@ TEST(ForwardPass, AllocatesNothing) {
   model.context->sequence().SetWindow(golden.ids);
   const std::size_t before = allocations;
   while (!model.context->sequence().is_current()) {
-    const std::size_t count = model.context->RunNext(model.context->sequence(), 5);
-    ASSERT_TRUE(model.context->Logits(count - 1, 1).ok());
+    const Pass pass = model.context->Prefill(model.context->sequence(), 5);
+    ASSERT_TRUE(pass.Logits(pass.tokens() - 1, 1).ok());
   }
   EXPECT_EQ(allocations, before);
   void* memory = ::operator new(1);  // the counter itself works

@@ -82,7 +82,7 @@ TEST_P(TinyModel, ResidualStreamMatchesTheReferenceAtEveryStage) {
   const Trace trace = compare;
   model.context->sequence().SetWindow(golden.ids);
   while (!model.context->sequence().is_current())
-    model.context->RunNext(model.context->sequence(), 5, &trace);
+    model.context->Prefill(model.context->sequence(), 5, &trace);
   EXPECT_EQ(rows_seen.size(), golden.trace.size());
   for (const auto& [stage, rows] : rows_seen) EXPECT_EQ(rows, golden.ids.size()) << stage;
 }

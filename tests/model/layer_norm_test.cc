@@ -49,7 +49,7 @@ TEST(LayerNorms, AllUseTheEpsilonOfTheConfig) {
   };
   const Trace trace = keep;
   model.context->sequence().SetWindow(std::vector<std::int32_t>{5, 6, 7});
-  model.context->RunNext(model.context->sequence(), 3, &trace);
+  model.context->Prefill(model.context->sequence(), 3, &trace);
   const Weights& w = *model.weights;
   const auto& blocks = w.blocks;
   ExpectNear(stages["h.0.attn.c_attn.input"], Normed(stages["embed"], blocks[0].ln_1, kEpsilon));

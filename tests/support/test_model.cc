@@ -63,9 +63,9 @@ std::vector<std::vector<float>> TestModel::Logits(std::span<const std::int32_t> 
   context->sequence().SetWindow(other);
   context->sequence().SetWindow(ids);
   while (!context->sequence().is_current()) {
-    const std::size_t count = context->RunNext(context->sequence(), chunk);
-    for (std::size_t row = 0; row < count; ++row) {
-      const auto logits = context->Logits(row, 1).value().Row(0);
+    const Pass pass = context->Prefill(context->sequence(), chunk);
+    for (std::size_t row = 0; row < pass.tokens(); ++row) {
+      const auto logits = pass.Logits(row, 1).value().Row(0);
       result.emplace_back(logits.begin(), logits.end());
     }
   }

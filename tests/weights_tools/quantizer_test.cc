@@ -143,9 +143,9 @@ class Q4ModelTest : public ::testing::Test {
     sequence.SetWindow(golden.ids);
     std::vector<std::vector<float>> rows;
     while (!sequence.is_current()) {
-      const std::size_t count = runner->context->RunNext(sequence, chunk);
-      const auto logits = std::move(runner->context->Logits(0, count).value());
-      for (std::size_t r = 0; r < count; ++r) {
+      const Pass pass = runner->context->Prefill(sequence, chunk);
+      const auto logits = std::move(pass.Logits(0, pass.tokens()).value());
+      for (std::size_t r = 0; r < logits.rows; ++r) {
         rows.emplace_back(logits.Row(r).begin(), logits.Row(r).end());
       }
     }
