@@ -1,0 +1,75 @@
+// Modules that are replaced while the page stands, as development servers do: nothing is loaded twice.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { addModels, makeApp, root, startServer } from "./app.js";
+
+/** A module that writes a heading and the element into the page: the element of before goes, another one comes. */
+const view = (heading: string) => `
+  export function render() {
+    document.querySelector("main").innerHTML = \`<h1>${heading}</h1>
+      <gpt2-writer model="models/demo/" prompt="Once" max-new-tokens="5" seed="1"></gpt2-writer>\`;
+  }`;
+
+/** A module that is run once more when it has changed. */
+const main = (heading: string) => `
+  import "gpt2-wasm/element";
+  import { loadModel } from "gpt2-wasm";
+  import { render } from "./view.js";
+  globalThis.model = await loadModel("models/demo/");
+  document.title = "${heading}";
+  render();
+  import.meta.hot.accept("./view.js", (changed) => changed.render());
+  import.meta.hot.accept();`;
+
+const written = "Once upon a time, there";
+
+async function expectWritten(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Write" }).click();
+  const value = () =>
+    page.locator("gpt2-writer").evaluate((writer: Element & { value?: string }) => writer.value);
+  await expect.poll(value, { timeout: 30_000 }).toBe(written);
+}
+
+for (const [name, ownModel] of [
+  ["an element's", false],
+  ["a script's", true],
+] as const) {
+  test(`Vite's hot replacement keeps ${name} model`, async ({ page }) => {
+    const folder = makeApp("vite");
+    addModels(join(folder, "public"));
+    const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+    const mainModule = (heading: string) =>
+      ownModel ? main(heading) : main(heading).replace(/globalThis.model.*/, "");
+    write("index.html", `<!doctype html><main></main><script type="module" src="./main.js"></script>`);
+    write("main.js", mainModule("First"));
+    write("view.js", view("First"));
+    const vite = join(root, "node_modules/.bin/vite");
+    const server = await startServer(folder, vite, "--port={port}", "--host=localhost");
+    try {
+      let documents = 0;
+      page.on("domcontentloaded", () => (documents += 1));
+      const fetched: string[] = [];
+      page.on("request", (request) => {
+        const { pathname } = new URL(request.url());
+        if (/^\/models\/|gpt2-worker|\.wasm$/.test(pathname)) fetched.push(pathname);
+      });
+      await page.goto(server.origin);
+      await expectWritten(page);
+      const once = [...fetched];
+      expect(once.filter((path) => path.endsWith("model.safetensors.000"))).toHaveLength(1);
+      // The element that generates comes out of the page, and another one in.
+      write("view.js", view("Second"));
+      await expect(page.locator("h1")).toHaveText("Second");
+      await expectWritten(page);
+      write("main.js", mainModule("Second"));
+      await expect(page).toHaveTitle("Second");
+      await expectWritten(page);
+      expect(fetched).toEqual(once);
+      expect(page.workers()).toHaveLength(1);
+      expect(documents).toBe(1); // or it was no replacement, but a reload
+    } finally {
+      server.stop();
+    }
+  });
+}
