@@ -13,6 +13,7 @@ export const buildPackages = [
 /** For the tests. */
 export const testPackages = [
   "apache2-bin",
+  "caddy",
   "chromium",
   "clang-19",
   "clang-format-19",

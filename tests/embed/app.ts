@@ -1,7 +1,6 @@
 // The apps of examples/, as a stranger has them: copied elsewhere, with the packed tarball installed.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { createServer, request as ask } from "node:http";
 import { createServer as createSocket, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { expect, type Page } from "@playwright/test";
@@ -39,6 +38,8 @@ export function makeApp(name: string, install = false): string {
     run(folder, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund");
   }
   rmSync(installed, { recursive: true, force: true });
+  // Vite keeps what it made of the package that lay there before.
+  rmSync(join(folder, "node_modules/.vite"), { recursive: true, force: true });
   mkdirSync(installed, { recursive: true });
   run(installed, "tar", "-xzf", tarball, "--strip-components=1");
   return folder;
@@ -121,34 +122,6 @@ export async function startServer(
   }
   stop();
   throw new Error(`${program} ${filled.join(" ")} does not answer: ${said}`);
-}
-
-/** The same host with the headers of cross-origin isolation. */
-export async function isolated(origin: string): Promise<RunningServer> {
-  const server = createServer((request, response) => {
-    const { hostname, port } = new URL(origin);
-    const forwarded = ask(
-      { hostname, port, path: request.url, method: request.method, headers: request.headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, {
-          ...answer.headers,
-          "cross-origin-opener-policy": "same-origin",
-          "cross-origin-embedder-policy": "require-corp",
-        });
-        answer.pipe(response);
-      },
-    );
-    forwarded.on("error", () => response.destroy());
-    request.pipe(forwarded);
-  });
-  await new Promise<void>((listening) => server.listen(0, "localhost", listening));
-  return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    stop: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }
 
 export const packageJson = () => JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -1,9 +1,10 @@
-// The examples whose bundlers are heavy: each installs its own into build/embed. Part of `npm run test:embed`.
-import { copyFileSync } from "node:fs";
+// The examples whose bundlers are heavy, and a host that is: each is installed into build/embed. Part of `npm run test:embed`.
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
-import { addModels, expectStory, expectedText, isolated, makeApp, root, run, startServer } from "./app.js";
+import { addModels, expectStory, expectedText, makeApp, root, run, startServer } from "./app.js";
+import { settingFor } from "./servers.js";
 
 test.describe.configure({ timeout: 600_000 }); // they are installed first
 
@@ -46,12 +47,10 @@ for (const [bundler, script] of [
   test(`Next.js with ${bundler}`, async ({ page }) => {
     const folder = makeApp("next", true);
     addModels(join(folder, "public"));
+    writeFileSync(join(folder, "next.config.mjs"), settingFor("Next\\.js"));
     run(folder, "npm", "run", script);
     const server = await startServer(folder, "npm", "run", "start", "--", "--port", "{port}");
-    await expectStory(page, server.origin, "simd-relaxed");
-    const host = await isolated(server.origin);
-    await expectStory(page, host.origin, "threads-relaxed");
-    host.stop();
+    await expectStory(page, server.origin, "threads-relaxed");
     server.stop();
   });
 }
@@ -61,5 +60,23 @@ test("Next.js in development", async ({ page }) => {
   addModels(join(folder, "public"));
   const server = await startServer(folder, "npm", "run", "dev", "--", "--port", "{port}");
   await expectStory(page, server.origin, "simd-relaxed");
+  server.stop();
+});
+
+test("Cloudflare Pages, with the setting of docs/embedding.md", async ({ page }) => {
+  const folder = makeApp("import-map");
+  addModels(folder);
+  writeFileSync(join(folder, "_headers"), settingFor("Netlify and Cloudflare Pages"));
+  const wrangler = join(root, "build/embed/wrangler");
+  mkdirSync(wrangler, { recursive: true });
+  writeFileSync(
+    join(wrangler, "package.json"),
+    `{ "private": true, "dependencies": { "wrangler": "4.86.0" } }`,
+  );
+  run(wrangler, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund");
+  const program = join(wrangler, "node_modules/.bin/wrangler");
+  const port = ["--ip", "127.0.0.1", "--port", "{port}", "--compatibility-date=2026-05-01"];
+  const server = await startServer(folder, program, "pages", "dev", ".", ...port);
+  await expectStory(page, server.origin, "threads-relaxed");
   server.stop();
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
 import { addModels, expectStory, makeApp, root, run, startServer } from "./app.js";
+import { startNginx, startPython } from "./servers.js";
 
 const models = { "/models/": join(root, "web/models") };
 const bin = (name: string) => join(root, "node_modules/.bin", name);
@@ -66,29 +67,15 @@ test("esbuild, unconfigured, with the bundle", async ({ page }) => {
   await host.close();
 });
 
-test("python3 -m http.server", async ({ page }) => {
-  const folder = makeApp("import-map");
-  addModels(folder);
-  const server = await startServer(folder, "python3", "-m", "http.server", "{port}", "--bind", "localhost");
-  await expectStory(page, server.origin, "simd-relaxed");
-  server.stop();
-});
-
-test("nginx with the types that Debian gives it", async ({ page }) => {
-  const folder = makeApp("import-map");
-  addModels(folder);
-  const configure = (port: string) => `
-    daemon off; pid nginx.pid; error_log stderr;
-    ${process.getuid?.() === 0 ? "user root;" : ""}
-    events {}
-    http {
-      include /etc/nginx/mime.types; default_type application/octet-stream; access_log off;
-      ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path temp-${name};`).join(" ")}
-      server { listen localhost:${port}; root .; }
-    }`;
-  // The port is not known before.
-  const start = `printf %s '${configure("'$0'")}' > nginx.conf && exec /usr/sbin/nginx -p "$PWD" -c nginx.conf`;
-  const server = await startServer(folder, "sh", "-c", start, "{port}");
-  await expectStory(page, server.origin, "simd-relaxed");
-  server.stop();
-});
+for (const [name, start] of [
+  ["python3 -m http.server", startPython],
+  ["nginx with the types that Debian gives it", startNginx],
+] as const) {
+  test(name, async ({ page }) => {
+    const folder = makeApp("import-map");
+    addModels(folder);
+    const server = await start(folder);
+    await expectStory(page, server.origin, "simd-relaxed");
+    server.stop();
+  });
+}

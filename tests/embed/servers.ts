@@ -1,8 +1,16 @@
 // The servers that most people have, as they come: what they are not told to send, they do not send.
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer, type RunningServer } from "./app.js";
+import { root, startServer, type RunningServer } from "./app.js";
+
+/** What docs/embedding.md tells to set: the block of code below the line that begins with the host's name. */
+export function settingFor(host: string): string {
+  const text = readFileSync(join(root, "docs/embedding.md"), "utf8");
+  const block = new RegExp(`^${host}\\b[^\\n]*:\\n\\n\`\`\`\\w+\\n(.*?)^\`\`\``, "ms").exec(text)?.[1];
+  if (block === undefined) throw new Error(`docs/embedding.md has no setting for ${host}`);
+  return block;
+}
 
 /** Starts `program`, a shell command, after writing `config` with its words FOLDER and RUN, a folder of its own, filled in. */
 function startConfigured(folder: string, config: string, program: string): Promise<RunningServer> {
@@ -16,8 +24,8 @@ function startConfigured(folder: string, config: string, program: string): Promi
 export const startPython = (folder: string) =>
   startServer(folder, "python3", "-m", "http.server", "{port}", "--bind", "localhost");
 
-/** With Debian's table of types. */
-export const startNginx = (folder: string) =>
+/** With Debian's table of types, and `settings` for the server. */
+export const startNginx = (folder: string, settings = "") =>
   startConfigured(
     folder,
     `daemon off; pid RUN/nginx.pid; error_log stderr;
@@ -26,13 +34,13 @@ export const startNginx = (folder: string) =>
     http {
       include /etc/nginx/mime.types; default_type application/octet-stream; access_log off; gzip on;
       ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path RUN/${name};`).join(" ")}
-      server { listen localhost:PORT; root FOLDER; }
+      server { listen localhost:PORT; root FOLDER; ${settings} }
     }`,
     "/usr/sbin/nginx -p RUN -c RUN/server.conf",
   );
 
-/** With the modules that Debian switches on, its table of types, and what it compresses. */
-export const startApache = (folder: string) =>
+/** With the modules that Debian switches on and `modules`, its table of types, and what it compresses. */
+export const startApache = (folder: string, modules: readonly string[] = []) =>
   startConfigured(
     folder,
     `ServerName localhost
@@ -54,6 +62,7 @@ export const startApache = (folder: string) =>
       "negotiation",
       "reqtimeout",
       "setenvif",
+      ...modules,
     ]
       .map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
       .join("\n")}
@@ -63,8 +72,23 @@ export const startApache = (folder: string) =>
     DocumentRoot FOLDER
     <Directory FOLDER>
       Options Indexes FollowSymLinks
-      AllowOverride None
+      AllowOverride FileInfo
       Require all granted
     </Directory>`,
     "/usr/sbin/apache2 -f RUN/server.conf -D FOREGROUND",
+  );
+
+export const startCaddy = (folder: string, settings: string) =>
+  startConfigured(
+    folder,
+    `{
+      admin off
+      auto_https off
+    }
+    http://localhost:PORT {
+      root * FOLDER
+      file_server
+      ${settings}
+    }`,
+    "env XDG_CONFIG_HOME=RUN XDG_DATA_HOME=RUN /usr/bin/caddy run --config RUN/server.conf --adapter caddyfile",
   );

@@ -1,0 +1,54 @@
+// The settings that docs/embedding.md gives for hosts: each, as it is written there, brings threads.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllHeaders } from "@netlify/headers-parser";
+import { expect, test } from "@playwright/test";
+import { getTransformedRoutes } from "@vercel/routing-utils";
+import { addModels, expectStory, makeApp, type RunningServer } from "./app.js";
+import { settingFor, startApache, startCaddy, startNginx } from "./servers.js";
+
+const servers: Record<string, (folder: string) => Promise<RunningServer>> = {
+  nginx: (folder) => startNginx(folder, settingFor("nginx")),
+  Apache: (folder) => {
+    writeFileSync(join(folder, ".htaccess"), settingFor("Apache"));
+    return startApache(folder, ["headers"]);
+  },
+  Caddy: (folder) => startCaddy(folder, settingFor("Caddy")),
+};
+
+for (const [name, start] of Object.entries(servers)) {
+  test(`${name} with the setting of docs/embedding.md`, async ({ page }) => {
+    const folder = makeApp("import-map");
+    addModels(folder);
+    const server = await start(folder);
+    try {
+      await expectStory(page, server.origin, "threads-relaxed");
+    } finally {
+      server.stop();
+    }
+  });
+}
+
+/** Documents, and files of the package. */
+const paths = ["/", "/stories/index.html", "/gpt2/gpt2-worker.js"];
+const isolation = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+test("Netlify's parser reads its setting of docs/embedding.md", async ({}, testInfo) => {
+  const file = testInfo.outputPath("_headers");
+  writeFileSync(file, settingFor("Netlify"));
+  const { headers, errors } = await parseAllHeaders({ headersFiles: [file], minimal: false });
+  expect(errors).toEqual([]);
+  expect(headers.map(({ values }) => values)).toEqual([isolation]);
+  for (const path of paths) expect(path).toMatch(headers[0]!.forRegExp);
+});
+
+test("Vercel's parser reads its setting of docs/embedding.md", () => {
+  const { routes, error } = getTransformedRoutes(JSON.parse(settingFor("Vercel")));
+  expect(error).toBeNull();
+  const [rule] = routes as { src: string; headers: object }[];
+  expect(rule!.headers).toEqual(isolation);
+  for (const path of paths) expect(path).toMatch(new RegExp(rule!.src));
+});
