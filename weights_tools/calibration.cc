@@ -9,20 +9,22 @@
 namespace gpt2::tools {
 namespace {
 
-// moments += x^T x, upper half. Each row of moments belongs to one thread.
-void AddRows(ThreadPool& pool, MatView<const float> x, Moments& moments) {
-  if (moments.values.empty()) {
-    moments.size = x.cols;
-    moments.values.assign(x.cols * x.cols, 0.0f);
+// gram += x^T x for x [tokens, in], upper half. Each row of `gram` belongs to one thread.
+void AddGram(ThreadPool& pool, MatView<const float> x, Gram& gram) {
+  if (gram.values.empty()) {
+    gram.size = x.cols;
+    gram.values.assign(x.cols * x.cols, 0.0f);
   }
+  // Rows that a thread claims at once: of 64 tokens of GPT-2's narrowest inputs, 768, some
+  // 200,000 multiplications, which take far longer than the claim.
   constexpr std::size_t kGrain = 8;
   pool.ParallelFor(x.cols, kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      float* sums = moments.Row(i);
-      for (std::size_t r = 0; r < x.rows; ++r) {
-        const float* row = x.Row(r).data();
-        const float factor = row[i];
-        for (std::size_t j = i; j < x.cols; ++j) sums[j] += factor * row[j];
+      float* sums = gram.Row(i);
+      for (std::size_t t = 0; t < x.rows; ++t) {
+        const float* inputs = x.Row(t).data();
+        const float factor = inputs[i];
+        for (std::size_t j = i; j < x.cols; ++j) sums[j] += factor * inputs[j];
       }
     }
   });
@@ -40,15 +42,15 @@ std::optional<std::size_t> LayerOf(std::string_view name) {
   return layer;
 }
 
-MomentsByMatrix MeasureMoments(Context& context, std::span<const std::int32_t> ids,
-                               std::size_t first_layer, std::size_t last_layer) {
-  MomentsByMatrix all;
+GramByMatrix MeasureGrams(Context& context, std::span<const std::int32_t> ids,
+                          std::size_t first_layer, std::size_t last_layer) {
+  GramByMatrix all;
   const auto add = [&](const std::string& stage, MatView<const float> x) {
     if (!stage.ends_with(kInputStage)) return;
     const std::size_t layer = LayerOf(stage).value_or(last_layer);
     if (layer < first_layer || layer >= last_layer) return;
     const std::string matrix = stage.substr(0, stage.size() - kInputStage.size());
-    AddRows(*context.compute().pool, x, all[matrix + ".weight"]);
+    AddGram(*context.compute().pool, x, all[matrix + ".weight"]);
   };
   const Trace trace = add;
   const std::size_t capacity = context.config().n_positions;
@@ -63,8 +65,8 @@ MomentsByMatrix MeasureMoments(Context& context, std::span<const std::int32_t> i
     }
   }
   const float scale = 1.0f / static_cast<float>(ids.size());
-  for (auto& [name, moments] : all) {
-    for (float& value : moments.values) value *= scale;
+  for (auto& [name, gram] : all) {
+    for (float& value : gram.values) value *= scale;
   }
   return all;
 }

@@ -15,10 +15,11 @@ namespace gpt2::tools {
 
 namespace {
 
-constexpr std::size_t kMomentsBudget = std::size_t{1} << 30;  // bytes held at once
+// Bytes of Gram matrices that are held at once: all of GPT-2 124M's are, in a third of it.
+constexpr std::size_t kGramBudget = std::size_t{1} << 30;
 
-// Bytes of the moments of one layer's matrices.
-std::size_t LayerMomentsBytes(const Config& c) {
+// Bytes of the Gram matrices of one layer's inputs.
+std::size_t LayerGramBytes(const Config& c) {
   return sizeof(float) * (3 * c.n_embd * c.n_embd + c.n_inner * c.n_inner);
 }
 
@@ -69,28 +70,28 @@ Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model, Conte
   return Error{ErrorCode::kInvalidArgument, options.calibration_file + " is empty, expected text"};
 }
 
-// Turns the matrices of `slots`, which are floating point, into what q4 stores.
-Status QuantizeSlots(std::span<const TensorSlot> slots, const MomentsByMatrix& moments,
-                     ThreadPool& pool, Progress& progress) {
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    const TensorSlot& slot = slots[i];
-    progress.Update(i, slots.size());
-    if (slot.matrix == nullptr || slot.cols < kGroup) continue;
-    if (MemoryFormat(FileFormat::kQ4, slot) == WeightFormat::kQ8) {
-      GPT2_ASSIGN(*slot.matrix, QuantizeToQ8(*slot.matrix));
+// Turns the matrices of `specs`, which are floating point, into what q4 stores.
+Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& grams,
+                        ThreadPool& pool, Weights& weights, Progress& progress) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const TensorSpec& spec = specs[i];
+    progress.Update(i, specs.size());
+    if (!spec.is_matrix() || spec.cols < kGroup) continue;
+    Matrix& matrix = *Bind(spec, weights).matrix;
+    if (MemoryFormat(FileFormat::kQ4, spec) == WeightFormat::kQ8) {
+      GPT2_ASSIGN(matrix, QuantizeToQ8(matrix));
       continue;
     }
-    const auto found = moments.find(slot.name);
-    const Moments none;
-    GPT2_ASSIGN(*slot.matrix,
-                QuantizeToQ4(*slot.matrix, found == moments.end() ? none : found->second, pool));
+    const auto found = grams.find(spec.name);
+    const Gram none;
+    GPT2_ASSIGN(matrix, QuantizeToQ4(matrix, found == grams.end() ? none : found->second, pool));
   }
   return Done{};
 }
 
-// Measures all of the model before any of it is quantized, unless the moments of all layers do not
-// fit the budget: then the layers after the first so many see what quantizing those did to their
-// inputs.
+// Measures all of the model before any of it is quantized, unless the Gram matrices of all layers
+// do not fit the budget: then the inputs of the layers after the first so many are measured with
+// those quantized.
 Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
   const Config& config = model.weights->config;
   ThreadPool pool(CoreCount());
@@ -98,21 +99,21 @@ Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
               Context::Create(*model.weights, {&BestKernels(), &pool}, KvFormat::kF32));
   GPT2_ASSIGN(const std::vector<std::int32_t> ids, CalibrationIds(model, context, options));
   GPT2_TRY(context.CheckIds(ids));
-  const std::vector<TensorSlot> slots = TensorSlots(*model.weights);
-  const std::size_t layers = std::max<std::size_t>(1, kMomentsBudget / LayerMomentsBytes(config));
+  const std::vector<TensorSpec> specs = TensorSpecs(config);
+  const std::size_t layers = std::max<std::size_t>(1, kGramBudget / LayerGramBytes(config));
   for (std::size_t first = 0; first < config.n_layer; first += layers) {
     const std::size_t last = std::min(config.n_layer, first + layers);
-    MomentsByMatrix moments;
-    if (!ids.empty()) moments = MeasureMoments(context, ids, first, last);
-    std::vector<TensorSlot> chosen;
-    for (const TensorSlot& slot : slots) {
-      const std::optional<std::size_t> layer = LayerOf(slot.name);
+    GramByMatrix grams;
+    if (!ids.empty()) grams = MeasureGrams(context, ids, first, last);
+    std::vector<TensorSpec> chosen;
+    for (const TensorSpec& spec : specs) {
+      const std::optional<std::size_t> layer = LayerOf(spec.name);
       const bool is_here = layer ? *layer >= first && *layer < last : last == config.n_layer;
-      if (is_here) chosen.push_back(slot);
+      if (is_here) chosen.push_back(spec);
     }
     Progress progress("quantizing layers " + std::to_string(first) + " to " +
                       std::to_string(last - 1));
-    GPT2_TRY(QuantizeSlots(chosen, moments, pool, progress));
+    GPT2_TRY(QuantizeMatrices(chosen, grams, pool, *model.weights, progress));
   }
   return Done{};
 }
@@ -137,7 +138,7 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
     return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};
   }
   if (options.format == FileFormat::kQ4) GPT2_TRY(QuantizeModel(model, options));
-  const std::set<std::string> present = PresentSlots(model);
+  const std::set<std::string> present = PresentTensors(model);
   GPT2_ASSIGN(const WriteReport report,
               WriteModel(out, {.weights = model.weights.get(),
                                .only = &present,

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
@@ -19,22 +20,24 @@ struct TensorError {
   double Relative() const { return squared_norm > 0 ? std::sqrt(squared_error / squared_norm) : 0; }
 };
 
-void ReadSlotRow(const TensorSlot& slot, std::size_t row, std::vector<float>& values) {
-  values.resize(slot.cols);
-  if (slot.matrix != nullptr) {
-    slot.matrix->ReadRow(row, values);
+void ReadRow(const TensorSpec& spec, const Weights& weights, std::size_t row,
+             std::vector<float>& values) {
+  const ConstTensorRef tensor = Bind(spec, weights);
+  values.resize(spec.cols);
+  if (spec.is_matrix()) {
+    tensor.matrix->ReadRow(row, values);
   } else {
-    const float* start = slot.floats->data() + row * slot.cols;
-    values.assign(start, start + slot.cols);
+    const float* start = tensor.floats->data() + row * spec.cols;
+    values.assign(start, start + spec.cols);
   }
 }
 
-TensorError Compare(const TensorSlot& slot, const TensorSlot& original) {
+TensorError Compare(const TensorSpec& spec, const Weights& weights, const Weights& original) {
   TensorError error;
   std::vector<float> ours, theirs;
-  for (std::size_t row = 0; row < slot.rows; ++row) {
-    ReadSlotRow(slot, row, ours);
-    ReadSlotRow(original, row, theirs);
+  for (std::size_t row = 0; row < spec.rows; ++row) {
+    ReadRow(spec, weights, row, ours);
+    ReadRow(spec, original, row, theirs);
     for (std::size_t i = 0; i < ours.size(); ++i) {
       const double difference = static_cast<double>(ours[i]) - theirs[i];
       error.squared_error += difference * difference;
@@ -45,28 +48,28 @@ TensorError Compare(const TensorSlot& slot, const TensorSlot& original) {
   return error;
 }
 
-std::string FormatOf(const TensorSlot& slot) {
-  const bool is_quantized = slot.matrix != nullptr && slot.matrix->format() != WeightFormat::kF32;
-  return is_quantized ? std::string(WeightFormatName(slot.matrix->format())) : "float";
+std::string FormatOf(const Matrix* matrix) {
+  const bool is_quantized = matrix != nullptr && matrix->format() != WeightFormat::kF32;
+  return is_quantized ? std::string(WeightFormatName(matrix->format())) : "float";
 }
 
-Result<Json> CompareTensors(LoadedModel& model, const std::string& original_folder) {
-  GPT2_ASSIGN(LoadedModel original, LoadModel(original_folder, WeightFormat::kF32));
-  // TensorSlots sizes the blocks, which are there already: it changes nothing here.
-  const std::vector<TensorSlot> slots = TensorSlots(*model.weights);
-  const std::vector<TensorSlot> others = TensorSlots(*original.weights);
-  if (slots.size() != others.size()) {
+Result<Json> CompareTensors(const LoadedModel& model, const std::string& original_folder) {
+  GPT2_ASSIGN(const LoadedModel original, LoadModel(original_folder, WeightFormat::kF32));
+  const std::vector<TensorSpec> specs = TensorSpecs(model.weights->config);
+  const std::vector<TensorSpec> others = TensorSpecs(original.weights->config);
+  if (specs.size() != others.size()) {
     return Error{ErrorCode::kInvalidArgument, original_folder + " is another model"};
   }
   Json errors = Json::array();
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].rows != others[i].rows || slots[i].cols != others[i].cols) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const TensorSpec& spec = specs[i];
+    if (spec.rows != others[i].rows || spec.cols != others[i].cols) {
       return Error{ErrorCode::kInvalidArgument,
-                   original_folder + " is another model: " + slots[i].name + " has another shape"};
+                   original_folder + " is another model: " + spec.name + " has another shape"};
     }
-    const TensorError error = Compare(slots[i], others[i]);
-    errors.push_back({{"tensor", slots[i].name},
-                      {"format", FormatOf(slots[i])},
+    const TensorError error = Compare(spec, *model.weights, *original.weights);
+    errors.push_back({{"tensor", spec.name},
+                      {"format", FormatOf(Bind(spec, std::as_const(*model.weights)).matrix)},
                       {"relative_rms_error", error.Relative()},
                       {"max_abs_error", error.largest}});
   }
@@ -88,13 +91,13 @@ Json ConfigJson(const Config& c) {
 
 Status Inspect(const std::string& folder, const std::string& original, bool json) {
   if (json) GPT2_TRY(CheckPrintable("MODEL", folder));
-  GPT2_ASSIGN(LoadedModel model, LoadModel(folder, WeightFormat::kF32));
-  const std::set<std::string> present = PresentSlots(model);
+  GPT2_ASSIGN(const LoadedModel model, LoadModel(folder, WeightFormat::kF32));
+  const std::set<std::string> present = PresentTensors(model);
   Json parts = Json::object();
-  for (const TensorSlot& slot : TensorSlots(*model.weights)) {
-    if (!present.contains(slot.name)) continue;
-    const std::size_t before = parts.value(slot.part, std::size_t{0});
-    parts[slot.part] = before + slot.rows * slot.cols;
+  for (const TensorSpec& spec : TensorSpecs(model.weights->config)) {
+    if (!present.contains(spec.name)) continue;
+    const std::size_t before = parts.value(spec.part, std::size_t{0});
+    parts[spec.part] = before + spec.rows * spec.cols;
   }
   Json result = {{"model", folder},
                  {"config", ConfigJson(model.config.config)},

@@ -124,9 +124,9 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   return index;
 }
 
-std::set<std::string> PresentSlots(const LoadedModel& model) {
+std::set<std::string> PresentTensors(const LoadedModel& model) {
   std::set<std::string> names;
-  for (const TensorInfo& tensor : model.header.tensors) names.insert(SlotName(tensor.name));
+  for (const TensorInfo& tensor : model.header.tensors) names.insert(CanonicalName(tensor.name));
   return names;
 }
 

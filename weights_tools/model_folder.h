@@ -60,8 +60,9 @@ struct LoadedModel {
   std::uint64_t file_bytes = 0;  // of the weights
 };
 
-// The slots that the checkpoint has; a bias that it lacks is zero in memory.
-std::set<std::string> PresentSlots(const LoadedModel& model);
+// The names (TensorSpec) of the tensors that the checkpoint has; a bias that it lacks is zero in
+// memory.
+std::set<std::string> PresentTensors(const LoadedModel& model);
 
 // Loads the folder at `path`, checking every size and SHA-256 that it states. Floating-point
 // matrices become `float_format`.

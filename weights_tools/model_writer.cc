@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/format/code_rows.h"
 #include "engine/format/config_json.h"
 #include "engine/format/sha256.h"
 #include "engine/format/weight_reader.h"
@@ -100,7 +101,9 @@ class PieceWriter {
 // One tensor of the output file.
 struct OutputTensor {
   std::string name;
-  const TensorSlot* slot;
+  const TensorSpec* spec;
+  const Matrix* matrix;                // of matrices
+  const AlignedBuffer<float>* floats;  // of the others
   DType dtype;
   std::size_t rows;
   std::size_t cols;
@@ -109,21 +112,24 @@ struct OutputTensor {
 };
 
 // The tensors in file order. Vectors stay F32; wpe is F16 wherever matrices are narrower than F32.
-std::vector<OutputTensor> PlanOutput(const std::vector<TensorSlot>& slots,
+std::vector<OutputTensor> PlanOutput(const std::vector<TensorSpec>& specs,
                                      const WriteRequest& request) {
   std::vector<OutputTensor> plan;
-  for (const TensorSlot& slot : slots) {
-    if (request.only != nullptr && !request.only->contains(slot.name)) continue;
-    if (slot.matrix != nullptr && slot.matrix->format() != WeightFormat::kF32) {
-      const bool is_q4 = slot.matrix->format() == WeightFormat::kQ4;
-      plan.push_back({slot.name, &slot, is_q4 ? DType::kU8 : DType::kI8, slot.rows,
-                      slot.matrix->code_row_bytes()});
-      plan.push_back(
-          {slot.name + kScaleSuffix, &slot, DType::kBF16, slot.rows, slot.matrix->groups()});
+  for (const TensorSpec& spec : specs) {
+    if (request.only != nullptr && !request.only->contains(spec.name)) continue;
+    const auto [matrix, floats] = Bind(spec, *request.weights);
+    const auto add = [&, matrix = matrix, floats = floats](const std::string& name, DType dtype,
+                                                           std::size_t cols) {
+      plan.push_back({name, &spec, matrix, floats, dtype, spec.rows, cols});
+    };
+    if (spec.is_matrix() && matrix->format() != WeightFormat::kF32) {
+      const bool is_q4 = matrix->format() == WeightFormat::kQ4;
+      add(spec.name, is_q4 ? DType::kU8 : DType::kI8, CodeRowBytes(matrix->format(), spec.cols));
+      add(spec.name + kScaleSuffix, DType::kBF16, matrix->groups());
       continue;
     }
-    const bool is_narrow = !slot.is_vector && request.format != FileFormat::kF32;
-    plan.push_back({slot.name, &slot, is_narrow ? DType::kF16 : DType::kF32, slot.rows, slot.cols});
+    const bool is_narrow = !spec.is_vector() && request.format != FileFormat::kF32;
+    add(spec.name, is_narrow ? DType::kF16 : DType::kF32, spec.cols);
   }
   return plan;
 }
@@ -133,7 +139,8 @@ std::string MakeHeader(const std::vector<OutputTensor>& plan, FileFormat format)
   Json json = {{"__metadata__", {{kFormatKey, kFormatName}, {kVersionKey, version}}}};
   std::uint64_t offset = 0;
   for (const OutputTensor& tensor : plan) {
-    const Json shape = tensor.slot->is_vector ? Json{tensor.cols} : Json{tensor.rows, tensor.cols};
+    const Json shape =
+        tensor.spec->is_vector() ? Json{tensor.cols} : Json{tensor.rows, tensor.cols};
     json[tensor.name] = {{"dtype", DTypeName(tensor.dtype)},
                          {"shape", shape},
                          {"data_offsets", {offset, offset + tensor.Bytes()}}};
@@ -150,29 +157,28 @@ std::string MakeHeader(const std::vector<OutputTensor>& plan, FileFormat format)
 
 // The bytes of row `row` of `tensor`.
 Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::byte>& bytes) {
-  const TensorSlot& slot = *tensor.slot;
   bytes.resize(tensor.cols * DTypeSize(tensor.dtype));
   if (tensor.dtype == DType::kI8 || tensor.dtype == DType::kU8) {
-    slot.matrix->ReadCodes(row, {reinterpret_cast<std::uint8_t*>(bytes.data()), tensor.cols});
+    ReadCodes(*tensor.matrix, row, {reinterpret_cast<std::uint8_t*>(bytes.data()), tensor.cols});
     return Done{};
   }
   if (tensor.dtype == DType::kBF16) {
     std::vector<BFloat16> scales(tensor.cols);
-    slot.matrix->ReadScales(row, scales);
+    ReadScales(*tensor.matrix, row, scales);
     for (const BFloat16 scale : scales) {
       if (std::isfinite(WidenBFloat16(scale))) continue;
       return Error{ErrorCode::kUnsupported,
-                   "tensor \"" + slot.name + "\" row " + std::to_string(row) +
+                   "tensor \"" + tensor.spec->name + "\" row " + std::to_string(row) +
                        ": a scale is not finite, its values are too large"};
     }
     std::memcpy(bytes.data(), scales.data(), bytes.size());
     return Done{};
   }
   std::vector<float> floats(tensor.cols);
-  if (slot.matrix != nullptr) {
-    slot.matrix->ReadRow(row, floats);
+  if (tensor.matrix != nullptr) {
+    tensor.matrix->ReadRow(row, floats);
   } else {
-    std::memcpy(floats.data(), slot.floats->data() + row * tensor.cols,
+    std::memcpy(floats.data(), tensor.floats->data() + row * tensor.cols,
                 tensor.cols * sizeof(float));
   }
   if (tensor.dtype == DType::kF32) {
@@ -192,8 +198,8 @@ Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::by
 }
 
 Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& request) {
-  const std::vector<TensorSlot> slots = TensorSlots(*request.weights);
-  const std::vector<OutputTensor> plan = PlanOutput(slots, request);
+  const std::vector<TensorSpec> specs = TensorSpecs(request.weights->config);
+  const std::vector<OutputTensor> plan = PlanOutput(specs, request);
   std::uint64_t total = 0;
   for (const OutputTensor& tensor : plan) total += tensor.Bytes();
   PieceWriter writer(folder);
@@ -229,8 +235,8 @@ Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& reques
 
 }  // namespace
 
-WeightFormat MemoryFormat(FileFormat format, const TensorSlot& slot) {
-  if (format == FileFormat::kQ4 && slot.is_conv1d) return WeightFormat::kQ4;
+WeightFormat MemoryFormat(FileFormat format, const TensorSpec& spec) {
+  if (format == FileFormat::kQ4 && spec.is_conv1d()) return WeightFormat::kQ4;
   const bool is_quantized = format == FileFormat::kQ8 || format == FileFormat::kQ4;
   return is_quantized ? WeightFormat::kQ8 : WeightFormat::kF32;
 }

@@ -17,13 +17,13 @@ namespace gpt2::tools {
 enum class FileFormat { kF32, kF16, kQ8, kQ4 };
 inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8", "q4"};  // by FileFormat
 
-// What the matrix of `slot` must be in memory to be written as `format`. In q4 the embedding and
+// What the matrix of `spec` must be in memory to be written as `format`. In q4 the embedding and
 // the head stay kQ8: 4 bits there cost more quality than in all blocks together (FORMAT.md).
-WeightFormat MemoryFormat(FileFormat format, const TensorSlot& slot);
+WeightFormat MemoryFormat(FileFormat format, const TensorSpec& spec);
 
 struct WriteRequest {
-  Weights* weights;                   // matrices in MemoryFormat(format, slot)
-  const std::set<std::string>* only;  // tensors to write, by slot name; null: all
+  const Weights* weights;             // matrices in MemoryFormat(format, spec)
+  const std::set<std::string>* only;  // names (TensorSpec) of the tensors to write; null: all
   FileFormat format;
   Json config;                        // config.json, to which quantization_config is added
   const VocabularyFiles* vocabulary;  // null: none

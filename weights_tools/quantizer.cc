@@ -6,23 +6,32 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/kernels/scalar_math.h"
+
 namespace gpt2::tools {
 namespace {
 
 constexpr int kLeastCode = -kQ4Zero;
 constexpr int kMostCode = kLeastCode + 15;
 
-// How each rounding error is passed on. With moments = R R^T, R upper triangular, the sum over a
-// row's weighted squared errors is sum of importance[j] * (rounding error of target j)^2, where
-// target j = weight j + sum over k < j of error k * feedback[k, j].
-struct Feedback {
-  std::vector<float> importance;  // [in]: R[j, j]^2
-  std::vector<float>
-      panels;  // [groups, in, kGroup]: R[k, j] / R[j, j] at [j / kGroup, k, j % kGroup]
-  std::size_t size = 0;
+// The Gram matrix H of the inputs, damped, as H = U D U^T with U upper triangular and ones on its
+// diagonal. LDLQ rounds the inputs of a row in order, input j as
+//   target j = weight j + sum over k < j of error k * U[k, j]
+// where error k = weight k - its rounded value; then the row's squared error on the inputs that H
+// describes, error H error^T, is the sum of D[j] * (rounding error of target j)^2.
+struct LdlFactors {
+  std::size_t size = 0;         // inputs
+  std::vector<float> diagonal;  // D [in]
+  std::vector<float> upper;     // U [groups, in, kGroup], input j at [j / kGroup, :, j % kGroup];
+                                // empty if all inputs matter alike: H is the identity
 
-  const float* Panel(std::size_t group) const { return panels.data() + group * size * kGroup; }
+  // U's columns for the inputs of `group`: [in, kGroup].
+  const float* Columns(std::size_t group) const { return upper.data() + group * size * kGroup; }
 };
+
+// How much is added to H's diagonal, as a part of its mean: GPTQ's own choice (Frantar et al. 2022,
+// section 3.3). It keeps what the text hardly showed from being overfitted.
+constexpr float kDamping = 0.01f;
 
 // The sum of a[i] * b[i], in lanes that a compiler turns into vectors.
 float Dot(const float* a, const float* b, std::size_t n) {
@@ -38,9 +47,9 @@ float Dot(const float* a, const float* b, std::size_t n) {
   return sum;
 }
 
-// R of moments + damping * I = R R^T, in place of the moments; false if they are not positive
-// definite. From the last column to the first, each row i <= j in its own thread.
-bool Factorize(ThreadPool& pool, float damping, Moments& r) {
+// R of gram + damping * I = R R^T, R upper triangular, in place of the Gram matrix; false if that
+// is not positive definite. From the last column to the first, each row i <= j in its own thread.
+bool Factorize(ThreadPool& pool, float damping, Gram& r) {
   const std::size_t n = r.size;
   for (std::size_t j = n; j-- > 0;) {
     float* row_j = r.Row(j);
@@ -50,6 +59,8 @@ bool Factorize(ThreadPool& pool, float damping, Moments& r) {
     if (!(square > 0.0f)) return false;
     row_j[j] = std::sqrt(square);
     const float inverse = 1.0f / row_j[j];
+    // Rows that a thread claims at once, each a dot product of up to 3072 values: columns are short
+    // tasks, and there are thousands of them.
     constexpr std::size_t kGrain = 64;
     pool.ParallelFor(j, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
@@ -61,30 +72,29 @@ bool Factorize(ThreadPool& pool, float damping, Moments& r) {
   return true;
 }
 
-Feedback MakeFeedback(ThreadPool& pool, const Moments& moments, std::size_t inputs) {
-  Feedback feedback;
-  feedback.size = inputs;
-  feedback.importance.assign(inputs, 1.0f);
-  if (moments.size == 0) return feedback;
+LdlFactors FactorizeGram(ThreadPool& pool, const Gram& gram, std::size_t inputs) {
+  LdlFactors factors;
+  factors.size = inputs;
+  factors.diagonal.assign(inputs, 1.0f);
+  if (gram.size == 0) return factors;
   float mean = 0.0f;
-  for (std::size_t i = 0; i < inputs; ++i) mean += moments.Row(i)[i] / static_cast<float>(inputs);
-  if (!(mean > 0.0f && std::isfinite(mean))) return feedback;  // no inputs, or beyond float
-  // 1 % of the mean, GPTQ's own choice, keeps what the text hardly showed from being overfitted.
-  Moments r;
-  float damping = 0.01f * mean;
-  for (r = moments; !Factorize(pool, damping, r); r = moments) {
+  for (std::size_t i = 0; i < inputs; ++i) mean += gram.Row(i)[i] / static_cast<float>(inputs);
+  if (!(mean > 0.0f && std::isfinite(mean))) return factors;  // no inputs, or beyond float
+  Gram r;
+  float damping = kDamping * mean;
+  for (r = gram; !Factorize(pool, damping, r); r = gram) {
     damping *= 10;
-    if (!std::isfinite(damping)) return feedback;
+    if (!std::isfinite(damping)) return factors;
   }
   const std::size_t groups = CeilDiv(inputs, kGroup);
-  feedback.panels.assign(groups * inputs * kGroup, 0.0f);
+  factors.upper.assign(groups * inputs * kGroup, 0.0f);
   for (std::size_t j = 0; j < inputs; ++j) {
     const float diagonal = r.Row(j)[j];
-    feedback.importance[j] = diagonal * diagonal;
-    float* panel = feedback.panels.data() + j / kGroup * inputs * kGroup + j % kGroup;
-    for (std::size_t k = 0; k < j; ++k) panel[k * kGroup] = r.Row(k)[j] / diagonal;
+    factors.diagonal[j] = diagonal * diagonal;
+    float* column = factors.upper.data() + j / kGroup * inputs * kGroup + j % kGroup;
+    for (std::size_t k = 0; k < j; ++k) column[k * kGroup] = r.Row(k)[j] / diagonal;
   }
-  return feedback;
+  return factors;
 }
 
 float Round(float target, float inverse) {
@@ -100,16 +110,17 @@ BFloat16 ToBFloat16(float value) {
 }
 
 // The scale, of kTries sizes and both signs around the one that gives the largest target the code
-// -8, that rounds `targets` with the least weighted error.
+// -8, that rounds `targets` with the least squared error, weighted with `diagonal`.
 BFloat16 SearchScale(const std::array<float, kGroup>& targets,
-                     const std::array<float, kGroup>& importance) {
+                     const std::array<float, kGroup>& diagonal) {
   float extreme = 0.0f;
   for (const float target : targets) {
     if (std::fabs(target) > std::fabs(extreme)) extreme = target;
   }
-  if (std::fabs(extreme) < 1e-30f) return 0;
-  constexpr int kTries = 27;                           // in steps of 0.025, 1 among them
-  constexpr float kSmallest = 0.6f, kLargest = 1.25f;  // beyond, none was ever best
+  if (std::fabs(extreme) < kSmallestAbsmax) return 0;
+  constexpr int kTries = 27;  // in steps of 0.025, 1 among them
+  // Measured: beyond these none was ever best.
+  constexpr float kSmallest = 0.6f, kLargest = 1.25f;
   BFloat16 best = 0;
   float least = INFINITY;
   for (int i = 0; i < 2 * kTries; ++i) {
@@ -122,7 +133,7 @@ BFloat16 SearchScale(const std::array<float, kGroup>& targets,
     std::array<float, kGroup> errors;
     for (std::size_t k = 0; k < kGroup; ++k) {
       const float error = targets[k] - scale * Round(targets[k], inverse);
-      errors[k] = importance[k] * error * error;
+      errors[k] = diagonal[k] * error * error;
     }
     float sum = 0.0f;
     for (const float error : errors) sum += error;
@@ -135,26 +146,26 @@ BFloat16 SearchScale(const std::array<float, kGroup>& targets,
 }
 
 // Quantizes group `group` of one row: weights [in], and errors [in], known before the group.
-void QuantizeGroup(const Feedback& feedback, std::size_t group, const float* weights,
+void QuantizeGroup(const LdlFactors& factors, std::size_t group, const float* weights,
                    std::size_t row, float* errors, Matrix& out) {
   const std::size_t start = group * kGroup;
-  const std::size_t count = std::min(kGroup, feedback.size - start);
-  const bool has_feedback = !feedback.panels.empty();
-  const float* panel = has_feedback ? feedback.Panel(group) : nullptr;
+  const std::size_t count = std::min(kGroup, factors.size - start);
+  const bool has_feedback = !factors.upper.empty();
+  const float* columns = has_feedback ? factors.Columns(group) : nullptr;
   std::array<float, kGroup> targets{};
-  std::array<float, kGroup> importance{};
+  std::array<float, kGroup> diagonal{};
   std::copy(weights + start, weights + start + count, targets.begin());
-  std::copy(&feedback.importance[start], &feedback.importance[start] + count, importance.begin());
+  std::copy(&factors.diagonal[start], &factors.diagonal[start] + count, diagonal.begin());
   for (std::size_t k = 0; has_feedback && k < start; ++k) {
-    for (std::size_t j = 0; j < kGroup; ++j) targets[j] += errors[k] * panel[k * kGroup + j];
+    for (std::size_t j = 0; j < kGroup; ++j) targets[j] += errors[k] * columns[k * kGroup + j];
   }
-  const BFloat16 scale = SearchScale(targets, importance);
+  const BFloat16 scale = SearchScale(targets, diagonal);
   const float step = WidenBFloat16(scale);
   std::array<std::int8_t, kGroup> codes{};
   for (std::size_t j = 0; j < count; ++j) {
     float target = targets[j];
     for (std::size_t k = 0; has_feedback && k < j; ++k) {
-      target += errors[start + k] * panel[(start + k) * kGroup + j];
+      target += errors[start + k] * columns[(start + k) * kGroup + j];
     }
     const float code = step == 0.0f ? 0.0f : Round(target, 1.0f / step);
     codes[j] = static_cast<std::int8_t>(code);
@@ -176,20 +187,21 @@ Result<Matrix> QuantizeToQ8(const Matrix& original) {
   return out;
 }
 
-Result<Matrix> QuantizeToQ4(const Matrix& original, const Moments& moments, ThreadPool& pool) {
+Result<Matrix> QuantizeToQ4(const Matrix& original, const Gram& gram, ThreadPool& pool) {
   const std::size_t rows = original.rows();
   const std::size_t cols = original.cols();
   GPT2_ASSIGN(Matrix out, Matrix::Create(WeightFormat::kQ4, rows, cols, "4-bit weights"));
-  const Feedback feedback = MakeFeedback(pool, moments, cols);
+  const LdlFactors factors = FactorizeGram(pool, gram, cols);
   std::vector<float> weights(rows * cols);
   std::vector<float> errors(rows * cols);
   for (std::size_t r = 0; r < rows; ++r) original.ReadRow(r, {&weights[r * cols], cols});
-  // Group by group, so that a panel of the feedback serves all rows from the cache.
+  // Group by group, so that its columns of U serve all rows from the cache.
   for (std::size_t group = 0; group < original.groups(); ++group) {
+    // Rows that a thread claims at once: of each, 54 scales are tried.
     constexpr std::size_t kGrain = 16;
     pool.ParallelFor(rows, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
-        QuantizeGroup(feedback, group, &weights[r * cols], r, &errors[r * cols], out);
+        QuantizeGroup(factors, group, &weights[r * cols], r, &errors[r * cols], out);
       }
     });
   }

@@ -30,30 +30,31 @@ Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed, boo
   ThreadPool pool(CoreCount());
   Random random(seed);
   Progress progress("making random weights");
-  const std::vector<TensorSlot> slots = TensorSlots(weights);
+  const std::vector<TensorSpec> specs = TensorSpecs(weights.config);
   std::vector<float> row;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    const TensorSlot& slot = slots[i];
-    progress.Update(i, slots.size());
-    const WeightFormat wanted = MemoryFormat(format, slot);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const TensorSpec& spec = specs[i];
+    progress.Update(i, specs.size());
+    const WeightFormat wanted = MemoryFormat(format, spec);
     const bool is_q4 = wanted == WeightFormat::kQ4;
-    GPT2_TRY(AllocateSlot(slot, is_q4 ? WeightFormat::kF32 : wanted));
-    row.resize(slot.cols);
-    for (std::size_t r = 0; r < slot.rows; ++r) {
+    GPT2_TRY(Allocate(spec, is_q4 ? WeightFormat::kF32 : wanted, weights));
+    const auto [matrix, floats] = Bind(spec, weights);
+    row.resize(spec.cols);
+    for (std::size_t r = 0; r < spec.rows; ++r) {
       for (float& value : row) {
-        value = slot.is_vector ? (slot.is_required ? 1.0f : 0.0f) : NextNormal(random);
-        if (echo && slot.matrix == &weights.wte) value *= kEchoScale;
+        value = spec.is_vector() ? (spec.is_required() ? 1.0f : 0.0f) : NextNormal(random);
+        if (echo && matrix == &weights.wte) value *= kEchoScale;
       }
-      if (slot.matrix != nullptr) {
-        slot.matrix->SetRow(r, row);
+      if (spec.is_matrix()) {
+        matrix->SetRow(r, row);
       } else {
-        std::copy(row.begin(), row.end(), slot.floats->data() + r * slot.cols);
+        std::copy(row.begin(), row.end(), floats->data() + r * spec.cols);
       }
     }
-    if (is_q4 && slot.cols >= kGroup) {
-      GPT2_ASSIGN(*slot.matrix, QuantizeToQ4(*slot.matrix, /*moments=*/{}, pool));
+    if (is_q4 && spec.cols >= kGroup) {
+      GPT2_ASSIGN(*matrix, QuantizeToQ4(*matrix, /*gram=*/{}, pool));
     }
-    if (slot.name != "lm_head.bias") weights.parameter_count += slot.rows * slot.cols;
+    if (spec.name != "lm_head.bias") weights.parameter_count += spec.rows * spec.cols;
   }
   return Done{};
 }
@@ -67,12 +68,11 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, F
   GPT2_ASSIGN(const std::string text, ReadFile(config_file));
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(text));
   GPT2_ASSIGN(const ParsedJson config_json, ParseJson(text, config_file));
-  Weights weights;
-  weights.config = config.config;
+  Weights weights(config.config);
   GPT2_TRY(FillRandomly(weights, format, seed, echo));
   std::set<std::string> names;
-  for (const TensorSlot& slot : TensorSlots(weights)) {
-    if (slot.name != "lm_head.bias") names.insert(slot.name);  // GPT-2's head has none
+  for (const TensorSpec& spec : TensorSpecs(config.config)) {
+    if (spec.name != "lm_head.bias") names.insert(spec.name);  // GPT-2's head has none
   }
   GPT2_ASSIGN(const WriteReport report, WriteModel(out, {.weights = &weights,
                                                          .only = &names,

@@ -5,10 +5,13 @@
 #include <map>
 #include <string_view>
 
+#include "engine/format/code_rows.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
+
+constexpr std::size_t kSkippedBytes = 1 << 16;  // of a tensor that is not used, at a time
 
 Error Corrupt(const std::string& what) {
   return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};
@@ -28,16 +31,16 @@ std::string ShapeText(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-// How a converted file of `weights` holds the matrix of `slot`, see "Tensors" in FORMAT.md.
-DType MatrixDType(StoredWeights weights, const TensorSlot& slot) {
-  const bool has_groups = slot.cols >= kGroup;
+// How a converted file of `weights` holds the matrix of `spec`, see "Tensors" in FORMAT.md.
+DType MatrixDType(StoredWeights weights, const TensorSpec& spec) {
+  const bool has_groups = spec.cols >= kGroup;
   switch (weights) {
     case StoredWeights::kF32:
       return DType::kF32;
     case StoredWeights::kQ8:
       return has_groups ? DType::kI8 : DType::kF16;
     case StoredWeights::kQ4:
-      return !has_groups ? DType::kF16 : slot.is_conv1d ? DType::kU8 : DType::kI8;
+      return !has_groups ? DType::kF16 : spec.is_conv1d() ? DType::kU8 : DType::kI8;
     default:
       return DType::kF16;
   }
@@ -74,8 +77,8 @@ class Planner {
       : config_(config), float_format_(float_format) {}
 
   Result<TensorPlan> PlanIgnored(const TensorInfo& tensor) const {
-    if (!IsIgnored(SlotName(tensor.name), config_.config)) {
-      return Corrupt("tensor " + Quoted(tensor.name) + " is no part of a GPT-2");
+    if (!IsIgnored(CanonicalName(tensor.name), config_.config)) {
+      return Corrupt("tensor " + Quoted(tensor.name) + " does not belong to a GPT-2");
     }
     if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
       return Corrupt("tensor " + Quoted(tensor.name) + " is too large");
@@ -83,54 +86,54 @@ class Planner {
     return TensorPlan{.tensor = &tensor,
                       .rows = static_cast<std::size_t>(tensor.end - tensor.begin),
                       .row_bytes = 1,
-                      .unit_rows = 1 << 16};
+                      .band_rows = kSkippedBytes};
   }
 
-  Result<TensorPlan> PlanParameter(const TensorInfo& tensor, const TensorSlot& slot) const {
+  Result<TensorPlan> PlanParameter(const TensorInfo& tensor, const TensorSpec& spec) const {
     const bool is_hub = config_.weights == StoredWeights::kHub;
-    const bool is_transposed = slot.is_conv1d && is_hub;
-    Expected expected{DType::kOther, {slot.rows, slot.cols}};
-    if (slot.is_vector) expected.shape = {slot.cols};
-    if (is_transposed) expected.shape = {slot.cols, slot.rows};
-    if (slot.matrix != nullptr && !is_hub) expected.dtype = MatrixDType(config_.weights, slot);
+    const bool is_transposed = spec.is_conv1d() && is_hub;
+    Expected expected{DType::kOther, {spec.rows, spec.cols}};
+    if (spec.is_vector()) expected.shape = {spec.cols};
+    if (is_transposed) expected.shape = {spec.cols, spec.rows};
+    if (spec.is_matrix() && !is_hub) expected.dtype = MatrixDType(config_.weights, spec);
     if (expected.dtype == DType::kU8) {
-      expected.shape[1] = CeilDiv(slot.cols, kGroup) * kGroup / 2;  // two codes a byte
+      expected.shape[1] = CodeRowBytes(WeightFormat::kQ4, spec.cols);
     }
     if (!expected.Matches(tensor)) return expected.Mismatch(tensor);
-    TensorPlan plan = Rows(tensor, slot);
+    TensorPlan plan = Rows(tensor, spec);
     if (IsCodes(tensor.dtype)) {
       plan.kind = TensorPlan::Kind::kCodes;
       plan.memory_format = tensor.dtype == DType::kU8 ? WeightFormat::kQ4 : WeightFormat::kQ8;
-    } else if (slot.matrix == nullptr) {
+    } else if (!spec.is_matrix()) {
       plan.kind = TensorPlan::Kind::kFloats;
     } else {
       plan.kind = is_transposed ? TensorPlan::Kind::kMatrixInputs : TensorPlan::Kind::kMatrixRows;
       plan.memory_format = float_format_;
-      if (is_transposed) plan.unit_rows = kGroup;
+      if (is_transposed) plan.band_rows = kGroup;
     }
     return plan;
   }
 
   // The scales of `codes`, which must come first: their matrix then takes the scales, too.
   Result<TensorPlan> PlanScales(const TensorInfo& tensor, const TensorInfo* codes,
-                                const TensorSlot& slot) const {
+                                const TensorSpec& spec) const {
     if (codes == nullptr || !IsCodes(codes->dtype)) {
-      return Corrupt("tensor " + Quoted(tensor.name) + " has no codes \"" + slot.name +
+      return Corrupt("tensor " + Quoted(tensor.name) + " has no codes \"" + spec.name +
                      "\" before it");
     }
-    const Expected expected{DType::kBF16, {slot.rows, CeilDiv(slot.cols, kGroup)}};
+    const Expected expected{DType::kBF16, {spec.rows, CeilDiv(spec.cols, kGroup)}};
     if (!expected.Matches(tensor)) return expected.Mismatch(tensor);
-    TensorPlan plan = Rows(tensor, slot);
+    TensorPlan plan = Rows(tensor, spec);
     plan.kind = TensorPlan::Kind::kScales;
     return plan;
   }
 
  private:
   // Of a tensor whose shape is right: config.json bounds it.
-  static TensorPlan Rows(const TensorInfo& tensor, const TensorSlot& slot) {
-    const auto rows = slot.is_vector ? 1 : static_cast<std::size_t>(tensor.shape[0]);
+  static TensorPlan Rows(const TensorInfo& tensor, const TensorSpec& spec) {
+    const auto rows = spec.is_vector() ? 1 : static_cast<std::size_t>(tensor.shape[0]);
     const auto bytes = static_cast<std::size_t>(tensor.end - tensor.begin);
-    return {.tensor = &tensor, .slot = &slot, .rows = rows, .row_bytes = bytes / rows};
+    return {.tensor = &tensor, .spec = &spec, .rows = rows, .row_bytes = bytes / rows};
   }
 
   const ModelConfig& config_;
@@ -144,22 +147,22 @@ const TensorInfo* Find(const TensorsByName& tensors, const std::string& name) {
   return found == tensors.end() ? nullptr : found->second;
 }
 
-Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSlot> slots) {
+Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSpec> specs) {
   const auto missing = [](const std::string& name, const std::string& what) {
     return Error{ErrorCode::kNotFound,
                  "model.safetensors: tensor \"" + name + "\" is missing" + what};
   };
-  for (const TensorSlot& slot : slots) {
-    const TensorInfo* const tensor = Find(tensors, slot.name);
-    if (tensor == nullptr && slot.is_required) {
-      return missing(slot.name,
-                     ", expected " + (slot.is_vector ? ShapeText({{slot.cols}})
-                                                     : ShapeText({{slot.rows, slot.cols}})));
+  for (const TensorSpec& spec : specs) {
+    const TensorInfo* const tensor = Find(tensors, spec.name);
+    if (tensor == nullptr && spec.is_required()) {
+      return missing(spec.name,
+                     ", expected " + (spec.is_vector() ? ShapeText({{spec.cols}})
+                                                       : ShapeText({{spec.rows, spec.cols}})));
     }
     const bool has_codes = tensor != nullptr && IsCodes(tensor->dtype);
-    const std::string scales = slot.name + kScaleSuffix;
+    const std::string scales = spec.name + kScaleSuffix;
     if (has_codes && Find(tensors, scales) == nullptr) {
-      return missing(scales, ", the scales of \"" + slot.name + "\"");
+      return missing(scales, ", the scales of \"" + spec.name + "\"");
     }
   }
   return Done{};
@@ -194,17 +197,17 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
 
 }  // namespace
 
-std::string SlotName(const std::string& tensor_name) {
+std::string CanonicalName(const std::string& tensor_name) {
   constexpr std::string_view kPrefix = "transformer.";
   return tensor_name.starts_with(kPrefix) ? tensor_name.substr(kPrefix.size()) : tensor_name;
 }
 
-std::size_t MostTensors(std::span<const TensorSlot> slots, const Config& config) {
+std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config) {
   const std::size_t tied_head = config.tie_word_embeddings ? 1 : 0;
   const std::size_t masks = 2 * config.n_layer;
-  const auto scales = std::count_if(slots.begin(), slots.end(),
-                                    [](const TensorSlot& slot) { return slot.matrix != nullptr; });
-  return slots.size() + static_cast<std::size_t>(scales) + masks + tied_head;
+  const auto scales = std::count_if(specs.begin(), specs.end(),
+                                    [](const TensorSpec& spec) { return spec.is_matrix(); });
+  return specs.size() + static_cast<std::size_t>(scales) + masks + tied_head;
 }
 
 std::uint64_t MostHeaderBytes(std::size_t most_tensors) {
@@ -215,36 +218,37 @@ std::uint64_t MostHeaderBytes(std::size_t most_tensors) {
 
 Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
                                             const ModelConfig& config,
-                                            std::span<const TensorSlot> slots,
+                                            std::span<const TensorSpec> specs,
                                             WeightFormat float_format) {
   GPT2_TRY(CheckFormat(header, config));
-  std::map<std::string_view, const TensorSlot*> slots_by_name;
-  for (const TensorSlot& slot : slots) slots_by_name[slot.name] = &slot;
-  const auto find_slot = [&](std::string_view name) {
-    const auto found = slots_by_name.find(name);
-    return found == slots_by_name.end() ? nullptr : found->second;
+  std::map<std::string_view, const TensorSpec*> specs_by_name;
+  for (const TensorSpec& spec : specs) specs_by_name[spec.name] = &spec;
+  const auto find_spec = [&](std::string_view name) {
+    const auto found = specs_by_name.find(name);
+    return found == specs_by_name.end() ? nullptr : found->second;
   };
   const Planner planner(config, float_format);
   TensorsByName seen;
   std::vector<TensorPlan> plans;
   for (const TensorInfo& tensor : header.tensors) {
-    const std::string name = SlotName(tensor.name);
+    const std::string name = CanonicalName(tensor.name);
     if (!seen.emplace(name, &tensor).second) {
-      return Corrupt("tensor " + Quoted(name) + " stands twice, with and without \"transformer.\"");
+      return Corrupt("tensor " + Quoted(name) +
+                     " is there twice, with and without \"transformer.\"");
     }
     // A hub's floats are quantized here, by our own scales.
     const bool may_be_scales =
         config.weights != StoredWeights::kHub && name.ends_with(kScaleSuffix);
     const std::string owner =
         may_be_scales ? name.substr(0, name.size() - std::string_view(kScaleSuffix).size()) : name;
-    const TensorSlot* const slot = find_slot(owner);
-    GPT2_ASSIGN(TensorPlan plan, slot == nullptr ? planner.PlanIgnored(tensor)
+    const TensorSpec* const spec = find_spec(owner);
+    GPT2_ASSIGN(TensorPlan plan, spec == nullptr ? planner.PlanIgnored(tensor)
                                  : may_be_scales
-                                     ? planner.PlanScales(tensor, Find(seen, owner), *slot)
-                                     : planner.PlanParameter(tensor, *slot));
+                                     ? planner.PlanScales(tensor, Find(seen, owner), *spec)
+                                     : planner.PlanParameter(tensor, *spec));
     plans.push_back(plan);
   }
-  GPT2_TRY(CheckComplete(seen, slots));
+  GPT2_TRY(CheckComplete(seen, specs));
   return plans;
 }
 

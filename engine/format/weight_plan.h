@@ -24,35 +24,43 @@ inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
 inline constexpr const char* kScaleSuffix = "_scale";
 
-// The name of a tensor's slot (TensorSlot::name): a checkpoint may put "transformer." before it.
-std::string SlotName(const std::string& tensor_name);
+// The name that TensorSpec gives a tensor: a checkpoint may put "transformer." before it.
+std::string CanonicalName(const std::string& tensor_name);
 
-// The most tensors that a file of the model of `slots` can have: its parameters with their scales,
+// The most tensors that a file of the model of `specs` can have: its parameters with their scales,
 // and the buffers that a checkpoint may carry beside them.
-std::size_t MostTensors(std::span<const TensorSlot> slots, const Config& config);
+std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config);
 
 // The most bytes that the header of a file with `most_tensors` can have.
 std::uint64_t MostHeaderBytes(std::size_t most_tensors);
 
-// A tensor is consumed in units: a row, or a band of kGroup rows of a transposed matrix.
+// What becomes of one tensor. Its bytes are taken in bands: one row, or kGroup rows of a transposed
+// matrix, which are a group of inputs of every output.
 struct TensorPlan {
-  enum class Kind { kSkip, kMatrixRows, kMatrixInputs, kFloats, kCodes, kScales };
+  enum class Kind {
+    kSkip,
+    kMatrixRows,    // floats [out, in] of a matrix
+    kMatrixInputs,  // floats [in, out] of a matrix
+    kFloats,        // floats that stay as they are
+    kCodes,
+    kScales,
+  };
 
   Kind kind = Kind::kSkip;
   const TensorInfo* tensor = nullptr;
-  const TensorSlot* slot = nullptr;                 // null for kSkip
-  WeightFormat memory_format = WeightFormat::kF32;  // what the slot's matrix is to be
+  const TensorSpec* spec = nullptr;                 // null for kSkip
+  WeightFormat memory_format = WeightFormat::kF32;  // what the spec's matrix is to be
   std::size_t rows = 0;  // of the tensor as stored; at least 1 but for kSkip
   std::size_t row_bytes = 0;
-  std::size_t unit_rows = 1;
+  std::size_t band_rows = 1;
 };
 
-// One plan for each tensor of `header`, in file order. `slots` are those of the config's model.
+// One plan for each tensor of `header`, in file order. `specs` are those of the config's model.
 // Floating-point matrices become `float_format`. Fails, naming the tensor, where one is unknown,
-// missing or not what config.json says. Borrows from `header` and `slots`.
+// missing or not what config.json says. Borrows from `header` and `specs`.
 Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
                                             const ModelConfig& config,
-                                            std::span<const TensorSlot> slots,
+                                            std::span<const TensorSpec> specs,
                                             WeightFormat float_format);
 
 }  // namespace gpt2

@@ -11,7 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
-#include "engine/format/weight_plan.h"
+#include "engine/format/tensor_stream.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {
@@ -24,9 +24,6 @@ class WeightReader {
  public:
   // `float_format` is what floating-point matrices become in memory.
   WeightReader(ModelConfig config, WeightFormat float_format);
-  ~WeightReader();
-  WeightReader(WeightReader&&) noexcept;
-  WeightReader& operator=(WeightReader&&) noexcept;
 
   // Takes the next bytes. An error ends it: all memory is given back, and the same error answers
   // from then on.
@@ -40,8 +37,6 @@ class WeightReader {
   const SafetensorsHeader& header() const { return header_; }
 
  private:
-  struct Stream;  // one tensor, as far as it has come
-
   Status Take(std::span<const std::byte> bytes);
   Status TakeHeader(std::span<const std::byte>& bytes);
   Status TakeTensor(std::span<const std::byte>& bytes);
@@ -53,13 +48,13 @@ class WeightReader {
   ModelConfig config_;
   WeightFormat float_format_;
   std::unique_ptr<Weights> weights_;
-  std::vector<TensorSlot> slots_;  // of *weights_
+  std::vector<TensorSpec> specs_;
   SafetensorsHeader header_;
   bool has_header_ = false;
-  std::vector<Stream> streams_;  // one per tensor, in file order
-  std::size_t current_ = 0;      // index into streams_
+  std::vector<TensorStream> streams_;  // one per tensor, in file order
+  std::size_t current_ = 0;            // index into streams_
   std::size_t header_length_ = 0;
-  std::string pending_;  // prefix and header until they are whole; then the cut-off part of a unit
+  std::string pending_;  // prefix and header until they are whole; then the cut-off part of a band
   std::optional<Error> failure_;
 };
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/kernels/scalar_math.h"
+
 namespace gpt2 {
 namespace {
 
@@ -16,8 +18,15 @@ BFloat16 RoundUpToBFloat16(float value) {
   return static_cast<BFloat16>((bits + 0xffffu) >> 16);
 }
 
-// Codes are handled in units of 4 bytes: what one row has of a step (kQ8) or a step pair (kQ4).
-constexpr std::size_t kUnitBytes = kStepInputs;
+// Weight `col`, as a code, of a row's words.
+int Code(WeightFormat format, MatView<const std::uint8_t> words, std::size_t col) {
+  const std::size_t step = col / kStepInputs;
+  if (format == WeightFormat::kQ8) {
+    return static_cast<std::int8_t>(words.Row(step)[col % kStepInputs]);
+  }
+  const int both = words.Row(step / 2)[col % kStepInputs];
+  return (step % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
+}
 
 }  // namespace
 
@@ -34,13 +43,13 @@ std::string_view WeightFormatName(WeightFormat format) {
 }
 
 BFloat16 QuantizeWeights(std::span<const float> weights, std::int8_t* codes) {
-  float peak = 0.0f;
-  for (const float weight : weights) peak = std::max(peak, std::fabs(weight));
-  const BFloat16 scale = RoundUpToBFloat16(peak / 127.0f);
+  float absmax = 0.0f;
+  for (const float weight : weights) absmax = std::max(absmax, std::fabs(weight));
+  const BFloat16 scale = RoundUpToBFloat16(absmax / kLargestCode);
   const float step = WidenBFloat16(scale);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const float code = step > 0.0f ? std::round(weights[i] / step) : 0.0f;
-    codes[i] = static_cast<std::int8_t>(std::clamp(code, -127.0f, 127.0f));
+    codes[i] = static_cast<std::int8_t>(std::clamp(code, -kLargestCode, kLargestCode));
   }
   return scale;
 }
@@ -56,7 +65,7 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
     GPT2_ASSIGN(matrix.values_, AlignedBuffer<float>::CreateUnset(padded_rows * cols, name));
   } else {
     const std::size_t groups = padded_rows * matrix.groups();
-    const std::size_t bytes = groups * matrix.GroupUnits() * kUnitBytes;
+    const std::size_t bytes = groups * matrix.words_per_group() * kWordBytes;
     GPT2_ASSIGN(matrix.codes_, AlignedBuffer<std::uint8_t>::CreateUnset(bytes, name));
     GPT2_ASSIGN(matrix.scales_, AlignedBuffer<BFloat16>::CreateUnset(groups, name));
   }
@@ -79,42 +88,54 @@ std::size_t Matrix::ValueIndex(std::size_t row, std::size_t col) const {
   return (row / kTileRows * cols_ + col) * kTileRows + row % kTileRows;
 }
 
-std::size_t Matrix::GroupUnits() const {
+std::size_t Matrix::words_per_group() const {
   return format_ == WeightFormat::kQ4 ? kGroupSteps / 2 : kGroupSteps;
 }
 
-// Where the bytes of unit `unit` of row `row` begin.
-std::size_t Matrix::UnitIndex(std::size_t row, std::size_t unit) const {
-  const std::size_t units = groups() * GroupUnits();
-  return ((row / kTileRows * units + unit) * kTileRows + row % kTileRows) * kUnitBytes;
+// The index in codes_ of the first byte of row `row`: its words lie among those of its tile.
+std::size_t Matrix::FirstWord(std::size_t row) const {
+  assert(format_ != WeightFormat::kF32 && row < rows_);
+  const std::size_t tile_words = groups() * words_per_group() * kTileRows;
+  return (row / kTileRows * tile_words + row % kTileRows) * kWordBytes;
 }
 
-std::size_t Matrix::ScaleIndex(std::size_t row, std::size_t group) const {
-  return (row / kTileRows * groups() + group) * kTileRows + row % kTileRows;
+MatView<std::uint8_t> Matrix::CodeWords(std::size_t row) {
+  return {codes_.data() + FirstWord(row), groups() * words_per_group(), kWordBytes,
+          kTileRows * kWordBytes};
 }
 
-int Matrix::Code(std::size_t row, std::size_t col) const {
-  const std::size_t step = col / kStepInputs;
-  if (format_ == WeightFormat::kQ8) {
-    return static_cast<std::int8_t>(codes_.data()[UnitIndex(row, step) + col % kStepInputs]);
-  }
-  const int both = codes_.data()[UnitIndex(row, step / 2) + col % kStepInputs];
-  return (step % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
+MatView<const std::uint8_t> Matrix::CodeWords(std::size_t row) const {
+  return {codes_.data() + FirstWord(row), groups() * words_per_group(), kWordBytes,
+          kTileRows * kWordBytes};
+}
+
+std::size_t Matrix::FirstScale(std::size_t row) const {
+  assert(format_ != WeightFormat::kF32 && row < rows_);
+  return row / kTileRows * groups() * kTileRows + row % kTileRows;
+}
+
+MatView<BFloat16> Matrix::Scales(std::size_t row) {
+  return {scales_.data() + FirstScale(row), groups(), 1, kTileRows};
+}
+
+MatView<const BFloat16> Matrix::Scales(std::size_t row) const {
+  return {scales_.data() + FirstScale(row), groups(), 1, kTileRows};
 }
 
 void Matrix::SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
                       BFloat16 scale) {
-  assert(format_ != WeightFormat::kF32 && row < rows_ && codes.size() <= kGroup);
-  scales_.data()[ScaleIndex(row, group)] = scale;
+  assert(codes.size() <= kGroup);
+  Scales(row).Row(group)[0] = scale;
   std::array<std::int8_t, kGroup> whole{};
   std::copy(codes.begin(), codes.end(), whole.begin());
-  for (std::size_t unit = 0; unit < GroupUnits(); ++unit) {
-    std::uint8_t* target = codes_.data() + UnitIndex(row, group * GroupUnits() + unit);
+  const MatView<std::uint8_t> words = CodeWords(row);
+  for (std::size_t word = 0; word < words_per_group(); ++word) {
+    std::uint8_t* target = words.Row(group * words_per_group() + word).data();
     if (format_ == WeightFormat::kQ8) {
-      std::memcpy(target, &whole[unit * kStepInputs], kUnitBytes);
+      std::memcpy(target, &whole[word * kStepInputs], kWordBytes);
       continue;
     }
-    const std::int8_t* pair = &whole[unit * 2 * kStepInputs];
+    const std::int8_t* pair = &whole[word * 2 * kStepInputs];
     for (std::size_t i = 0; i < kStepInputs; ++i) {
       target[i] =
           static_cast<std::uint8_t>((pair[i] + kQ4Zero) | (pair[i + kStepInputs] + kQ4Zero) << 4);
@@ -157,56 +178,20 @@ void Matrix::SetInputs(std::size_t first_input, std::size_t count, const float* 
   }
 }
 
-std::size_t Matrix::code_row_bytes() const {
-  return format_ == WeightFormat::kQ4 ? groups() * kGroup / 2 : cols_;
-}
-
-void Matrix::SetCodes(std::size_t row, std::span<const std::uint8_t> codes) {
-  assert(format_ != WeightFormat::kF32 && row < rows_ && codes.size() == code_row_bytes());
-  std::uint8_t* target = codes_.data() + UnitIndex(row, 0);
-  const std::size_t whole = codes.size() / kUnitBytes * kUnitBytes;
-  for (std::size_t i = 0; i < whole; i += kUnitBytes, target += kTileRows * kUnitBytes) {
-    std::memcpy(target, &codes[i], kUnitBytes);
-  }
-  if (whole < codes.size()) {
-    std::memset(target, 0, kUnitBytes);
-    std::memcpy(target, &codes[whole], codes.size() - whole);
-    target += kTileRows * kUnitBytes;
-  }
-  // Up to the end of the group.
-  const std::size_t units = groups() * GroupUnits() - CeilDiv(codes.size(), kUnitBytes);
-  for (std::size_t unit = 0; unit < units; ++unit, target += kTileRows * kUnitBytes) {
-    std::memset(target, 0, kUnitBytes);
-  }
-}
-
-void Matrix::SetScales(std::size_t row, std::span<const BFloat16> scales) {
-  assert(format_ != WeightFormat::kF32 && row < rows_ && scales.size() == groups());
-  for (std::size_t g = 0; g < scales.size(); ++g) scales_.data()[ScaleIndex(row, g)] = scales[g];
-}
-
 void Matrix::ReadRow(std::size_t row, std::span<float> weights) const {
   assert(row < rows_ && weights.size() == cols_);
-  for (std::size_t col = 0; col < cols_; ++col) {
-    if (format_ == WeightFormat::kF32) {
+  if (format_ == WeightFormat::kF32) {
+    for (std::size_t col = 0; col < cols_; ++col) {
       weights[col] = values_.data()[ValueIndex(row, col)];
-    } else {
-      weights[col] = WidenBFloat16(scales_.data()[ScaleIndex(row, col / kGroup)]) *
-                     static_cast<float>(Code(row, col));
     }
+    return;
   }
-}
-
-void Matrix::ReadCodes(std::size_t row, std::span<std::uint8_t> codes) const {
-  assert(format_ != WeightFormat::kF32 && row < rows_ && codes.size() == code_row_bytes());
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    codes[i] = codes_.data()[UnitIndex(row, i / kUnitBytes) + i % kUnitBytes];
+  const MatView<const std::uint8_t> words = CodeWords(row);
+  const MatView<const BFloat16> scales = Scales(row);
+  for (std::size_t col = 0; col < cols_; ++col) {
+    weights[col] =
+        WidenBFloat16(scales.Row(col / kGroup)[0]) * static_cast<float>(Code(format_, words, col));
   }
-}
-
-void Matrix::ReadScales(std::size_t row, std::span<BFloat16> scales) const {
-  assert(format_ != WeightFormat::kF32 && row < rows_ && scales.size() == groups());
-  for (std::size_t g = 0; g < scales.size(); ++g) scales[g] = scales_.data()[ScaleIndex(row, g)];
 }
 
 }  // namespace gpt2

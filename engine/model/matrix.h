@@ -1,4 +1,5 @@
 // A weight matrix in the layout that the matmul kernels read, filled row by row or input by input.
+// How files hold its rows is for engine/format/code_rows.h.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "engine/base/aligned_buffer.h"
+#include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/kernels/layout.h"
 
@@ -15,9 +17,13 @@ namespace gpt2 {
 enum class WeightFormat { kF32, kQ8, kQ4 };
 std::string_view WeightFormatName(WeightFormat format);  // "f32", "q8", "q4"
 
-// Quantizes one group of up to kGroup weights: the scale is peak / 127 rounded up to bfloat16, so
+// Quantizes one group of up to kGroup weights: the scale is absmax / 127 rounded up to bfloat16, so
 // that no code leaves -127..127; codes are rounded half away from zero. Returns the scale.
 BFloat16 QuantizeWeights(std::span<const float> weights, std::int8_t* codes);
+
+// A word of codes is what one row has of a step (kQ8), or of a step pair (kQ4, see TiledQ4): one
+// 32-bit lane of a vector.
+inline constexpr std::size_t kWordBytes = kStepInputs;
 
 // [rows, cols] weights, rows = outputs, cols = inputs. Owns its memory. Filling one matrix from two
 // threads is not allowed; reading is.
@@ -50,20 +56,17 @@ class Matrix {
   void SetGroup(std::size_t row, std::size_t group, std::span<const std::int8_t> codes,
                 BFloat16 scale);
 
-  // Bytes of a row's codes as files hold them: kQ8 one a code, kQ4 whole groups of kGroup / 2
-  // bytes, four of a step pair as in TiledQ4.
-  std::size_t code_row_bytes() const;
-
-  // Sets the codes [code_row_bytes()] or the scales [groups] of row `row`. Not for kF32.
-  void SetCodes(std::size_t row, std::span<const std::uint8_t> codes);
-  void SetScales(std::size_t row, std::span<const BFloat16> scales);
-
   // Writes row `row` as floats [cols].
   void ReadRow(std::size_t row, std::span<float> weights) const;
 
-  // Writes what SetCodes and SetScales set.
-  void ReadCodes(std::size_t row, std::span<std::uint8_t> codes) const;
-  void ReadScales(std::size_t row, std::span<BFloat16> scales) const;
+  // The codes of row `row` where they lie, in order of input: [words, kWordBytes], whole groups.
+  // Not for kF32.
+  MatView<std::uint8_t> CodeWords(std::size_t row);
+  MatView<const std::uint8_t> CodeWords(std::size_t row) const;
+
+  // The scales of row `row` where they lie, [groups, 1]. Not for kF32.
+  MatView<BFloat16> Scales(std::size_t row);
+  MatView<const BFloat16> Scales(std::size_t row) const;
 
   // What the kernels read; `bias` [tiles * kTileRows] is the caller's.
   TiledF32 AsF32(const float* bias) const { return {values_.data(), bias, cols_}; }
@@ -74,11 +77,10 @@ class Matrix {
 
  private:
   std::size_t ValueIndex(std::size_t row, std::size_t col) const;
-  std::size_t GroupUnits() const;
+  std::size_t words_per_group() const;
+  std::size_t FirstWord(std::size_t row) const;
+  std::size_t FirstScale(std::size_t row) const;
   void ZeroLastTile();
-  std::size_t UnitIndex(std::size_t row, std::size_t unit) const;
-  std::size_t ScaleIndex(std::size_t row, std::size_t group) const;
-  int Code(std::size_t row, std::size_t col) const;
   void Quantize(std::size_t row, std::size_t group, std::span<const float> weights);
 
   WeightFormat format_ = WeightFormat::kF32;

@@ -1,113 +1,116 @@
 #include "engine/model/weights.h"
 
-#include <utility>
+#include <iterator>
 
 namespace gpt2 {
+
+struct TensorPlace {
+  TensorRef (*in)(Weights& weights, std::size_t layer);
+  ConstTensorRef (*in_const)(const Weights& weights, std::size_t layer);
+};
+
 namespace {
 
-// Collects slots; the functions name what kind of parameter each is.
-class SlotList {
- public:
-  void Embedding(std::string name, std::string part, std::size_t rows, std::size_t cols,
-                 Matrix& matrix) {
-    slots_.push_back({.name = std::move(name),
-                      .part = std::move(part),
-                      .rows = rows,
-                      .cols = cols,
-                      .is_vector = false,
-                      .is_conv1d = false,
-                      .is_required = true,
-                      .matrix = &matrix,
-                      .floats = nullptr});
-  }
+TensorRef Ref(Matrix& matrix) {
+  return {.matrix = &matrix};
+}
+TensorRef Ref(AlignedBuffer<float>& floats) {
+  return {.floats = &floats};
+}
+ConstTensorRef Ref(const Matrix& matrix) {
+  return {.matrix = &matrix};
+}
+ConstTensorRef Ref(const AlignedBuffer<float>& floats) {
+  return {.floats = &floats};
+}
 
-  void Positions(std::size_t rows, std::size_t cols, AlignedBuffer<float>& floats) {
-    slots_.push_back({.name = "wpe.weight",
-                      .part = "embeddings",
-                      .rows = rows,
-                      .cols = cols,
-                      .is_vector = false,
-                      .is_conv1d = false,
-                      .is_required = true,
-                      .matrix = nullptr,
-                      .floats = &floats});
-  }
+// What one finds in `object` by following the members one after the other.
+template <auto... kMembers>
+auto& Follow(auto& object) {
+  return (object.*....*kMembers);  // a fold: object .* first .* second
+}
 
-  void Vector(std::string name, std::string part, std::size_t size, bool is_required,
-              AlignedBuffer<float>& floats) {
-    slots_.push_back({.name = std::move(name),
-                      .part = std::move(part),
-                      .rows = 1,
-                      .cols = size,
-                      .is_vector = true,
-                      .is_conv1d = false,
-                      .is_required = is_required,
-                      .matrix = nullptr,
-                      .floats = &floats});
-  }
+template <auto... kMembers>
+constexpr TensorPlace kPlaceInModel = {
+    [](Weights& weights, std::size_t) { return Ref(Follow<kMembers...>(weights)); },
+    [](const Weights& weights, std::size_t) { return Ref(Follow<kMembers...>(weights)); }};
 
-  void LayerNorm(const std::string& name, std::size_t size, LayerNormWeights& weights) {
-    Vector(name + ".weight", "layer norms", size, /*is_required=*/true, weights.gain);
-    Vector(name + ".bias", "layer norms", size, /*is_required=*/false, weights.bias);
-  }
+template <auto... kMembers>
+constexpr TensorPlace kPlaceInBlock = {[](Weights& weights, std::size_t layer) {
+                                         return Ref(Follow<kMembers...>(weights.blocks[layer]));
+                                       },
+                                       [](const Weights& weights, std::size_t layer) {
+                                         return Ref(Follow<kMembers...>(weights.blocks[layer]));
+                                       }};
 
-  void Conv1d(const std::string& name, std::string part, std::size_t out, std::size_t in,
-              LinearWeights& weights) {
-    slots_.push_back({.name = name + ".weight",
-                      .part = part,
-                      .rows = out,
-                      .cols = in,
-                      .is_vector = false,
-                      .is_conv1d = true,
-                      .is_required = true,
-                      .matrix = &weights.weight,
-                      .floats = nullptr});
-    Vector(name + ".bias", std::move(part), out, /*is_required=*/false, weights.bias);
-  }
-
-  std::vector<TensorSlot> Take() { return std::move(slots_); }
-
- private:
-  std::vector<TensorSlot> slots_;
-};
+// A member of Weights, or of its block of the tensor's layer; of a member of it, if two are given.
+template <auto... kMembers>
+constexpr const TensorPlace* kInModel = &kPlaceInModel<kMembers...>;
+template <auto... kMembers>
+constexpr const TensorPlace* kInBlock = &kPlaceInBlock<kMembers...>;
 
 }  // namespace
 
-std::vector<TensorSlot> TensorSlots(Weights& weights) {
-  const Config& c = weights.config;
-  weights.blocks.resize(c.n_layer);
-  SlotList list;
-  list.Embedding("wte.weight", "embeddings", c.vocab_size, c.n_embd, weights.wte);
-  list.Positions(c.n_positions, c.n_embd, weights.wpe);
+std::vector<TensorSpec> TensorSpecs(const Config& c) {
+  using enum TensorKind;
+  using W = Weights;
+  using B = BlockWeights;
+  using N = LayerNormWeights;
+  using L = LinearWeights;
+  constexpr const char *kEmbeddings = "embeddings", *kNorms = "layer norms", *kAttn = "attention",
+                       *kMlp = "mlp", *kHead = "head";
+  const std::size_t d = c.n_embd;
+  // clang-format off: a line for each tensor
+  std::vector<TensorSpec> specs = {
+      {"wte.weight", kEmbeddings, kEmbedding, c.vocab_size, d, kInModel<&W::wte>},
+      {"wpe.weight", kEmbeddings, kPositions, c.n_positions, d, kInModel<&W::wpe>}};
   for (std::size_t i = 0; i < c.n_layer; ++i) {
-    BlockWeights& block = weights.blocks[i];
-    const std::string h = "h." + std::to_string(i);
-    list.LayerNorm(h + ".ln_1", c.n_embd, block.ln_1);
-    list.Conv1d(h + ".attn.c_attn", "attention", 3 * c.n_embd, c.n_embd, block.attn_qkv);
-    list.Conv1d(h + ".attn.c_proj", "attention", c.n_embd, c.n_embd, block.attn_out);
-    list.LayerNorm(h + ".ln_2", c.n_embd, block.ln_2);
-    list.Conv1d(h + ".mlp.c_fc", "mlp", c.n_inner, c.n_embd, block.mlp_up);
-    list.Conv1d(h + ".mlp.c_proj", "mlp", c.n_embd, c.n_inner, block.mlp_down);
+    const std::string h = "h." + std::to_string(i) + ".";
+    const TensorSpec block[] = {
+        {h + "ln_1.weight", kNorms, kGain, 1, d, kInBlock<&B::ln_1, &N::gain>, i},
+        {h + "ln_1.bias", kNorms, kBias, 1, d, kInBlock<&B::ln_1, &N::bias>, i},
+        {h + "attn.c_attn.weight", kAttn, kConv1d, 3 * d, d, kInBlock<&B::attn_qkv, &L::weight>, i},
+        {h + "attn.c_attn.bias", kAttn, kBias, 1, 3 * d, kInBlock<&B::attn_qkv, &L::bias>, i},
+        {h + "attn.c_proj.weight", kAttn, kConv1d, d, d, kInBlock<&B::attn_out, &L::weight>, i},
+        {h + "attn.c_proj.bias", kAttn, kBias, 1, d, kInBlock<&B::attn_out, &L::bias>, i},
+        {h + "ln_2.weight", kNorms, kGain, 1, d, kInBlock<&B::ln_2, &N::gain>, i},
+        {h + "ln_2.bias", kNorms, kBias, 1, d, kInBlock<&B::ln_2, &N::bias>, i},
+        {h + "mlp.c_fc.weight", kMlp, kConv1d, c.n_inner, d, kInBlock<&B::mlp_up, &L::weight>, i},
+        {h + "mlp.c_fc.bias", kMlp, kBias, 1, c.n_inner, kInBlock<&B::mlp_up, &L::bias>, i},
+        {h + "mlp.c_proj.weight", kMlp, kConv1d, d, c.n_inner, kInBlock<&B::mlp_down, &L::weight>, i},
+        {h + "mlp.c_proj.bias", kMlp, kBias, 1, d, kInBlock<&B::mlp_down, &L::bias>, i}};
+    specs.insert(specs.end(), std::begin(block), std::end(block));
   }
-  list.LayerNorm("ln_f", c.n_embd, weights.ln_f);
+  specs.push_back({"ln_f.weight", kNorms, kGain, 1, d, kInModel<&W::ln_f, &N::gain>});
+  specs.push_back({"ln_f.bias", kNorms, kBias, 1, d, kInModel<&W::ln_f, &N::bias>});
   if (!c.tie_word_embeddings) {
-    list.Embedding("lm_head.weight", "head", c.vocab_size, c.n_embd, weights.lm_head);
+    specs.push_back({"lm_head.weight", kHead, kEmbedding, c.vocab_size, d, kInModel<&W::lm_head>});
   }
-  list.Vector("lm_head.bias", "head", c.vocab_size, /*is_required=*/false, weights.lm_head_bias);
-  return list.Take();
+  specs.push_back({"lm_head.bias", kHead, kBias, 1, c.vocab_size, kInModel<&W::lm_head_bias>});
+  // clang-format on
+  return specs;
 }
 
-Status AllocateSlot(const TensorSlot& slot, WeightFormat format) {
-  const char* name = slot.name.c_str();
-  if (slot.matrix != nullptr) {
-    if (slot.cols < kGroup) format = WeightFormat::kF32;
-    GPT2_ASSIGN(*slot.matrix, Matrix::Create(format, slot.rows, slot.cols, name));
+TensorRef Bind(const TensorSpec& spec, Weights& weights) {
+  return spec.place->in(weights, spec.layer);
+}
+
+ConstTensorRef Bind(const TensorSpec& spec, const Weights& weights) {
+  return spec.place->in_const(weights, spec.layer);
+}
+
+Status Allocate(const TensorSpec& spec, WeightFormat format, Weights& weights) {
+  const TensorRef tensor = Bind(spec, weights);
+  const char* name = spec.name.c_str();
+  if (spec.is_matrix()) {
+    if (spec.cols < kGroup) format = WeightFormat::kF32;
+    GPT2_ASSIGN(*tensor.matrix, Matrix::Create(format, spec.rows, spec.cols, name));
     return Done{};
   }
   // Whole tiles: the matmul kernels read the bias of padded rows.
-  const std::size_t size = RoundUp(slot.rows * slot.cols, kTileRows);
-  GPT2_ASSIGN(*slot.floats, slot.is_vector ? AlignedBuffer<float>::Create(size, name)
-                                           : AlignedBuffer<float>::CreateUnset(size, name));
+  const std::size_t size = RoundUp(spec.rows * spec.cols, kTileRows);
+  GPT2_ASSIGN(*tensor.floats, spec.is_vector() ? AlignedBuffer<float>::Create(size, name)
+                                               : AlignedBuffer<float>::CreateUnset(size, name));
   return Done{};
 }
 

@@ -1,4 +1,4 @@
-// The parameters of a GPT-2, and the one table that names them.
+// The parameters of a GPT-2, and the one table of the tensors that a checkpoint holds them in.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,9 @@ struct BlockWeights {
 
 // Owns all parameters. Read-only once loaded, and then free to share between threads.
 struct Weights {
+  // Without memory for the tensors, which Allocate takes.
+  explicit Weights(const Config& shape) : config(shape), blocks(shape.n_layer) {}
+
   Config config;
   Matrix wte;                // token embedding [vocab_size, n_embd]
   AlignedBuffer<float> wpe;  // position embedding [n_positions, n_embd]
@@ -52,26 +55,53 @@ struct Weights {
   const Matrix& head() const { return config.tie_word_embeddings ? wte : lm_head; }
 };
 
-// One tensor of a checkpoint and where it goes. Exactly one of `matrix` and `floats` is set.
-struct TensorSlot {
-  std::string name;  // as on the hub, without "transformer."
-  std::string part;  // what inspect sums it under: "embeddings", "attention", "mlp", ...
-  std::size_t rows;  // [rows, cols] is [out, in] for a matrix, [1, n] for a vector
-  std::size_t cols;
-  bool is_vector;    // stored with one dimension
-  bool is_conv1d;    // the hub stores its transpose, [in, out]
-  bool is_required;  // biases may be absent: they are then zero
-  Matrix* matrix;
-  AlignedBuffer<float>* floats;  // [rows, cols]
+enum class TensorKind {
+  kEmbedding,  // a matrix [rows, cols]
+  kConv1d,     // a matrix [rows, cols] = [out, in], of which the hub stores the transpose
+  kPositions,  // floats [rows, cols]
+  kGain,       // a vector of floats [cols]
+  kBias,       // the same; a checkpoint may lack it, it is then zero
 };
 
-// Every tensor that a model of `weights.config` can have, in the order in which the forward pass
-// needs them. Sizes weights.blocks. The pointers lead into `weights`, which must outlive the slots
-// unmoved.
-std::vector<TensorSlot> TensorSlots(Weights& weights);
+struct TensorPlace;  // where Weights keeps a tensor
 
-// Gives slot's target its memory, a matrix in `format` (which falls back to kF32 below one group of
-// inputs). Vectors, which a checkpoint may lack, are zero; the rest is for the caller to set.
-Status AllocateSlot(const TensorSlot& slot, WeightFormat format);
+// One tensor that a checkpoint of a model can have.
+struct TensorSpec {
+  std::string name;  // as on the hub, without "transformer."
+  const char* part;  // what inspect sums it under: "embeddings", "attention", "mlp", ...
+  TensorKind kind;
+  std::size_t rows;  // 1 for a vector
+  std::size_t cols;
+  const TensorPlace* place;
+  std::size_t layer = 0;  // of a block's tensor
+
+  bool is_conv1d() const { return kind == TensorKind::kConv1d; }
+  bool is_matrix() const { return kind == TensorKind::kEmbedding || is_conv1d(); }
+  bool is_vector() const { return kind == TensorKind::kGain || kind == TensorKind::kBias; }
+  bool is_required() const { return kind != TensorKind::kBias; }
+};
+
+// Every tensor that a model of `config` can have, in the order in which the forward pass needs
+// them.
+std::vector<TensorSpec> TensorSpecs(const Config& config);
+
+// Where a tensor is in some weights: `matrix` is set if its spec is_matrix(), `floats` if not.
+struct TensorRef {
+  Matrix* matrix = nullptr;
+  AlignedBuffer<float>* floats = nullptr;  // at least [rows, cols]
+};
+struct ConstTensorRef {
+  const Matrix* matrix = nullptr;
+  const AlignedBuffer<float>* floats = nullptr;
+};
+
+// `spec` is of weights.config, and `weights` must outlive the result unmoved.
+TensorRef Bind(const TensorSpec& spec, Weights& weights);
+ConstTensorRef Bind(const TensorSpec& spec, const Weights& weights);
+
+// Gives a tensor its memory in `weights`, a matrix in `format` (which falls back to kF32 below one
+// group of inputs). Vectors, which a checkpoint may lack, are zero; the rest is for the caller to
+// set.
+Status Allocate(const TensorSpec& spec, WeightFormat format, Weights& weights);
 
 }  // namespace gpt2

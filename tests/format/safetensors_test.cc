@@ -125,7 +125,7 @@ TEST(Safetensors, DuplicateNames) {
   EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
                         "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
                         "a": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}})")
-                .find("\"a\" stands twice"),
+                .find("\"a\" is there twice"),
             std::string::npos);
 }
 

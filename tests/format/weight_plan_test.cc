@@ -16,19 +16,17 @@ Config SmallConfig() {
   return config;
 }
 
-TEST(MostTensors, ArePlacesAndScalesAndMasksAndTheTiedHead) {
+TEST(MostTensors, AreParametersAndScalesAndMasksAndTheTiedHead) {
   for (const bool is_tied : {true, false}) {
-    Weights weights;
-    weights.config = SmallConfig();
-    weights.config.tie_word_embeddings = is_tied;
-    const std::vector<TensorSlot> slots = TensorSlots(weights);
+    Config config = SmallConfig();
+    config.tie_word_embeddings = is_tied;
     // Of each layer: two layer norms and four linear layers, of a weight and a bias each, of which
     // the linear weights may have scales, and "attn.bias" and "attn.masked_bias".
     constexpr std::size_t kOfLayer = 2 * (2 + 4) + 4 + 2;
     // wte and its scales, wpe, ln_f; "lm_head.weight", be it a copy, and "lm_head.bias".
     std::size_t most = 3 * kOfLayer + 2 + 1 + 2 + 2;
     if (!is_tied) most += 1;  // lm_head's scales
-    EXPECT_EQ(MostTensors(slots, weights.config), most);
+    EXPECT_EQ(MostTensors(TensorSpecs(config), config), most);
   }
 }
 
@@ -38,10 +36,10 @@ TEST(MostHeaderBytes, GrowWithTheTensorsUpToALimit) {
   EXPECT_EQ(MostHeaderBytes(1u << 30), kMostHeaderBytes);
 }
 
-TEST(SlotName, IsWithoutTheCheckpointsPrefix) {
-  EXPECT_EQ(SlotName("transformer.h.0.ln_1.bias"), "h.0.ln_1.bias");
-  EXPECT_EQ(SlotName("h.0.ln_1.bias"), "h.0.ln_1.bias");
-  EXPECT_EQ(SlotName("transformer"), "transformer");
+TEST(CanonicalName, IsWithoutTheCheckpointsPrefix) {
+  EXPECT_EQ(CanonicalName("transformer.h.0.ln_1.bias"), "h.0.ln_1.bias");
+  EXPECT_EQ(CanonicalName("h.0.ln_1.bias"), "h.0.ln_1.bias");
+  EXPECT_EQ(CanonicalName("transformer"), "transformer");
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST(WeightReader, ScalesInAHubFileAreNoPartOfIt) {
   auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   tensors.push_back({"wte.weight_scale", "BF16", {64, 1}, 128});
   EXPECT_NE(Read(SmallConfig().dump(), HeaderOf(tensors) + DataOf(tensors))
-                .error.find("\"wte.weight_scale\" is no part"),
+                .error.find("\"wte.weight_scale\" does not belong"),
             std::string::npos);
 }
 

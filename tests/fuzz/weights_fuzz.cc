@@ -143,18 +143,19 @@ Loaded Load(const Model& model, WeightFormat format, NextSize next_size) {
   return loaded;
 }
 
-// Every value of every tensor, in the order of the slots.
-std::vector<float> Values(Weights& weights) {
+// Every value of every tensor, in the order of TensorSpecs.
+std::vector<float> Values(const Weights& weights) {
   std::vector<float> values;
-  for (const TensorSlot& slot : TensorSlots(weights)) {
-    if (slot.matrix == nullptr) {
-      Check(slot.floats->size() >= slot.rows * slot.cols, slot.name);
-      values.insert(values.end(), slot.floats->data(), slot.floats->data() + slot.rows * slot.cols);
+  for (const TensorSpec& spec : TensorSpecs(weights.config)) {
+    const auto [matrix, floats] = Bind(spec, weights);
+    if (!spec.is_matrix()) {
+      Check(floats->size() >= spec.rows * spec.cols, spec.name);
+      values.insert(values.end(), floats->data(), floats->data() + spec.rows * spec.cols);
       continue;
     }
-    std::vector<float> row(slot.cols);
-    for (std::size_t r = 0; r < slot.rows; ++r) {
-      slot.matrix->ReadRow(r, row);
+    std::vector<float> row(spec.cols);
+    for (std::size_t r = 0; r < spec.rows; ++r) {
+      matrix->ReadRow(r, row);
       values.insert(values.end(), row.begin(), row.end());
     }
   }

@@ -48,7 +48,7 @@ TEST(Matrix, RowsComeBackAsTheyWereSet) {
   }
 }
 
-TEST(QuantizeWeights, ScaleCoversThePeakAndZeroStaysZero) {
+TEST(QuantizeWeights, ScaleCoversTheAbsmaxAndZeroStaysZero) {
   const std::vector<float> weights = {0.3f, -1.0f, 0.999f, 0.0f};
   std::int8_t codes[4];
   const float scale = WidenBFloat16(QuantizeWeights(weights, codes));

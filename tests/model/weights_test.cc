@@ -2,14 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace gpt2 {
 namespace {
 
-Weights SmallModel(bool is_tied) {
-  Weights weights;
-  Config& config = weights.config;
+Config SmallConfig(bool is_tied) {
+  Config config;
   config.n_embd = 40;
   config.n_head = 2;
   config.n_layer = 2;
@@ -17,22 +18,22 @@ Weights SmallModel(bool is_tied) {
   config.n_positions = 16;
   config.vocab_size = 50;
   config.tie_word_embeddings = is_tied;
-  return weights;
+  return config;
 }
 
-const TensorSlot& Find(const std::vector<TensorSlot>& slots, const std::string& name) {
-  for (const TensorSlot& slot : slots) {
-    if (slot.name == name) return slot;
+const TensorSpec& Find(const std::vector<TensorSpec>& specs, const std::string& name) {
+  for (const TensorSpec& spec : specs) {
+    if (spec.name == name) return spec;
   }
   ADD_FAILURE() << "no tensor " << name;
-  return slots.front();
+  return specs.front();
 }
 
-TEST(TensorSlots, AreThoseOfTheHubInTheOrderOfTheForwardPass) {
-  Weights weights = SmallModel(/*is_tied=*/false);
-  const auto slots = TensorSlots(weights);
+TEST(TensorSpecs, AreThoseOfTheHubInTheOrderOfTheForwardPass) {
   std::string names;
-  for (const TensorSlot& slot : slots) names += slot.name + " ";
+  for (const TensorSpec& spec : TensorSpecs(SmallConfig(/*is_tied=*/false))) {
+    names += spec.name + " ";
+  }
   std::string expected = "wte.weight wpe.weight ";
   for (const std::string h : {"h.0", "h.1"}) {
     for (const char* part :
@@ -42,17 +43,15 @@ TEST(TensorSlots, AreThoseOfTheHubInTheOrderOfTheForwardPass) {
   }
   expected += "ln_f.weight ln_f.bias lm_head.weight lm_head.bias ";
   EXPECT_EQ(names, expected);
-  EXPECT_EQ(weights.blocks.size(), 2u);
 }
 
-TEST(TensorSlots, HaveTheirShapesAndWhatMayBeAbsent) {
-  Weights weights = SmallModel(/*is_tied=*/false);
-  const auto slots = TensorSlots(weights);
+TEST(TensorSpecs, HaveTheirShapesAndWhatMayBeAbsent) {
+  const auto specs = TensorSpecs(SmallConfig(/*is_tied=*/false));
   using Facts = std::tuple<std::size_t, std::size_t, bool, bool, bool, std::string>;
   const auto facts = [&](const std::string& name) {
-    const TensorSlot& slot = Find(slots, name);
-    EXPECT_NE(slot.matrix == nullptr, slot.floats == nullptr) << name;
-    return Facts{slot.rows, slot.cols, slot.is_vector, slot.is_conv1d, slot.is_required, slot.part};
+    const TensorSpec& spec = Find(specs, name);
+    return Facts{spec.rows,        spec.cols,          spec.is_vector(),
+                 spec.is_conv1d(), spec.is_required(), spec.part};
   };
   EXPECT_EQ(facts("wte.weight"), Facts(50, 40, false, false, true, "embeddings"));
   EXPECT_EQ(facts("wpe.weight"), Facts(16, 40, false, false, true, "embeddings"));
@@ -69,27 +68,58 @@ TEST(TensorSlots, HaveTheirShapesAndWhatMayBeAbsent) {
   EXPECT_EQ(facts("lm_head.bias"), Facts(1, 50, true, false, false, "head"));
 }
 
-TEST(TensorSlots, ATiedHeadIsTheEmbedding) {
-  Weights weights = SmallModel(/*is_tied=*/true);
-  for (const TensorSlot& slot : TensorSlots(weights)) EXPECT_NE(slot.name, "lm_head.weight");
+TEST(Bind, FindsEachTensorAtAPlaceOfItsOwn) {
+  Weights weights(SmallConfig(/*is_tied=*/false));
+  const auto specs = TensorSpecs(weights.config);
+  std::set<const void*> places;
+  for (const TensorSpec& spec : specs) {
+    const TensorRef tensor = Bind(spec, weights);
+    const ConstTensorRef read_only = Bind(spec, std::as_const(weights));
+    EXPECT_EQ(tensor.matrix != nullptr, spec.is_matrix()) << spec.name;
+    EXPECT_EQ(tensor.floats == nullptr, spec.is_matrix()) << spec.name;
+    EXPECT_EQ(read_only.matrix, tensor.matrix) << spec.name;
+    EXPECT_EQ(read_only.floats, tensor.floats) << spec.name;
+    places.insert(tensor.matrix);
+    places.insert(tensor.floats);
+  }
+  EXPECT_EQ(places.size(), specs.size() + 1);  // and null
+  const auto matrix = [&](const char* name) { return Bind(Find(specs, name), weights).matrix; };
+  const auto floats = [&](const char* name) { return Bind(Find(specs, name), weights).floats; };
+  EXPECT_EQ(matrix("wte.weight"), &weights.wte);
+  EXPECT_EQ(floats("wpe.weight"), &weights.wpe);
+  EXPECT_EQ(floats("h.0.ln_1.weight"), &weights.blocks[0].ln_1.gain);
+  EXPECT_EQ(floats("h.1.ln_2.bias"), &weights.blocks[1].ln_2.bias);
+  EXPECT_EQ(matrix("h.1.attn.c_attn.weight"), &weights.blocks[1].attn_qkv.weight);
+  EXPECT_EQ(floats("h.1.attn.c_proj.bias"), &weights.blocks[1].attn_out.bias);
+  EXPECT_EQ(matrix("h.0.mlp.c_fc.weight"), &weights.blocks[0].mlp_up.weight);
+  EXPECT_EQ(matrix("h.0.mlp.c_proj.weight"), &weights.blocks[0].mlp_down.weight);
+  EXPECT_EQ(matrix("lm_head.weight"), &weights.lm_head);
+  EXPECT_EQ(floats("lm_head.bias"), &weights.lm_head_bias);
+}
+
+TEST(TensorSpecs, ATiedHeadIsTheEmbedding) {
+  Weights weights(SmallConfig(/*is_tied=*/true));
+  for (const TensorSpec& spec : TensorSpecs(weights.config)) {
+    EXPECT_NE(spec.name, "lm_head.weight");
+  }
   EXPECT_EQ(&weights.head(), &weights.wte);
   weights.config.tie_word_embeddings = false;
   EXPECT_EQ(&weights.head(), &weights.lm_head);
 }
 
-TEST(AllocateSlot, NarrowMatricesStayFloatAndVectorsFillWholeTiles) {
-  Weights weights = SmallModel(/*is_tied=*/true);
-  TensorSlot slot = Find(TensorSlots(weights), "wte.weight");
+TEST(Allocate, NarrowMatricesStayFloatAndVectorsFillWholeTiles) {
+  Weights weights(SmallConfig(/*is_tied=*/true));
+  TensorSpec spec = Find(TensorSpecs(weights.config), "wte.weight");
   for (const auto& [cols, format] : {std::pair{std::size_t{31}, WeightFormat::kF32},
                                      std::pair{std::size_t{32}, WeightFormat::kQ8}}) {
-    slot.cols = cols;
-    ASSERT_TRUE(AllocateSlot(slot, WeightFormat::kQ8).ok());
+    spec.cols = cols;
+    ASSERT_TRUE(Allocate(spec, WeightFormat::kQ8, weights).ok());
     EXPECT_EQ(weights.wte.format(), format) << cols;
     EXPECT_EQ(weights.wte.rows(), 50u);
     EXPECT_EQ(weights.wte.cols(), cols);
   }
-  ASSERT_TRUE(
-      AllocateSlot(Find(TensorSlots(weights), "h.0.mlp.c_fc.bias"), WeightFormat::kQ8).ok());
+  const TensorSpec bias = Find(TensorSpecs(weights.config), "h.0.mlp.c_fc.bias");
+  ASSERT_TRUE(Allocate(bias, WeightFormat::kQ8, weights).ok());
   EXPECT_EQ(weights.blocks[0].mlp_up.bias.size(), 104u);
 }
 

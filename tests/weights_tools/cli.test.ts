@@ -142,7 +142,7 @@ describe("damaged folders", () => {
     expect(edit('"version":"2"', '"version":"1"')).toContain('version 1, but config.json says "q4"');
     expect(edit('"version":"2"', '"version":"9"')).toContain('version "9", this engine reads 1 and 2');
     expect(edit('"h.0.mlp.c_fc.weight_scale"', '"h.0.mlp.c_fc.weight_scala"')).toContain(
-      "no part of a GPT-2",
+      "does not belong to a GPT-2",
     );
     expect(edit('"dtype":"U8","shape":[', '"dtype":"I8","shape":[')).toContain("config.json asks for");
   });

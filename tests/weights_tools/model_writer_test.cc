@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/format/code_rows.h"
 #include "tests/support/test_model.h"
 #include "weights_tools/model_folder.h"
 
@@ -40,15 +41,14 @@ class ModelWriterTest : public ::testing::Test {
   }
 
   // The largest difference of the two models' matrices, relative to the value where that is over 1.
-  float LargestDifference(Weights& a, Weights& b) {
-    const auto slots_a = TensorSlots(a), slots_b = TensorSlots(b);
+  float LargestDifference(const Weights& a, const Weights& b) {
     float largest = 0;
-    for (std::size_t i = 0; i < slots_a.size(); ++i) {
-      if (slots_a[i].matrix == nullptr) continue;
-      std::vector<float> row_a(slots_a[i].cols), row_b(slots_a[i].cols);
-      for (std::size_t row = 0; row < slots_a[i].rows; ++row) {
-        slots_a[i].matrix->ReadRow(row, row_a);
-        slots_b[i].matrix->ReadRow(row, row_b);
+    for (const TensorSpec& spec : TensorSpecs(a.config)) {
+      if (!spec.is_matrix()) continue;
+      std::vector<float> row_a(spec.cols), row_b(spec.cols);
+      for (std::size_t row = 0; row < spec.rows; ++row) {
+        Bind(spec, a).matrix->ReadRow(row, row_a);
+        Bind(spec, b).matrix->ReadRow(row, row_b);
         for (std::size_t k = 0; k < row_a.size(); ++k) {
           largest = std::max(largest,
                              std::fabs(row_a[k] - row_b[k]) / std::max(1.0f, std::fabs(row_a[k])));
@@ -101,7 +101,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
   weights = testing::LoadWeights(testing::TinyModelFolder("tied"), WeightFormat::kQ8);
   Matrix& matrix = weights->blocks[0].mlp_up.weight;
   std::vector<BFloat16> scales(matrix.groups(), BFloat16{0x7f80});  // infinity
-  matrix.SetScales(5, scales);
+  SetScales(matrix, 5, scales);
   const auto report = WriteModel(folder, {.weights = weights.get(),
                                           .only = nullptr,
                                           .format = FileFormat::kQ8,

@@ -98,30 +98,30 @@ double OutputError(const Matrix& a, const Matrix& b, const std::vector<float>& i
 TEST(QuantizeToQ4, CalibrationMakesTheOutputsErrorSmaller) {
   constexpr std::size_t kCols = 80, kCount = 400;
   const std::vector<float> inputs = CorrelatedInputs(kCount, kCols);
-  Moments moments{kCols, std::vector<float>(kCols * kCols)};
+  Gram gram{kCols, std::vector<float>(kCols * kCols)};
   for (std::size_t n = 0; n < inputs.size(); n += kCols) {
     for (std::size_t i = 0; i < kCols; ++i) {
       for (std::size_t j = i; j < kCols; ++j) {
-        moments.Row(i)[j] += inputs[n + i] * inputs[n + j] / kCount;
+        gram.Row(i)[j] += inputs[n + i] * inputs[n + j] / kCount;
       }
     }
   }
   const Matrix matrix = RandomMatrix(24, kCols);
   ThreadPool one(1), three(3);
   const Matrix plain = std::move(QuantizeToQ4(matrix, {}, one).value());
-  const Matrix calibrated = std::move(QuantizeToQ4(matrix, moments, one).value());
+  const Matrix calibrated = std::move(QuantizeToQ4(matrix, gram, one).value());
   EXPECT_LT(OutputError(matrix, calibrated, inputs), 0.4 * OutputError(matrix, plain, inputs));
-  const Matrix again = std::move(QuantizeToQ4(matrix, moments, three).value());
+  const Matrix again = std::move(QuantizeToQ4(matrix, gram, three).value());
   for (std::size_t r = 0; r < 24; ++r) EXPECT_EQ(RowOf(again, r), RowOf(calibrated, r));
 }
 
 TEST(QuantizeToQ4, InputsThatWereNeverSeenAreNoTrouble) {
   ThreadPool pool(1);
   const Matrix matrix = RandomMatrix(4, 64);
-  Moments moments{64, std::vector<float>(64 * 64, 0.0f)};
-  EXPECT_TRUE(QuantizeToQ4(matrix, moments, pool).ok());  // all dead: as without calibration
-  moments.Row(7)[7] = 2.0f;
-  const Matrix out = std::move(QuantizeToQ4(matrix, moments, pool).value());
+  Gram gram{64, std::vector<float>(64 * 64, 0.0f)};
+  EXPECT_TRUE(QuantizeToQ4(matrix, gram, pool).ok());  // all dead: as without calibration
+  gram.Row(7)[7] = 2.0f;
+  const Matrix out = std::move(QuantizeToQ4(matrix, gram, pool).value());
   for (const float value : RowOf(out, 0)) EXPECT_TRUE(std::isfinite(value));
 }
 

@@ -67,13 +67,11 @@ Json ConfigJson(const Config& c) {
 
 std::vector<FileTensor> HubTensors(const Config& config, DType dtype, std::uint64_t seed) {
   Random random(seed);
-  Weights weights;
-  weights.config = config;
   std::vector<FileTensor> tensors;
-  for (const TensorSlot& slot : TensorSlots(weights)) {
-    FileTensor tensor{slot.name, std::string(DTypeName(dtype)), {slot.rows, slot.cols}, {}};
-    if (slot.is_conv1d) tensor.shape = {slot.cols, slot.rows};
-    if (slot.is_vector) tensor.shape = {slot.cols};
+  for (const TensorSpec& spec : TensorSpecs(config)) {
+    FileTensor tensor{spec.name, std::string(DTypeName(dtype)), {spec.rows, spec.cols}, {}};
+    if (spec.is_conv1d()) tensor.shape = {spec.cols, spec.rows};
+    if (spec.is_vector()) tensor.shape = {spec.cols};
     for (std::uint64_t i = Product(tensor.shape); i > 0; --i) {
       AppendValue(dtype, NextWeight(random), tensor.bytes);
     }

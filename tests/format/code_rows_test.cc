@@ -1,4 +1,6 @@
 // Codes and scales of quantized matrices: what was set comes back, and padding stays zero.
+#include "engine/format/code_rows.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +21,7 @@ Matrix Create(WeightFormat format, std::size_t rows, std::size_t cols) {
   return std::move(Matrix::Create(format, rows, cols, "a test").value());
 }
 
-// Sets random codes and scales, and gives the weights [rows * cols] that they stand for.
+// Sets random codes and scales, and gives the weights [rows * cols] that they are codes of.
 std::vector<float> Fill(Matrix& matrix, std::uint64_t seed) {
   Random random(seed);
   std::vector<float> weights;
@@ -49,7 +51,7 @@ std::vector<float> WeightsOf(const Matrix& matrix) {
   return weights;
 }
 
-TEST(MatrixCodes, ComeBackFromGroupsAndFromRows) {
+TEST(CodeRows, ComeBackFromGroupsAndFromRows) {
   for (const WeightFormat format : kFormats) {
     for (const std::size_t rows : kRows) {
       for (const std::size_t cols : kCols) {
@@ -57,13 +59,13 @@ TEST(MatrixCodes, ComeBackFromGroupsAndFromRows) {
         const std::vector<float> weights = Fill(matrix, rows * cols);
         EXPECT_EQ(WeightsOf(matrix), weights) << rows << " x " << cols;
         Matrix copy = Create(format, rows, cols);
-        std::vector<std::uint8_t> codes(copy.code_row_bytes());
+        std::vector<std::uint8_t> codes(CodeRowBytes(format, cols));
         std::vector<BFloat16> scales(copy.groups());
         for (std::size_t row = 0; row < rows; ++row) {
-          matrix.ReadCodes(row, codes);
-          matrix.ReadScales(row, scales);
-          copy.SetCodes(row, codes);
-          copy.SetScales(row, scales);
+          ReadCodes(matrix, row, codes);
+          ReadScales(matrix, row, scales);
+          SetCodes(copy, row, codes);
+          SetScales(copy, row, scales);
         }
         EXPECT_EQ(WeightsOf(copy), weights) << rows << " x " << cols;
       }
@@ -71,16 +73,16 @@ TEST(MatrixCodes, ComeBackFromGroupsAndFromRows) {
   }
 }
 
-TEST(MatrixCodes, TakeTheBytesThatFilesAndMemoryHold) {
-  EXPECT_EQ(Create(WeightFormat::kQ8, 9, 70).code_row_bytes(), 70u);
-  EXPECT_EQ(Create(WeightFormat::kQ4, 9, 70).code_row_bytes(), 3u * 16);
+TEST(CodeRows, TakeTheBytesThatFilesAndMemoryHold) {
+  EXPECT_EQ(CodeRowBytes(WeightFormat::kQ8, 70), 70u);
+  EXPECT_EQ(CodeRowBytes(WeightFormat::kQ4, 70), 3u * 16);
   // Two tiles of eight rows, three groups of 32 codes and a scale of two bytes.
   EXPECT_EQ(Create(WeightFormat::kQ8, 9, 70).bytes(), 16u * 3 * (32 + 2));
   EXPECT_EQ(Create(WeightFormat::kQ4, 9, 70).bytes(), 16u * 3 * (16 + 2));
   EXPECT_EQ(Create(WeightFormat::kF32, 9, 70).bytes(), 16u * 70 * 4);
 }
 
-TEST(MatrixCodes, PaddingIsZeroWhateverStoodThere) {
+TEST(CodeRows, PaddingIsZeroWhateverWasThere) {
   constexpr std::size_t kRowCount = 9, kColCount = 70;
   Matrix matrix = Create(WeightFormat::kQ8, kRowCount, kColCount);
   const std::vector<std::int8_t> full(kGroup, 99);

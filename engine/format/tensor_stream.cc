@@ -1,0 +1,134 @@
+#include "engine/format/tensor_stream.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "engine/format/code_rows.h"
+#include "engine/text/quoted.h"
+
+namespace gpt2 {
+namespace {
+
+float WidenFloat16(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1fu;
+  const std::uint32_t mantissa = half & 0x3ffu;
+  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
+  }
+  // Re-bias from 15 to 127; the all-ones exponent (infinity, NaN) stays all ones.
+  const std::uint32_t wide = exponent == 31 ? 255 : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
+}
+
+// Values as floats; false if one of them is not finite.
+bool ToFloats(DType dtype, const std::byte* bytes, std::size_t count, float* floats) {
+  if (dtype == DType::kF32) {
+    std::memcpy(floats, bytes, count * sizeof(float));
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint16_t bits;
+      std::memcpy(&bits, bytes + i * sizeof bits, sizeof bits);
+      floats[i] = dtype == DType::kF16 ? WidenFloat16(bits) : WidenBFloat16(bits);
+    }
+  }
+  bool finite = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    finite &= std::fabs(floats[i]) <= std::numeric_limits<float>::max();
+  }
+  return finite;
+}
+
+}  // namespace
+
+TensorStream::TensorStream(const TensorPlan& plan, Weights& weights)
+    : plan_(plan), weights_(&weights) {
+  if (plan.spec != nullptr) target_ = Bind(*plan.spec, weights);
+}
+
+bool TensorStream::owns_memory() const {
+  return plan_.kind != TensorPlan::Kind::kSkip && plan_.kind != TensorPlan::Kind::kScales;
+}
+
+Status TensorStream::Allocate() {
+  return gpt2::Allocate(*plan_.spec, plan_.memory_format, *weights_);
+}
+
+std::size_t TensorStream::BandBytes() const {
+  return std::min(plan_.band_rows, plan_.rows - next_row_) * plan_.row_bytes;
+}
+
+Status TensorStream::Take(const std::byte* bytes) {
+  const std::size_t rows = std::min(plan_.band_rows, plan_.rows - next_row_);
+  const std::size_t row = std::exchange(next_row_, next_row_ + rows);
+  switch (plan_.kind) {
+    case TensorPlan::Kind::kSkip:
+      return Done{};
+    case TensorPlan::Kind::kCodes:
+      return TakeCodes(row, bytes);
+    case TensorPlan::Kind::kScales:
+      return TakeScales(row, bytes);
+    default:
+      return TakeFloats(row, rows, bytes);
+  }
+}
+
+Error TensorStream::Bad(std::size_t row, const char* what) const {
+  return Error{ErrorCode::kCorrupt, "model.safetensors: tensor " + Quoted(plan_.tensor->name) +
+                                        " row " + std::to_string(row) + ": " + what};
+}
+
+Status TensorStream::TakeCodes(std::size_t row, const std::byte* bytes) {
+  const std::span codes(reinterpret_cast<const std::uint8_t*>(bytes), plan_.row_bytes);
+  constexpr std::uint8_t kMinus128 = 0x80;
+  bool has_minus_128 = false;
+  for (const std::uint8_t code : codes) has_minus_128 |= code == kMinus128;
+  if (has_minus_128 && target_.matrix->format() == WeightFormat::kQ8) {
+    return Bad(row, "code -128, expected -127 to 127");
+  }
+  SetCodes(*target_.matrix, row, codes);
+  return Done{};
+}
+
+Status TensorStream::TakeScales(std::size_t row, const std::byte* bytes) {
+  std::vector<BFloat16> scales(plan_.row_bytes / sizeof(BFloat16));
+  std::memcpy(scales.data(), bytes, plan_.row_bytes);
+  const bool may_be_negative = target_.matrix->format() == WeightFormat::kQ4;
+  for (const BFloat16 scale : scales) {
+    const float value = WidenBFloat16(scale);
+    if (!std::isfinite(value)) return Bad(row, "a scale that is not finite");
+    if (value < 0.0f && !may_be_negative) return Bad(row, "a scale that is negative");
+  }
+  SetScales(*target_.matrix, row, scales);
+  return Done{};
+}
+
+Status TensorStream::TakeFloats(std::size_t row, std::size_t rows, const std::byte* bytes) {
+  const DType dtype = plan_.tensor->dtype;
+  const std::size_t values = rows * plan_.row_bytes / DTypeSize(dtype);
+  floats_.resize(values);
+  if (!ToFloats(dtype, bytes, values, floats_.data())) {
+    return Bad(row, "a value that is not finite");
+  }
+  switch (plan_.kind) {
+    case TensorPlan::Kind::kMatrixRows:
+      target_.matrix->SetRow(row, floats_);
+      break;
+    case TensorPlan::Kind::kMatrixInputs:
+      target_.matrix->SetInputs(row, rows, floats_.data());
+      break;
+    default:
+      std::copy(floats_.begin(), floats_.end(), target_.floats->data() + row * plan_.spec->cols);
+  }
+  return Done{};
+}
+
+}  // namespace gpt2

@@ -1,0 +1,52 @@
+// One tensor on its way from its file into a model's weights.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/format/weight_plan.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+
+// Takes the tensor of a plan band by band, checks its values and puts them where they belong in
+// `weights`, which are borrowed, as is the plan's tensor. Not thread-safe.
+class TensorStream {
+ public:
+  TensorStream(const TensorPlan& plan, Weights& weights);
+
+  const TensorPlan& plan() const { return plan_; }
+  std::size_t next_row() const { return next_row_; }
+  bool is_done() const { return next_row_ == plan_.rows; }
+
+  // Whether it is what gives a parameter its memory: scales share that of their codes.
+  bool owns_memory() const;
+
+  // Takes the parameter's memory: before the first band, if it owns_memory().
+  Status Allocate();
+
+  // Bytes of the next band.
+  std::size_t BandBytes() const;
+
+  // Takes the next band, BandBytes() bytes. Fails, naming tensor and row, on a value that no
+  // converter writes.
+  Status Take(const std::byte* bytes);
+
+  // Gives back what only Take needs.
+  void Close() { floats_ = {}; }
+
+ private:
+  Error Bad(std::size_t row, const char* what) const;
+  Status TakeCodes(std::size_t row, const std::byte* bytes);
+  Status TakeScales(std::size_t row, const std::byte* bytes);
+  Status TakeFloats(std::size_t row, std::size_t rows, const std::byte* bytes);
+
+  TensorPlan plan_;
+  Weights* weights_;
+  TensorRef target_;  // of the plan's spec
+  std::size_t next_row_ = 0;
+  std::vector<float> floats_;  // one band, widened
+};
+
+}  // namespace gpt2
