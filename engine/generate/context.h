@@ -35,7 +35,7 @@ class Pass {
 
   Context* context_;
   std::size_t tokens_;
-  std::size_t number_;  // of the context's passes
+  [[maybe_unused]] std::size_t number_;  // of the context's passes; asserted
 };
 
 // One sequence, or some that are run together: a pass over the weights costs little more for a few
