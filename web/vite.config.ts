@@ -113,7 +113,7 @@ export default defineConfig({
     target: "es2022",
     modulePreload: false,
     rolldownOptions: {
-      checks: { pluginTimings: false }, // that closeBundle takes long is no news: it builds three more files
+      checks: { bundlerTimings: false }, // that closeBundle takes long is no news: it builds three more files
       output: {
         entryFileNames: "assets/[name]-[hash].js",
         chunkFileNames: "assets/[name]-[hash].js",

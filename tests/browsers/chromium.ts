@@ -8,7 +8,9 @@ export async function launchChromium(): Promise<Browser> {
   const page = await browser.newPage();
   return {
     name: `Chromium ${browser.version()}`,
-    open: async (url) => void (await page.goto(url)),
+    open: async (url) => {
+      await page.goto(url);
+    },
     evaluate: (expression) => page.evaluate<string>(expression),
     close: () => browser.close(),
   };

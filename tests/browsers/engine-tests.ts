@@ -62,6 +62,7 @@ async function run(browser: Browser, host: StaticHost, variant: Variant, filter:
     const lines = browser.evaluate('Promise.resolve(lines.slice(-20).join("\\n"))');
     throw new Error(
       `${String(error)}\nThe tests' last lines:\n${await within(10_000, "asking for them", lines)}`,
+      { cause: error },
     );
   }
 }

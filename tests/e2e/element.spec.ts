@@ -389,7 +389,9 @@ test.describe("gpt2-autocomplete", () => {
       `<input id="t" aria-label="Line"><gpt2-autocomplete for="t" model="none/"></gpt2-autocomplete>`,
     );
     const logged: string[] = [];
-    page.on("console", (message) => void (message.text().includes("none/") && logged.push(message.text())));
+    page.on("console", (message) => {
+      if (message.text().includes("none/")) logged.push(message.text());
+    });
     await page.locator("#t").focus();
     await waitFor(page, "gpt2-error");
     expect((await heard(page, "gpt2-error"))[0]?.message).toContain("cannot fetch");

@@ -157,6 +157,7 @@ test.describe("a worker that dies", () => {
     await inPage(
       page,
       async ({ loadModel }, [text, source]) => {
+        // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
         const describe = new Function(`return ${source}`)() as (error: unknown) => string;
         const model = await loadModel("models/demo/", { variant: "simd" });
         const stream = model.generate(text, { maxNewTokens: 1000, ignoreEos: true });

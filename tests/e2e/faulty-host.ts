@@ -26,7 +26,9 @@ export class FaultyHost {
       return void response.writeHead(200, { "Content-Type": "text/html" }).end("<title>-</title>");
     if (this.fault(name, response)) return;
     const [dist, tinyModels] = this.folders;
-    dist?.(request, response, () => tinyModels?.(request, response, () => response.writeHead(404).end()));
+    dist?.(request, response, () =>
+      tinyModels?.(request, response, () => void response.writeHead(404).end()),
+    );
   });
 
   async start(): Promise<void> {

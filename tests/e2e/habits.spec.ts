@@ -61,7 +61,7 @@ test("a fetch of one's own brings every file, also changed ones, and is aborted 
       const names: string[] = [];
       /** The files lie elsewhere, and each byte of the weights is flipped on its way. */
       const flipped: typeof fetch = async (url, init) => {
-        const name = new URL(String(url)).pathname.split("/").pop() ?? "";
+        const name = new URL(url instanceof Request ? url.url : url).pathname.split("/").pop() ?? "";
         names.push(name);
         const response = await fetch(new URL(`models/private/${name}`, location.href), init);
         const twice = (flip: number) =>

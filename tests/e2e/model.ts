@@ -22,6 +22,7 @@ export function inPage<T, A>(
   return page.evaluate(
     async ([source, value]) => {
       const gpt2: unknown = await import(new URL("gpt2.js", location.href).href);
+      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
       const body = new Function(`return (${source})`)() as (
         module: unknown,
         argument: unknown,
@@ -44,8 +45,9 @@ export async function withModel<T, A>(
   return page.evaluate(
     async ([options, source, value, url]) => {
       const { loadModel } = (await import(new URL("gpt2.js", location.href).href)) as typeof Gpt2;
-      const model = await loadModel(url, options);
+      const model = await loadModel(url, options as Gpt2.LoadOptions);
       try {
+        // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
         const body = new Function(`return (${source})`)() as (
           model: Gpt2.Model,
           argument: unknown,

@@ -273,14 +273,14 @@ test("measures the threads once, and remembers them", async ({ page }) => {
       return {
         threads: model.info.threads,
         cores: navigator.hardwareConcurrency,
-        stored: { ...localStorage },
+        stored: Object.fromEntries(Object.entries<string>(localStorage)),
       };
     });
   await page.goto("./?model=none");
   const first = await load();
   expect(first.threads).toBeGreaterThanOrEqual(1);
   expect(first.threads).toBeLessThanOrEqual(first.cores);
-  const [[key, stored] = ["", ""]] = Object.entries(first.stored as Record<string, string>);
+  const [[key, stored] = ["", ""]] = Object.entries(first.stored);
   expect(Object.values(JSON.parse(stored) as object)).toEqual([first.threads]);
   // What is remembered is believed, within what the machine has.
   await page.evaluate(([name, text]) => localStorage.setItem(name, text), [

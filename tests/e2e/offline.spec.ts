@@ -37,7 +37,7 @@ class Host {
         response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
         response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
       }
-      files(request, response, () => response.writeHead(404).end());
+      files(request, response, () => void response.writeHead(404).end());
     });
     await new Promise<void>((listening) => this.server?.listen(this.port, "localhost", listening));
     this.port = (this.server.address() as AddressInfo).port;

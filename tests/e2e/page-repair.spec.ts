@@ -208,7 +208,7 @@ test("damaged weights are noticed", async ({ page }) => {
   await page.route("**/model.safetensors.000", async (route) => {
     const response = await route.fetch();
     const body = await response.body();
-    body[body.length - 5] ^= 1;
+    body.writeUInt8(body.readUInt8(body.length - 5) ^ 1, body.length - 5);
     await route.fulfill({ response, body });
   });
   await page.goto("./");

@@ -9,7 +9,7 @@ test("writes on after the prompt, piece by piece, and says how fast", async ({ p
     Object.assign(window, { lengths });
     const output = document.querySelector("#output");
     if (output)
-      new MutationObserver(() => lengths.push(output.textContent?.length ?? 0)).observe(output, {
+      new MutationObserver(() => lengths.push(output.textContent.length)).observe(output, {
         characterData: true,
         subtree: true,
       });

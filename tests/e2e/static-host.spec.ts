@@ -19,7 +19,7 @@ test.beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url?.startsWith("/some/where/tiny/")) {
       request.url = request.url.slice("/some/where/tiny".length);
-      return void serveTinyModels(request, response, () => response.writeHead(404).end());
+      return serveTinyModels(request, response, () => void response.writeHead(404).end());
     }
     if (!request.url?.startsWith("/some/where/")) return void response.writeHead(404).end();
     request.url = request.url.slice("/some/where".length);

@@ -41,9 +41,9 @@ class Host {
       }
       if (!folder) return void response.setHeader("Content-Type", "text/html").end(this.html);
       // What sirv says of a file's type goes before ours, unless it is told otherwise.
-      const { writeHead } = response;
-      response.writeHead = (status: number, given?: object) =>
-        writeHead.call(response, status, { ...given, ...headers } as never);
+      const writeHead = response.writeHead.bind(response);
+      response.writeHead = ((status: number, given?: object) =>
+        writeHead(status, { ...given, ...headers })) as typeof response.writeHead;
       request.url = (request.url ?? "").slice(folder[0].length - 1);
       folder[1](request, response, () => void response.writeHead(404).end());
     });
@@ -88,7 +88,7 @@ const load = (
     async ([address, loadOptions, folder]) => {
       const { loadModel } = (await import(address)) as typeof Gpt2;
       try {
-        const loaded = await loadModel(folder, { threads: 2, ...loadOptions });
+        const loaded = await loadModel(folder, { threads: 2, ...loadOptions } as Gpt2.LoadOptions);
         const { tokens } = await loaded.complete("Once", { maxNewTokens: 3 });
         const { variant, threads, notice } = loaded.info;
         await loaded.dispose();
@@ -149,7 +149,9 @@ test.describe("headers of isolation", () => {
   test("are what the notice and explainEnvironment ask for where there are none", async ({ page }) => {
     await page.goto(host.origin);
     const found = await page.evaluate(async () => {
-      const { explainEnvironment } = (await import("/gpt2/gpt2.js" as string)) as typeof Gpt2;
+      const { explainEnvironment } = (await import(
+        new URL("/gpt2/gpt2.js", location.href).href
+      )) as typeof Gpt2;
       return explainEnvironment();
     });
     expect(found.threads).toMatchObject({
@@ -162,7 +164,7 @@ test.describe("headers of isolation", () => {
     expect(host.requests.filter((path) => /worker|engine|models/.test(path))).toEqual([]);
     expect(await load(page)).toMatch(/simd-relaxed, 1, Running on one thread: the page is not cross-origin/);
     const speed = await page.evaluate(async () => {
-      const { loadModel } = (await import("/gpt2/gpt2.js" as string)) as typeof Gpt2;
+      const { loadModel } = (await import(new URL("/gpt2/gpt2.js", location.href).href)) as typeof Gpt2;
       const model = await loadModel("/models/demo/");
       const explanation = await model.explain();
       await model.dispose();
@@ -303,7 +305,9 @@ test("plain http on a name of the network is blamed, not headers", async ({ play
   await page.goto(`http://gpt2.lan:${host.port}/`);
   expect(await load(page)).toMatch(/3 tokens, simd-relaxed, 1, Running on one thread: .*http.*https/);
   const remedy = await page.evaluate(async () => {
-    const { explainEnvironment } = (await import("/gpt2/gpt2.js" as string)) as typeof Gpt2;
+    const { explainEnvironment } = (await import(
+      new URL("/gpt2/gpt2.js", location.href).href
+    )) as typeof Gpt2;
     return (await explainEnvironment()).threads.remedy;
   });
   expect(remedy).toBe("serve the page over https");

@@ -2,9 +2,12 @@
 //
 // Left alone: comments, directives, strings, assert and static_assert, alignas and attributes, template parameters,
 // the argument of reserve(), and the arguments of `ParallelFor` and `Grain` that say how finely work is shared out.
-import { closing, tokensOf } from "./tokens.mjs";
+import { closing, noToken, tokensOf } from "./tokens.mjs";
+
+/** @typedef {import("./tokens.mjs").Token} Token */
 
 // Operators stand between spaces where they are binary: clang-format sees to it.
+/** @type {Record<string, string[]>} */
 const comparisons = {
   "<": ["<=", ">="],
   "<=": ["<", ">"],
@@ -13,6 +16,7 @@ const comparisons = {
   "==": ["!="],
   "!=": ["=="],
 };
+/** @type {Record<string, string>} */
 const arithmetic = {
   "+": "-",
   "-": "+",
@@ -30,6 +34,7 @@ const arithmetic = {
   "&=": "|=",
   "|=": "&=",
 };
+/** @type {Record<string, string>} */
 const conditions = { "&&": "||", "||": "&&" };
 
 // After these a name does not begin a statement that could be left out.
@@ -41,24 +46,30 @@ const notStatements = new Set(
   ).split(" "),
 );
 
-/** What `number` is replaced by: 0 by 1, 1 by 0, other whole numbers by the next, fractions by their double. */
+/**
+ * What `number` is replaced by: 0 by 1, 1 by 0, other whole numbers by the next, fractions by their double.
+ * @param {string} number
+ */
 function otherNumber(number) {
-  const whole = /^(\d[\d']*|0[xX][\da-fA-F']+)([uUlLzZ]*)$/.exec(number);
-  if (!whole) {
+  const [, digits, suffix = ""] = /^(\d[\d']*|0[xX][\da-fA-F']+)([uUlLzZ]*)$/.exec(number) ?? [];
+  if (digits === undefined) {
     const value = Number.parseFloat(number);
     if (value === 1) return number.replace("1", "0");
     return value === 0 && !/^0[xX]/.test(number) ? number.replace("0", "1") : `(2 * ${number})`;
   }
-  const value = BigInt(whole[1].replaceAll("'", ""));
-  return `${value === 1n ? 0n : value + 1n}${whole[2]}`;
+  const value = BigInt(digits.replaceAll("'", ""));
+  return `${value === 1n ? 0n : value + 1n}${suffix}`;
 }
 
-/** Which tokens lie where no fault is planted. */
+/**
+ * Which tokens lie where no fault is planted.
+ * @param {readonly Token[]} tokens
+ */
 function leftAlone(tokens) {
   const alone = new Uint8Array(tokens.length);
-  const leave = (first, last) => alone.fill(1, first, last + 1);
-  for (let i = 0; i < tokens.length; ++i) {
-    const { kind, text } = tokens[i];
+  /** @type {(first: number, last: number) => void} */
+  const leave = (first, last) => void alone.fill(1, first, last + 1);
+  for (const [i, { kind, text }] of tokens.entries()) {
     const next = tokens[i + 1]?.text;
     if (kind === "directive") leave(i, i);
     if (/^(assert|static_assert|alignas|reserve|Grain)$/.test(text) && next === "(")
@@ -70,21 +81,33 @@ function leftAlone(tokens) {
       if (comma > 0 && end > 0) leave(comma, end);
     }
     if (text === "template" && next === "<") {
-      let depth = 0;
-      let last = i + 1;
-      for (; last < tokens.length; ++last) {
-        depth += tokens[last].text === "<" ? 1 : tokens[last].text === ">" ? -1 : 0;
-        if (depth === 0) break;
-      }
-      leave(i, last);
+      leave(i, closingAngle(tokens, i + 1));
     }
   }
   return alone;
 }
 
-/** The last token of the statement that begins at `first`, if it is one that can be left out. */
+/**
+ * The index of the `>` that closes the `<` at `open`; that past the last token where none does.
+ * @param {readonly Token[]} tokens
+ * @param {number} open
+ */
+function closingAngle(tokens, open) {
+  let depth = 0;
+  for (let i = open; i < tokens.length; ++i) {
+    depth += tokens[i]?.text === "<" ? 1 : tokens[i]?.text === ">" ? -1 : 0;
+    if (depth === 0) return i;
+  }
+  return tokens.length;
+}
+
+/**
+ * The last token of the statement that begins at `first`, if it is one that can be left out.
+ * @param {readonly Token[]} tokens
+ * @param {number} first
+ */
 function deletable(tokens, first) {
-  const begin = tokens[first];
+  const begin = tokens[first] ?? noToken;
   if (/^(break|continue|return)$/.test(begin.text)) {
     return tokens[first + 1]?.text === ";" ? first + 1 : undefined;
   }
@@ -95,23 +118,17 @@ function deletable(tokens, first) {
   if (begin.kind === "name") {
     while (tokens[at + 1]?.text === "::" && tokens[at + 2]?.kind === "name") at += 2;
     ++at;
-    if (tokens[at]?.text === "<" && tokens[at].start === tokens[at - 1].end) {
-      let depth = 0;
-      for (; at < tokens.length; ++at) {
-        depth += tokens[at].text === "<" ? 1 : tokens[at].text === ">" ? -1 : 0;
-        if (depth === 0) break;
-      }
-      ++at;
-    }
-    while (/^[*&]|&&$/.test(tokens[at]?.text ?? "") && tokens[at].start === tokens[at - 1].end) ++at;
+    const isGlued = () => tokens[at]?.start === tokens[at - 1]?.end;
+    if (tokens[at]?.text === "<" && isGlued()) at = closingAngle(tokens, at) + 1;
+    while (/^[*&]|&&$/.test(tokens[at]?.text ?? "") && isGlued()) ++at;
     if (tokens[at]?.kind === "name") return undefined;
   }
   let hasEffect = false;
   for (let i = first; i < tokens.length; ++i) {
-    const { kind, text } = tokens[i];
+    const { kind, text } = tokens[i] ?? noToken;
     if (kind !== "operator") continue;
     if (text === ";") {
-      const isDeclared = /^(delete|default)$/.test(tokens[i - 1].text);
+      const isDeclared = /^(delete|default)$/.test(tokens[i - 1]?.text ?? "");
       return hasEffect && !isDeclared ? i : undefined;
     }
     if (text === "{" && i === first + 1) return undefined;
@@ -123,15 +140,23 @@ function deletable(tokens, first) {
 }
 
 /**
- * All faults that can be planted in `source`, as `{ kind, start, end, before, after, line, column }`: the text
- * [start, end) is replaced by `after`. Lines and columns count from 1.
+ * The text `before`, [start, end), is replaced by `after`. Lines and columns count from 1.
+ * @typedef {{ kind: string, start: number, end: number, before: string, after: string, line: number,
+ *   column: number }} Fault
+ */
+
+/**
+ * All faults that can be planted in `source`.
+ * @param {string} source
  */
 export function faultsOf(source) {
   const tokens = tokensOf(source);
   const alone = leftAlone(tokens);
+  /** @type {Fault[]} */
   const faults = [];
   const lineStarts = [0];
   for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) lineStarts.push(at + 1);
+  /** @type {(kind: string, start: number, end: number, after: string) => void} */
   const add = (kind, start, end, after) => {
     const line = lineStarts.findLastIndex((lineStart) => lineStart <= start);
     faults.push({
@@ -141,27 +166,28 @@ export function faultsOf(source) {
       before: source.slice(start, end),
       after,
       line: line + 1,
-      column: start - lineStarts[line] + 1,
+      column: start - (lineStarts[line] ?? 0) + 1,
     });
   };
-  const isBetweenSpaces = ({ start, end }) => /\s/.test(source[start - 1]) && /\s/.test(source[end]);
-  const open = []; // the brackets that enclose a token, by their indices
+  /** @type {(start: number, end: number) => boolean} */
+  const isBetweenSpaces = (start, end) => /\s/.test(source[start - 1] ?? "") && /\s/.test(source[end] ?? "");
+  /** @type {number[]} The brackets that enclose a token, by their indices. */
+  const open = [];
 
-  for (let i = 0; i < tokens.length; ++i) {
-    const token = tokens[i];
-    const { kind, text, start, end } = token;
-    const isInBlock = open.length === 0 || tokens[open.at(-1)].text === "{";
+  for (const [i, { kind, text, start, end }] of tokens.entries()) {
+    const enclosing = open.at(-1);
+    const isInBlock = enclosing === undefined || tokens[enclosing]?.text === "{";
     if (kind === "operator" && "([{".includes(text)) open.push(i);
     if (kind === "operator" && ")]}".includes(text)) open.pop();
     if (alone[i]) continue;
     const before = tokens[i - 1]?.text;
     if (before === "operator") continue;
-    if (kind === "operator" && isBetweenSpaces(token)) {
+    if (kind === "operator" && isBetweenSpaces(start, end)) {
       for (const after of comparisons[text] ?? []) add("comparison", start, end, after);
       if (arithmetic[text]) add("arithmetic", start, end, text === "<<" ? ">>" : arithmetic[text]);
       if (conditions[text]) add("condition", start, end, conditions[text]);
     }
-    const isShift = text === ">" && source[end] === ">" && isBetweenSpaces({ start, end: end + 1 });
+    const isShift = text === ">" && source[end] === ">" && isBetweenSpaces(start, end + 1);
     if (isShift) add("arithmetic", start, end + 1, "<<");
     if (text === "++" || text === "--") add("arithmetic", start, end, text === "++" ? "--" : "++");
     if (text === "!" && tokens[i + 1]?.start === end) add("condition", start, end, "");
@@ -172,11 +198,12 @@ export function faultsOf(source) {
       // What an if statement declares stays.
       let first = i + 2;
       for (let at = first; at < close; ++at) {
-        if (tokens[at].text === ";") first = at + 1;
-        if ("([{".includes(tokens[at].text)) at = closing(tokens, at);
+        const inside = tokens[at]?.text ?? "";
+        if (inside === ";") first = at + 1;
+        if ("([{".includes(inside)) at = closing(tokens, at);
       }
-      const from = tokens[first].start;
-      const to = tokens[close].start;
+      const from = tokens[first]?.start ?? 0;
+      const to = tokens[close]?.start ?? 0;
       const condition = source.slice(from, to);
       if (condition !== "true") {
         add("condition", from, to, `!(${condition})`);
@@ -186,22 +213,29 @@ export function faultsOf(source) {
     }
     const isStart = /^([;{}]|else)$/.test(before ?? "") || (before === ")" && closesControl(tokens, i - 1));
     // The last break of a switch only says that there is nothing below.
-    const isLastBreak = text === "break" && tokens[i + 2]?.text === "}" && isSwitch(tokens, open.at(-1) - 1);
+    const isLastBreak =
+      text === "break" && tokens[i + 2]?.text === "}" && isSwitch(tokens, (enclosing ?? 0) - 1);
     const last = isInBlock && isStart && !isLastBreak ? deletable(tokens, i) : undefined;
-    if (last !== undefined) add("deleted statement", start, tokens[last].end, ";");
+    if (last !== undefined) add("deleted statement", start, tokens[last]?.end ?? start, ";");
   }
   return faults;
 }
 
-/** What stands before the parentheses that end at `close`: if, for, while, the name of a function. */
+/**
+ * What stands before the parentheses that end at `close`: if, for, while, the name of a function.
+ * @param {readonly Token[]} tokens
+ * @param {number} close
+ */
 function headOf(tokens, close) {
   let depth = 0;
   for (let i = close; i >= 0; --i) {
-    if (tokens[i].text === ")") ++depth;
-    if (tokens[i].text === "(" && --depth === 0) return tokens[i - 1]?.text ?? "";
+    if (tokens[i]?.text === ")") ++depth;
+    if (tokens[i]?.text === "(" && --depth === 0) return tokens[i - 1]?.text ?? "";
   }
   return "";
 }
 
+/** @type {(tokens: readonly Token[], close: number) => boolean} */
 const closesControl = (tokens, close) => /^(if|for|while|switch|constexpr)$/.test(headOf(tokens, close));
+/** @type {(tokens: readonly Token[], close: number) => boolean} */
 const isSwitch = (tokens, close) => tokens[close]?.text === ")" && headOf(tokens, close) === "switch";

@@ -10,11 +10,23 @@ const onlyWasm = new Set([
   "engine/kernels/relaxed_simd.cc",
 ]);
 
-/** The source files among `files` in which faults are planted. */
+/**
+ * A fault and the line where it is planted; an entry of equivalent.json.
+ * @typedef {import("./faults.mjs").Fault & { file: string, id: string, code: string }} PlacedFault
+ * @typedef {{ file: string, code: string, faults?: string[], reason: string }} Equivalent
+ */
+
+/**
+ * The source files among `files` in which faults are planted.
+ * @param {string[]} files
+ */
 export const mutableFiles = (files) =>
   files.filter((file) => /^(engine|weights_tools)\/.*\.(h|cc)$/.test(file) && !onlyWasm.has(file));
 
-/** The folder that a file is counted under: engine/text, weights_tools. */
+/**
+ * The folder that a file is counted under: engine/text, weights_tools.
+ * @param {string} file
+ */
 export const folderOf = (file) =>
   file
     .split("/")
@@ -24,24 +36,33 @@ export const folderOf = (file) =>
 /**
  * The faults that change what the program does, of `files` below `root`: those of faultsOf, each with its file, id and
  * line of code, without the ones of `equivalents`.
+ * @param {string} root
+ * @param {string[]} files
+ * @param {Equivalent[]} equivalents
+ * @returns {PlacedFault[]}
  */
 export function allFaults(root, files, equivalents) {
   return files.flatMap((file) => {
     const source = readFileSync(join(root, file), "utf8");
     const lines = source.split("\n");
+    /** @type {Map<string, number>} */
     const seen = new Map();
     return faultsOf(source)
       .map((fault) => {
         const place = `${file}:${fault.line}:${fault.column}`;
         const nth = (seen.get(place) ?? 0) + 1;
         seen.set(place, nth);
-        return { ...fault, file, id: `${place}:${nth}`, code: lines[fault.line - 1].trim() };
+        return { ...fault, file, id: `${place}:${nth}`, code: lines[fault.line - 1]?.trim() ?? "" };
       })
       .filter((fault) => !equivalents.some((entry) => isOf(entry, fault)));
   });
 }
 
-/** Whether an entry of equivalent.json speaks of this fault; without "faults" it speaks of all on its line. */
+/**
+ * Whether an entry of equivalent.json speaks of this fault; without "faults" it speaks of all on its line.
+ * @param {Equivalent} entry
+ * @param {PlacedFault} fault
+ */
 export function isOf(entry, { file, code, before, after }) {
   return (
     entry.file === file && entry.code === code && (entry.faults?.includes(`${before} -> ${after}`) ?? true)
@@ -51,20 +72,30 @@ export function isOf(entry, { file, code, before, after }) {
 /**
  * `faults` in the order in which they are planted: lines at random, on each line one fault at random. The place of a
  * line depends on its file and code alone, so that a change elsewhere does not move it.
+ * @param {readonly PlacedFault[]} faults
+ * @param {number} seed
+ * @returns {PlacedFault[]}
  */
 export function inRandomOrder(faults, seed) {
   const lines = [...groupsOf(faults, ({ file, line }) => `${file}:${line}`).values()];
-  const alike = groupsOf(lines, ([{ file, code }]) => `${file}:${code}`);
+  const alike = groupsOf(lines, ([first]) => `${first?.file}:${first?.code}`);
   return [...alike]
     .flatMap(([text, same]) =>
       same.map((line, nth) => ({ line, at: randomNumber(`${seed}:${nth}:${text}`) })),
     )
     .sort((a, b) => a.at - b.at)
-    .map(({ line, at }) => line[Math.floor(((at * 2 ** 16) % 1) * line.length)]);
+    .flatMap(({ line, at }) => line[Math.floor(((at * 2 ** 16) % 1) * line.length)] ?? []);
 }
 
-/** `items` by what `keyOf` says of them, in the order of their first ones. */
+/**
+ * `items` by what `keyOf` says of them, in the order of their first ones.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {(item: T) => string} keyOf
+ * @returns {Map<string, T[]>}
+ */
 export function groupsOf(items, keyOf) {
+  /** @type {Map<string, T[]>} */
   const groups = new Map();
   for (const item of items) {
     const key = keyOf(item);
@@ -74,6 +105,7 @@ export function groupsOf(items, keyOf) {
 }
 
 // A number in [0, 1) that `text` chooses: FNV-1a, then the last steps of MurmurHash3, which mix its bits.
+/** @param {string} text */
 function randomNumber(text) {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -95,7 +95,7 @@ describe("random texts", () => {
   const below = (count: number) => Math.floor(next() * count);
   const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
   const pieces = [
-    ..." \n\t\u00a0\u0085\u2003\u3000\ufeff'abcXYZ019.,!-_é½٣日本\u0301\u200d🙂",
+    ...Array.from(" \n\t\u00a0\u0085\u2003\u3000\ufeff'abcXYZ019.,!-_é½٣日本\u0301\u200d🙂"),
     ..."'s 't 're 've 'm 'll 'd 'LL 'r 'v".split(" "),
     "  ",
     " the",

@@ -272,7 +272,7 @@ describe("Connection, whose worker dies", () => {
     await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
       name: "WorkerError",
       code: "worker-died",
-      message: `${String(await first)}; the model must be loaded again`,
+      message: `${await first}; the model must be loaded again`,
     });
     expect(worker.received.length).toBe(sent);
     await connection.dispose();

@@ -33,13 +33,13 @@ class FakeModule {
     expect(received[0]).toBeInstanceOf(WebAssembly.Instance);
     expect(received[1]).toBe(code);
     const defaults: Record<string, (...args: number[]) => number> = {
-      _gpt2_allocate: (size) => {
+      _gpt2_allocate: (size = 0) => {
         const pointer = this.top;
-        this.top += size ?? 0;
+        this.top += size;
         this.live.add(pointer);
         return pointer;
       },
-      _gpt2_free: (pointer) => Number(this.live.delete(pointer ?? 0)),
+      _gpt2_free: (pointer = 0) => Number(this.live.delete(pointer)),
       _gpt2_create: () => 7,
     };
     return new Proxy({} as Awaited<ReturnType<EngineFactory>>, {

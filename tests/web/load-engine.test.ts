@@ -284,7 +284,7 @@ describe("loadEngine", () => {
     ["index", { ...indexed, "weights.json": "{}" }, "corrupt", "weights.json"],
     ["hash", { ...indexed, "w.001": weights.subarray(0, 4) }, "corrupt", "w.001 has SHA-256"],
   ])("gives the %s's error with its code", async (_, files, code, message) => {
-    await expect(load({ files: files as Record<string, string> }).loaded).rejects.toMatchObject({
+    await expect(load({ files }).loaded).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });

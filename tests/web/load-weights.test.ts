@@ -64,7 +64,7 @@ describe("loadPieces", () => {
 
   it.each(["a", "b"])("hands on nothing of a piece whose hash is wrong: %s", async (name) => {
     const { files, index } = twoPieces();
-    files[name]![1] = 99; // a known key
+    files[name]?.fill(99, 1, 2);
     const { taken, sink } = collect();
     await expect(loadPieces(memorySource(files), index, sink, noSignal)).rejects.toThrow(
       `${name} has SHA-256`,

@@ -8,11 +8,11 @@ const megabyte = 1024 * 1024;
 const stored = (weights: unknown) => ({ quantization_config: { weights } });
 
 /** Bytes that are planned for, to a page. */
-function initial(config: unknown, weightBytes = 0, kv: Kv = undefined): number {
+function initial(config: unknown, weightBytes = 0, kv?: Kv): number {
   return planMemory(config, weightBytes, kv).initial * page;
 }
 /** What `more` of the config adds to a plan for q8 weights. */
-function added(more: object, kv: Kv = undefined, weights: unknown = "q8"): number {
+function added(more: object, kv?: Kv, weights: unknown = "q8"): number {
   return initial({ ...stored(weights), ...more }, 0, kv) - initial(stored(weights), 0, kv);
 }
 const expectAbout = (bytes: number, expected: number) =>

@@ -223,6 +223,7 @@ describe("garbage collection", () => {
     const { worker, connection } = connect();
     let model: Model | undefined = new Model(connection, {} as ModelInfo);
     const busy = model.tokenize("t"); // holds it for as long as it waits
+    // eslint-disable-next-line no-useless-assignment -- not for who reads it: it holds the model
     model = undefined;
     for (let i = 0; i < 5; ++i) {
       collect?.();

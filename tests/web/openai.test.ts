@@ -167,6 +167,7 @@ describe("completions.create", () => {
     [{ prompt: [] }, "prompt is [], expected a text, an array of token ids, or a list of such"],
     [{ prompt: ["a", 1] }, 'prompt is ["a",1], expected a text, an array of token ids, or a list of such'],
     [{ stop: [1] }, "stop is [1], expected a text or a list of texts"],
+    [{ model: { name: "a" } }, 'model is {"name":"a"}, expected a name'],
     [{ messages: [] }, 'there is no "messages" in a completion request; there are model, prompt, stop,'],
     ["text", 'a completion request is "text", expected an object'],
   ])("refuses %j", async (request, message) => {

@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from "vitest";
 import { Connection } from "../../web/src/client/connection.js";
 import { loadThrough } from "../../web/src/client/load-model.js";
 import type { GenerateCall } from "../../web/src/client/model.js";
-import { FakeEngine } from "./support/fake-engine.js";
 import { aWhile, loadFake, ServerPort } from "./support/in-process.js";
 
 // Node handles a thousand messages in a row before anything else; a browser takes turns.

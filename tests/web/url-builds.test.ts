@@ -27,7 +27,7 @@ function builds(
 ): { source: UrlBuilds; asked: string[] } {
   const asked: string[] = [];
   const source = new UrlBuilds(addressesIn(folder), false, async (url) => {
-    asked.push(String(url));
+    asked.push(url instanceof Request ? url.url : String(url));
     return response();
   });
   return { source, asked };

@@ -157,7 +157,7 @@ describe("damaged folders", () => {
     expect(
       damaged((folder) => {
         const bytes = readFileSync(join(folder, piece));
-        bytes[bytes.length - 1] ^= 1;
+        bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
         writeFileSync(join(folder, piece), bytes);
       }),
     ).toContain("SHA-256");

@@ -7,14 +7,12 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { spawn, spawnSync } from "node:child_process";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contents, converted, json, refusal, scratch, shell, tiny, tool, weights } from "./tool.js";
 
@@ -222,7 +220,7 @@ describe("two at once", () => {
     new Promise<{ status: number | null; stderr: string }>((resolve) => {
       const child = spawn(tool, args, { stdio: ["ignore", "ignore", "pipe"] });
       let stderr = "";
-      child.stderr.on("data", (data) => (stderr += data));
+      child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
       child.on("close", (status) => resolve({ status, stderr }));
     });
 
@@ -234,7 +232,7 @@ describe("two at once", () => {
       const losers = results.filter(({ status }) => status !== 0);
       expect(losers).toHaveLength(2);
       for (const loser of losers) expect(refusal(loser)).toContain("is there already; --force replaces it");
-      const winner = results[1]!.status === 0 ? "odd-width" : "tied";
+      const winner = results[1]?.status === 0 ? "odd-width" : "tied";
       expect(contents(out)).toEqual(contents(converted(winner, "q8")));
       expect(readdirSync(folder)).toEqual(["out"]);
     }
@@ -262,12 +260,12 @@ describe("two at once", () => {
 
   it("and a reader that sees one model or the other, never a mixture", async () => {
     const out = model();
-    let done = false;
+    const state = { isDone: false };
     const writing = (async () => {
       for (let i = 0; i < 10; ++i) await start(["convert", i % 2 ? tied : other, out, "--force"]);
-      done = true;
+      state.isDone = true;
     })();
-    while (!done) {
+    while (!state.isDone) {
       const { status, stderr } = await start(["inspect", out]);
       // Its files may be removed while it reads; it never finds them to belong to different models.
       if (status !== 0) expect(stderr).toMatch(/cannot read .*: (No such file|Not a directory)/);

@@ -1,6 +1,6 @@
 // What surrounds the tool: streams that are closed or full, memory that is short, odd paths.
 import { describe, expect, it } from "vitest";
-import { refusal, root, scratch, shell, tiny } from "./tool.js";
+import { refusal, root, shell } from "./tool.js";
 
 describe("standard output that takes nothing", () => {
   it.each([

@@ -27,6 +27,7 @@ export function shell(script: string) {
   return { status, stdout, stderr };
 }
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what the tool writes is what tests look into
 export function json(args: string[], input = ""): any {
   const { status, stdout, stderr } = weights(args, input);
   expect(stderr).toBe("");

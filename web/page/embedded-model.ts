@@ -22,7 +22,7 @@ export const isModelSpent = () => isSpent;
 
 /** A `fetch` that knows the files in this page by their names, and makes no request. */
 export const fetchEmbedded: typeof fetch = async (input) => {
-  const name = String(input).replace(/^.*\//, "");
+  const name = (input instanceof Request ? input.url : String(input)).replace(/^.*\//, "");
   const elements = [...elementsOf(name)];
   if (elements.length === 0) return new Response(null, { status: 404, statusText: "Not in this page" });
   isSpent = true;

@@ -14,7 +14,7 @@ interface Target {
 
 /** The part of the File System Access API that is used where there is one: it holds nothing in memory. */
 interface SavePicker {
-  showSaveFilePicker?(options: object): Promise<{ createWritable(): Promise<Target> }>;
+  showSaveFilePicker?: (this: Window, options: object) => Promise<{ createWritable(): Promise<Target> }>;
 }
 
 /** Collects the file, then downloads it as links do. The browser keeps the parts where it has room for them. */
@@ -86,21 +86,22 @@ async function save(folder: URL): Promise<void> {
 
 let folder: URL | undefined;
 
+async function saveModel(): Promise<void> {
+  if (!folder) return;
+  setEnabled(ui.save, false);
+  try {
+    await save(folder);
+  } catch (error) {
+    ui.saveStatus.textContent = isAbort(error) ? "" : `It could not be saved: ${messageOf(error)}.`;
+  } finally {
+    setEnabled(ui.save, true);
+  }
+}
+
 /** Offers to save the page with the model in `address`, relative to the page. */
 export function offerSaving(address: string): void {
   const isFirst = folder === undefined;
   folder = new URL(address.replace(/\/*$/, "/"), document.baseURI);
   ui.saving.hidden = false;
-  if (!isFirst) return;
-  onPress(ui.save, async () => {
-    if (!folder) return;
-    setEnabled(ui.save, false);
-    try {
-      await save(folder);
-    } catch (error) {
-      ui.saveStatus.textContent = isAbort(error) ? "" : `It could not be saved: ${messageOf(error)}.`;
-    } finally {
-      setEnabled(ui.save, true);
-    }
-  });
+  if (isFirst) onPress(ui.save, () => void saveModel());
 }

@@ -46,7 +46,7 @@ function tell(
 
 /** Lets the service worker fetch what this visit did not need, and says once the page works without network. */
 export function keepForOffline(showsDemo: boolean): void {
-  const { controller } = navigator.serviceWorker ?? {};
+  const { controller } = (navigator as Partial<Navigator>).serviceWorker ?? {};
   if (!controller) return;
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = ({ data: isKept }: MessageEvent<boolean>) => {

@@ -1,4 +1,5 @@
 // custom-elements.json: what editors and catalogues know of the elements, from their doc comments.
+// @ts-expect-error -- it has no types
 import { create, ts } from "@custom-elements-manifest/analyzer/src/browser-entrypoint.js";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,6 +9,14 @@ const sources = resolve(import.meta.dirname, "../src/element");
 const path = "build/package/gpt2-element.js";
 const files = ["writer.ts", "autocomplete.ts"];
 
+/**
+ * What stands in the manifest of an element and of its parts, as far as it is used here.
+ * @typedef {{ name: string, description?: string, privacy?: string, static?: boolean }} Part
+ * @typedef {Record<"members" | "attributes" | "events" | "cssParts" | "cssProperties", Part[]> &
+ *   { name: string, tagName: string, customElement?: boolean }} Element
+ */
+
+/** @param {Part} part */
 const isPublic = ({ privacy = "public", static: isStatic, name }) =>
   privacy === "public" && !isStatic && !/Callback$/.test(name);
 
@@ -16,6 +25,7 @@ export function customElementsManifest() {
   const modules = files.map((file) =>
     ts.createSourceFile(file, readFileSync(join(sources, file), "utf8"), ts.ScriptTarget.ES2022, true),
   );
+  /** @type {{ schemaVersion: string, modules: { declarations: Element[] }[] }} */
   const analysed = create({ modules, plugins: [], dev: false });
   const elements = analysed.modules
     .flatMap(({ declarations }) => declarations)
@@ -26,6 +36,7 @@ export function customElementsManifest() {
       attributes: attributes.filter(({ description }) => description),
       members: members.filter(isPublic),
     }));
+  /** @param {string} name */
   const declaration = (name) => ({ name, module: path });
   const exports = elements.flatMap(({ name, tagName }) => [
     { kind: "js", name, declaration: declaration(name) },

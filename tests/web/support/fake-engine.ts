@@ -37,7 +37,7 @@ export class FakeEngine {
 
   tokenize(text: string): number[] {
     this.enter("tokenize");
-    return [...text].map((letter) => letter.codePointAt(0) ?? 0);
+    return Array.from(text).map((letter) => letter.codePointAt(0) ?? 0);
   }
 
   detokenize(ids: readonly number[]): string {
@@ -61,7 +61,7 @@ export class FakeEngine {
     for (const until = performance.now() + this.stepMs; performance.now() < until;);
     const trouble = this.trouble;
     this.trouble = undefined;
-    if (trouble !== undefined) throw trouble;
+    if (trouble !== undefined) throw trouble as Error;
     const id = current.written++;
     return { ...this.state(current), tokens: [{ index: 0, id, text: `${id} `, logprob: -1 }] };
   }

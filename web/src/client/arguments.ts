@@ -52,11 +52,14 @@ export function readSignal(value: unknown): AbortSignal | undefined {
   return isSignal ? (value as AbortSignal) : refuse(`signal is ${shown(value)}, expected an AbortSignal`);
 }
 
+/** A function, or undefined. What it takes and returns is the caller's word: nothing can check it. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast, at the boundary
 export function readFunction<F>(name: string, value: unknown): F | undefined {
   if (value === undefined || typeof value === "function") return value as F | undefined;
   return refuse(`${name} is ${shown(value)}, expected a function`);
 }
 
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as above
 export function readCallback<T>(name: string, value: unknown): ((event: T) => void) | undefined {
   return readFunction<(event: T) => void>(name, value);
 }

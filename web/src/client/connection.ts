@@ -38,7 +38,7 @@ export interface OpenRequest<K extends RequestName> {
   /** Says that so many more of its tokens were read. */
   read(tokens: number): void;
   /** Gives the request up; nothing happens if it has been settled. */
-  cancel(reason: unknown): void;
+  cancel: (reason: unknown) => void;
 }
 
 /** The worker ends its engine in a few milliseconds; where a long step keeps it from that, it is ended by force. */
@@ -106,10 +106,10 @@ export class Connection {
         signal?.removeEventListener("abort", onAbort);
       };
       this.pending.set(id, {
-        onEvent: (event) => onEvent?.(event as Requests[K]["event"]),
+        onEvent: (event) => onEvent?.(event),
         resolve: (answer) => {
           settle();
-          resolve(answer as Requests[K]["result"]);
+          resolve(answer);
         },
         reject: (error) => {
           settle();

@@ -161,10 +161,10 @@ export async function explainEnvironment(): Promise<Environment> {
     simd: hasSimd,
     relaxedSimd: hasRelaxed,
     sharedMemory: hasThreads,
-    isIsolated: globalThis.crossOriginIsolated === true,
-    isSecure: globalThis.isSecureContext === true,
+    isIsolated: (globalThis as Partial<typeof globalThis>).crossOriginIsolated === true,
+    isSecure: (globalThis as Partial<typeof globalThis>).isSecureContext === true,
     isFramed: typeof window !== "undefined" && window.parent !== window,
-    cores: globalThis.navigator?.hardwareConcurrency, // servers may have no navigator
+    cores: (globalThis as Partial<typeof globalThis>).navigator?.hardwareConcurrency, // servers may have no navigator
     storage,
     mostBytes: runs ? mostMemory() : 0,
   });

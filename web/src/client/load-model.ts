@@ -65,7 +65,8 @@ function readFolder(what: string, url: unknown): string {
     return refuse(`${what} is ${shown(url)}, expected a URL`);
   }
   // A worker may load models, too, and has no document; Node.js has absolute addresses only.
-  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  const scope: Partial<typeof globalThis> = globalThis;
+  const base = scope.document?.baseURI ?? scope.location?.href;
   let folder: URL;
   try {
     folder = new URL(url, base);
@@ -122,7 +123,8 @@ function startLoad(
  * with the same options shares its worker and its memory.
  */
 export async function loadModel(url: string | URL, options: LoadOptions = {}): Promise<Model> {
-  if (!globalThis.document && !globalThis.location) {
+  const scope: Partial<typeof globalThis> = globalThis;
+  if (!scope.document && !scope.location) {
     throw new LoadError(
       "unsupported",
       'this module is for browsers: in Node.js import "gpt2-wasm", which is another one there',

@@ -101,7 +101,7 @@ export class Model {
 
   static {
     // Where a browser has no such symbol, what compiles `await using` for it looks for this one.
-    const key = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
+    const key = (Symbol.asyncDispose as symbol | undefined) ?? Symbol.for("Symbol.asyncDispose");
     Object.defineProperty(this.prototype, key, {
       value(this: Model) {
         return this.dispose();

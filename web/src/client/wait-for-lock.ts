@@ -2,5 +2,5 @@
 import type { WaitForLock } from "./connection.js";
 
 export const waitForLock: WaitForLock = (name, run) => {
-  navigator.locks?.request(name, run).catch(() => {}); // refused to pages that are about to go
+  (navigator as Partial<Navigator>).locks?.request(name, run).catch(() => {}); // refused to pages that are about to go
 };

@@ -1,7 +1,8 @@
 // What elements are made of. Where there is no document (server-side rendering), importing them does nothing.
 
 /** HTMLElement; on a server, where nothing is ever made of it, an empty class. */
-export const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+export const Base =
+  (globalThis as Partial<typeof globalThis>).HTMLElement ?? (class {} as typeof HTMLElement);
 
 /** A new element with these attributes and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
@@ -27,7 +28,8 @@ export function style(root: ShadowRoot, css: string): void {
 
 /** Defines an element, unless it has been: what replaces modules while they run defines nothing twice. */
 export function define(name: string, element: CustomElementConstructor): void {
-  if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element);
+  const { customElements } = globalThis as Partial<typeof globalThis>;
+  if (!customElements?.get(name)) customElements?.define(name, element);
 }
 
 /** Properties that were set on `element` before it was defined stand before its accessors: sets them again. */
@@ -35,7 +37,7 @@ export function adoptProperties<T extends HTMLElement>(element: T, names: readon
   for (const name of names) {
     if (!Object.hasOwn(element, name)) continue;
     const value = element[name];
-    delete element[name];
+    Reflect.deleteProperty(element, name);
     element[name] = value;
   }
 }

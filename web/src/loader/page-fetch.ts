@@ -56,12 +56,16 @@ export function pageFetch(pagePort: FetchPort): typeof fetch {
           case "failed":
             stop(false);
             controller?.error(answer.message);
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- its name is in the text already
             return reject(answer.message);
         }
       };
       if (signal?.aborted) return onAbort();
       signal?.addEventListener("abort", onAbort);
-      const request: FetchRequest = { url: String(input), port: port2 as FetchPort };
+      const request: FetchRequest = {
+        url: input instanceof Request ? input.url : String(input),
+        port: port2 as FetchPort,
+      };
       pagePort.postMessage(request, [port2]);
     });
   };

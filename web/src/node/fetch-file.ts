@@ -11,8 +11,9 @@ export function fetchFileToo(fetch: typeof globalThis.fetch): typeof globalThis.
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.protocol !== "file:") return fetch(input, init);
     init.signal?.throwIfAborted();
-    const found = await stat(url).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    const found = await stat(url).catch((error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return undefined;
       throw error;
     });
     if (!found?.isFile()) return new Response(null, { status: 404, statusText: "no such file" });

@@ -16,10 +16,10 @@ export class ThreadAsWorker extends EventTarget {
     this.thread.on("error", (error) => {
       const event = Object.assign(new Event("error", { cancelable: true }), { message: String(error) });
       // The first listener may keep it from the others.
-      let isStopped = false;
-      event.stopImmediatePropagation = () => void (isStopped = true);
+      const state = { isStopped: false };
+      event.stopImmediatePropagation = () => void (state.isStopped = true);
       this.dispatchEvent(event);
-      if (!isStopped) this.onerror?.(event);
+      if (!state.isStopped) this.onerror?.(event);
     });
     this.thread.unref();
   }

@@ -16,7 +16,9 @@ const { script, name } = (workerData ?? {
 }) as Started;
 
 // Node.js 20 has none.
-globalThis.navigator ??= { hardwareConcurrency: availableParallelism() } as Navigator;
+(globalThis as Partial<typeof globalThis>).navigator ??= {
+  hardwareConcurrency: availableParallelism(),
+} as Navigator;
 
 let onMessage: ((event: { data: unknown }) => void) | null = null;
 

@@ -21,7 +21,7 @@ function refuse(message: string): never {
   throw new InvalidArgumentError("invalid-argument", message);
 }
 
-const shown = (value: unknown) => JSON.stringify(value) ?? String(value);
+const shown = (value: unknown) => (JSON.stringify(value) as string | undefined) ?? String(value);
 
 /** Numbers: by default, least, most, and whether they are whole. */
 const numbers = {
@@ -51,7 +51,7 @@ const known = [
   ...Object.keys(missing),
 ];
 
-function readNumber<K extends keyof typeof numbers>(fields: Fields, name: K) {
+function readNumber(fields: Fields, name: keyof typeof numbers) {
   const [initial, least, most, isWhole] = numbers[name];
   const value = fields[name] ?? initial;
   const fits = typeof value === "number" && value >= least && value <= most;
@@ -68,6 +68,10 @@ function readFlag(fields: Fields, name: string): boolean {
 
 const isIds = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === "number");
+
+function readModel(model: unknown): string {
+  return typeof model === "string" ? model : refuse(`model is ${shown(model)}, expected a name`);
+}
 
 function readPrompts(prompt: unknown): (string | number[])[] {
   if (typeof prompt === "string") return [prompt];
@@ -109,7 +113,7 @@ export function readRequest(request: unknown): Plan {
     refuse(`best_of is ${bestOf}: which is best is known at the end, so nothing can stream`);
   const logprobs = readNumber(fields, "logprobs");
   return {
-    model: String(fields.model ?? "gpt2"),
+    model: readModel(fields.model ?? "gpt2"),
     prompts: readPrompts(fields.prompt ?? ""),
     call: {
       maxNewTokens: readNumber(fields, "max_tokens"),

@@ -14,7 +14,7 @@ const nobody = () => ({ postMessage() {}, terminate() {} });
 /** The threads' workers that Emscripten makes from now on. */
 export interface WatchedWorkers {
   /** What they are started from. Emscripten's script asks for itself by a name that a bundler may have changed. */
-  startFrom(script: string): void;
+  startFrom: (script: string) => void;
 }
 
 /** Calls `onFailure` for each worker that is made in `scope` from now on and fails, or cannot be made. */

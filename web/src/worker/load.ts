@@ -33,7 +33,7 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
     take: (bytes) => engine.loadWeights(bytes),
     hash: async (bytes) =>
       // Pages that are not served securely have no crypto.subtle.
-      globalThis.crypto?.subtle
+      (crypto as Partial<Crypto>).subtle
         ? toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
         : engine.sha256(bytes),
     onBytes,

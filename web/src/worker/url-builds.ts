@@ -22,9 +22,9 @@ export class UrlBuilds implements BuildSource {
     let reason: unknown;
     try {
       // As it stands: bundlers are not to look into what this script starts.
-      const module: { default: EngineFactory } = await import(
+      const module = (await import(
         /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
-      );
+      )) as { default: EngineFactory };
       const threadScript = this.isInBlob || isForeign(url) ? asOwnScript(url) : url;
       return { createModule: module.default, threadScript };
     } catch (error) {
