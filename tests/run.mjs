@@ -39,6 +39,9 @@ const steps = {
       ...filesOf("*.ts", "*.mjs", "*.css", "*.html"),
     ]);
   },
+  lint() {
+    run("npm", ["run", "--silent", "lint"]);
+  },
   native() {
     buildPreset("native");
     ctest("native");

@@ -29,7 +29,7 @@ export function modelFiles(index) {
   try {
     value = JSON.parse(index);
   } catch (error) {
-    throw new Error(`weights.json is not valid JSON: ${String(error)}`);
+    throw new Error(`weights.json is not valid JSON: ${String(error)}`, { cause: error });
   }
   const pieces = /** @type {{ pieces?: unknown } | null} */ (value)?.pieces;
   if (!Array.isArray(pieces)) throw new Error('weights.json: expected a list "pieces"');
