@@ -27,6 +27,8 @@ export default defineConfig(
         "error",
         { allowThrowingAny: true, allowThrowingUnknown: true },
       ],
+      // Playwright's fixtures are asked for by destructuring, none by `{}`.
+      "no-empty-pattern": ["error", { allowObjectPatternsAsParameters: true }],
       // A class with nothing but a constructor stands in for one of the browser's.
       "@typescript-eslint/no-extraneous-class": ["error", { allowConstructorOnly: true, allowEmpty: true }],
       // How a map of events is made known to the DOM's types.
