@@ -1,68 +1,10 @@
 // Hosts and pages that make it hard: other origins, headers on some files only, policies, frames, plain http. Each works,
 // or says in one sentence what to change.
-import { readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import sirv from "sirv";
 import type * as Gpt2 from "../../web/src/client/index.js";
-import { makeApp, root } from "./app.js";
-
-type Headers = Record<string, string>;
-const isolation = {
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
-};
-
-/** A host: the package at /gpt2/, the demo model at /models/, and an HTML page at every other address. */
-class Host {
-  /** Of pages, and of files. */
-  page: Headers = {};
-  files: Headers = {};
-  /** By end of the address. */
-  replaced: Record<string, string> = {};
-  html = "<!doctype html><title>page</title>";
-  readonly requests: string[] = [];
-  private readonly server: Server;
-
-  constructor(packageFolder: string) {
-    const folders = { "/gpt2/": sirv(packageFolder), "/models/": sirv(join(root, "web/models")) };
-    this.server = createServer((request, response) => {
-      const { pathname } = new URL(request.url ?? "/", "http://host");
-      this.requests.push(pathname);
-      const replaced = Object.entries(this.replaced).find(([end]) => pathname.endsWith(end))?.[1];
-      const folder = Object.entries(folders).find(([path]) => pathname.startsWith(path));
-      const headers = folder ? this.files : this.page;
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-      if (replaced !== undefined) {
-        if (pathname.endsWith(".js")) response.setHeader("Content-Type", "text/javascript");
-        return void response.end(replaced);
-      }
-      if (!folder) return void response.setHeader("Content-Type", "text/html").end(this.html);
-      // What sirv says of a file's type goes before ours, unless it is told otherwise.
-      const writeHead = response.writeHead.bind(response);
-      response.writeHead = ((status: number, given?: object) =>
-        writeHead(status, { ...given, ...headers })) as typeof response.writeHead;
-      request.url = (request.url ?? "").slice(folder[0].length - 1);
-      folder[1](request, response, () => void response.writeHead(404).end());
-    });
-  }
-  async start(): Promise<this> {
-    await new Promise<void>((listening) => this.server.listen(0, "localhost", listening));
-    return this;
-  }
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-  get origin(): string {
-    return `http://localhost:${this.port}`;
-  }
-  stop(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-}
+import { makeApp } from "./app.js";
+import { Host, isolation } from "./host.js";
 
 let packageFolder: string;
 let host: Host;
@@ -74,8 +16,6 @@ test.beforeEach(async () => {
   [host, cdn] = await Promise.all([new Host(packageFolder).start(), new Host(packageFolder).start()]);
 });
 test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
-
-const readPackage = (name: string) => readFileSync(join(packageFolder, name), "utf8");
 
 /** Loads the model in a page or frame; what runs, or `code: message`. */
 const load = (
@@ -191,7 +131,7 @@ test.describe("isolate.js", () => {
         import { isolate } from "/gpt2/gpt2.js";
         globalThis.isIsolated = await isolate("/isolate.js");
       </script>`;
-    host.replaced["/isolate.js"] = readPackage("isolate.js");
+    host.replaced["/isolate.js"] = host.read("isolate.js");
     let loads = 0;
     page.on("load", () => (loads += 1));
     await page.goto(host.origin);

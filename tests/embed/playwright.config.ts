@@ -20,7 +20,7 @@ export default defineConfig({
     },
   },
   projects: [
-    { name: "quick", testMatch: "*.spec.ts", testIgnore: "bundlers.spec.ts" },
-    { name: "bundlers", testMatch: "bundlers.spec.ts" }, // installs what it needs: minutes
+    { name: "quick", testMatch: "*.spec.ts", testIgnore: ["bundlers.spec.ts", "browsers.spec.ts"] },
+    { name: "bundlers", testMatch: ["bundlers.spec.ts", "browsers.spec.ts"] }, // installs what it needs: minutes
   ],
 });

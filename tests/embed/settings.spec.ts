@@ -5,6 +5,7 @@ import { parseAllHeaders, type Header } from "@netlify/headers-parser";
 import { expect, test } from "@playwright/test";
 import { getTransformedRoutes } from "@vercel/routing-utils";
 import { addModels, expectStory, makeApp, type RunningServer } from "./app.js";
+import { isolation } from "./host.js";
 import { settingFor, startApache, startCaddy, startNginx } from "./servers.js";
 
 const servers: Record<string, (folder: string) => Promise<RunningServer>> = {
@@ -31,10 +32,6 @@ for (const [name, start] of Object.entries(servers)) {
 
 /** Documents, and files of the package. */
 const paths = ["/", "/stories/index.html", "/gpt2/gpt2-worker.js"];
-const isolation = {
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
-};
 
 test("Netlify's parser reads its setting of docs/embedding.md", async ({}, testInfo) => {
   const file = testInfo.outputPath("_headers");

@@ -1,4 +1,5 @@
 import { resolveObjectURL } from "node:buffer";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 beforeEach(() => void vi.resetModules()); // it keeps its policy
@@ -44,16 +45,58 @@ describe("a script's address", () => {
     expect((await load()).isForeign(address)).toBe(expected);
   });
 
-  it("of a page without an origin imports it, too", async () => {
+  /** Runs `script` as a worker does, with `module` in place of what it imports. */
+  function run(script: string, module: Promise<unknown>) {
+    const imported: string[] = [];
+    const thrown: unknown[] = [];
+    const worker: { onmessage?: (event: string) => void } & Record<string, unknown> = {
+      load: (address: string) => (imported.push(address), module),
+      setTimeout: (task: () => void) => {
+        try {
+          task();
+        } catch (error) {
+          thrown.push(error);
+        }
+      },
+    };
+    runInNewContext(script.replace("import(", "load("), worker);
+    return { worker, imported, thrown };
+  }
+
+  it("of a page without an origin is data", async () => {
     vi.stubGlobal("self", { origin: "null" });
     const address = (await load()).asOwnScript("http://cdn/x.js");
-    expect(decodeURIComponent(address)).toBe('data:text/javascript,import "http://cdn/x.js";');
+    expect(address).toMatch(/^data:text\/javascript,/);
+    expect(decodeURIComponent(address)).toContain('import("http://cdn/x.js")');
   });
 
-  it("of this origin imports the script that lies elsewhere", async () => {
+  it("imports the script that lies elsewhere, which gets what was sent meanwhile", async () => {
     vi.stubGlobal("self", { origin: "http://page" });
     const blob = resolveObjectURL((await load()).asOwnScript('http://cdn/"x".js'));
-    expect(await blob?.text()).toBe(String.raw`import "http://cdn/\"x\".js";`);
     expect(blob?.type).toBe("text/javascript");
+    let resolve = () => {};
+    const promise = new Promise<void>((resolved) => (resolve = resolved));
+    const { worker, imported, thrown } = run((await blob?.text()) ?? "", promise);
+    worker.onmessage?.("first");
+    worker.onmessage?.("second");
+    const heard: string[] = [];
+    worker.onmessage = (event) => void heard.push(event); // as the module does
+    resolve();
+    await promise;
+    await Promise.resolve();
+    expect(imported).toEqual(['http://cdn/"x".js']);
+    expect(heard).toEqual(["first", "second"]);
+    expect(thrown).toEqual([]);
+  });
+
+  it("throws what is known if it cannot be had", async () => {
+    vi.stubGlobal("self", { origin: "http://page" });
+    const { asOwnScript, notImported } = await load();
+    const blob = resolveObjectURL(asOwnScript("http://cdn/x.js"));
+    const failed = Promise.reject(new TypeError("Failed to fetch"));
+    const { thrown } = run((await blob?.text()) ?? "", failed);
+    await failed.catch(() => {});
+    await Promise.resolve();
+    expect(thrown).toEqual([notImported]);
   });
 });

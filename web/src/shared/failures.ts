@@ -1,6 +1,7 @@
 // What browsers and Emscripten throw, as errors with a stable code and a plain sentence. Nothing else classifies.
 import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
+import { notImported } from "./script-address.js";
 
 // The oldest browsers in which all of this runs, and what was the last to come to each: AbortSignal.throwIfAborted
 // to Chrome, workers that are modules to Firefox, WebAssembly SIMD to Safari.
@@ -74,7 +75,7 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
       : failureOf({ name: "", message });
   }
   // Chromium says as little of a module that it cannot parse as of one that it cannot fetch.
-  if (message === undefined || message === "") {
+  if (!message || message.includes(notImported)) {
     return new LoadError(
       "network",
       `the worker's script ${script} cannot be loaded: it is not there, its host does not share it with this page ` +

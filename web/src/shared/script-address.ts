@@ -28,12 +28,18 @@ export function isForeign(address: string): boolean {
   return protocol !== "blob:" && protocol !== "data:" && origin !== self.origin;
 }
 
+/** What the script of `asOwnScript` throws if it cannot have the one that it is for. */
+export const notImported = "not imported";
+
 /**
  * An address of this origin for the module script at `address`, which may lie at another: browsers start workers
- * from their own origin only, but let them import from everywhere that allows it.
+ * from their own origin only, but let them import from everywhere that allows it. It is imported while it runs, as
+ * WebKit refuses it otherwise where the page is isolated; what is sent meanwhile is kept.
  */
 export function asOwnScript(address: string): string {
-  const importing = `import ${JSON.stringify(address)};`;
+  const importing =
+    `const early=[];onmessage=(e)=>early.push(e);import(${JSON.stringify(address)})` +
+    `.then(()=>early.forEach((e)=>onmessage(e)),()=>setTimeout(()=>{throw"${notImported}"}))`;
   // Chromium starts no module from a blob where the page has no origin, as in a sandboxed frame.
   if (self.origin === "null") return `data:text/javascript,${encodeURIComponent(importing)}`;
   return URL.createObjectURL(new Blob([importing], { type: "text/javascript" }));

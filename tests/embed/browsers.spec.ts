@@ -1,0 +1,149 @@
+// What is tried in Chromium by the other files here, in Firefox and WebKitGTK: bundled apps, a server as it comes, other
+// origins, headers on the document alone, isolate.js. Part of `npm run test:embed`.
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { within, type Browser } from "../browsers/browser.js";
+import { cases } from "../browsers/cases.js";
+import { serve } from "../browsers/static-host.js";
+import { until } from "../browsers/until.js";
+import { addModels, expectedText, makeApp, root, run } from "./app.js";
+import { Host, isolation } from "./host.js";
+import { startNginx } from "./servers.js";
+
+test.describe.configure({ timeout: 300_000 });
+
+const models = { "/models/": join(root, "web/models") };
+const patienceMs = 60_000;
+
+interface App {
+  name: string;
+  make: () => string;
+}
+
+/** Folders to be served, each with an app that a bundler has built. */
+const apps: readonly App[] = [
+  {
+    name: "Vite",
+    make: () => {
+      const folder = makeApp("vite");
+      run(folder, join(root, "node_modules/.bin/vite"), "build", "--logLevel", "warn");
+      return join(folder, "dist");
+    },
+  },
+  {
+    name: "webpack",
+    make: () => {
+      const folder = makeApp("webpack", true);
+      run(folder, "npm", "run", "build");
+      run(folder, "cp", "public/index.html", "dist");
+      return join(folder, "dist");
+    },
+  },
+  {
+    name: "esbuild",
+    make: () => {
+      const folder = makeApp("esbuild");
+      run(
+        folder,
+        join(root, "node_modules/.bin/esbuild"),
+        "main.js",
+        "--bundle",
+        "--format=esm",
+        "--outdir=public",
+      );
+      run(folder, "cp", "-r", "node_modules/gpt2-wasm/build/package", "public/gpt2");
+      return join(folder, "public");
+    },
+  },
+  { name: "no bundler", make: () => makeApp("import-map") },
+];
+
+/** An expression for what a page has written with a module from `module`, as JSON. */
+const write = (module: string, model: string) => `(async () => {
+  const { loadModel } = await import("${module}");
+  const model = await loadModel("${model}", { threads: 2 });
+  const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 });
+  const { variant } = model.info;
+  await model.dispose();
+  return JSON.stringify({ variant, text });
+})()`;
+
+for (const { name, launch, mostHangs, isolated, page } of cases) {
+  test.describe.serial(name, () => {
+    let browser: Browser;
+    let host: Host;
+    let cdn: Host;
+    test.beforeAll(async () => void (browser = await launch()));
+    test.afterAll(() => browser.close());
+    test.beforeEach(async () => {
+      const folder = join(root, "build/embed/import-map/node_modules/gpt2-wasm/build/package");
+      [host, cdn] = await Promise.all([new Host(folder).start(), new Host(folder).start()]);
+    });
+    test.afterEach(() => [host, cdn].forEach((each) => each.stop()));
+
+    /** Driven as it is here, Firefox at times hangs while a worker starts another: see cases.ts. */
+    async function written(url: string, expression: string): Promise<unknown> {
+      for (let hangs = 0; ; hangs++) {
+        await browser.open(url);
+        try {
+          const answer = within(
+            mostHangs > 0 ? patienceMs / 3 : patienceMs,
+            "the story",
+            browser.evaluate(expression),
+          );
+          return JSON.parse(await answer);
+        } catch (error) {
+          if (hangs === mostHangs) throw error;
+        }
+      }
+    }
+
+    async function expectApp(url: string): Promise<void> {
+      await browser.open(url);
+      await until(
+        browser,
+        `document.querySelector("output").textContent === ${JSON.stringify(expectedText())}`,
+      );
+    }
+
+    for (const { name: bundler, make } of apps) {
+      test(`runs what ${bundler} made`, async () => {
+        const server = await serve(false, { ...models, "/": make() });
+        await expectApp(`${server.origin}/index.html`).finally(() => server.close());
+      });
+    }
+
+    test("runs what nginx serves as it comes", async () => {
+      const folder = makeApp("import-map");
+      addModels(folder);
+      const server = await startNginx(folder);
+      await expectApp(server.origin).finally(() => server.stop());
+    });
+
+    const story = { variant: isolated.variant, text: expectedText() };
+
+    test("takes module, worker and engine from another origin, with threads", async () => {
+      host.page = isolation;
+      cdn.files = { "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin" };
+      const module = `${cdn.origin}/gpt2/gpt2.js`;
+      expect(await written(host.origin, write(module, "/models/demo/"))).toEqual(story);
+      expect(host.requests.filter((path) => path.startsWith("/gpt2/"))).toEqual([]);
+    });
+
+    test("has threads where the document alone has the headers", async () => {
+      host.page = isolation;
+      expect(await written(host.origin, write("/gpt2/gpt2.js", "/models/demo/"))).toEqual(story);
+    });
+
+    test("is isolated by isolate.js", async () => {
+      host.replaced["/isolate.js"] = host.read("isolate.js");
+      await browser.open(host.origin);
+      await browser.evaluate(
+        `import("/gpt2/gpt2.js").then(({ isolate }) => void isolate("/isolate.js")).then(() => "")`,
+      );
+      await until(browser, "crossOriginIsolated");
+      const answer = await browser.evaluate(write("/gpt2/gpt2.js", "/models/demo/"));
+      expect(JSON.parse(answer)).toEqual({ variant: page.variant, text: expectedText() });
+    });
+  });
+}
