@@ -47,21 +47,29 @@ Status StreamPieces(const Folder& folder, const WeightsIndex& index, TakeBytes t
 }
 
 // A path that stays inside its folder, and that a file can have: NUL would end it early.
+// A name that is the same in a folder and in an address: what the page takes, too
+// (web/src/loader/weights-index.ts).
 bool IsPlainName(const std::string& name) {
-  constexpr std::string_view kNotInNames("/\\\0", 3);
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(kNotInNames) == std::string::npos;
+  constexpr std::string_view kNameCharacters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+  return !name.empty() && name[0] != '.' &&
+         name.find_first_not_of(kNameCharacters) == std::string::npos;
 }
 
 bool IsSha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-Result<Piece> ReadPiece(const Json& json, const char* name_key) {
+// The page holds a piece whole before it is checked: as in weights-index.ts.
+constexpr std::int64_t kLargestPiece = 64 * 1024 * 1024;
+constexpr std::int64_t kLargestFile = std::int64_t{1} << 53;  // exact in a JavaScript number
+
+// An entry of weights.json, of `most` bytes at most, that has its name in `name_key`.
+Result<Piece> ReadPiece(const Json& json, const char* name_key, std::int64_t most) {
   const bool has_fields = json.is_object() && json.contains(name_key) &&
                           json[name_key].is_string() && json.contains("size") &&
                           json.contains("sha256") && json["sha256"].is_string();
-  const auto size = has_fields ? WholeNumber(json["size"], 0, std::int64_t{1} << 53) : std::nullopt;
+  const auto size = has_fields ? WholeNumber(json["size"], 0, most) : std::nullopt;
   if (!size || !IsPlainName(json[name_key].get<std::string>()) ||
       !IsSha256(json["sha256"].get<std::string>())) {
     return Error{ErrorCode::kCorrupt, std::string("weights.json: expected {\"") + name_key +
@@ -97,7 +105,7 @@ bool IsModelFile(const std::string& name) {
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, kWeightsIndexFile));
   const Json& json = *parsed;
-  GPT2_ASSIGN(const Piece whole, ReadPiece(json, "file"));
+  GPT2_ASSIGN(const Piece whole, ReadPiece(json, "file", kLargestFile));
   WeightsIndex index{whole.path, whole.size, whole.sha256, {}};
   if (!json.contains("pieces") || !json["pieces"].is_array()) {
     return Error{ErrorCode::kCorrupt, "weights.json: expected a list \"pieces\""};
@@ -105,7 +113,7 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   std::uint64_t total = 0;
   std::set<std::string> names;
   for (const Json& entry : json["pieces"]) {
-    GPT2_ASSIGN(Piece piece, ReadPiece(entry, "path"));
+    GPT2_ASSIGN(Piece piece, ReadPiece(entry, "path", kLargestPiece));
     if (!names.insert(piece.path).second) {
       return Error{ErrorCode::kCorrupt, "weights.json lists \"" + piece.path + "\" twice"};
     }

@@ -22,21 +22,23 @@ constexpr const char* kOutOfMemoryReply =
     R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
     R"(what this call had taken is given back"}})";
 
-using Operation = FunctionRef<Status(Gpt2Engine& engine, JsonWriter& out)>;
+using Operation = FunctionRef<Status(Gpt2Engine& engine)>;
+using Question = FunctionRef<Status(Gpt2Engine& engine, JsonWriter& out)>;
 
-const char* WriteReply(Gpt2Engine& engine, Operation operation) {
+const char* WriteError(Gpt2Engine& engine, const Error& error) {
+  engine.reply.clear();
+  JsonWriter out(engine.reply);
+  out.Open('{').Key("error").Open('{').Member("code", ErrorCodeName(error.code));
+  out.Member("message", std::string_view(error.message)).Close('}').Close('}');
+  return engine.reply.c_str();
+}
+
+Status WriteResult(Gpt2Engine& engine, Question question) {
   engine.reply = R"({"result":)";
   JsonWriter out(engine.reply);
-  const Status status = operation(engine, out);
-  if (!status.ok()) {
-    const Error& error = status.error();
-    engine.reply.clear();
-    JsonWriter failure(engine.reply);
-    failure.Open('{').Key("error").Open('{').Member("code", ErrorCodeName(error.code));
-    failure.Member("message", std::string_view(error.message)).Close('}');
-  }
+  GPT2_TRY(question(engine, out));
   engine.reply += '}';
-  return engine.reply.c_str();
+  return Done{};
 }
 
 const char* OutOfMemory(Gpt2Engine& engine) {
@@ -46,14 +48,17 @@ const char* OutOfMemory(Gpt2Engine& engine) {
   } else {
     Unload(engine);
   }
+  engine.output.Clear();
   std::vector<std::int32_t>().swap(engine.ids);
   std::string().swap(engine.reply);
   return kOutOfMemoryReply;
 }
 
-const char* Answer(Gpt2Engine* engine, Operation operation) {
+// Null, or the error.
+const char* Run(Gpt2Engine* engine, Operation operation) {
   try {
-    return WriteReply(*engine, operation);
+    const Status status = operation(*engine);
+    return status.ok() ? nullptr : WriteError(*engine, status.error());
   } catch (const std::bad_alloc&) {
     return OutOfMemory(*engine);
   } catch (const std::length_error&) {  // of a string or vector that no memory could hold
@@ -61,19 +66,25 @@ const char* Answer(Gpt2Engine* engine, Operation operation) {
   }
 }
 
-// The same for a step of a load, which is over after an error; a loaded model does not mind a call
+// The result, or the error.
+const char* Answer(Gpt2Engine* engine, Question question) {
+  const char* error = Run(engine, [&](Gpt2Engine& e) { return WriteResult(e, question); });
+  return error != nullptr ? error : engine->reply.c_str();
+}
+
+// As Run, for a step of a load, which is over after an error; a loaded model does not mind a call
 // whose turn it is not.
-const char* AnswerLoad(Gpt2Engine* engine, Operation operation) {
-  const char* reply = Answer(engine, [&](Gpt2Engine& e, JsonWriter& out) {
-    Status status = operation(e, out);
+const char* RunLoad(Gpt2Engine* engine, Operation operation) {
+  const char* error = Run(engine, [&](Gpt2Engine& e) {
+    Status status = operation(e);
     if (!status.ok() && !e.context) {
       Unload(e);
       e.load_error = status.error();
     }
     return status;
   });
-  if (reply == kOutOfMemoryReply) Unload(*engine);
-  return reply;
+  if (error == kOutOfMemoryReply) Unload(*engine);
+  return error;
 }
 
 PromptBytes Bytes(const void* bytes, std::size_t size, bool is_ids) {
@@ -84,9 +95,10 @@ PromptBytes Bytes(const void* bytes, std::size_t size, bool is_ids) {
 }  // namespace gpt2
 
 using gpt2::Answer;
-using gpt2::AnswerLoad;
 using gpt2::Bytes;
 using gpt2::JsonWriter;
+using gpt2::Run;
+using gpt2::RunLoad;
 
 extern "C" {
 
@@ -127,20 +139,24 @@ void gpt2_drop_unstarted_threads(Gpt2Engine* engine) {
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size) {
-  return AnswerLoad(engine, [&](Gpt2Engine& e, JsonWriter& out) {
+  return RunLoad(engine, [&](Gpt2Engine& e) {
     return gpt2::LoadBegin(e, {config, config_size}, {vocab, vocab_size}, {merges, merges_size},
-                           {options, options_size}, out);
+                           {options, options_size});
   });
 }
 
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size) {
-  return AnswerLoad(engine, [&](Gpt2Engine& e, JsonWriter& out) {
-    return gpt2::LoadWeights(e, std::as_bytes(std::span(bytes, size)), out);
+  return RunLoad(engine, [&](Gpt2Engine& e) {
+    return gpt2::LoadWeights(e, std::as_bytes(std::span(bytes, size)));
   });
 }
 
 const char* gpt2_load_end(Gpt2Engine* engine) {
-  return AnswerLoad(engine, &gpt2::LoadEnd);
+  const char* error = RunLoad(engine, [](Gpt2Engine& e) -> gpt2::Status {
+    GPT2_TRY(gpt2::LoadEnd(e));
+    return gpt2::WriteResult(e, &gpt2::Info);
+  });
+  return error != nullptr ? error : engine->reply.c_str();
 }
 
 bool gpt2_is_exact(void) {
@@ -157,8 +173,8 @@ const char* gpt2_tune_threads(Gpt2Engine* engine) {
 
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* text, size_t size, const char* options,
                           size_t options_size) {
-  return Answer(engine, [&](Gpt2Engine& e, JsonWriter& out) {
-    return gpt2::Tokenize(e, {text, size}, {options, options_size}, out);
+  return Run(engine, [&](Gpt2Engine& e) {
+    return gpt2::Tokenize(e, {text, size}, {options, options_size});
   });
 }
 
@@ -184,7 +200,11 @@ const char* gpt2_generate(Gpt2Engine* engine, const void* prompt, size_t size, b
 }
 
 const char* gpt2_step(Gpt2Engine* engine) {
-  return Answer(engine, &gpt2::Step);
+  return Run(engine, &gpt2::Step);
+}
+
+const char* gpt2_summary(Gpt2Engine* engine) {
+  return Answer(engine, &gpt2::Summary);
 }
 
 const char* gpt2_suspend(Gpt2Engine* engine) {
@@ -192,27 +212,26 @@ const char* gpt2_suspend(Gpt2Engine* engine) {
 }
 
 const char* gpt2_resume(Gpt2Engine* engine, uint32_t number) {
-  return Answer(engine,
-                [&](Gpt2Engine& e, JsonWriter& out) { return gpt2::Resume(e, number, out); });
+  return Run(engine, [&](Gpt2Engine& e) { return gpt2::Resume(e, number); });
 }
 
-const char* gpt2_discard(Gpt2Engine* engine, uint32_t number) {
-  return Answer(engine, [&](Gpt2Engine& e, JsonWriter& out) -> gpt2::Status {
-    e.suspended.erase(number);
-    out.Open('{').Close('}');
-    return gpt2::Done{};
-  });
+void gpt2_discard(Gpt2Engine* engine, uint32_t number) {
+  engine->suspended.erase(number);
 }
 
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
                        const char* options, size_t options_size) {
-  return Answer(engine, [&](Gpt2Engine& e, JsonWriter& out) {
-    return gpt2::Score(e, Bytes(text, size, is_ids), {options, options_size}, out);
+  return Run(engine, [&](Gpt2Engine& e) {
+    return gpt2::Score(e, Bytes(text, size, is_ids), {options, options_size});
   });
 }
 
 const char* gpt2_score_step(Gpt2Engine* engine) {
-  return Answer(engine, &gpt2::ScoreStep);
+  return Run(engine, &gpt2::ScoreStep);
+}
+
+const Gpt2Output* gpt2_output(const Gpt2Engine* engine) {
+  return &engine->output.view();
 }
 
 }  // extern "C"

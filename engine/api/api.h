@@ -1,29 +1,54 @@
 // The functions that WebAssembly exports: the whole of what the browser side can ask of the engine.
 //
+// C and C++ may include it.
+//
 // Conventions
 //  1. Strings and bytes go in as a pointer and a size in bytes. The caller owns them and may free
-//     them (gpt2_free, for memory from gpt2_allocate) when the call returns. Text is UTF-8.
-//  2. Functions that return `const char*` return JSON, zero-terminated: {"result": ...} or
-//     {"error": {"code": ..., "message": ...}}. It belongs to the engine and is valid until the
-//     next call with the same engine.
+//     them (gpt2_free, for memory from gpt2_allocate) when the call returns, unless it says
+//     otherwise. Text is UTF-8.
+//  2. Functions that return `const char*` return their one reply: null where the call did what it
+//     should and has nothing to say, else JSON, zero-terminated: {"result": ...} or {"error":
+//     {"code": ..., "message": ...}}. It belongs to the engine and is valid until the next call
+//     with the same engine. What is said for each token is no JSON: see Gpt2Output.
 //  3. A function whose turn it is not (gpt2_step without gpt2_generate) returns an error.
 //  4. Only one thread may use an engine; the engine uses its own threads inside a call.
 //  5. Nothing here throws, exits or prints. Any bytes are safe to pass.
-//  6. Out of memory is an answer, with the code "out-of-memory": what the call took is given back,
-//  a
-//     load, a generation or a scoring that was under way is over, and the engine goes on working
-//     with the model that it has.
+//  6. Out of memory is an error like others, with the code "out-of-memory": what the call took is
+//     given back, a load, a generation or a scoring that was under way is over, and the engine goes
+//     on working with the model that it has.
 //  7. A prompt is text, or, where `is_ids`, token ids as int32_t; its size is in bytes. `options`
-//  are
-//     a JSON object, or empty; one that does not exist is an error.
+//     are a JSON object, or empty; a member of an unknown name is an error.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
 extern "C" {
+#endif
 
 typedef struct Gpt2Engine Gpt2Engine;
+
+// A token that was generated or scored, or an alternative to one.
+typedef struct Gpt2Token {
+  uint32_t index;        // of the continuation that it belongs to
+  int32_t id;            // below vocab_size
+  float logprob;         // natural logarithm; NaN for the first token of a text that is scored
+  uint32_t text_length;  // of its text, in UTF-16 code units, which JavaScript counts
+  uint32_t top_count;    // so many of the tokens that follow are alternatives to it
+} Gpt2Token;
+
+// What a generation or a scoring has to say after a step, or before the first.
+typedef struct Gpt2Output {
+  const Gpt2Token* tokens;  // [token_count] those of this step
+  size_t token_count;
+  const char* text;  // [text_size] of the tokens, alternatives among them, one after the other
+  size_t text_size;  // bytes
+  size_t done;       // tokens that have been prefilled, or scored
+  size_t total;      // tokens to prefill, or to score
+  size_t is_done;    // 1: there is no further step, else 0
+} Gpt2Output;
 
 // Memory of `size` bytes for arguments, or null.
 void* gpt2_allocate(size_t size);
@@ -47,20 +72,21 @@ void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 // empty, then only token ids work. What was loaded before is gone. A hub's folder is quantized to 8
 // bits as it streams, a converted one is taken as it is. `options`: {"kv": "q8" | "f32"}. A load in
 // which a call fails is over, its memory given back: the same error answers until the next begins.
-// Result: {}.
+// No result.
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size);
-// Takes the next bytes of model.safetensors. Result: {}.
+// Takes the next bytes of model.safetensors. No result.
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
 // Ends the load. Result: what gpt2_info gives.
 const char* gpt2_load_end(Gpt2Engine* engine);
 
-// Whether this build computes right on this machine; where it does not, take one without relaxed
-// SIMD. See BestKernelsAreExact.
+// Whether the kernels of this build give exact results on this machine; where they do not, take a
+// build without relaxed SIMD. See BestKernelsAreExact.
 bool gpt2_is_exact(void);
 
-// Result: {"config": {...}, "parameters", "weightBytes", "memoryBytes", "threads", "kernels", ...}.
+// Result: {"config": {...}, "parameters", "weights", "kv", "weightBytes", "contextBytes",
+// "threads", "kernels", "hasTokenizer"}.
 const char* gpt2_info(Gpt2Engine* engine);
 
 // Measures how many of the engine's threads make a decode step fastest, and goes on with so many.
@@ -68,11 +94,11 @@ const char* gpt2_info(Gpt2Engine* engine);
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
 // Starts to split a text, which must stay where it is until the last step, into tokens. `options`:
-// {"allowSpecial"}. Result: {}. Takes 3 bytes of memory a byte of its longest word, and half a
+// {"allowSpecial"}. No result. Takes 3 bytes of memory a byte of its longest word, and half a
 // megabyte, at most; 5 bytes where the vocabulary has more than 65,536 tokens.
 const char* gpt2_tokenize(Gpt2Engine* engine, const char* text, size_t size, const char* options,
                           size_t options_size);
-// Goes on with it. Result: {"count", "isDone"}; the ids are at gpt2_token_ids.
+// Continues it. Result: {"count", "isDone"}; the ids are at gpt2_token_ids.
 const char* gpt2_tokenize_step(Gpt2Engine* engine);
 // The `count` ids of the last gpt2_tokenize_step, until the next call.
 const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
@@ -81,29 +107,34 @@ const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
 const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count);
 
 // Starts a generation. `options`: those of generate/options.h.
-// Result: {"promptTokens", "reusedTokens", "readTokens", "totalTokens", "isDone"}, and once that is
-// true {"finishReasons": ["length" | "eos" | "stop"] of each continuation, "droppedTokens",
-// "draftedTokens", "acceptedTokens"}.
+// Result: {"promptTokens", "reusedTokens"}.
 const char* gpt2_generate(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids,
                           const char* options, size_t options_size);
-// Goes on with it: reads some of the prompt, or writes. Result: {"tokens": [{"index" (of the
-// continuation), "id", "text", "logprob", "top"?: [{"id", "text", "logprob"}]}]} and from
-// "readTokens" on what gpt2_generate gives.
+// Continues it: prefills some of the prompt, or writes tokens. No result; see gpt2_output.
 const char* gpt2_step(Gpt2Engine* engine);
+// How the generation went that is done. Result: {"finishReasons": ["length" | "eos" | "stop"] of
+// each continuation, "droppedTokens", "draftedTokens", "acceptedTokens"}.
+const char* gpt2_summary(Gpt2Engine* engine);
 
 // Sets the generation under way aside, so that others can run meanwhile. Result: its number.
 const char* gpt2_suspend(Gpt2Engine* engine);
 // Makes generation `number` the one under way again; it then writes what it would have written.
-// Result: {}.
+// No result.
 const char* gpt2_resume(Gpt2Engine* engine, uint32_t number);
-// Forgets generation `number`, if it is set aside. Result: {}.
-const char* gpt2_discard(Gpt2Engine* engine, uint32_t number);
+// Gives up generation `number`, if it is set aside.
+void gpt2_discard(Gpt2Engine* engine, uint32_t number);
 
-// Starts to score a text. `options`: {"stride"}. Result: {"done", "total", "tokens": [{"id",
-// "text", "logprob"}]} with the first token, whose logprob is null.
+// Starts to score a text. `options`: {"stride"}. No result; gpt2_output has the first token, which
+// nothing gives a logprob to.
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
                        const char* options, size_t options_size);
-// Goes on with it, until "done" is "total". Result: the same with the tokens that it has scored.
+// Continues it: scores some tokens more. No result; see gpt2_output.
 const char* gpt2_score_step(Gpt2Engine* engine);
 
+// What the last gpt2_generate, gpt2_step, gpt2_score or gpt2_score_step that did what it should has
+// to say. Never null; what it holds is valid until the next of these.
+const Gpt2Output* gpt2_output(const Gpt2Engine* engine);
+
+#ifdef __cplusplus
 }  // extern "C"
+#endif

@@ -69,8 +69,7 @@ void Unload(Gpt2Engine& engine) {
   engine.reader.reset();
 }
 
-Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json,
-                JsonWriter& out) {
+Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json) {
   engine.encoding.reset();
   GPT2_TRY(NeedModel(engine));
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
@@ -79,7 +78,6 @@ Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view opti
   GPT2_TRY(NeedTokenizer(engine, ""));
   engine.encoding.emplace(*engine.tokenizer, text,
                           special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
-  out.Open('{').Close('}');
   return Done{};
 }
 

@@ -1,7 +1,7 @@
 // What an engine holds, and what the functions of api.h do with it.
 //
-// Each operation writes its result to `out`, or returns an error. One that runs out of memory
-// leaves by an exception of the standard library, which api.cc turns into a reply.
+// Each operation writes its result, where it has one, to `out`, or returns an error. One that runs
+// out of memory leaves by an exception of the standard library, which api.cc turns into a reply.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/api/output.h"
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
 #include "engine/format/json_writer.h"
@@ -42,6 +43,7 @@ struct Gpt2Engine {
   std::optional<gpt2::Scorer> scorer;
   std::optional<gpt2::Encoding> encoding;
   std::vector<std::int32_t> ids;  // that the last TokenizeStep gave
+  gpt2::Output output;            // of the session or the scorer
   std::string reply;
 };
 
@@ -54,26 +56,25 @@ struct PromptBytes {
 };
 
 Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
-                 std::string_view merges, std::string_view options, JsonWriter& out);
-Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes, JsonWriter& out);
-Status LoadEnd(Gpt2Engine& engine, JsonWriter& out);
+                 std::string_view merges, std::string_view options);
+Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes);
+Status LoadEnd(Gpt2Engine& engine);
 Status Info(const Gpt2Engine& engine, JsonWriter& out);
 Status Tune(Gpt2Engine& engine, JsonWriter& out);
 
 // `text` must stay until the last step.
-Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json,
-                JsonWriter& out);
+Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json);
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out);
 Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out);
 
 Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view options_json,
                 JsonWriter& out);
-Status Step(Gpt2Engine& engine, JsonWriter& out);
+Status Step(Gpt2Engine& engine);
+Status Summary(const Gpt2Engine& engine, JsonWriter& out);
 Status Suspend(Gpt2Engine& engine, JsonWriter& out);
-Status Resume(Gpt2Engine& engine, std::uint32_t number, JsonWriter& out);
-Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json,
-             JsonWriter& out);
-Status ScoreStep(Gpt2Engine& engine, JsonWriter& out);
+Status Resume(Gpt2Engine& engine, std::uint32_t number);
+Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
+Status ScoreStep(Gpt2Engine& engine);
 
 // Frees everything that has to do with a model.
 void Unload(Gpt2Engine& engine);

@@ -1,6 +1,7 @@
-// Generations and scorings, and their tokens as JSON.
+// Generations and scorings.
 #include <algorithm>
-#include <optional>
+#include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,46 +12,33 @@
 namespace gpt2 {
 namespace {
 
-// How far a generation is, and how it ended.
-void WriteState(const Session& session, JsonWriter& out) {
-  const PrefillProgress& prefill = session.prefill();
-  out.Member("readTokens", prefill.done).Member("totalTokens", prefill.total);
-  out.Member("isDone", session.is_done());
-  if (!session.is_done()) return;
-  out.Key("finishReasons").Open('[');
-  for (std::size_t i = 0; i < session.continuations(); ++i) {
-    out.Value(FinishReasonName(session.finish(i)));
-  }
-  out.Close(']').Member("droppedTokens", session.dropped_tokens());
-  out.Member("draftedTokens", session.drafted_tokens());
-  out.Member("acceptedTokens", session.accepted_tokens());
-}
-
-// "id", "text" and "logprob" of a token, none for the first of a scored text.
-void WriteToken(const Gpt2Engine& engine, std::int32_t id, std::optional<float> logprob,
-                JsonWriter& out) {
+// The bytes of a token; none where it has none, or there is no vocabulary.
+std::string_view TextOf(const Gpt2Engine& engine, std::int32_t id) {
   const bool has_text =
       engine.tokenizer && static_cast<std::size_t>(id) < engine.tokenizer->vocab_size();
-  out.Open('{').Member("id", id);
-  out.Member("text", has_text ? engine.tokenizer->TokenBytes(id) : std::string_view());
-  out.Key("logprob");
-  if (logprob) {
-    out.Value(double{*logprob});
-  } else {
-    out.Null();
-  }
-  out.Close('}');
+  return has_text ? engine.tokenizer->TokenBytes(id) : std::string_view();
 }
 
-void WriteGenerated(const Gpt2Engine& engine, const GeneratedToken& token, JsonWriter& out) {
-  out.Open('{').Member("index", token.continuation).Member("id", token.id);
-  out.Member("text", std::string_view(token.text)).Member("logprob", double{token.logprob});
-  if (!token.top.empty()) {
-    out.Key("top").Open('[');
-    for (const TokenLogprob& other : token.top) WriteToken(engine, other.id, other.logprob, out);
-    out.Close(']');
+void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) {
+  const PrefillProgress& prefill = engine.session->prefill();
+  engine.output.Begin(prefill.done, prefill.total, engine.session->is_done());
+  for (const GeneratedToken& token : tokens) {
+    engine.output.Add(token.continuation, token.id, token.logprob, token.text, token.top.size());
+    for (const TokenLogprob& other : token.top) {
+      engine.output.Add(token.continuation, other.id, other.logprob, TextOf(engine, other.id));
+    }
   }
-  out.Close('}');
+}
+
+// The tokens whose `logprobs` are new.
+void WriteScored(Gpt2Engine& engine, std::span<const float> logprobs) {
+  const Scorer& scorer = *engine.scorer;
+  engine.output.Begin(scorer.done(), scorer.ids().size(), scorer.is_done());
+  const std::size_t first = scorer.done() - logprobs.size();
+  for (std::size_t i = 0; i < logprobs.size(); ++i) {
+    const std::int32_t id = scorer.ids()[first + i];
+    engine.output.Add(/*index=*/0, id, logprobs[i], TextOf(engine, id));
+  }
 }
 
 Result<std::size_t> ReadStride(const Json& options, std::size_t capacity) {
@@ -61,20 +49,6 @@ Result<std::size_t> ReadStride(const Json& options, std::size_t capacity) {
   if (stride) return static_cast<std::size_t>(*stride);
   return Misuse("stride is " + Shown(*given) + ", expected a whole number from 1 to " +
                 std::to_string(capacity - 1));
-}
-
-// How far a scoring is, and the tokens whose `logprobs` are new; at its beginning the first token,
-// which has none.
-void WriteScored(const Gpt2Engine& engine, std::span<const float> logprobs, JsonWriter& out) {
-  const Scorer& scorer = *engine.scorer;
-  const std::span<const std::int32_t> ids = scorer.ids();
-  out.Open('{').Member("done", scorer.done()).Member("total", ids.size());
-  out.Key("tokens").Open('[');
-  if (scorer.done() == 1 && logprobs.empty()) WriteToken(engine, ids[0], {}, out);
-  for (std::size_t i = 0; i < logprobs.size(); ++i) {
-    WriteToken(engine, ids[scorer.done() - logprobs.size() + i], logprobs[i], out);
-  }
-  out.Close(']').Close('}');
 }
 
 }  // namespace
@@ -91,24 +65,32 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
   GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, tokens, options));
   out.Open('{').Member("promptTokens", tokens.size());
-  out.Member("reusedTokens", engine.session->reused_tokens());
-  WriteState(*engine.session, out);
-  out.Close('}');
+  out.Member("reusedTokens", engine.session->reused_tokens()).Close('}');
+  WriteGenerated(engine, {});
   return Done{};
 }
 
-Status Step(Gpt2Engine& engine, JsonWriter& out) {
+Status Step(Gpt2Engine& engine) {
   if (!engine.session || engine.session->is_done()) return Misuse("no generation is under way");
   const auto tokens = engine.session->Step();
   if (!tokens.ok()) {
     engine.session.reset();
     return tokens.error();
   }
-  out.Open('{').Key("tokens").Open('[');
-  for (const GeneratedToken& token : tokens.value()) WriteGenerated(engine, token, out);
-  out.Close(']');
-  WriteState(*engine.session, out);
-  out.Close('}');
+  WriteGenerated(engine, tokens.value());
+  return Done{};
+}
+
+Status Summary(const Gpt2Engine& engine, JsonWriter& out) {
+  if (!engine.session || !engine.session->is_done()) return Misuse("no generation is done");
+  const Session& session = *engine.session;
+  out.Open('{').Key("finishReasons").Open('[');
+  for (std::size_t i = 0; i < session.continuations(); ++i) {
+    out.Value(FinishReasonName(session.finish(i)));
+  }
+  out.Close(']').Member("droppedTokens", session.dropped_tokens());
+  out.Member("draftedTokens", session.drafted_tokens());
+  out.Member("acceptedTokens", session.accepted_tokens()).Close('}');
   return Done{};
 }
 
@@ -122,7 +104,7 @@ Status Suspend(Gpt2Engine& engine, JsonWriter& out) {
   return Done{};
 }
 
-Status Resume(Gpt2Engine& engine, std::uint32_t number, JsonWriter& out) {
+Status Resume(Gpt2Engine& engine, std::uint32_t number) {
   const auto found = engine.suspended.find(number);
   if (found == engine.suspended.end()) {
     return Misuse("no generation " + std::to_string(number) + " is set aside");
@@ -134,12 +116,10 @@ Status Resume(Gpt2Engine& engine, std::uint32_t number, JsonWriter& out) {
     engine.session.reset();
     return resumed.error();
   }
-  out.Open('{').Close('}');
   return Done{};
 }
 
-Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json,
-             JsonWriter& out) {
+Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json) {
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
@@ -150,18 +130,20 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
     return Done{};
   }));
   GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride));
-  WriteScored(engine, {}, out);
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  // Nothing stands before the first token that could say how likely it is.
+  WriteScored(engine, std::span(&kNone, engine.scorer->done()));
   return Done{};
 }
 
-Status ScoreStep(Gpt2Engine& engine, JsonWriter& out) {
+Status ScoreStep(Gpt2Engine& engine) {
   if (!engine.scorer || engine.scorer->is_done()) return Misuse("no scoring is under way");
   const auto logprobs = engine.scorer->Step();
   if (!logprobs.ok()) {
     engine.scorer.reset();
     return logprobs.error();
   }
-  WriteScored(engine, logprobs.value(), out);
+  WriteScored(engine, logprobs.value());
   return Done{};
 }
 

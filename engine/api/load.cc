@@ -32,7 +32,7 @@ Status NeedLoad(const Gpt2Engine& engine) {
 }  // namespace
 
 Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
-                 std::string_view merges, std::string_view options, JsonWriter& out) {
+                 std::string_view merges, std::string_view options) {
   Unload(engine);
   engine.load_error.reset();
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
@@ -43,14 +43,21 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
   const bool is_hub = config.weights == StoredWeights::kHub;
   engine.reader.emplace(config, is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
-  out.Open('{').Close('}');
   return Done{};
 }
 
-Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes, JsonWriter& out) {
+Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
   GPT2_TRY(NeedLoad(engine));
-  GPT2_TRY(engine.reader->Feed(bytes));
-  out.Open('{').Close('}');
+  return engine.reader->Feed(bytes);
+}
+
+Status LoadEnd(Gpt2Engine& engine) {
+  GPT2_TRY(NeedLoad(engine));
+  GPT2_ASSIGN(engine.weights, engine.reader->Finish());
+  engine.reader.reset();
+  if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
+  GPT2_ASSIGN(engine.context,
+              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
   return Done{};
 }
 
@@ -76,16 +83,6 @@ Status Info(const Gpt2Engine& engine, JsonWriter& out) {
   out.Member("kernels", std::string_view(BestKernels().name));
   out.Member("hasTokenizer", engine.tokenizer.has_value()).Close('}');
   return Done{};
-}
-
-Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
-  GPT2_TRY(NeedLoad(engine));
-  GPT2_ASSIGN(engine.weights, engine.reader->Finish());
-  engine.reader.reset();
-  if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
-  GPT2_ASSIGN(engine.context,
-              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
-  return Info(engine, out);
 }
 
 Status Tune(Gpt2Engine& engine, JsonWriter& out) {

@@ -39,17 +39,6 @@ std::size_t ValidPrefix(std::string_view text, std::size_t length) {
   return valid;
 }
 
-std::string ReplaceInvalid(std::string_view text) {
-  std::string valid;
-  while (!text.empty()) {
-    const Utf8Character character = ReadUtf8(text);
-    valid += character.code_point == kInvalidCodePoint ? kReplacementCharacter
-                                                       : text.substr(0, character.size);
-    text.remove_prefix(character.size);
-  }
-  return valid;
-}
-
 }  // namespace
 
 Utf8Character ReadUtf8(std::string_view text) {
@@ -74,16 +63,37 @@ std::size_t IncompleteUtf8Tail(std::string_view text) {
   return 0;
 }
 
+void AppendUtf8(std::string_view text, std::string& out) {
+  while (!text.empty()) {
+    const Utf8Character character = ReadUtf8(text);
+    out += character.code_point == kInvalidCodePoint ? kReplacementCharacter
+                                                     : text.substr(0, character.size);
+    text.remove_prefix(character.size);
+  }
+}
+
+// One for each character, and another for those of four bytes, which are pairs of surrogates.
+std::size_t Utf16Length(std::string_view text) {
+  std::size_t length = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    length += (IsContinuation(byte) ? 0u : 1u) + (byte >= 0xf0 ? 1u : 0u);
+  }
+  return length;
+}
+
 std::string Utf8Stream::Push(std::string_view bytes) {
   pending_ += bytes;
   const std::size_t whole = pending_.size() - IncompleteUtf8Tail(pending_);
-  std::string text = ReplaceInvalid(std::string_view(pending_).substr(0, whole));
+  std::string text;
+  AppendUtf8(std::string_view(pending_).substr(0, whole), text);
   pending_.erase(0, whole);
   return text;
 }
 
 std::string Utf8Stream::Flush() {
-  std::string text = ReplaceInvalid(pending_);
+  std::string text;
+  AppendUtf8(pending_, text);
   pending_.clear();
   return text;
 }

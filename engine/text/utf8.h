@@ -23,6 +23,12 @@ Utf8Character ReadUtf8(std::string_view text);
 // 0 to 3.
 std::size_t IncompleteUtf8Tail(std::string_view text);
 
+// Appends `text` to `out`; bytes that belong to no character become U+FFFD, one each.
+void AppendUtf8(std::string_view text, std::string& out);
+
+// UTF-16 code units, JavaScript's measure, that `text`, valid UTF-8, takes.
+std::size_t Utf16Length(std::string_view text);
+
 // Turns bytes that arrive in any pieces into valid UTF-8, holding back a character that is cut in
 // two. Bytes that belong to no character come out as U+FFFD.
 class Utf8Stream {

@@ -6,7 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/api/output.h"
+#include "tests/support/api_output.h"
 #include "tests/support/test_model.h"
+
+// In c_caller.c, which is compiled natively.
+extern "C" int TokensOfAStepWithoutModel(void);
 
 namespace gpt2::testing {
 namespace {
@@ -18,11 +23,10 @@ class ApiTest : public ::testing::Test {
   ~ApiTest() override { gpt2_destroy(engine); }
 
   Json LoadBegin(const std::string& config) {
-    return Json::parse(
-        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2));
+    return ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2));
   }
   Json Feed(const std::string& bytes) {
-    return Json::parse(
+    return ReplyJson(
         gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
   }
   void Load(const std::string& name) {
@@ -38,6 +42,8 @@ class ApiTest : public ::testing::Test {
     return Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
                                      /*is_ids=*/true, options.data(), options.size()));
   }
+  Json Step() { return OutputReply(engine, gpt2_step(engine)); }
+  Json ScoreStep() { return OutputReply(engine, gpt2_score_step(engine)); }
   std::string ErrorOf(const Json& reply) {
     return reply.contains("error") ? reply["error"]["message"].get<std::string>() : "";
   }
@@ -54,14 +60,15 @@ TEST_F(ApiTest, GeneratesTheReferencesGreedyTokens) {
   ASSERT_TRUE(begun.contains("result")) << begun;
   EXPECT_EQ(begun["result"]["promptTokens"], golden.greedy_prompt.size());
   std::vector<std::int32_t> ids;
-  std::string finish = "none";
-  while (finish == "none") {
-    const Json step = Json::parse(gpt2_step(engine))["result"];
+  EXPECT_NE(ErrorOf(Json::parse(gpt2_summary(engine))), "");  // it is not done
+  for (Json step = OutputJson(engine); !step["isDone"];) {
+    step = Step()["result"];
     for (const Json& token : step["tokens"]) ids.push_back(token["id"]);
-    if (step["isDone"]) finish = step["finishReasons"][0];
   }
   EXPECT_EQ(ids, golden.greedy_ids);
-  EXPECT_EQ(finish, "length");
+  const Json summary = Json::parse(gpt2_summary(engine))["result"];
+  EXPECT_EQ(summary["finishReasons"], Json({"length"}));
+  EXPECT_EQ(summary["droppedTokens"], 0);
 }
 
 TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
@@ -86,12 +93,12 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
 }
 
 TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_step(engine))), "");
+  EXPECT_NE(ErrorOf(Step()), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_suspend(engine))), "");
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, 1))), "");
+  EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, 1))), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_info(engine))), "");
   EXPECT_NE(ErrorOf(Json::parse(gpt2_load_end(engine))), "");
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_score_step(engine))), "");
+  EXPECT_NE(ErrorOf(ScoreStep()), "");
   EXPECT_NE(ErrorOf(Feed("abc")), "");
   EXPECT_NE(ErrorOf(Generate({{"prompt", {1}}})), "");
   Load("tied");
@@ -107,7 +114,7 @@ TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
   const auto write = [&] {
     std::vector<std::int32_t> ids;
     for (Json step = {{"isDone", false}}; !step["isDone"];) {
-      step = Json::parse(gpt2_step(engine))["result"];
+      step = Step()["result"];
       for (const Json& token : step["tokens"]) ids.push_back(token["id"]);
     }
     return ids;
@@ -118,22 +125,22 @@ TEST_F(ApiTest, GenerationsThatAreSetAsideGoOnWhereTheyWere) {
 
   ASSERT_TRUE(Generate(request).contains("result"));
   const std::uint32_t first = Json::parse(gpt2_suspend(engine))["result"];
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_step(engine))), "");
+  EXPECT_NE(ErrorOf(Step()), "");
   ASSERT_TRUE(Generate(request).contains("result"));
   const std::uint32_t second = Json::parse(gpt2_suspend(engine))["result"];
   ASSERT_NE(first, second);
   gpt2_discard(engine, second);
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, second))).find("generation 2"),
+  EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, second))).find("generation 2"),
             std::string::npos);
-  ASSERT_TRUE(Json::parse(gpt2_resume(engine, first)).contains("result"));
+  ASSERT_TRUE(ReplyJson(gpt2_resume(engine, first)).contains("result"));
   EXPECT_EQ(write(), expected);
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, first))), "");  // only once
+  EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, first))), "");  // only once
 
   // Another model's generations are no longer there.
   ASSERT_TRUE(Generate(request).contains("result"));
   const std::uint32_t third = Json::parse(gpt2_suspend(engine))["result"];
   Load("tied");
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_resume(engine, third))), "");
+  EXPECT_NE(ErrorOf(ReplyJson(gpt2_resume(engine, third))), "");
 }
 
 TEST_F(ApiTest, CountsTheThreadsThatRun) {
@@ -232,20 +239,18 @@ TEST_F(ApiTest, AnyJsonIsAnAnswer) {
     const std::size_t size = text.size();
     gpt2_load_begin(engine, data, size, "", 0, "", 0, "{}", 2);
     gpt2_load_begin(engine, config.data(), config.size(), data, size, data, size, "{}", 2);
-    const Json begun = Json::parse(
-        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, data, size));
+    const Json begun =
+        ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, data, size));
     EXPECT_EQ(begun.contains("result"), text == "{}") << text.substr(0, 80);
   }
   Load("tied");
   for (const std::string& text : AnyJson()) {
     const std::int32_t id = 1;
     const auto options = [&](auto call) {
-      return std::string(call(engine, &id, sizeof id, true, text.data(), text.size()));
+      return ReplyJson(call(engine, &id, sizeof id, true, text.data(), text.size()));
     };
-    for (const std::string& answer :
-         {std::string(gpt2_tokenize(engine, "a", 1, text.data(), text.size())),
-          options(gpt2_generate), options(gpt2_score)}) {
-      const Json reply = Json::parse(answer);
+    for (const Json& reply : {ReplyJson(gpt2_tokenize(engine, "a", 1, text.data(), text.size())),
+                              options(gpt2_generate), options(gpt2_score)}) {
       EXPECT_TRUE(reply.contains("error") || reply.contains("result"));
       if (!reply.contains("error")) continue;
       EXPECT_NE(reply["error"]["code"], "corrupt") << reply;
@@ -257,8 +262,8 @@ TEST_F(ApiTest, AnyJsonIsAnAnswer) {
 TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
   const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
   const auto error_with = [&](const std::string& options) {
-    return ErrorOf(Json::parse(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
-                                               options.data(), options.size())));
+    return ErrorOf(ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
+                                             options.data(), options.size())));
   };
   EXPECT_EQ(error_with(R"({"kv": "f32"})"), "");
   EXPECT_EQ(error_with(R"({"kv": null})"), "");
@@ -272,11 +277,11 @@ TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
 TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {
   Load("tied");
   const auto tokenize = [&](const std::string& options) {
-    return ErrorOf(Json::parse(gpt2_tokenize(engine, "a", 1, options.data(), options.size())));
+    return ErrorOf(ReplyJson(gpt2_tokenize(engine, "a", 1, options.data(), options.size())));
   };
   const auto score = [&](const std::string& options) {
     const std::int32_t ids[] = {1, 2};
-    return ErrorOf(Json::parse(
+    return ErrorOf(ReplyJson(
         gpt2_score(engine, ids, sizeof ids, /*is_ids=*/true, options.data(), options.size())));
   };
   EXPECT_NE(tokenize(R"({"special": true})").find("no option \"special\"; there are allowSpecial"),
@@ -304,13 +309,13 @@ TEST_F(ApiTest, ScoresAText) {
   Load("tied");
   std::vector<std::int32_t> ids(100);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
-  Json score = Json::parse(
-      gpt2_score(engine, ids.data(), ids.size() * sizeof ids[0], /*is_ids=*/true, "", 0))["result"];
+  Json score = OutputReply(engine, gpt2_score(engine, ids.data(), ids.size() * sizeof ids[0],
+                                              /*is_ids=*/true, "", 0))["result"];
   Json tokens = score["tokens"];
   ASSERT_EQ(tokens.size(), 1u);
   EXPECT_TRUE(tokens[0]["logprob"].is_null());
   while (score["done"] != score["total"]) {
-    score = Json::parse(gpt2_score_step(engine))["result"];
+    score = ScoreStep()["result"];
     EXPECT_LE(score["tokens"].size(), 16u);
     for (const Json& token : score["tokens"]) {
       EXPECT_EQ(token["id"], tokens.size());
@@ -320,8 +325,40 @@ TEST_F(ApiTest, ScoresAText) {
     EXPECT_EQ(score["done"], tokens.size());
   }
   EXPECT_EQ(tokens.size(), 100u);
-  EXPECT_NE(ErrorOf(Json::parse(gpt2_score_step(engine))), "");
+  EXPECT_NE(ErrorOf(ScoreStep()), "");
 }
+
+// Text in one piece, cut by JavaScript's measure: 1 for two and three bytes, 2 for four.
+TEST(Output, HandsOutTheTextOfTokensAndTheirAlternatives) {
+  Output output;
+  output.Begin(/*done=*/2, /*total=*/5, /*is_done=*/false);
+  output.Add(1, 7, -0.5f, "\xe2\x82\xac\xf0\x9f\x98\x80", /*top_count=*/2);
+  output.Add(1, 8, -1.0f, "\xc3\xa9");
+  output.Add(1, 9, -2.0f, "\xe2\x82");  // cut in two: what no text has is replaced
+  output.Add(0, 3, -3.0f, "");
+  const Gpt2Output& view = output.view();
+  EXPECT_EQ(std::string(view.text, view.text_size),
+            "\xe2\x82\xac\xf0\x9f\x98\x80\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
+  ASSERT_EQ(view.token_count, 4u);
+  EXPECT_EQ(view.tokens[0].text_length, 3u);
+  EXPECT_EQ(view.tokens[0].top_count, 2u);
+  EXPECT_EQ(view.tokens[1].text_length, 1u);
+  EXPECT_EQ(view.tokens[2].text_length, 2u);
+  EXPECT_EQ(view.tokens[3].text_length, 0u);
+  EXPECT_EQ(view.done, 2u);
+  EXPECT_EQ(view.total, 5u);
+  EXPECT_EQ(view.is_done, 0u);
+  output.Begin(5, 5, /*is_done=*/true);
+  EXPECT_EQ(view.token_count, 0u);
+  EXPECT_EQ(view.text_size, 0u);
+  EXPECT_EQ(view.is_done, 1u);
+}
+
+#ifndef __EMSCRIPTEN__
+TEST(Api, IsThereForC) {
+  EXPECT_EQ(TokensOfAStepWithoutModel(), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace gpt2::testing

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/api/api.h"
+#include "tests/support/api_output.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -119,6 +120,7 @@ class Caller {
                       kScoreOptions.data(), kScoreOptions.size());
   }
   const char* ScoreStep() { return gpt2_score_step(engine_); }
+  const char* Summary() { return gpt2_summary(engine_); }
 
  private:
   static inline const std::string kText = "abcabxabc~!ab" + std::string(300, 'a') + "abc";
@@ -144,10 +146,11 @@ std::vector<std::string> Replies(Gpt2Engine* engine, const std::vector<Call>& ca
   Caller caller(engine);
   std::vector<std::string> replies;
   for (const Call call : calls) {
-    Json reply = Json::parse((caller.*call)());
+    Json reply = ReplyJson((caller.*call)());
+    if (reply.contains("result")) reply["output"] = OutputJson(engine);
     // These depend on what the cache holds of earlier calls.
-    for (const char* name : {"reusedTokens", "readTokens"}) {
-      if (reply.contains("result") && reply["result"].is_object()) reply["result"].erase(name);
+    for (const auto& [part, name] : {std::pair("result", "reusedTokens"), {"output", "done"}}) {
+      if (reply.contains(part) && reply[part].is_object()) reply[part].erase(name);
     }
     replies.push_back(reply.dump());
   }
@@ -175,6 +178,11 @@ const Case kCases[] = {
     {"step", {&Caller::Generate, &Caller::Step}},
     {"fourth step",
      {&Caller::Generate, &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step}},
+    {"summary", {&Caller::Generate, &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
+                 &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
+                 &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
+                 &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
+                 &Caller::Summary}},
     {"score", {&Caller::Score}},
     {"score_step", {&Caller::Score, &Caller::ScoreStep}},
 };
@@ -203,7 +211,7 @@ void FailEach(const Case& param, bool all_others) {
     const char* pointer = (caller.*param.calls.back())();
     const bool has_failed = g_left <= 0 && (all_others ? g_left == 0 : g_left == -1);
     g_left = -1;
-    const std::string reply = pointer;
+    const std::string reply = ReplyJson(pointer).dump();
     if (IsOutOfMemory(reply)) {
       ++failures;
     } else {

@@ -52,7 +52,7 @@ const states: Record<string, (page: Page) => Promise<void>> = {
   },
   "a notice is shown": async (page) => {
     // As on a host without the headers, where the service worker did not help.
-    await page.addInitScript(() => sessionStorage.setItem("gpt2-isolation-tried", "1"));
+    await page.addInitScript(() => sessionStorage.setItem("gpt2-wasm:isolation-tried", "1"));
     await page.route("./", async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, headers: { "content-type": "text/html" } });

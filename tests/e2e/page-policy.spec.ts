@@ -33,7 +33,7 @@ test("says what the browser and the host give it, and what to add", async ({ pag
   // On a host that sends no headers, and where no service worker may help.
   await page.addInitScript(() => {
     Object.defineProperty(globalThis, "crossOriginIsolated", { value: false });
-    sessionStorage.setItem("gpt2-isolation-tried", "1");
+    sessionStorage.setItem("gpt2-wasm:isolation-tried", "1");
   });
   await page.reload();
   await page.getByText("What this browser and this host give the page").click();

@@ -16,6 +16,7 @@
 #include "engine/api/api.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/session.h"
+#include "tests/support/api_output.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
@@ -124,18 +125,18 @@ TEST(NotFinite, IsACorruptModelInTheApiAndTheEngineGoesOn) {
     ASSERT_TRUE(Json::parse(gpt2_load_end(engine)).contains("result"));
   };
   const auto start = [&](auto call) {
-    return Json::parse(call(engine, kIds.data(), kIds.size() * sizeof kIds[0], true, "", 0));
+    return ReplyJson(call(engine, kIds.data(), kIds.size() * sizeof kIds[0], true, "", 0));
   };
   load(WithTensor(good, "h.1.mlp.c_fc.weight", 3e38f));
   ASSERT_TRUE(start(gpt2_generate).contains("result"));
-  const Json step = Json::parse(gpt2_step(engine));
+  const Json step = ReplyJson(gpt2_step(engine));
   EXPECT_EQ(step["error"]["code"], "corrupt") << step;
-  EXPECT_EQ(Json::parse(gpt2_step(engine))["error"]["code"], "invalid-argument");
+  EXPECT_EQ(ReplyJson(gpt2_step(engine))["error"]["code"], "invalid-argument");
   ASSERT_TRUE(start(gpt2_score).contains("result"));
-  EXPECT_EQ(Json::parse(gpt2_score_step(engine))["error"]["code"], "corrupt");
+  EXPECT_EQ(ReplyJson(gpt2_score_step(engine))["error"]["code"], "corrupt");
   load(good);
   ASSERT_TRUE(start(gpt2_generate).contains("result"));
-  EXPECT_TRUE(Json::parse(gpt2_step(engine)).contains("result"));
+  EXPECT_TRUE(ReplyJson(gpt2_step(engine)).contains("result"));
   gpt2_destroy(engine);
 }
 

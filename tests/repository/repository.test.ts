@@ -1,16 +1,8 @@
-// Facts that stand in two places, compared; and what the code must not contain.
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+// What documents, builds and fuzz targets name is there; and what the code must not contain.
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { numberOptions } from "../../web/page/option-list.js";
-
-const root = resolve(import.meta.dirname, "../..");
-const read = (path: string) => readFileSync(join(root, path), "utf8");
-const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
-  .trim()
-  .split("\n")
-  .filter((file) => existsSync(join(root, file)));
+import { files, read, root } from "./files.js";
 
 describe("the documents", () => {
   const documents = files.filter((file) => file.endsWith(".md") && !file.startsWith("tests/data"));
@@ -75,31 +67,6 @@ describe("the fuzz targets", () => {
     expect(targets).toEqual(expect.arrayContaining([...new Set(owners)]));
     expect(corpus.reduce((bytes, file) => bytes + statSync(join(root, file)).size, 0)).toBeLessThan(200_000);
   });
-});
-
-describe("numbers that stand in two languages", () => {
-  it("are the same", () => {
-    const inEngine = /kMostContinuations = (\d+)/.exec(read("engine/generate/options.h"))?.[1];
-    const inWorker = /mostContinuations = (\d+)/.exec(read("web/src/worker/memory-plan.ts"))?.[1];
-    expect(inEngine).toMatch(/^\d+$/); // both found, not both missing
-    expect(inWorker).toBe(inEngine);
-  });
-
-  it.each(numberOptions.map((option) => [option.name, option] as const))(
-    "%s on the page takes nothing that the engine refuses",
-    (name, { min, max, isWhole }) => {
-      const source = read("engine/generate/options.cc");
-      const constants = [...source.matchAll(/constexpr double (k\w+) = (1 << )?(\d+);/g)].map(
-        ([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const,
-      );
-      const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
-      const numberOf = (text = "") => new Map(constants).get(text) ?? Number(text);
-      expect(row, name).not.toBeNull();
-      expect(isWhole).toBe(row?.[1] === "true");
-      expect(min).toBeGreaterThanOrEqual(numberOf(row?.[2]));
-      expect(max).toBeLessThanOrEqual(numberOf(row?.[3]));
-    },
-  );
 });
 
 describe("the engine", () => {

@@ -4,8 +4,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
 import { Engine, type EngineFactory } from "../../web/src/worker/engine.js";
-import type { Token } from "../../web/src/shared/types.js";
+import { estimateMemory } from "../../web/src/worker/memory-plan.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
@@ -44,7 +45,7 @@ function write(engine: Engine, prompt: string): number[] {
   const ids: number[] = [];
   engine.start("_gpt2_generate", prompt, { seed: 5, maxNewTokens: 12 });
   for (;;) {
-    const step = engine.call("_gpt2_step") as { tokens: Token[]; isDone: boolean };
+    const step = engine.step("_gpt2_step");
     ids.push(...step.tokens.map((token) => token.id));
     if (step.isDone) return ids;
   }
@@ -78,6 +79,24 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     expect(engine.tokenize("aaaaa", {})).toEqual([128, 97]);
   });
 
+  it.each(["q8", "f32"] as const)("takes as much as was estimated, or a little less: kv %s", async (kv) => {
+    const demo = resolve(root, "web/models/demo");
+    const read = (file: string) => readFileSync(resolve(demo, file));
+    const engine = await Engine.create(factory, code, small(256 * megabyte), 1);
+    const text = (file: string) => read(file).toString();
+    engine.loadBegin(text("config.json"), text("vocab.json"), text("merges.txt"), { kv });
+    const index = parseWeightsIndex(text("weights.json"));
+    for (const { path } of index.pieces) engine.loadWeights(read(path));
+    const info = engine.call("_gpt2_load_end") as { weightBytes: number; contextBytes: number };
+    const estimate = estimateMemory(JSON.parse(text("config.json")), index.size, kv);
+    const expectCloseBelow = (bytes: number, estimated: number) => {
+      expect(bytes).toBeLessThanOrEqual(estimated);
+      expect(bytes).toBeGreaterThan(estimated * 0.75);
+    };
+    expectCloseBelow(info.weightBytes, estimate.weights);
+    expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
+  });
+
   it("tokenizes 3 MB in 4 times that and a megabyte", async () => {
     const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model
     for (const word of ["a", "ab ", "aaa bbbb"]) {
@@ -98,10 +117,11 @@ describe.skipIf(!existsSync(script))("the engine", () => {
   it("hands out the scores of 300,000 tokens as they come", async () => {
     const engine = await start(small(8 * megabyte));
     const ids = Array.from({ length: 300_000 }, (_, i) => 33 + (i % 90));
-    let step = engine.start("_gpt2_score", ids, { stride: 47 }) as { done: number; tokens: unknown[] };
+    engine.start("_gpt2_score", ids, { stride: 47 });
+    let step = engine.output();
     const before = engine.memoryBytes;
     for (let done = step.tokens.length, i = 0; i < 500; ++i) {
-      step = engine.call("_gpt2_score_step") as typeof step;
+      step = engine.step("_gpt2_score_step");
       done += step.tokens.length;
       expect(step.tokens.length).toBeLessThanOrEqual(16);
       expect(step.done).toBe(done);

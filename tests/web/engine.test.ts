@@ -94,7 +94,7 @@ describe("Engine", () => {
       _gpt2_step: () => module.reply({ error: { code: "corrupt", message: "tensor h.0" } }),
     };
     const engine = await Engine.create(module.factory, code, module.memory, 1);
-    expect(() => engine.call("_gpt2_step")).toThrow(
+    expect(() => engine.step("_gpt2_step")).toThrow(
       expect.objectContaining({ code: "corrupt", message: "tensor h.0" }),
     );
     expect(engine.call("_gpt2_info")).toEqual({}); // and can be asked again
@@ -106,13 +106,12 @@ describe("Engine", () => {
       (name: string, answer: number) =>
       (...args: number[]) => (seen.push([name, args]), answer);
     const module = new FakeModule();
-    const empty = module.reply({ result: {} });
     module.replies = {
       _gpt2_is_exact: record("exact", 1),
       _gpt2_started_threads: record("started", 2),
       _gpt2_drop_unstarted_threads: record("drop", 0),
-      _gpt2_resume: record("resume", empty),
-      _gpt2_discard: record("discard", empty),
+      _gpt2_resume: record("resume", 0),
+      _gpt2_discard: record("discard", 0),
       _gpt2_destroy: record("destroy", 0),
     };
     const engine = await Engine.create(module.factory, code, module.memory, 1);
@@ -144,6 +143,50 @@ describe("Engine", () => {
     expect(() => engine.loadWeights(new Uint8Array(5))).toThrow(
       expect.objectContaining({ code: "out-of-memory", message: "no memory for 5 bytes" }),
     );
+  });
+
+  /** Puts words, floats where they are no whole numbers, at `pointer`. */
+  function putWords(memory: WebAssembly.Memory, pointer: number, words: number[]): void {
+    const view = new DataView(memory.buffer);
+    words.forEach((word, i) => {
+      if (Number.isInteger(word)) view.setUint32(pointer + 4 * i, word, true);
+      else view.setFloat32(pointer + 4 * i, word, true);
+    });
+  }
+
+  it("reads what a step has to say", async () => {
+    const text = new TextEncoder().encode("\u{feff}€😀é");
+    const { engine, module } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
+    putWords(module.memory, 256, [512, 4, 768, text.length, 5, 6, 1]);
+    putWords(module.memory, 512, [
+      ...[2, 7, -0.5, 3, 2], // index, id, logprob, UTF-16 units of text, alternatives
+      ...[2, 8, -1.5, 1, 0],
+      ...[2, 9, NaN, 0, 0],
+      ...[0, 50256, -2.5, 1, 0],
+    ]);
+    new Uint8Array(module.memory.buffer, 768).set(text);
+    const expected = {
+      tokens: [
+        {
+          index: 2,
+          id: 7,
+          text: "\u{feff}€\ud83d",
+          logprob: -0.5,
+          top: [
+            { id: 8, text: "\ude00", logprob: -1.5 },
+            { id: 9, text: "", logprob: NaN },
+          ],
+        },
+        { index: 0, id: 50256, text: "é", logprob: -2.5 },
+      ],
+      done: 5,
+      total: 6,
+      isDone: true,
+    };
+    expect(engine.step("_gpt2_step")).toEqual(expected);
+    expect(engine.output()).toEqual(expected);
+    putWords(module.memory, 256, [0, 0, 0, 0, 1, 6, 0]);
+    expect(engine.output()).toEqual({ tokens: [], done: 1, total: 6, isDone: false });
   });
 
   it("copies bytes in and frees them, whatever comes of them", async () => {
@@ -180,7 +223,7 @@ describe("Engine", () => {
 describe("an engine that trapped", () => {
   it("is never called again", async () => {
     const { engine, module } = await create({ _gpt2_step: trap });
-    expect(() => engine.call("_gpt2_step")).toThrow(
+    expect(() => engine.step("_gpt2_step")).toThrow(
       expect.objectContaining({ code: "worker-died", message: "the engine failed (unreachable)" }),
     );
     const calls = module.calls.length;
@@ -209,8 +252,8 @@ describe("an engine that trapped", () => {
         throw new WebAssembly.RuntimeError("Aborted(OOM)");
       },
     });
-    expect(() => engine.call("_gpt2_step")).toThrow(expect.objectContaining({ code: "out-of-memory" }));
-    expect(() => engine.call("_gpt2_step")).toThrow(expect.objectContaining({ code: "worker-died" }));
+    expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining({ code: "out-of-memory" }));
+    expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining({ code: "worker-died" }));
   });
 });
 
@@ -219,5 +262,5 @@ it("an engine that was destroyed says so, and is destroyed once", async () => {
   engine.destroy();
   engine.destroy();
   expect(module.calls.filter((name) => name === "_gpt2_destroy").length).toBe(1);
-  expect(() => engine.call("_gpt2_step")).toThrow(expect.objectContaining({ code: "disposed" }));
+  expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining({ code: "disposed" }));
 });

@@ -48,7 +48,7 @@ class Books {
           for (let i = 0; i < pairs.length; i += 2) {
             this.texts.push(new TextDecoder().decode(this.view(pairs[i], pairs[i + 1])));
           }
-          return this.reply({});
+          return 0;
         },
       ],
       [
@@ -57,7 +57,7 @@ class Books {
           this.weights.push(...this.view(pointer, size));
           return this.refusal
             ? this.reply(undefined, { code: this.refusal.code, message: this.refusal.message })
-            : this.reply({});
+            : 0;
         },
       ],
       [

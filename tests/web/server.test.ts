@@ -161,32 +161,30 @@ describe("generate", () => {
 
   it("tells how far the prompt is, until the first token", async () => {
     const engine = new FakeEngine();
+    const token = (id: number) => ({ index: 0, id, text: "", logprob: -1 });
     const steps = [
-      { readTokens: 2, totalTokens: 5, isDone: false, tokens: [] },
-      { readTokens: 5, totalTokens: 5, isDone: false, tokens: [{ id: 9 }] },
-      { readTokens: 1, totalTokens: 5, isDone: false, tokens: [] }, // reads its context again
-      {
-        readTokens: 5,
-        totalTokens: 5,
-        isDone: true,
-        tokens: [{ id: 8 }, { id: 7 }],
-        finishReasons: ["eos", "stop"],
-        droppedTokens: 3,
-        draftedTokens: 6,
-        acceptedTokens: 4,
-      },
+      { done: 2, total: 5, isDone: false, tokens: [] },
+      { done: 5, total: 5, isDone: false, tokens: [token(9)] },
+      { done: 1, total: 5, isDone: false, tokens: [] }, // prefills its context again
+      { done: 5, total: 5, isDone: true, tokens: [token(8), token(7)] },
     ];
-    engine.call = () => {
+    engine.step = () => {
       for (const until = performance.now() + 5; performance.now() < until;);
-      return steps.shift();
+      return steps.shift() ?? engine.output();
     };
+    engine.call = () => ({
+      finishReasons: ["eos", "stop"],
+      droppedTokens: 3,
+      draftedTokens: 6,
+      acceptedTokens: 4,
+    });
     const told: unknown[] = [];
     const summary = await generate(asEngine(engine), request, around(told));
     expect(told).toEqual([
       { prompt: { done: 2, total: 5 } },
-      { token: { id: 9 } },
-      { token: { id: 8 } },
-      { token: { id: 7 } },
+      { token: token(9) },
+      { token: token(8) },
+      { token: token(7) },
     ]);
     expect(summary).toMatchObject({
       finishReason: "eos",
@@ -214,7 +212,14 @@ describe("generate", () => {
       paused,
     );
     expect(timings.totalMs).toBeLessThan(200);
-    expect(engine.calls).toEqual(["_gpt2_generate", "_gpt2_step", "_gpt2_suspend", "resume", "_gpt2_step"]);
+    expect(engine.calls).toEqual([
+      "_gpt2_generate",
+      "_gpt2_step",
+      "_gpt2_suspend",
+      "resume",
+      "_gpt2_step",
+      "_gpt2_summary",
+    ]);
   });
 
   it("does not pause after its last token", async () => {

@@ -29,7 +29,8 @@ describe("parseWeightsIndex", () => {
     [ofPieces({ ...piece, sha256: `x${piece.sha256}` }), "piece 0 is not"],
     [ofPieces({ ...piece, sha256: `${piece.sha256}\n` }), "piece 0 is not"],
     [ofPieces(piece, { ...piece, path: "/" }), "piece 1 is not"],
-    [ofPieces(piece, piece), "8 bytes together, its size is 4"],
+    [ofPieces(piece, { ...piece, path: "b" }), "8 bytes together, its size is 4"],
+    [ofPieces({ ...piece, size: 0 }, piece, { ...piece, path: "b" }), 'lists "a" twice'],
   ])("refuses %s", (text, sentence) => {
     expect(() => parseWeightsIndex(text)).toThrow(
       expect.objectContaining({ code: "corrupt", message: expect.stringContaining(sentence) }),

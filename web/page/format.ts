@@ -1,10 +1,5 @@
 // Numbers as people read them.
 
-export function formatBytes(bytes: number): string {
-  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(0)} kB`;
-  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
-}
-
 export function formatCount(count: number): string {
   if (count >= 1e9) return `${(count / 1e9).toFixed(2)} billion`;
   return `${(count / 1e6).toFixed(count < 1e7 ? 1 : 0)} million`;

@@ -8,7 +8,8 @@ import {
 } from "../src/client/index.js";
 import { hide } from "./buttons.js";
 import { elements as ui } from "./elements.js";
-import { formatBytes, formatCount } from "./format.js";
+import { formatBytes } from "../src/shared/format-bytes.js";
+import { formatCount } from "./format.js";
 import { afterLoad, modelFetch, modelFolder, prepareHost } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
 

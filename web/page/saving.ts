@@ -1,7 +1,7 @@
 // "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk.
 import { onPress, setEnabled } from "./buttons.js";
 import { elements as ui } from "./elements.js";
-import { formatBytes } from "./format.js";
+import { formatBytes } from "../src/shared/format-bytes.js";
 import { isAbort, messageOf } from "./messages.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
 

@@ -1,5 +1,5 @@
 import type { LoadedEngine } from "../../../web/src/worker/load.js";
-import type { Engine } from "../../../web/src/worker/engine.js";
+import type { Engine, Output } from "../../../web/src/worker/engine.js";
 import type { Load } from "../../../web/src/worker/server.js";
 import { Gpt2Error } from "../../../web/src/shared/errors.js";
 
@@ -20,6 +20,7 @@ export class FakeEngine {
   /** How long a step takes. */
   stepMs = 0;
   private current: Generation | undefined;
+  private latest: Output = { tokens: [], done: 0, total: 0, isDone: true };
   private readonly aside = new Map<number, Generation>();
   private nextNumber = 1;
 
@@ -30,9 +31,15 @@ export class FakeEngine {
   start(name: string, prompt: unknown, options: { maxNewTokens?: number }): unknown {
     this.enter(name);
     this.requests.push({ prompt, options });
-    if (name === "_gpt2_score") return { done: 1, total: 2, tokens: [{ id: 7, text: "a", logprob: null }] };
-    this.current = { written: 0, most: options.maxNewTokens ?? 64, prompt };
-    return { ...this.state(this.current), promptTokens: 5, reusedTokens: 2 };
+    if (name === "_gpt2_score") {
+      const tokens = [{ index: 0, id: 7, text: "a", logprob: NaN }];
+      this.latest = { done: 1, total: 2, isDone: false, tokens };
+      return undefined;
+    }
+    const most = options.maxNewTokens ?? 64;
+    this.current = { written: 0, most, prompt };
+    this.latest = { tokens: [], done: 2, total: 5, isDone: most === 0 };
+    return { promptTokens: 5, reusedTokens: 2 };
   }
 
   tokenize(text: string): number[] {
@@ -45,25 +52,37 @@ export class FakeEngine {
     return `text of ${JSON.stringify(ids)}`;
   }
 
+  output(): Output {
+    return this.latest;
+  }
+
   call(name: string): unknown {
     this.enter(name);
-    if (name === "_gpt2_score_step")
-      return { done: 2, total: 2, tokens: [{ id: 8, text: "b", logprob: -1 }] };
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
-    if (name === "_gpt2_suspend") {
-      const number = this.nextNumber++;
-      this.aside.set(number, current);
-      this.current = undefined;
-      return number;
+    if (name === "_gpt2_summary")
+      return { finishReasons: ["length"], droppedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
+    const number = this.nextNumber++; // it is set aside
+    this.aside.set(number, current);
+    this.current = undefined;
+    return number;
+  }
+
+  step(name: string): Output {
+    this.enter(name);
+    if (name === "_gpt2_score_step") {
+      return { done: 2, total: 2, isDone: true, tokens: [{ index: 0, id: 8, text: "b", logprob: -1 }] };
     }
+    const current = this.current;
+    if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     this.steps += 1;
     for (const until = performance.now() + this.stepMs; performance.now() < until;);
     const trouble = this.trouble;
     this.trouble = undefined;
     if (trouble !== undefined) throw trouble as Error;
     const id = current.written++;
-    return { ...this.state(current), tokens: [{ index: 0, id, text: `${id} `, logprob: -1 }] };
+    const tokens = [{ index: 0, id, text: `${id} `, logprob: -1 }];
+    return { tokens, done: 5, total: 5, isDone: current.written === current.most };
   }
 
   resume(number: number): void {
@@ -84,12 +103,6 @@ export class FakeEngine {
   private enter(name: string): void {
     this.calls.push(name);
     if (this.isDestroyed) throw new Gpt2Error("disposed", "the engine was called after its end");
-  }
-
-  private state({ written, most }: Generation): object {
-    const isDone = written === most;
-    const end = { finishReasons: ["length"], droppedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
-    return { readTokens: 5, totalTokens: 5, isDone, ...(isDone ? end : {}) };
   }
 }
 

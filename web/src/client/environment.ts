@@ -1,6 +1,7 @@
 // What this page has of what the engine can use, and what would bring the rest. Known before anything is fetched.
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { oldBrowser, wasmForbidden } from "../shared/failures.js";
+import { formatBytes } from "../shared/format-bytes.js";
 import { whyNotIsolated } from "../shared/isolation.js";
 import type { ModelInfo } from "../shared/types.js";
 
@@ -51,8 +52,6 @@ export interface Facts {
 
 const has = (reason: string): Capability => ({ has: true, reason, remedy: null });
 const misses = (reason: string, remedy: string | null): Capability => ({ has: false, reason, remedy });
-const size = (bytes: number) =>
-  bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 /** GPT-2 124M in 8 bits takes 213 MB. */
 const smallBytes = 256 * 1024 * 1024;
 
@@ -94,9 +93,9 @@ export function describeEnvironment(facts: Facts): Environment {
     storage: { ...describeStorage(facts), freeBytes: facts.storage?.freeBytes ?? null },
     memory: {
       ...(facts.mostBytes >= smallBytes
-        ? has(`One engine may grow to ${size(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`)
+        ? has(`One engine may grow to ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`)
         : misses(
-            `This browser gives one engine ${size(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`,
+            `This browser gives one engine ${formatBytes(facts.mostBytes)}; GPT-2 124M takes 213 MB in 8 bits.`,
             "close other tabs, or load a smaller model",
           )),
       mostBytes: facts.mostBytes,
@@ -106,7 +105,7 @@ export function describeEnvironment(facts: Facts): Environment {
 
 function describeStorage({ storage, isSecure }: Facts): Capability {
   if (storage) {
-    const free = storage.freeBytes === null ? "" : ` (${size(storage.freeBytes)} are free)`;
+    const free = storage.freeBytes === null ? "" : ` (${formatBytes(storage.freeBytes)} are free)`;
     return has(`The browser can keep files for this page${free}.`);
   }
   if (!isSecure)

@@ -1,12 +1,12 @@
 // Threads on hosts that send no headers, through a service worker that adds them.
 import { readOptions, readSignal } from "./arguments.js";
+import { mayReload } from "./reload-once.js";
 
 export interface IsolateOptions {
   signal?: AbortSignal | null | undefined;
 }
 
 const patienceMs = 3000;
-const key = "gpt2-wasm:isolation-tried";
 
 /** Whether the service worker will answer the next load of this page; false after a while: some browsers ignore it. */
 async function register(script: string | URL, signal: AbortSignal | undefined): Promise<boolean> {
@@ -33,14 +33,12 @@ export async function isolate(
   if (globalThis.crossOriginIsolated) return true;
   // A frame is isolated with its parent, or not at all.
   const canHelp = globalThis.isSecureContext && "serviceWorker" in navigator && window.parent === window;
-  if (!canHelp) return false;
+  if (!canHelp || !mayReload()) return false;
   let isReady = false;
   try {
-    if (sessionStorage.getItem(key) !== null) return false; // it did not help
-    sessionStorage.setItem(key, "1");
     isReady = await register(script, signal);
   } catch {
-    // Private windows refuse service workers or storage, some hosts have no such script.
+    // Private windows refuse service workers, some hosts have no such script.
   }
   signal?.throwIfAborted();
   if (!isReady) return false;

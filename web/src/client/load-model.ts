@@ -1,6 +1,6 @@
 // Loading a model.
 import { LoadError } from "../shared/errors.js";
-import type { FetchPort, LoadRequest } from "../shared/protocol.js";
+import { threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
 import type { LoadProgress, Variant } from "../shared/types.js";
 import { variants } from "../shared/types.js";
 import {
@@ -141,7 +141,7 @@ export async function loadThrough(start: Start, url: unknown, options: unknown):
   const fetchFile = readFunction<typeof fetch>("fetch", fields.fetch);
   const request: LoadRequest = {
     folder: readFolder("the model's address", url),
-    threads: readCount("threads", fields.threads, 1, 64),
+    threads: readCount("threads", fields.threads, 1, threadLimit),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
     variant: readChoice("variant", fields.variant, variants),
     headers: readHeaders("headers", fields.headers),

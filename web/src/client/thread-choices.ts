@@ -1,5 +1,5 @@
 // Remembers, on this device, how many threads were measured to be fastest.
-import type { ThreadChoices } from "../shared/protocol.js";
+import { threadLimit, type ThreadChoices } from "../shared/protocol.js";
 
 const storageKey = "gpt2-wasm:threads";
 
@@ -8,7 +8,8 @@ export function readThreadChoices(): ThreadChoices {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "{}");
     if (typeof stored !== "object" || stored === null) return {};
-    const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 64;
+    const isCount = (value: unknown) =>
+      Number.isInteger(value) && Number(value) >= 1 && Number(value) <= threadLimit;
     return Object.fromEntries(Object.entries(stored).filter(([, value]) => isCount(value)));
   } catch {
     return {};

@@ -53,6 +53,8 @@ export function parseWeightsIndex(text: string): WeightsIndex {
     throw new LoadError("corrupt", 'weights.json: expected "size" in bytes and a list "pieces"');
   }
   const pieces = value.pieces.map(parsePiece);
+  const twice = pieces.find(({ path }, i) => pieces.findIndex((other) => other.path === path) < i);
+  if (twice) throw new LoadError("corrupt", `weights.json lists "${twice.path}" twice`);
   const total = pieces.reduce((sum, piece) => sum + piece.size, 0);
   if (total !== value.size) {
     throw new LoadError(

@@ -10,6 +10,9 @@ import type {
   Variant,
 } from "./types.js";
 
+/** Threads that can be asked for: kMostThreads in weights_tools/command_line.cc. */
+export const threadLimit = 64;
+
 /** Threads that were measured to be fastest, by device and size of model. */
 export type ThreadChoices = Readonly<Record<string, number>>;
 

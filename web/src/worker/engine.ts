@@ -1,6 +1,7 @@
 // The engine in WebAssembly: engine/api/api.h with JavaScript's types. Nothing else knows of pointers.
 import { Gpt2Error, WorkerError } from "../shared/errors.js";
 import { afterFailure, failureOf } from "../shared/failures.js";
+import type { Token, TokenLogprob } from "../shared/types.js";
 import { toJson } from "./json.js";
 
 type StartFunction = (
@@ -12,7 +13,7 @@ type StartFunction = (
   optionsSize: number,
 ) => number;
 
-/** What Emscripten's module gives; see engine/api/wasm_variants.cmake for the list of exports. */
+/** What Emscripten's module gives: every function of engine/api/api.h, which a test compares. */
 interface EngineModule {
   _gpt2_allocate(size: number): number;
   _gpt2_free(pointer: number): void;
@@ -33,11 +34,13 @@ interface EngineModule {
   _gpt2_detokenize(engine: number, ids: number, count: number): number;
   _gpt2_generate: StartFunction;
   _gpt2_step(engine: number): number;
+  _gpt2_summary(engine: number): number;
   _gpt2_suspend(engine: number): number;
   _gpt2_resume(engine: number, generation: number): number;
-  _gpt2_discard(engine: number, generation: number): number;
+  _gpt2_discard(engine: number, generation: number): void;
   _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
+  _gpt2_output(engine: number): number;
 }
 
 /** Emscripten's own script of a build. `instantiateWasm` takes the place of its fetching and compiling. */
@@ -50,17 +53,27 @@ export type EngineFactory = (options: {
 }) => Promise<EngineModule>;
 
 type StartCall = "_gpt2_generate" | "_gpt2_score";
-type PlainCall =
-  | "_gpt2_load_end"
-  | "_gpt2_info"
-  | "_gpt2_tune_threads"
-  | "_gpt2_step"
-  | "_gpt2_suspend"
-  | "_gpt2_score_step";
+type StepCall = "_gpt2_step" | "_gpt2_score_step";
+type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_tune_threads" | "_gpt2_summary" | "_gpt2_suspend";
+
+/** What a generation or a scoring has to say: Gpt2Output of engine/api/api.h. */
+export interface Output {
+  /** Those of the last step. `logprob` is NaN for the first of a text that is scored. */
+  tokens: Token[];
+  /** Tokens that have been prefilled, or scored, and how many there are. */
+  done: number;
+  total: number;
+  isDone: boolean;
+}
+
+/** The fields of Gpt2Output and of Gpt2Token, each of 32 bits. */
+const outputWords = 7;
+const tokenWords = 5;
 
 export class Engine {
   private readonly encoder = new TextEncoder();
-  private readonly decoder = new TextDecoder();
+  /** A token may begin with U+FEFF, which is text here. */
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   private readonly engine: number;
   /** Why it is not called any more. */
   private failure: Gpt2Error | undefined;
@@ -139,6 +152,47 @@ export class Engine {
     return this.parse(this.run(() => this.module[name](this.engine)));
   }
 
+  /** Takes a step of what was started. */
+  step(name: StepCall): Output {
+    this.parse(this.run(() => this.module[name](this.engine)));
+    return this.output();
+  }
+
+  /** What the last step has to say, or, before the first, the start. */
+  output(): Output {
+    const at = this.run(() => this.module._gpt2_output(this.engine)) >>> 0;
+    const { buffer } = this.memory;
+    const [tokensAt, count = 0, textAt = 0, textSize = 0, done = 0, total = 0, isDone] = new Uint32Array(
+      buffer,
+      at,
+      outputWords,
+    );
+    const words = new Int32Array(buffer, tokensAt, count * tokenWords);
+    const floats = new Float32Array(buffer, tokensAt, words.length);
+    const text = textSize > 0 ? this.decode(textAt, textSize) : "";
+    let place = 0;
+    let end = 0;
+    const read = (): TokenLogprob => {
+      const start = end;
+      end += words[place + 3] ?? 0;
+      const token = {
+        id: words[place + 1] ?? 0,
+        text: text.slice(start, end),
+        logprob: floats[place + 2] ?? 0,
+      };
+      place += tokenWords;
+      return token;
+    };
+    const tokens: Token[] = [];
+    while (place < words.length) {
+      const [index = 0, topCount = 0] = [words[place], words[place + 4]];
+      const token: Token = { index, ...read() };
+      if (topCount > 0) token.top = Array.from({ length: topCount }, read);
+      tokens.push(token);
+    }
+    return { tokens, done, total, isDone: isDone === 1 };
+  }
+
   /** Makes a generation that was suspended the one under way again. */
   resume(generation: number): void {
     this.parse(this.run(() => this.module._gpt2_resume(this.engine, generation)));
@@ -146,7 +200,7 @@ export class Engine {
 
   /** Forgets a generation that was suspended. */
   discard(generation: number): void {
-    this.parse(this.run(() => this.module._gpt2_discard(this.engine, generation)));
+    this.run(() => this.module._gpt2_discard(this.engine, generation));
   }
 
   /** Calls that start from a prompt, text or token ids. */
@@ -245,10 +299,19 @@ export class Engine {
     }
   }
 
+  private decode(pointer: number, size: number): string {
+    return this.decoder.decode(this.view(pointer, size).slice()); // decode refuses shared memory
+  }
+
+  /** The result of a reply; undefined where there is none. */
   private parse(pointer: number): unknown {
-    const rest = new Uint8Array(this.memory.buffer, pointer >>> 0);
-    const text = this.decoder.decode(rest.slice(0, rest.indexOf(0))); // decode refuses shared memory
-    const reply = JSON.parse(text) as { result?: unknown; error?: { code: string; message: string } };
+    if (pointer === 0) return undefined;
+    const start = pointer >>> 0;
+    const size = new Uint8Array(this.memory.buffer, start).indexOf(0);
+    const reply = JSON.parse(this.decode(start, size)) as {
+      result?: unknown;
+      error?: { code: string; message: string };
+    };
     if (reply.error) throw new Gpt2Error(reply.error.code, reply.error.message);
     return reply.result;
   }

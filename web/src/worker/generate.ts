@@ -1,23 +1,17 @@
 // Runs one generation, step by step.
 import type { GenerateRequest } from "../shared/protocol.js";
-import type { FinishReason, GenerateSummary, PromptProgress, Token } from "../shared/types.js";
+import type { GenerateSummary, PromptProgress, Token } from "../shared/types.js";
 import type { Credit } from "./credit.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
-/** How far a generation is, and how it ended: see gpt2_generate in engine/api/api.h. */
-type State = { readTokens: number; totalTokens: number } & (
-  | { isDone: false }
-  | {
-      isDone: true;
-      finishReasons: FinishReason[];
-      droppedTokens: number;
-      draftedTokens: number;
-      acceptedTokens: number;
-    }
-);
-type Begun = State & { promptTokens: number; reusedTokens: number };
-type Step = State & { tokens: Token[] };
+/** What gpt2_generate and gpt2_summary of engine/api/api.h say. */
+interface Begun {
+  promptTokens: number;
+  reusedTokens: number;
+}
+type Summary = Pick<GenerateSummary, "finishReasons" | "droppedTokens"> &
+  Pick<GenerateSummary["timings"], "draftedTokens" | "acceptedTokens">;
 
 /** Time after which messages are looked at: a small model writes several tokens in it. */
 const yieldMs = 4;
@@ -55,19 +49,18 @@ export async function generate(
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
-  let state: State = begun;
+  let step = engine.output();
   let firstTokenAt: number | undefined;
   let tokens = 0;
   let pausedMs = 0;
   let yieldedAt = start;
-  while (!state.isDone) {
-    const step = engine.call("_gpt2_step") as Step;
-    state = step;
+  while (!step.isDone) {
+    step = engine.step("_gpt2_step");
     for (const token of step.tokens) tell({ token });
     tokens += step.tokens.length;
     credit.spend(step.tokens.length);
     const now = performance.now();
-    if (tokens === 0) tell({ prompt: { done: step.readTokens, total: step.totalTokens } });
+    if (tokens === 0) tell({ prompt: { done: step.done, total: step.total } });
     else firstTokenAt ??= now;
     if (now - yieldedAt < yieldMs && !step.isDone && !credit.isSpent) continue;
     await yieldToMessages();
@@ -76,17 +69,18 @@ export async function generate(
     yieldedAt = performance.now();
   }
   const end = performance.now() - pausedMs;
+  const summary = engine.call("_gpt2_summary") as Summary;
   const firstTokenMs = (firstTokenAt ?? end) - start;
   const computed = begun.promptTokens - begun.reusedTokens;
-  const decoded = Math.max(0, tokens - state.finishReasons.length);
+  const decoded = Math.max(0, tokens - summary.finishReasons.length);
   const rate = (count: number, ms: number) => (ms > 0 ? (1000 * count) / ms : 0);
   return {
-    finishReason: state.finishReasons[0] ?? "length",
-    finishReasons: state.finishReasons,
+    finishReason: summary.finishReasons[0] ?? "length",
+    finishReasons: summary.finishReasons,
     seed,
     promptTokens: begun.promptTokens,
     reusedTokens: begun.reusedTokens,
-    droppedTokens: state.droppedTokens,
+    droppedTokens: summary.droppedTokens,
     timings: {
       firstTokenMs,
       totalMs: end - start,
@@ -94,8 +88,8 @@ export async function generate(
       promptTokensPerSecond: rate(computed, firstTokenMs),
       decodedTokens: decoded,
       decodedTokensPerSecond: rate(decoded, end - start - firstTokenMs),
-      draftedTokens: state.draftedTokens,
-      acceptedTokens: state.acceptedTokens,
+      draftedTokens: summary.draftedTokens,
+      acceptedTokens: summary.acceptedTokens,
     },
   };
 }

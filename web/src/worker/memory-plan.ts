@@ -23,6 +23,55 @@ function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
 
 /** Of one generation, each with a cache of its own: kMostContinuations in engine/generate/options.h. */
 const mostContinuations = 16;
+/** Tokens that one forward pass runs: kMaxBatch in engine/model/forward.h. */
+const maxBatch = 64;
+/** Rows of logits that are computed at once: kLogitRows in engine/generate/context.h. */
+const logitRows = 16;
+
+const floatBytes = 4;
+/** Of a value in an 8-bit cache: its code, its share of a scale, and whole blocks of positions. */
+const q8CacheBytes = 1.2;
+/** Floats for each of n_embd that Scratch holds of a token: 11, and codes and scales of the widest input. */
+const activationsPerWidth = 16;
+/** Bytes for each token of the vocabulary: its text, merges, and the files they are read from. */
+const tokenizerBytes = 400;
+/** The engine itself, its stacks, a piece of weights that is on its way in. */
+const slackBytes = 24 * 1024 * 1024;
+/** Room to grow, where the estimate is too low: of all of it, and for texts. */
+const growth = 1.25;
+const textBytes = 64 * 1024 * 1024;
+
+/** What a model takes of memory, in bytes, part by part. */
+export interface MemoryParts {
+  weights: number;
+  /** Keys and values of one sequence. */
+  cache: number;
+  activations: number;
+  logits: number;
+  tokenizer: number;
+}
+
+/** Estimates from above, for a model of `config` (parsed config.json, anything) whose weights file has `weightBytes`. */
+export function estimateMemory(
+  config: unknown,
+  weightBytes: number,
+  kv: "q8" | "f32" | undefined,
+): MemoryParts {
+  const width = field(config, "n_embd");
+  const positions = field(config, "n_positions") || field(config, "n_ctx");
+  const vocab = field(config, "vocab_size");
+  const format = weightFormat(config);
+  const isQuantized = format !== "f32" && format !== "f16";
+  const cacheBytes = kv === "f32" || !isQuantized ? floatBytes : q8CacheBytes;
+  return {
+    // wpe is floats in every format.
+    weights: weightBytes * memoryPerFileByte[format] + positions * width * floatBytes,
+    cache: field(config, "n_layer") * positions * width * 2 * cacheBytes,
+    activations: maxBatch * width * activationsPerWidth * floatBytes,
+    logits: logitRows * vocab * floatBytes,
+    tokenizer: vocab * tokenizerBytes,
+  };
+}
 
 /** Pages of a WebAssembly.Memory: `initial` is what the model is expected to need. */
 export interface MemoryPlan {
@@ -30,28 +79,12 @@ export interface MemoryPlan {
   maximum: number;
 }
 
-/**
- * Plans for a model of `config` (parsed config.json, anything) whose weights file has `weightBytes`.
- * An estimate from above: the engine checks every allocation itself.
- */
+/** The memory to make for a model; see estimateMemory. The engine checks every allocation itself. */
 export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32" | undefined): MemoryPlan {
-  const width = field(config, "n_embd");
-  const layers = field(config, "n_layer");
-  const positions = field(config, "n_positions") || field(config, "n_ctx");
-  const vocab = field(config, "vocab_size");
-  const format = weightFormat(config);
-  const isQuantized = format !== "f32" && format !== "f16";
-  // wpe is floats of four bytes in every format.
-  const weights = weightBytes * memoryPerFileByte[format] + positions * width * 4;
-  const cacheValue = kv === "f32" || !isQuantized ? 4 : 1.2; // bytes, scales included
-  const cache = layers * positions * width * 2 * cacheValue;
-  const activations = 64 * width * 16 * 4;
-  const logits = 16 * vocab * 4;
-  const tokenizer = vocab * 400; // strings, merges and the files they are read from
-  const slack = 24 * 1024 * 1024; // the engine itself, stacks, one piece of weights
-  const bytes = weights + cache + activations + logits + tokenizer + slack;
+  const { weights, cache, activations, logits, tokenizer } = estimateMemory(config, weightBytes, kv);
+  const bytes = weights + cache + activations + logits + tokenizer + slackBytes;
   const initial = Math.ceil(Math.min(bytes, largestBytes / 2) / pageBytes);
-  const most = bytes * 1.25 + (mostContinuations - 1) * cache + 64 * 1024 * 1024;
+  const most = bytes * growth + (mostContinuations - 1) * cache + textBytes;
   const maximum = Math.ceil(Math.min(most, largestBytes) / pageBytes);
   return { initial, maximum: Math.max(initial, maximum) };
 }

@@ -4,9 +4,6 @@ import type { PromptProgress, Score } from "../shared/types.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
-/** How far a scoring is, and the tokens that are new: see gpt2_score in engine/api/api.h. */
-type Step = PromptProgress & { tokens: Score["tokens"] };
-
 export async function score(
   engine: Engine,
   { prompt, stride }: ScoreRequest,
@@ -15,19 +12,20 @@ export async function score(
 ): Promise<Score> {
   const tokens: Score["tokens"] = [];
   let logprob = 0;
-  let step = engine.start("_gpt2_score", prompt, { stride }) as Step;
+  engine.start("_gpt2_score", prompt, { stride });
+  let step = engine.output();
   for (;;) {
     for (const token of step.tokens) {
-      tokens.push(token);
-      logprob += token.logprob ?? 0;
+      const isFirst = Number.isNaN(token.logprob); // nothing stands before it
+      tokens.push({ id: token.id, text: token.text, logprob: isFirst ? null : token.logprob });
+      if (!isFirst) logprob += token.logprob;
     }
     tell({ done: step.done, total: step.total });
-    if (step.done === step.total) break;
+    if (step.isDone) break;
     await yieldToMessages();
     signal.throwIfAborted();
-    step = engine.call("_gpt2_score_step") as Step;
+    step = engine.step("_gpt2_score_step");
   }
-  // The first token is not counted: nothing stands before it.
   const perplexity = tokens.length > 1 ? Math.exp(-logprob / (tokens.length - 1)) : null;
   return { tokens, logprob, perplexity };
 }

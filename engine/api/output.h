@@ -1,0 +1,38 @@
+// The tokens of a step as api.h hands them out: not as JSON, which took 2 to 3 % of a decode step
+// of the demo model to build, copy and parse (docs/performance.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/api.h"
+
+namespace gpt2 {
+
+// Its memory is used again by the next step. Not thread-safe.
+class Output {
+ public:
+  // Begins a step without tokens; `done` of `total` tokens are prefilled, or scored.
+  void Begin(std::size_t done, std::size_t total, bool is_done);
+
+  // Appends a token. Bytes of `text` that are no UTF-8 become U+FFFD. The next `top_count` tokens
+  // are alternatives to it.
+  void Add(std::size_t index, std::int32_t id, float logprob, std::string_view text,
+           std::size_t top_count = 0);
+
+  // Gives its memory back.
+  void Clear() { *this = Output(); }
+
+  // Valid until the next change.
+  const Gpt2Output& view() const { return view_; }
+
+ private:
+  std::vector<Gpt2Token> tokens_;
+  std::string text_;
+  Gpt2Output view_{};
+};
+
+}  // namespace gpt2

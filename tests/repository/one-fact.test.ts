@@ -1,0 +1,185 @@
+// Facts that stand in two places, compared.
+import { describe, expect, it } from "vitest";
+import { numberOptions } from "../../web/page/option-list.js";
+import { generateOptionNames } from "../../web/src/client/arguments.js";
+import { variants } from "../../web/src/shared/types.js";
+import { allFound, files, found, read } from "./files.js";
+
+describe("numbers that stand in two languages", () => {
+  it.each([
+    ["engine/generate/options.h", "kMostContinuations", "web/src/worker/memory-plan.ts", "mostContinuations"],
+    ["engine/generate/context.h", "kLogitRows", "web/src/worker/memory-plan.ts", "logitRows"],
+    ["engine/model/forward.h", "kMaxBatch", "web/src/worker/memory-plan.ts", "maxBatch"],
+    ["weights_tools/command_line.cc", "kMostThreads", "web/src/shared/protocol.ts", "threadLimit"],
+  ])("%s has %s, %s %s", (engine, name, web, twin) => {
+    expect(found(web, new RegExp(`${twin} = (\\d+);`))).toBe(found(engine, new RegExp(`${name} = (\\d+);`)));
+  });
+
+  it.each(numberOptions.map((option) => [option.name, option] as const))(
+    "%s on the page takes nothing that the engine refuses",
+    (name, { min, max, isWhole }) => {
+      const source = read("engine/generate/options.cc");
+      const constants = [...source.matchAll(/constexpr double (k\w+) = (1 << )?(\d+);/g)].map(
+        ([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const,
+      );
+      const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
+      const numberOf = (text = "") => new Map(constants).get(text) ?? Number(text);
+      expect(row, name).not.toBeNull();
+      expect(isWhole).toBe(row?.[1] === "true");
+      expect(min).toBeGreaterThanOrEqual(numberOf(row?.[2]));
+      expect(max).toBeLessThanOrEqual(numberOf(row?.[3]));
+    },
+  );
+});
+
+describe("the sampling options", () => {
+  const source = read("engine/generate/options.cc");
+  const numbers = allFound(source, /GPT2_NUMBER\("(\w+)"/g);
+  const flags = allFound(source, /^ {4}\{"(\w+)",/gm);
+  const names = [...numbers, ...flags, found("engine/generate/options.h", /kStopOption = "(\w+)"/)];
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  /** What an option is where nothing is said; undefined for a seed, which the worker draws, and for no stop. */
+  const initialOf = (name: string) =>
+    name === "seed" || name === "stop"
+      ? undefined
+      : found("engine/generate/options.h", new RegExp(`\\b${snake(name)} =\\s+([\\w.]+);`)).replace(
+          /\.0$/,
+          "",
+        );
+
+  it("are the same in the engine, the module and README", () => {
+    expect(names.length).toBeGreaterThan(10);
+    expect([...generateOptionNames].sort()).toEqual([...names].sort());
+    const table = read("README.md").split("| option | default | meaning |")[1]?.split("\n\n")[0] ?? "";
+    const rows = [...table.matchAll(/^\| `(\w+)` \| (\S+) \|/gm)].map(([, name, value]) => [name, value]);
+    expect(rows.map(([name]) => name).sort()).toEqual([...names].sort());
+    for (const [name = "", value] of rows) expect(initialOf(name) ?? value, name).toBe(value);
+  });
+
+  it("have the defaults that their declarations say", () => {
+    const declared = found("web/src/shared/types.ts", /interface GenerateOptions \{(.*?)\n\}/s);
+    for (const name of names) {
+      const comment = new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n  ${name}\\?:`).exec(declared)?.[1];
+      expect(comment, name).toBeDefined();
+      const initial = initialOf(name);
+      if (initial !== undefined)
+        expect(comment, name).toMatch(new RegExp(`; ${initial.replace(".", "\\.")}\\.`));
+    }
+  });
+
+  it("stand on the page as they are, but for the length of a text", () => {
+    for (const { name, initial } of numberOptions) {
+      if (name !== "maxNewTokens")
+        expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
+    }
+  });
+});
+
+describe("the builds of the engine", () => {
+  const builds = [...variants].sort();
+
+  it.each([
+    ["engine/toolchain/build.mjs", /^const variants = \[(.*)\];/m],
+    ["web/scripts/pack-engine.mjs", /^const builds = \[(.*?)\n\];/ms],
+    ["web/src/worker/addresses.ts", /addresses: [^=]*= \{(.*?)\n\};/s],
+  ])("are those of %s", (path, list) => {
+    const text = found(path, list).replace(/base: "[^"]*"|\(\) => .*/g, "");
+    expect(allFound(text, /\b(threads(?:-relaxed)?|simd(?:-relaxed)?)\b/g).sort()).toEqual(builds);
+  });
+
+  it("are those that CMake makes", () => {
+    const made = allFound(read("engine/api/wasm_variants.cmake"), /^gpt2_add_wasm_variant\(\w+ ([\w-]+)/gm);
+    expect(made.sort()).toEqual(builds);
+  });
+});
+
+describe("the C API", () => {
+  const header = read("engine/api/api.h");
+  /** Each function's name and how many arguments it takes. */
+  const functions = [...header.matchAll(/^[a-zA-Z][\w ]*[ *]+(gpt2_\w+)\(([^)]*)\);/gm)].map(
+    ([, name = "", parameters = ""]) =>
+      [name, parameters === "void" ? 0 : parameters.split(",").length] as const,
+  );
+
+  it("is what the worker declares of Emscripten's module", () => {
+    const source = read("web/src/worker/engine.ts");
+    const module = found("web/src/worker/engine.ts", /interface EngineModule \{(.*?)\n\}/s);
+    const start = found("web/src/worker/engine.ts", /type StartFunction = \((.*?)\) =>/s);
+    const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)(?:: StartFunction;|\((.*)\): \w+;)/gm)].map(
+      ([, name = "", parameters = start]) => {
+        const rest = /\.\.\./.test(parameters); // pointers and sizes
+        return [name, rest ? undefined : (parameters.match(/\w+: number/g) ?? []).length] as const;
+      },
+    );
+    expect(functions.length).toBeGreaterThan(20);
+    expect(declared.map(([name]) => name).sort()).toEqual(functions.map(([name]) => name).sort());
+    for (const [name, count] of declared) {
+      if (count !== undefined) expect(count, name).toBe(new Map(functions).get(name));
+      expect(source.split(`_${name}`).length, `${name} is called`).toBeGreaterThan(2);
+    }
+  });
+
+  it("has structures of as many words as the worker reads", () => {
+    const wordsOf = (name: string) => {
+      const fields = found("engine/api/api.h", new RegExp(`struct ${name} \\{(.*?)\\n\\} `, "s"));
+      return fields.replace(/\/\/.*/g, "").match(/;/g)?.length;
+    };
+    expect(Number(found("web/src/worker/engine.ts", /outputWords = (\d+);/))).toBe(wordsOf("Gpt2Output"));
+    expect(Number(found("web/src/worker/engine.ts", /tokenWords = (\d+);/))).toBe(wordsOf("Gpt2Token"));
+  });
+});
+
+describe("what is said of a model", () => {
+  const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+  it("is what ModelConfig and ModelInfo declare", () => {
+    const info = found("engine/api/load.cc", /Status Info\((.*?)\n\}/s);
+    const [config = "", rest = ""] = info.split('"tieWordEmbeddings"');
+    const keys = (text: string) => allFound(text, /(?:Member|Key)\("(\w+)"/g);
+    const declared = (name: string) =>
+      allFound(
+        found("web/src/shared/types.ts", new RegExp(`interface ${name} \\{(.*?)\\n\\}`, "s")),
+        /^ {2}(\w+):/gm,
+      );
+    expect([...keys(config), "tieWordEmbeddings"].sort()).toEqual(
+      ["config", ...declared("ModelConfig")].sort(),
+    );
+    // The worker adds the first three, and gives the kernels as simd.
+    expect(["memoryBytes", "notice", "variant", "simd", "config", ...keys(rest)].sort()).toEqual(
+      ["kernels", ...declared("ModelInfo")].sort(),
+    );
+  });
+
+  it("has the names of config.json in inspect, and those in JavaScript's spelling on the page", () => {
+    const inspected = allFound(
+      found("weights_tools/inspect.cc", /Json ConfigJson\((.*?)\n\}/s),
+      /\{"(\w+)",/g,
+    );
+    const read_ = read("engine/format/config_json.cc");
+    const api = read("engine/api/load.cc");
+    expect(inspected.length).toBeGreaterThan(6);
+    for (const name of inspected.filter((each) => each !== "activation")) {
+      expect(read_, name).toContain(`"${name}"`);
+      expect(api, name).toContain(`"${camel(name)}"`);
+    }
+  });
+});
+
+describe("the name of the package", () => {
+  const { name } = JSON.parse(read("package.json"));
+
+  it("begins every key, cache, lock and policy that the module makes", () => {
+    for (const file of files.filter((path) => /^web\/(src|page)\/.*\.ts$/.test(path))) {
+      for (const literal of allFound(read(file), /["'`](gpt2-?wasm[^"'`]*)["'`]/g)) {
+        expect(literal, file).toMatch(new RegExp(`^${name}($|[ :-])`));
+      }
+    }
+  });
+
+  it("is the policy that a page with Trusted Types is told to list", () => {
+    const policy = found("web/src/shared/script-address.ts", /policyName = "([^"]+)"/);
+    for (const path of ["web/src/shared/failures.ts", "docs/embedding.md"]) {
+      expect(found(path, /trusted-types ([\w-]+)/), path).toBe(policy);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+// weights.json is read by the tools and by the page: both take and refuse the same.
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weights-index.js";
+import { converted, scratch, weights } from "./tool.js";
+
+const folder = join(scratch, "listed");
+cpSync(converted("tied", "q8"), folder, { recursive: true });
+const index = JSON.parse(readFileSync(join(folder, "weights.json"), "utf8")) as WeightsIndex;
+const piece = index.pieces[0] ?? { path: "", size: 0, sha256: "" };
+const empty = { ...piece, size: 0 };
+const withPieces = (...pieces: unknown[]) => JSON.stringify({ ...index, pieces });
+const withPiece = (changes: object) => withPieces({ ...piece, ...changes });
+
+it.each([
+  ["what convert wrote", JSON.stringify(index), true],
+  ["no JSON", "{", false],
+  ["no object", "[]", false],
+  ["no pieces", withPieces().replace("[]", "{}"), false],
+  ["too few pieces", withPieces(), false],
+  ["a piece that is no object", withPieces(piece.path), false],
+  ["a piece twice", withPieces(empty, piece), false],
+  ["another size", JSON.stringify({ ...index, size: index.size + 1 }), false],
+  ["a size that is no whole number", withPiece({ size: 0.5 }), false],
+  ["a size that is text", withPiece({ size: String(piece.size) }), false],
+  ["a negative size", withPieces(piece, { ...empty, path: "b", size: -1 }), false],
+  [
+    "a piece of more than 64 MiB",
+    JSON.stringify({ ...index, size: 2 ** 27, pieces: [{ ...piece, size: 2 ** 27 }] }),
+    false,
+  ],
+  ["no hash", withPiece({ sha256: undefined }), false],
+  ["a hash in capitals", withPiece({ sha256: piece.sha256.toUpperCase() }), false],
+  ["a hash that is too short", withPiece({ sha256: piece.sha256.slice(1) }), false],
+  ...["", ".", "..", ".hidden", "a/b", "a\\b", "a b", "a?b", "a%2e", "ä", "a\0"].map(
+    (path) => [`the name ${JSON.stringify(path)}`, withPiece({ path }), false] as const,
+  ),
+] as const)("%s", (_, text, isTaken) => {
+  const take = () => parseWeightsIndex(text);
+  if (isTaken) expect(take().pieces).toEqual(index.pieces);
+  else expect(take).toThrow(/^weights\.json/);
+  writeFileSync(join(folder, "weights.json"), text);
+  const { status, stderr } = weights(["inspect", folder, "--json"]);
+  if (isTaken) expect(status).toBe(0);
+  else expect(stderr).toMatch(/^gpt2-weights: \S+weights\.json/);
+});
