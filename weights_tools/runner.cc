@@ -19,9 +19,10 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
     if (options.kernels && table->name == *options.kernels) kernels = table;
   }
   runner->compute = {kernels, runner->pool.get()};
-  KvFormat kv = DefaultKvFormat(runner->model.weights->format());
-  if (options.kv) kv = *options.kv == "q8" ? KvFormat::kQ8 : KvFormat::kF32;
-  GPT2_ASSIGN(runner->context, Context::Create(*runner->model.weights, runner->compute, kv));
+  const std::optional<KvFormat> kv = options.kv ? KvFormatNamed(*options.kv) : std::nullopt;
+  const Weights& weights = *runner->model.weights;
+  GPT2_ASSIGN(runner->context, Context::Create(weights, runner->compute,
+                                               kv.value_or(DefaultKvFormat(weights.format()))));
   return runner;
 }
 

@@ -23,7 +23,7 @@ struct Runner {
   const Tokenizer* tokenizer() const { return model.tokenizer ? &*model.tokenizer : nullptr; }
 };
 
-// Threads to use where nobody says how many: one per core.
+// Threads to use where no option says how many: one per core.
 std::size_t CoreCount();
 
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options);

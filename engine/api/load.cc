@@ -18,8 +18,9 @@ Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
   GPT2_TRY(CheckNames(*json, "the load options", {"kv"}));
   const Json* const kv = FindMember(*json, "kv");
   if (kv == nullptr || kv->is_null()) return Format();
-  if (IsText(*kv, "q8")) return Format(KvFormat::kQ8);
-  if (IsText(*kv, "f32")) return Format(KvFormat::kF32);
+  for (const KvFormat format : {KvFormat::kF32, KvFormat::kQ8}) {
+    if (IsText(*kv, KvFormatName(format))) return Format(format);
+  }
   return Misuse("kv is " + Shown(*kv) + ", expected \"q8\" or \"f32\"");
 }
 
@@ -77,7 +78,7 @@ Status Info(const Gpt2Engine& engine, JsonWriter& out) {
   out.Member("tieWordEmbeddings", c.tie_word_embeddings).Close('}');
   out.Member("parameters", weights.parameter_count);
   out.Member("weights", std::string_view(WeightFormatName(weights.format())));
-  out.Member("kv", std::string_view(*engine.kv_format == KvFormat::kQ8 ? "q8" : "f32"));
+  out.Member("kv", KvFormatName(*engine.kv_format));
   out.Member("weightBytes", weights.bytes).Member("contextBytes", engine.context->bytes());
   out.Member("threads", engine.pool.threads());
   out.Member("kernels", std::string_view(BestKernels().name));

@@ -34,7 +34,8 @@ class AlignedBuffer {
     return Take(size, what, [](std::size_t bytes) { return std::calloc(1, bytes); });
   }
 
-  // The same with any values, for who sets them all: nothing is touched yet, in WebAssembly too.
+  // The same with any values, for callers that set them all: nothing is touched yet, in
+  // WebAssembly too.
   static Result<AlignedBuffer> CreateUnset(std::size_t size, const char* what) {
     return Take(size, what, [](std::size_t bytes) { return std::malloc(bytes); });
   }

@@ -1,4 +1,4 @@
-// A call to somebody else's function object, without owning or allocating.
+// A reference to a function object that is owned elsewhere: calls it, and allocates nothing.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A matrix that somebody else owns.
+// A view of a matrix that is owned elsewhere.
 #pragma once
 
 #include <cassert>

@@ -19,9 +19,9 @@ namespace gpt2 {
 // One owner thread calls everything; the pool's own threads help. Idle threads spin briefly, as
 // the next loop of a forward pass is microseconds away, then sleep.
 //
-// A helper is nobody's promise: in a browser its script may be refused, and it starts only when the
-// owner has returned to its event loop. So a loop is shared by whoever is there, and is whole
-// without any helper.
+// No loop depends on a helper: in a browser its script may be refused, and it starts only when the
+// owner has returned to its event loop. So the threads that have started share a loop, and the
+// owner alone completes it if there are none.
 class ThreadPool {
  public:
   using Body = FunctionRef<void(std::size_t begin, std::size_t end)>;

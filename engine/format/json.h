@@ -33,20 +33,20 @@ class ParsedJson {
 
   const Json& operator*() const { return value_; }
   const Json* operator->() const { return &value_; }
-  // For those who have memory to spare.
+  // For callers that may take memory, as the destructor of what they get does.
   Json&& Take() { return std::move(value_); }
 
  private:
   Json value_;
 };
 
-// Parses `text`. An error names `what` and the byte, the depth, or the key that stands twice in one
-// object. Time and memory grow linearly with the text.
+// Parses `text`. An error names `what` and the byte, the depth, or the key that an object has
+// twice. Time and memory grow linearly with the text.
 Result<ParsedJson> ParseJson(std::string_view text, const std::string& what);
 
 // Parses `text`, which must be an object, and gives its members to `take` as they are read: no more
-// than one of them is held. Ends with the first error of `take`, whose duty it is to see to keys
-// that stand twice.
+// than one of them is held. Ends with the first error of `take`, which must itself refuse a key
+// that comes twice.
 using MemberSink = FunctionRef<Status(std::string& key, Json& value)>;
 Status ForMembers(std::string_view text, const std::string& what, MemberSink take);
 

@@ -8,8 +8,8 @@
 
 namespace gpt2 {
 
-// Appends to a string. Commas come by themselves; that brackets close and that each member has a
-// key is the caller's duty.
+// Appends to a string. It adds the commas; the caller must close each bracket and give each member
+// a key.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(&out) {}
@@ -18,7 +18,7 @@ class JsonWriter {
   JsonWriter& Close(char bracket);  // '}' or ']'
   JsonWriter& Key(std::string_view name);
 
-  // Any bytes; those that are no UTF-8 become U+FFFD.
+  // Any bytes; those that are not UTF-8 become U+FFFD.
   JsonWriter& Value(std::string_view text);
   JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
   // The fewest digits that read back as the same number; null where it is not finite.

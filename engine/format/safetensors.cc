@@ -81,7 +81,7 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   return tensor;
 }
 
-// Other values than text are somebody else's: nothing here asks for them.
+// Values that are not text are left out: nothing here asks for them.
 Status ReadMetadata(const Json& json, std::map<std::string, std::string>& metadata) {
   if (!json.is_object()) return Bad("\"__metadata__\" is " + Shown(json) + ", expected an object");
   for (const auto& [key, value] : json.items()) {

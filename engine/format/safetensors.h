@@ -46,8 +46,8 @@ inline constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as in the ref
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix,
                                           std::uint64_t most = kMostHeaderBytes);
 
-// Parses the header; fails on anything that would make two readers disagree, and, before it has
-// read on, on more tensors than `most_tensors`.
+// Parses the header; fails on anything that would make two readers disagree, and as soon as it has
+// more tensors than `most_tensors`.
 Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view json, std::size_t most_tensors);
 
 }  // namespace gpt2

@@ -53,7 +53,8 @@ struct OnlineSoftmax {
   float Absorb(float* scores, std::size_t count) {
     const float before = maximum;
     for (std::size_t j = 0; j < count; ++j) maximum = std::max(maximum, scores[j]);
-    // Said for infinite scores, whose difference is NaN; of finite ones exp(0) is 1 anyway.
+    // Infinite scores need the first case, as their difference is NaN; for finite ones exp(0) is 1
+    // anyway.
     const float shrink = before == maximum     ? 1.0f
                          : before == -INFINITY ? 0.0f
                                                : Exp(before - maximum);

@@ -116,7 +116,8 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
                    q_scale, weights);
     const v128_t shrink = Splat(softmax.Absorb(weights, count));
     for (std::size_t j = 0; j < count; j += 4) {
-      // Not past the last position: what lies there may be of a text that ended in an error.
+      // Not past the last position: a scale there may be of a run that gave an error, and not
+      // finite.
       const float* scales = kv.value_scales + start + j;
       const v128_t scale = j + 4 <= count ? wasm_v128_load(scales) : LoadPart(scales, count - j);
       wasm_v128_store(weights + j, wasm_f32x4_mul(wasm_v128_load(weights + j), scale));

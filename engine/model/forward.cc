@@ -162,19 +162,22 @@ void RunBlock(const Run& run, const BlockWeights& w, std::size_t layer, MatView<
     if (run.trace == nullptr) return;
     (*run.trace)("h." + std::to_string(layer) + std::string(stage), values);
   };
+  const auto show_input = [&](std::string_view matrix, MatView<const float> values) {
+    if (run.trace != nullptr) show(std::string(matrix) + std::string(kInputStage), values);
+  };
 
   LayerNorm(c, w.ln_1, epsilon, x, s.normed.Top(n));
-  show(".attn.c_attn.input", s.normed.Top(n));
+  show_input(".attn.c_attn", s.normed.Top(n));
   Linear(c, w.attn_qkv, s.normed.Top(n), s, s.qkv.Top(n));
   run.attention(c, run.config, layer, run.batch, s.qkv.Top(n), s.mixed.Top(n));
-  show(".attn.c_proj.input", s.mixed.Top(n));
+  show_input(".attn.c_proj", s.mixed.Top(n));
   LinearAddTo(c, w.attn_out, s.mixed.Top(n), s, x);
   show(".attn", x);
 
   LayerNorm(c, w.ln_2, epsilon, x, s.normed.Top(n));
-  show(".mlp.c_fc.input", s.normed.Top(n));
+  show_input(".mlp.c_fc", s.normed.Top(n));
   LinearThenGelu(c, w.mlp_up, run.config.activation, s.normed.Top(n), s, s.hidden.Top(n));
-  show(".mlp.c_proj.input", s.hidden.Top(n));
+  show_input(".mlp.c_proj", s.hidden.Top(n));
   LinearAddTo(c, w.mlp_down, s.hidden.Top(n), s, x);
   show(".mlp", x);
 }

@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace gpt2 {
+
+std::string_view KvFormatName(KvFormat format) {
+  return format == KvFormat::kQ8 ? "q8" : "f32";
+}
+
+std::optional<KvFormat> KvFormatNamed(std::string_view name) {
+  for (const KvFormat format : {KvFormat::kF32, KvFormat::kQ8}) {
+    if (name == KvFormatName(format)) return format;
+  }
+  return std::nullopt;
+}
+
 Result<KvCache> KvCache::Create(const Config& config, KvFormat format) {
   KvCache cache;
   cache.format_ = format;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
@@ -13,6 +15,8 @@
 namespace gpt2 {
 
 enum class KvFormat { kF32, kQ8 };
+std::string_view KvFormatName(KvFormat format);                // "f32", "q8"
+std::optional<KvFormat> KvFormatNamed(std::string_view name);  // none of any other name
 
 // What goes with weights of `format`: eight bits of cache lose less than eight bits of weights.
 inline KvFormat DefaultKvFormat(WeightFormat format) {
