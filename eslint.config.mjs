@@ -51,6 +51,8 @@ export default defineConfig(
       "@typescript-eslint/no-unsafe-call": "off",
       "@typescript-eslint/no-unsafe-member-access": "off",
       "@typescript-eslint/no-unsafe-return": "off",
+      "@typescript-eslint/restrict-plus-operands": ["error", { allowAny: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowAny: true, allowNumber: true }],
       "@typescript-eslint/use-unknown-in-catch-callback-variable": "off",
     },
   },

@@ -19,7 +19,7 @@ export function run(program, args, { quiet = false, env = {} } = {}) {
     maxBuffer: 1 << 28,
   });
   if (status === 0) return;
-  if (quiet) process.stderr.write(`${stdout ?? ""}${stderr ?? ""}`);
+  if (quiet && !error) process.stderr.write(stdout + stderr);
   throw new Error(
     `${program} ${args.slice(0, 4).join(" ")} failed (${error?.message ?? `exit status ${status}`})`,
   );
@@ -35,7 +35,11 @@ export function ensureNodeModules() {
   writeFileSync(stamp, "");
 }
 
-/** Configures (once) and builds a preset of CMakePresets.json. */
+/**
+ * Configures (once) and builds a preset of CMakePresets.json.
+ * @param {string} preset
+ * @param {{ targets?: string[], quiet?: boolean }} options
+ */
 export function buildPreset(preset, { targets = [], quiet = false } = {}) {
   aptInstall(buildPackages);
   if (preset === "wasm") ensureEmscripten();

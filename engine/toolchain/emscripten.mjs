@@ -25,7 +25,11 @@ const record = join(cache, "emscripten.json");
 
 const say = (line) => console.error(`emscripten: ${line}`);
 
-/** The version in `root`, or why it cannot be used: {version} or {problem}. */
+/**
+ * The version in `root`, or why it cannot be used.
+ * @param {string} root
+ * @returns {{ version: string, problem?: undefined } | { version?: undefined, problem: string }}
+ */
 function readVersion(root) {
   const file = join(root, "emscripten-version.txt");
   if (!existsSync(join(root, "emcc.py")) || !existsSync(file)) return { problem: `no Emscripten in ${root}` };
@@ -145,7 +149,7 @@ export function ensureEmscripten() {
   for (const root of installedRoots()) {
     const { version, problem } = readVersion(root);
     if (version) return use(root, version);
-    if (!problem.startsWith("no ")) say(problem);
+    if (!problem?.startsWith("no ")) say(problem);
   }
   const root = makePrivateCopy();
   const { version, problem } = readVersion(root);

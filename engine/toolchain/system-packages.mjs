@@ -30,11 +30,16 @@ export const testPackages = [
 export const benchPackages = ["chromium", "libbenchmark-dev"];
 
 function missingOf(packages) {
-  const { stdout } = spawnSync("dpkg-query", ["-W", "-f=${Package} ${db:Status-Status}\n", ...packages], {
-    encoding: "utf8",
-  });
+  const { stdout, error } = spawnSync(
+    "dpkg-query",
+    ["-W", "-f=${Package} ${db:Status-Status}\n", ...packages],
+    {
+      encoding: "utf8",
+    },
+  );
+  if (error) return packages; // no dpkg
   const installed = new Set(
-    (stdout ?? "")
+    stdout
       .split("\n")
       .filter((line) => line.endsWith(" installed"))
       .map((line) => line.split(" ")[0]),
@@ -46,7 +51,7 @@ function missingOf(packages) {
 export function aptInstall(packages) {
   const missing = missingOf(packages);
   if (missing.length === 0) return;
-  const asRoot = process.getuid() === 0 ? [] : ["sudo", "-n"];
+  const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
   const run = (...command) => {
     const [program, ...rest] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
     execFileSync(program, rest, { stdio: ["ignore", 2, 2] });
@@ -59,6 +64,7 @@ export function aptInstall(packages) {
     throw new Error(
       `could not install ${missing.join(", ")} (${error.message}); ` +
         `run: sudo apt-get install ${missing.join(" ")}`,
+      { cause: error },
     );
   }
 }

@@ -16,6 +16,7 @@ if (!model || !text) {
 }
 buildPreset("native", { targets: ["gpt2-weights"] });
 const scratch = mkdtempSync(join(tmpdir(), "gpt2-formats-"));
+/** @param {string[]} args */
 const tool = (...args) =>
   JSON.parse(
     execFileSync(join(root, "build/native/weights_tools/gpt2-weights"), [...args, "--json"], {
@@ -24,6 +25,7 @@ const tool = (...args) =>
     }),
   );
 
+/** @type {[string, string[]][]} */
 const formats = [
   ["f16", []],
   ["q8", []],

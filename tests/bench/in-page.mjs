@@ -54,9 +54,9 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
     const speed = async () => (await run(length, 1)).timings.promptTokensPerSecond;
     result[`prefill${length}`] = median(await rounds(3, speed));
   }
-  for (const [context, tokens] of [
-    [64, 64],
-    [900, 48],
+  for (const { context, tokens } of [
+    { context: 64, tokens: 64 },
+    { context: 900, tokens: 48 },
   ]) {
     const bytes = stepBytes(context + tokens / 2);
     const pairs = await rounds(5, async () => {

@@ -74,6 +74,7 @@ function measureNatively(format) {
 }
 
 function print({ browser, native }) {
+  /** @type {[string, number, (run: any) => unknown][]} */
   const columns = [
     ["build", 16, (run) => run.variant],
     ["weights", 7, (run) => run.weights],

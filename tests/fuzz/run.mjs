@@ -88,6 +88,8 @@ function printTable(rows) {
 /**
  * Fuzzes `targets` for `seconds`, or `runs` executions, each, `workers` at once. What it finds stays in build/fuzz
  * where `keep` is set, and the next run begins with it. Throws where a target fails.
+ * @param {{ targets?: string[], seconds: number, runs?: number | undefined, seed?: number | undefined,
+ *   workers?: number | undefined, keep: boolean }} options
  */
 export async function fuzz({
   targets = fuzzTargets,
@@ -142,9 +144,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await fuzz({
       targets: positionals.length > 0 ? positionals : fuzzTargets,
       seconds: whole("seconds", values.seconds),
-      runs: values.runs && whole("runs", values.runs),
-      seed: values.seed && whole("seed", values.seed),
-      workers: values.workers && whole("workers", values.workers),
+      runs: values.runs === undefined ? undefined : whole("runs", values.runs),
+      seed: values.seed === undefined ? undefined : whole("seed", values.seed),
+      workers: values.workers === undefined ? undefined : whole("workers", values.workers),
       keep: true,
     });
   } catch (error) {

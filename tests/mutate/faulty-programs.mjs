@@ -69,7 +69,7 @@ export class FaultyPrograms {
     return isOk ? path : undefined;
   }
 
-  async #compile({ command, output, source }) {
+  async #compile({ command, output }) {
     const object = join(this.folder, `${this.compiled.size}.o`);
     const changed = command
       .replace(` -o ${output}`, ` -o ${object}`)

@@ -3,13 +3,21 @@ import { spawn } from "node:child_process";
 
 const mostMemory = 8 * 1024 * 1024; // KiB of address space
 
-/** What a shell does first to bound the programs that it starts. */
+/**
+ * What a shell does first to bound the programs that it starts.
+ * @param {number} cpuSeconds
+ * @param {number | "unlimited"} memory
+ */
 export const limits = (cpuSeconds, memory = mostMemory) =>
   `ulimit -v ${memory} -t ${Math.ceil(cpuSeconds)} -c 0`;
 
 /**
  * Runs a shell command. Resolves to whether it succeeded, its output, how it ended ("passed", "failed", "crashed" or
  * "timed out") and the processor time that it took, in seconds.
+ * @param {string} command
+ * @param {{ cwd: string, cpuSeconds: number, wallSeconds: number, memory?: number | "unlimited",
+ *   env?: NodeJS.ProcessEnv }} options
+ * @returns {Promise<{ isOk: boolean, outcome: string, output: string, seconds: number }>}
  */
 export function run(command, { cwd, cpuSeconds, wallSeconds, memory = mostMemory, env = {} }) {
   return new Promise((resolve) => {
@@ -22,13 +30,13 @@ export function run(command, { cwd, cpuSeconds, wallSeconds, memory = mostMemory
     });
     let output = "";
     let times = "";
-    child.stdout.on("data", (data) => (output = (output + data).slice(-200_000)));
-    child.stderr.on("data", (data) => (output = (output + data).slice(-200_000)));
-    child.stdio[3].on("data", (data) => (times += data));
+    child.stdout?.on("data", (data) => (output = (output + data).slice(-200_000)));
+    child.stderr?.on("data", (data) => (output = (output + data).slice(-200_000)));
+    child.stdio[3]?.on("data", (data) => (times += data));
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      process.kill(-child.pid, "SIGKILL");
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     }, wallSeconds * 1000);
     child.on("close", (status) => {
       clearTimeout(timer);

@@ -75,6 +75,7 @@ async function work(slot) {
   while (next < queue.length && results.filter(Boolean).length < count) {
     const index = next++;
     const fault = queue[index];
+    if (!fault) return;
     const programs = new FaultyPrograms(workspace, fault, slot);
     if (programs.affected.length > Number(values["most-objects"])) continue;
     const killer = await findKiller(fault, programs, tests);
@@ -93,6 +94,10 @@ writeFileSync(
 printScores(planted, seed);
 if (!replayed) console.log(`to go on: --seed ${seed} --skip ${Number(values.skip) + next}`);
 
+/**
+ * @param {string} message
+ * @returns {never}
+ */
 function fail(message) {
   console.error(message);
   process.exit(2);

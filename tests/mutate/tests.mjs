@@ -91,8 +91,8 @@ export async function findKiller(fault, programs, { workspace, suites }) {
       wallSeconds: 20 * seconds + 60,
     });
     if (isOk) continue;
-    const failed = /\[  FAILED  \] ([^\s,]+)/.exec(output)?.[1];
-    return failed ?? `${[...output.matchAll(/\[ RUN      \] (\S+)/g)].at(-1)?.[1] ?? name}: ${outcome}`;
+    const failed = /\[ {2}FAILED {2}\] ([^\s,]+)/.exec(output)?.[1];
+    return failed ?? `${[...output.matchAll(/\[ RUN {6}\] (\S+)/g)].at(-1)?.[1] ?? name}: ${outcome}`;
   }
   if (folder !== "weights_tools") return undefined;
   const program = await programs.make("gpt2-weights");

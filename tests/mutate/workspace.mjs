@@ -57,6 +57,7 @@ export class Workspace {
     this.#lock();
     aptInstall([...buildPackages, ...testPackages]);
     this.#copy();
+    /** @type {import("node:child_process").ExecFileSyncOptions} */
     const shown = { cwd: this.tree, stdio: ["ignore", "ignore", "inherit"] };
     if (!existsSync(join(this.build, "build.ninja"))) {
       execFileSync("cmake", ["--preset", "native", ...options], shown);
@@ -109,7 +110,7 @@ export class Workspace {
     this.objects = JSON.parse(readFileSync(join(this.build, "compile_commands.json"), "utf8"))
       .map(({ command, file }) => ({
         command,
-        output: / -o (\S+)/.exec(command)[1],
+        output: / -o (\S+)/.exec(command)?.[1],
         source: relative(this.tree, file),
         includes: new Set(),
       }))
@@ -124,8 +125,8 @@ export class Workspace {
     }
     this.links = Object.fromEntries(
       Object.entries(programs).map(([name, path]) => {
-        const command = ninja("-t", "commands", name).trim().split("\n").at(-1);
-        const [before, after] = command.split(` -o ${path} `);
+        const command = ninja("-t", "commands", name).trim().split("\n").at(-1) ?? "";
+        const [before = "", after = ""] = command.split(` -o ${path} `);
         const words = before.replace(/^: && /, "").split(/\s+/);
         return [
           name,

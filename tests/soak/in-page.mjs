@@ -1,4 +1,5 @@
 // Runs in the page: does what a plan says with the public module, and keeps what was answered.
+// @ts-expect-error -- it lies there where this is served
 import { loadModel } from "../gpt2.js";
 import { models } from "./calls.mjs";
 import { within } from "./within.mjs";
@@ -36,7 +37,8 @@ function answerOf(tokens, { finishReasons, droppedTokens }) {
 /** Reads the loop `call`; `pause` is called once `after` tokens are there. */
 async function readLoop(model, call, signal, after = Infinity, pause = async () => {}) {
   const tokens = [];
-  let summary;
+  /** @type {{ finishReasons: unknown[], droppedTokens: number }} */
+  let summary = { finishReasons: [], droppedTokens: 0 };
   const onSummary = (given) => (summary = given);
   for await (const token of model.generate(call.prompt, { ...call.options, signal, onSummary })) {
     tokens.push(token);

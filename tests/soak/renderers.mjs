@@ -20,7 +20,7 @@ export async function measure(page) {
   for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
     try {
       const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
-      bytes += 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)[1]);
+      bytes += 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]);
       for (const task of readdirSync(`/proc/${id}/task`))
         if (readFileSync(`/proc/${id}/task/${task}/comm`, "utf8").startsWith("Dedicated")) workers += 1;
     } catch (error) {

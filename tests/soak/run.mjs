@@ -27,6 +27,9 @@ const restBytes = 60e6;
 /** The same for JavaScript objects: the module keeps nothing of a request that has been answered. */
 const restHeap = 4e6;
 
+/** What runs in the page, as the site has it. */
+const inPage = "/soak/in-page.mjs";
+
 const { values: flags } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
@@ -53,7 +56,7 @@ async function rest() {
   const end = Date.now() + restMs;
   let now;
   do {
-    await page.evaluate(async () => (await import("/soak/in-page.mjs")).rest());
+    await page.evaluate(async (module) => (await import(module)).rest(), inPage);
     await page.waitForTimeout(200);
     now = await measure(page);
   } while (now.workers > 0 && Date.now() < end);
@@ -62,8 +65,9 @@ async function rest() {
 
 const start = Date.now();
 const mb = (bytes) => (bytes / 1e6).toFixed(1);
+const widths = [7, 6, 8, 9, 11, 12, 8];
 const printRow = (cells) =>
-  console.log(cells.map((cell, i) => String(cell).padStart([7, 6, 8, 9, 11, 12, 8][i])).join(" "));
+  console.log(cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(" "));
 function note(round, when, { heap, bytes, workers }) {
   rows.push({ round, when, heap, bytes, workers });
   const seconds = ((Date.now() - start) / 1000).toFixed(0);
@@ -73,14 +77,14 @@ function note(round, when, { heap, bytes, workers }) {
 async function playRound(round, cold, tool, folders) {
   const users = makeRound(seed, round);
   const played = await page.evaluate(
-    async ([list, ms]) => (await import("/soak/in-page.mjs")).play(list, ms),
-    [users, hangMs],
+    async ([module, list, ms]) => (await import(module)).play(list, ms),
+    /** @type {const} */ ([inPage, users, hangMs]),
   );
   note(round, "in use", await measure(page));
   const askCold = (call) =>
     within(
       hangMs,
-      cold.evaluate(async (one) => (await import("/soak/in-page.mjs")).askCold(one), call),
+      cold.evaluate(async ([module, one]) => (await import(module)).askCold(one), [inPage, call]),
     );
   const found = await compare(played.kept, askCold, tool, folders);
   compared += found.compared;
@@ -120,17 +124,17 @@ try {
   await page.goto(site.page);
   // What the browser takes for the first models it keeps: the first rest comes after a round.
   let round = 0;
+  let isLast = false;
   const end = Date.now() + milliseconds;
   do {
     const cold = await coldBrowser.newPage();
     await cold.goto(site.page);
     await playRound(round, cold, tool, folders);
     await cold.close();
-    const isLast = Date.now() >= end || problems.length > 0;
+    isLast = Date.now() >= end || problems.length > 0;
     if (isLast || round % roundsToRest === 0) note(round, "at rest", await rest());
     round += 1;
-    if (isLast) break;
-  } while (true);
+  } while (!isLast);
   checkRests();
 } catch (error) {
   problems.push(error.message);

@@ -60,7 +60,12 @@ export async function killAtRandom(kills, seed = Date.now() % 1e9) {
     await run(["convert", oldModel, newModel, "--weights", "f16"]).then(({ stderr }) => {
       if (stderr) throw new Error(stderr);
     });
-    const models = { [fingerprint(oldModel)]: "old", [fingerprint(newModel)]: "new", undefined: "nothing" };
+    /** @type {Record<string, string>} */
+    const models = {
+      [`${fingerprint(oldModel)}`]: "old",
+      [`${fingerprint(newModel)}`]: "new",
+      undefined: "nothing",
+    };
     const found = { old: 0, new: 0, nothing: 0, killed: 0, leftovers: 0 };
     let state = seed;
     const random = () => (state = (state * 48271 + 11) % 2147483647) / 2147483647;
@@ -79,10 +84,10 @@ export async function killAtRandom(kills, seed = Date.now() % 1e9) {
       }
       const share = kill % 4 < 2 ? random() : 0.7 + 0.4 * random();
       const { signal, status, stderr } = await run(args, share * usual);
-      const model = models[fingerprint(out)];
+      const model = models[`${fingerprint(out)}`] ?? "a mixture";
       const good = signal ? ["new", force ? "old" : "nothing"] : ["new"];
       if (!good.includes(model) || (!signal && status !== 0)) {
-        throw new Error(`kill ${kill} (seed ${seed}): OUT holds ${model ?? "a mixture"}; ${stderr}`);
+        throw new Error(`kill ${kill} (seed ${seed}): OUT holds ${model}; ${stderr}`);
       }
       ++found[model];
       if (signal) ++found.killed;

@@ -1,5 +1,4 @@
 // custom-elements.json: what editors and catalogues know of the elements, from their doc comments.
-// @ts-expect-error -- it has no types
 import { create, ts } from "@custom-elements-manifest/analyzer/src/browser-entrypoint.js";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

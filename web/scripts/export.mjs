@@ -17,6 +17,7 @@ browser that runs the page, and makes no request.
 
 class UsageError extends Error {}
 
+/** What is asked for; undefined where it is the usage. */
 function readArguments() {
   let values;
   try {
@@ -31,11 +32,11 @@ function readArguments() {
   } catch (error) {
     throw new UsageError(error.message);
   }
-  if (values.help) return values;
-  if (values.model === undefined)
-    throw new UsageError("--model is missing: which model folder goes into the file?");
-  if (values.output === undefined) throw new UsageError("--output is missing: which file is to be written?");
-  return values;
+  const { help, model, output, force } = values;
+  if (help) return undefined;
+  if (model === undefined) throw new UsageError("--model is missing: which model folder goes into the file?");
+  if (output === undefined) throw new UsageError("--output is missing: which file is to be written?");
+  return { model, output, force };
 }
 
 /** The page that the model goes into; it is built if it is not there. */
@@ -86,7 +87,7 @@ async function write({ model, output, force }) {
 
 try {
   const values = readArguments();
-  if (values.help) console.log(usage);
+  if (!values) console.log(usage);
   else await write(values);
 } catch (error) {
   console.error(`export: ${error.message}`);

@@ -56,6 +56,8 @@ const starting = `<section id="starting" class="card" aria-labelledby="starting-
 export async function buildOneFilePage(out) {
   const script = await pageScript();
   const stylesheet = readdirSync(join(out, "assets")).find((name) => name.endsWith(".css"));
+  if (!stylesheet)
+    throw new Error(`there is no stylesheet in ${join(out, "assets")}, expected that of the page`);
   const style = readFileSync(join(out, "assets", stylesheet), "utf8").trim();
   const icon = readFileSync(join(page, "public/icons/icon.svg")).toString("base64");
   const hash = createHash("sha256").update(script).digest("base64");

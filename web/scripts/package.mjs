@@ -24,7 +24,14 @@ const modules = [
 /** Folders of web/src whose types the public ones name. */
 const typedFolders = ["shared", "client", "element", "openai"];
 
-/** Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build. */
+/**
+ * Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build.
+ * @param {string} release
+ * @param {string} input
+ * @param {string} output
+ * @param {{ define?: Record<string, string>, plugins?: import("rolldown").Plugin[],
+ *   platform?: "browser" | "node" }} options
+ */
 function bundle(
   release,
   input,
@@ -48,13 +55,19 @@ function bundle(
   });
 }
 
-/** What is built on the module imports it from the file beside it: there is one of it, and one worker for a model. */
+/**
+ * What is built on the module imports it from the file beside it: there is one of it, and one worker for a model.
+ * @type {import("rolldown").Plugin}
+ */
 const oneClient = {
   name: "one-client",
   resolveId: (id) => (id.endsWith("/client/index.js") ? { id: "./gpt2.js", external: "relative" } : null),
 };
 
-/** What few pages ask for is not in the module that all of them load. It is small, and repeats what it shares. */
+/**
+ * What few pages ask for is not in the module that all of them load. It is small, and repeats what it shares.
+ * @type {import("rolldown").Plugin}
+ */
 const environmentApart = {
   name: "environment-apart",
   resolveId: (id, _, { kind }) =>
@@ -122,7 +135,7 @@ export async function buildPackage() {
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
   await bundle(release, "client/environment.ts", "gpt2-environment.js");
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
-  const inNode = { platform: "node", plugins: [environmentApart] };
+  const inNode = { platform: /** @type {const} */ ("node"), plugins: [environmentApart] };
   await bundle(release, "node/index.ts", "gpt2-node.js", inNode);
   await bundle(release, "node/worker.ts", "gpt2-node-worker.js", inNode);
   await copyEngine();

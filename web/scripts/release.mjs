@@ -16,7 +16,7 @@ export const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w
 export function releaseName() {
   const hash = createHash("sha256");
   const files = [
-    ...readdirSync(sources, { recursive: true })
+    ...readdirSync(sources, { encoding: "utf8", recursive: true })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => join(sources, name)),
     ...engineFiles().map((name) => join(engine, name)),

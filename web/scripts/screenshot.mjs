@@ -5,11 +5,11 @@ import { chromium } from "@playwright/test";
 import { preview } from "vite";
 
 const folder = resolve(import.meta.dirname, "../screenshots");
-const shots = [
+const shots = /** @type {const} */ ([
   { name: "desktop", width: 1000, height: 800, colorScheme: "light", options: false },
   { name: "desktop-dark", width: 1100, height: 860, colorScheme: "dark", options: true },
   { name: "phone", width: 390, height: 844, colorScheme: "light", options: false },
-];
+]);
 
 mkdirSync(folder, { recursive: true });
 const server = await preview({

@@ -14,4 +14,5 @@ const server = spawn("npx", ["vite", "preview", "-c", "web/vite.config.ts", ...p
   stdio: "inherit",
 });
 server.on("exit", (status) => process.exit(status ?? 1));
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => server.kill(signal));
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+  process.on(signal, () => server.kill(signal));

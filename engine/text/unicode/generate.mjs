@@ -2,6 +2,7 @@
 // tables of this Node.js. Run by hand when Unicode grows: node engine/text/unicode/generate.mjs
 import { writeFileSync } from "node:fs";
 
+/** @type {[string, RegExp][]} */
 const classes = [
   ["kLetter", /^\p{L}$/u],
   ["kNumber", /^\p{N}$/u],

@@ -124,6 +124,7 @@ export function writeGguf(path, config, type) {
   writer.u64(pairs.length);
   for (const pair of pairs) writer.pair(...pair);
   const roundUp = (size) => Math.ceil(size / alignment) * alignment;
+  /** @param {any[]} tensor Its name, shape and type. */
   const sizeOf = ([, shape, kind]) =>
     (shape.reduce((product, n) => product * n, 1) / tensorTypes[kind].block) * tensorTypes[kind].bytes;
   let offset = 0;

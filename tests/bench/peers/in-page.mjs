@@ -1,7 +1,7 @@
 // What runs inside the page. Each function is sent there as text: it sees nothing of this file. Each gives
 // tokens per second at a time: what it runs and how long is the caller's.
 
-/** Each keeps a peer loaded as `window.peer`: peer({ids, text}, new tokens) gives {prefill, decode}. */
+/** Each keeps a peer loaded as `globalThis.peer`: peer({ids, text}, new tokens) gives {prefill, decode}. */
 export async function loadWllama({ model, threads }) {
   const { Wllama } = await import(new URL("peers/@wllama/wllama/esm/index.js", location.href).href);
   const wllama = new Wllama(
@@ -10,7 +10,7 @@ export async function loadWllama({ model, threads }) {
   );
   const blob = await (await fetch(model)).blob();
   await wllama.loadModel([blob], { n_ctx: 1024, n_threads: threads, n_gpu_layers: 0, warmup: false });
-  window.peer = async ({ text }, tokens) => {
+  globalThis.peer = async ({ text }, tokens) => {
     const { timings } = await wllama.createCompletion({
       prompt: text,
       max_tokens: tokens,
@@ -37,7 +37,7 @@ export async function loadTransformers({ model, threads }) {
   env.backends.onnx.wasm.wasmPaths = `${base}onnxruntime-web/dist/`;
   env.backends.onnx.wasm.numThreads = threads;
   const gpt2 = await AutoModelForCausalLM.from_pretrained(model, { dtype: "q8", device: "wasm" });
-  window.peer = async ({ ids }, tokens) => {
+  globalThis.peer = async ({ ids }, tokens) => {
     const shape = [1, ids.length];
     const input_ids = new Tensor("int64", BigInt64Array.from(ids.map(BigInt)), shape);
     const attention_mask = new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape);
@@ -62,12 +62,12 @@ export async function loadTransformers({ model, threads }) {
 export async function loadOurs({ model, threads }) {
   const { loadModel } = await import(new URL("gpt2.js", location.href).href);
   const gpt2 = await loadModel(model, { threads });
-  window.peer = async ({ ids }, maxNewTokens) => {
+  globalThis.peer = async ({ ids }, maxNewTokens) => {
     const { timings } = await gpt2.complete(ids, { maxNewTokens, ignoreEos: true, seed: 1, lookup: false });
     return { prefill: timings.promptTokensPerSecond, decode: timings.decodedTokensPerSecond };
   };
 }
 
 export async function runPeer({ prompt, tokens }) {
-  return window.peer(prompt, tokens);
+  return globalThis.peer(prompt, tokens);
 }

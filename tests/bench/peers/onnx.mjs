@@ -28,15 +28,20 @@ class GraphBuilder {
   outputs = [];
   #names = 0;
 
-  /** Adds an operator with one output, whose name it returns, or several. */
-  op(type, input, attributes = {}, outputs = 1) {
+  /** Adds an operator with one output, whose name it returns. */
+  op(type, input, attributes = {}) {
+    return this.ops(type, input, attributes, 1)[0] ?? "";
+  }
+
+  /** Adds an operator with several outputs, whose names it returns. */
+  ops(type, input, attributes, outputs) {
     const output = Array.from({ length: outputs }, () => `v${this.#names++}`);
     const attribute = Object.entries(attributes).map(([name, value]) => {
       const kind = Array.isArray(value) ? "ints" : Number.isInteger(value) ? "i" : "f";
       return { name, type: attributeTypes[kind], [kind]: value };
     });
     this.nodes.push({ opType: type, name: `n${this.#names++}`, input, output, attribute });
-    return outputs === 1 ? output[0] : output;
+    return output;
   }
 
   tensor(type, dims, rawData) {
@@ -68,7 +73,7 @@ class GraphBuilder {
 
   /** x [.., in] times random 8-bit weights [in, out]. */
   matmul(x, inputs, out) {
-    const [codes, scale, zero] = this.op("DynamicQuantizeLinear", [x], {}, 3);
+    const [codes, scale, zero] = this.ops("DynamicQuantizeLinear", [x], {}, 3);
     const weights = this.randomCodes(inputs, out);
     const product = this.op("MatMulInteger", [codes, weights, zero]);
     const scales = this.op("Mul", [scale, this.float(2e-4)]);
@@ -130,7 +135,7 @@ function buildGraph(config) {
   for (let layer = 0; layer < layers; ++layer) {
     const qkv = g.linear(g.layerNorm(x, d), d, 3 * d);
     const [q, k, v] = g
-      .op("Split", [qkv, g.ints([d, d, d])], { axis: 2 }, 3)
+      .ops("Split", [qkv, g.ints([d, d, d])], { axis: 2 }, 3)
       .map((part) => g.op("Transpose", [g.op("Reshape", [part, toHeads])], { perm: [0, 2, 1, 3] }));
     const [allK, allV] = [
       ["key", k],

@@ -73,12 +73,16 @@ const contenders = [
   { name: "transformers.js q8", load: loadTransformers, model: "gpt2-onnx", bytes: transformersBytes },
 ];
 
+/** @type {Record<string, number>} */
 const vocab = JSON.parse(readFileSync(join(root, "tests/data/gpt2-tokenizer/vocab.json"), "utf8"));
 /** Words that are one token with the space before them: a text of n of them has n tokens. */
 const words = Object.entries(vocab).filter(([token]) => /^Ġ[a-z]{4,}$/.test(token));
 
 function makePrompt(length, salt) {
-  const chosen = Array.from({ length }, (_, i) => words[(i * 7919 + salt * 104729) % words.length]);
+  const chosen = Array.from(
+    { length },
+    (_, i) => words[(i * 7919 + salt * 104729) % words.length] ?? /** @type {[string, number]} */ (["", 0]),
+  );
   return { ids: chosen.map(([, id]) => id), text: chosen.map(([token]) => token.replace("Ġ", " ")).join("") };
 }
 
@@ -112,27 +116,30 @@ async function measurePeer({ load, model }, round) {
 }
 
 async function measure() {
-  const samples = contenders.map(() => []);
+  const samples = new Map(contenders.map((contender) => [contender, /** @type {any[]} */ ([])]));
   let chromium;
   for (let round = 0; round < rounds; ++round) {
-    for (const [i, contender] of contenders.entries()) {
+    for (const [contender, taken] of samples) {
       console.error(`round ${round + 1}: ${contender.name}`);
       const measured = await measurePeer(contender, round);
       chromium = measured.chromium;
-      samples[i].push(measured.sample);
+      taken.push(measured.sample);
     }
   }
-  const results = contenders.map(({ name, bytes }, i) => ({
+  const results = [...samples].map(([{ name, bytes }, taken]) => ({
     name,
     runtimeBytes: bytes(),
     ...Object.fromEntries(
-      Object.keys(measures).map((key) => [key, median(samples[i].map((sample) => sample[key]))]),
+      Object.keys(measures).map((key) => [key, median(taken.map((sample) => sample[key]))]),
     ),
   }));
   return { chromium, threads, versions, results };
 }
 
-/** What the comparison is for: [what, ours over theirs]. */
+/**
+ * What the comparison is for: what, and ours over theirs.
+ * @returns {[string, number][]}
+ */
 function ratiosOf(results) {
   const of = (name) => results.find((result) => result.name === name);
   const [ours8, ours4, wllama8, wllama4, onnx] = contenders.map(({ name }) => of(name));
