@@ -65,8 +65,9 @@ function readFolder(what: string, url: unknown): string {
     return refuse(`${what} is ${shown(url)}, expected a URL`);
   }
   // A worker may load models, too, and has no document; Node.js has absolute addresses only.
-  const scope: Partial<typeof globalThis> = globalThis;
-  const base = scope.document?.baseURI ?? scope.location?.href;
+  const base =
+    (globalThis as Partial<typeof globalThis>).document?.baseURI ??
+    (globalThis as Partial<typeof globalThis>).location?.href;
   let folder: URL;
   try {
     folder = new URL(url, base);
@@ -123,8 +124,8 @@ function startLoad(
  * with the same options shares its worker and its memory.
  */
 export async function loadModel(url: string | URL, options: LoadOptions = {}): Promise<Model> {
-  const scope: Partial<typeof globalThis> = globalThis;
-  if (!scope.document && !scope.location) {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- in Node.js there is neither
+  if (!globalThis.document && !globalThis.location) {
     throw new LoadError(
       "unsupported",
       'this module is for browsers: in Node.js import "gpt2-wasm", which is another one there',
