@@ -204,6 +204,21 @@ test("leaving the page while it writes and coming back finds it ready", async ({
   await generate(page);
 });
 
+test("a reload keeps the text, and what stands in the field", async ({ page }) => {
+  await open(page);
+  const text = await generate(page);
+  await page.getByLabel("Prompt").fill("Another beginning");
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe(text);
+  await expect(page.getByLabel("Prompt")).toHaveValue("Another beginning");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  const longer = await textOf(page);
+  expect(longer.startsWith(text)).toBe(true);
+  expect(longer.length).toBeGreaterThan(text.length);
+});
+
 test("the page stays responsive while the model writes", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "200");

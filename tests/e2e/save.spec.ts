@@ -37,7 +37,8 @@ test("the page saves itself as one file, which opens from a disk and asks for no
   saved.on("pageerror", (error) => problems.push(error.message));
   await saved.goto(pathToFileURL(file).href);
   await expectReady(saved);
-  expect((await generate(saved)).length).toBeGreaterThan(60);
+  const text = await generate(saved);
+  expect(text.length).toBeGreaterThan(60);
   expect(asked).toEqual([pathToFileURL(file).href]);
   expect(problems).toEqual([]);
   await expect(saved.getByRole("button", { name: "Save as one file" })).toBeHidden();
@@ -49,6 +50,7 @@ test("the page saves itself as one file, which opens from a disk and asks for no
   await saved.getByRole("button", { name: "Load the model again" }).click();
   await reloaded;
   await expectReady(saved);
+  await expect(saved.locator("#output")).toContainText(text); // and nothing is lost
   await context.close();
 
   // Served with the headers of isolation, it has threads.

@@ -2,6 +2,7 @@
 import { onPress } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { showEnvironment } from "./environment.js";
+import { keepText } from "./kept-text.js";
 import { cancelLoading, needModel } from "./loading.js";
 import { say } from "./messages.js";
 import { output, stopWriting, updateButtons, write } from "./writing.js";
@@ -51,6 +52,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 addOpenings();
+keepText(output);
 updateButtons();
 ui.generate.disabled = false;
 ui.starting.hidden = true;

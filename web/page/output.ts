@@ -23,11 +23,10 @@ export class FrameBatch {
 const shownOfPrompt = 16_000;
 
 export class OutputView {
-  /** All of it; the element may show only its end. */
   private wholePrompt = "";
   private readonly elided = document.createElement("p");
-  private readonly prompt = document.createElement("span");
-  private readonly written = document.createTextNode("");
+  private readonly shownPrompt = document.createElement("span");
+  private readonly writtenNode = document.createTextNode("");
   /** Stands where the text ends. */
   private readonly caret = document.createElement("span");
   /** The window scrolls with the text, until its reader scrolls up. */
@@ -35,36 +34,45 @@ export class OutputView {
   private scrolledTo = 0;
 
   constructor(private readonly element: HTMLElement) {
-    this.prompt.className = "prompt";
+    this.shownPrompt.className = "prompt";
     this.caret.className = "caret";
     this.elided.className = "quiet";
     this.elided.hidden = true;
-    element.append(this.elided, this.prompt, this.written, this.caret);
+    element.append(this.elided, this.shownPrompt, this.writtenNode, this.caret);
     window.addEventListener("scroll", () => this.noticeScroll(), { passive: true });
   }
 
   /** All of it: what Continue goes on from, and Copy takes. */
   get text(): string {
-    return this.wholePrompt + this.written.data;
+    return this.wholePrompt + this.written;
+  }
+
+  /** All of the prompt; the element may show only its end. */
+  get prompt(): string {
+    return this.wholePrompt;
+  }
+
+  get written(): string {
+    return this.writtenNode.data;
   }
 
   /** Puts a new text in the place of the old one. */
   begin(prompt: string): void {
     this.wholePrompt = prompt;
     const shown = prompt.slice(-shownOfPrompt).replace(/^[\udc00-\udfff]/, ""); // no half character
-    this.prompt.textContent = shown;
+    this.shownPrompt.textContent = shown;
     this.elided.hidden = shown === prompt;
     this.elided.textContent = this.elided.hidden
       ? ""
       : `The first ${(prompt.length - shown.length).toLocaleString("en")} characters are not shown; Copy takes them, too.`;
-    this.written.data = "";
+    this.writtenNode.data = "";
     this.scrolledTo = window.scrollY; // a page that became shorter has scrolled by itself
     this.isFollowed = true;
     this.follow();
   }
 
   append(text: string): void {
-    this.written.appendData(text);
+    this.writtenNode.appendData(text);
     this.follow();
   }
 
