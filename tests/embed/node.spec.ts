@@ -59,3 +59,17 @@ test("a model from a host, and what is said of one that is not there", async () 
   expect(await load("models/none")).toMatch(/^true not-found: .*file:.*\/models\/none\/config\.json/);
   await host.close();
 });
+
+test("completions in OpenAI's shape write the same text, and throw the errors that the module exports", () => {
+  const said = inApp(`
+    import { InvalidArgumentError } from "gpt2-wasm";
+    import { completions } from "gpt2-wasm/openai";
+    const model = await loadModel(${JSON.stringify(demo)}, { threads: 1 });
+    const { create } = completions(model);
+    const { choices } = await create({ prompt: "Once upon a time", max_tokens: 24, temperature: 0 });
+    const { text } = await model.complete("Once upon a time", { maxNewTokens: 24, temperature: 0 });
+    const error = await create({ prompt: "Once", max_tokens: -1 }).catch((thrown) => thrown);
+    console.log(JSON.stringify([choices[0].text === text, error instanceof InvalidArgumentError]));
+    await model.dispose();`);
+  expect(JSON.parse(said)).toEqual([true, true]);
+});

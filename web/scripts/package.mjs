@@ -36,7 +36,7 @@ function bundle(
   release,
   input,
   output,
-  { define = {}, plugins = [oneClient, environmentApart], platform = "browser" } = {},
+  { define = {}, plugins = [clientFrom("./gpt2.js"), environmentApart], platform = "browser" } = {},
 ) {
   return build({
     input: join(sources, input),
@@ -56,13 +56,14 @@ function bundle(
 }
 
 /**
- * What is built on the module imports it from the file beside it: there is one of it, and one worker for a model.
- * @type {import("rolldown").Plugin}
+ * What is built on the module imports it from `file` beside it: there is one of it, and one worker for a model.
+ * @param {string} file
+ * @returns {import("rolldown").Plugin}
  */
-const oneClient = {
-  name: "one-client",
-  resolveId: (id) => (id.endsWith("/client/index.js") ? { id: "./gpt2.js", external: "relative" } : null),
-};
+const clientFrom = (file) => ({
+  name: "client-from",
+  resolveId: (id) => (id.endsWith("/client/index.js") ? { id: file, external: "relative" } : null),
+});
 
 /**
  * What few pages ask for is not in the module that all of them load. It is small, and repeats what it shares.
@@ -137,6 +138,8 @@ export async function buildPackage() {
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
   const inNode = { platform: /** @type {const} */ ("node"), plugins: [environmentApart] };
   await bundle(release, "node/index.ts", "gpt2-node.js", inNode);
+  const onNode = { platform: /** @type {const} */ ("node"), plugins: [clientFrom("./gpt2-node.js")] };
+  await bundle(release, "openai/index.ts", "gpt2-node-openai.js", onNode);
   await bundle(release, "node/worker.ts", "gpt2-node-worker.js", inNode);
   await copyEngine();
   await buildOneFile(release);

@@ -1,0 +1,48 @@
+// A model as large as GPT-2 in one HTML file: 178 MB that open from a disk and write. Part of `npm run test:embed`.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "@playwright/test";
+import { cases } from "../browsers/cases.js";
+import { until } from "../browsers/until.js";
+import { makeModel } from "../bench/models.mjs";
+import { root } from "./app.js";
+
+test.describe.configure({ timeout: 300_000 });
+
+const file = join(root, "build/embed/gpt2.html");
+
+test.beforeAll(() => {
+  const model = makeModel("q8");
+  const tokenizer = join(root, "tests/data/gpt2-tokenizer");
+  for (const name of ["vocab.json", "merges.txt"]) copyFileSync(join(tokenizer, name), join(model, name));
+  mkdirSync(join(root, "build/embed"), { recursive: true });
+  execFileSync("node", ["web/scripts/export.mjs", "--model", model, "-o", file, "--force"], { cwd: root });
+});
+
+test("it is hardly larger than its weights in base64", () => {
+  const weights = 133_329_032;
+  expect(statSync(file).size).toBeGreaterThan((weights * 4) / 3);
+  expect(statSync(file).size).toBeLessThan(1.02 * ((weights * 4) / 3 + 400_000));
+});
+
+for (const { name, launch } of cases.filter((each) => !each.name.includes("shared"))) {
+  test(`opens and writes in ${name}`, async () => {
+    const browser = await launch();
+    try {
+      await browser.open(pathToFileURL(file).href);
+      await until(browser, `document.getElementById("model").textContent === "124 million parameters, q8"`);
+      // What it writes means nothing: the weights are random.
+      const write = `(async () => {
+        document.getElementById("option-maxNewTokens").value = "16";
+        document.getElementById("generate").click();
+        return "";
+      })()`;
+      await browser.evaluate(write);
+      await until(browser, `/Seed/.test(document.getElementById("finish").textContent)`);
+    } finally {
+      await browser.close();
+    }
+  });
+}
