@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { allFaults, isOf } from "./sources.mjs";
 
-/** `[{ file, code, faults?, reason }]`: the line's code, and the faults on it as "before -> after", or else all. */
+/**
+ * `[{ file, code, faults?, nth?, reason }]`: the line's code, the faults on it as "before -> after", or else all, and
+ * which of several alike on the line, from 1, or else each.
+ */
 export function readEquivalents() {
   return JSON.parse(readFileSync(join(import.meta.dirname, "equivalent.json"), "utf8"));
 }

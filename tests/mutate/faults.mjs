@@ -1,7 +1,8 @@
 // The faults that can be planted in a C++ source file: small mistakes that a programmer makes.
 //
-// Left alone: comments, directives, strings, assert and static_assert, alignas and attributes, template parameters,
-// the argument of reserve(), and the arguments of `ParallelFor` and `Grain` that say how finely work is shared out.
+// Left alone: comments, directives, what only WebAssembly compiles, strings, assert and static_assert, alignas and
+// attributes, template parameters, the argument of reserve(), and the arguments of `ParallelFor` and `Grain` that say
+// how finely work is shared out.
 import { closing, noToken, tokensOf } from "./tokens.mjs";
 
 /** @typedef {import("./tokens.mjs").Token} Token */
@@ -62,6 +63,22 @@ function otherNumber(number) {
 }
 
 /**
+ * The #else or #endif of the #if at `first`.
+ * @param {readonly Token[]} tokens
+ * @param {number} first
+ */
+function elseOrEnd(tokens, first) {
+  let depth = 0;
+  for (const [i, { kind, text }] of tokens.entries()) {
+    if (i < first || kind !== "directive") continue;
+    if (/^#\s*if/.test(text)) ++depth;
+    if (/^#\s*endif/.test(text)) --depth;
+    if (depth === 0 || (depth === 1 && /^#\s*else/.test(text))) return i;
+  }
+  return tokens.length - 1;
+}
+
+/**
  * Which tokens lie where no fault is planted.
  * @param {readonly Token[]} tokens
  */
@@ -71,7 +88,10 @@ function leftAlone(tokens) {
   const leave = (first, last) => void alone.fill(1, first, last + 1);
   for (const [i, { kind, text }] of tokens.entries()) {
     const next = tokens[i + 1]?.text;
-    if (kind === "directive") leave(i, i);
+    if (kind === "directive") {
+      leave(i, i);
+      if (/^#\s*ifdef __wasm/.test(text)) leave(i, elseOrEnd(tokens, i));
+    }
     if (/^(assert|static_assert|alignas|reserve|Grain)$/.test(text) && next === "(")
       leave(i, closing(tokens, i + 1));
     if (text === "[" && next === "[") leave(i, closing(tokens, i));

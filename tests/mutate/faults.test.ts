@@ -32,6 +32,7 @@ describe("faultsOf", () => {
   it.each([
     "// 1 < 2",
     "#include <a> // 1\n#define B(x) \\\n  (x < 1)\n",
+    "#ifdef __wasm_relaxed_simd__\na = 1;\n#if B\na = 2;\n#endif\na = 3;\n#else\n#endif\n",
     'return "a < 1";',
     "assert(a < 1);",
     "static_assert(sizeof(a) == 8);",
@@ -44,6 +45,13 @@ describe("faultsOf", () => {
     "return a;",
   ])("leaves %j alone", (source) => {
     expect(faultsIn(source)).toEqual([]);
+  });
+
+  it("plants faults behind what only WebAssembly compiles", () => {
+    expect(faultsIn("#ifdef __wasm_simd128__\na = 1;\n#else\nreturn 2;\n#endif\nreturn 3;")).toEqual([
+      "2 -> 3",
+      "3 -> 4",
+    ]);
   });
 
   it("says where a fault stands", () => {

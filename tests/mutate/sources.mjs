@@ -4,16 +4,12 @@ import { join } from "node:path";
 import { faultsOf } from "./faults.mjs";
 
 // Compiled for WebAssembly alone: no native test can notice what happens there.
-const onlyWasm = new Set([
-  "engine/api/module.cc",
-  "engine/format/wasm_libc.cc",
-  "engine/kernels/relaxed_simd.cc",
-]);
+const onlyWasm = new Set(["engine/api/module.cc", "engine/format/wasm_libc.cc"]);
 
 /**
  * A fault and the line where it is planted; an entry of equivalent.json.
- * @typedef {import("./faults.mjs").Fault & { file: string, id: string, code: string }} PlacedFault
- * @typedef {{ file: string, code: string, faults?: string[], reason: string }} Equivalent
+ * @typedef {import("./faults.mjs").Fault & { file: string, id: string, nth: number, code: string }} PlacedFault
+ * @typedef {{ file: string, code: string, faults?: string[], nth?: number, reason: string }} Equivalent
  */
 
 /**
@@ -47,25 +43,35 @@ export function allFaults(root, files, equivalents) {
     const lines = source.split("\n");
     /** @type {Map<string, number>} */
     const seen = new Map();
+    /** @type {(key: string) => number} */
+    const count = (key) => {
+      const nth = (seen.get(key) ?? 0) + 1;
+      seen.set(key, nth);
+      return nth;
+    };
     return faultsOf(source)
       .map((fault) => {
         const place = `${file}:${fault.line}:${fault.column}`;
-        const nth = (seen.get(place) ?? 0) + 1;
-        seen.set(place, nth);
-        return { ...fault, file, id: `${place}:${nth}`, code: lines[fault.line - 1]?.trim() ?? "" };
+        const id = `${place}:${count(place)}`;
+        const nth = count(`${fault.line} ${fault.before} -> ${fault.after}`);
+        return { ...fault, file, id, nth, code: lines[fault.line - 1]?.trim() ?? "" };
       })
       .filter((fault) => !equivalents.some((entry) => isOf(entry, fault)));
   });
 }
 
 /**
- * Whether an entry of equivalent.json speaks of this fault; without "faults" it speaks of all on its line.
+ * Whether an entry of equivalent.json speaks of this fault; without "faults" it speaks of all on its line, with "nth"
+ * of those alone that are the nth of their kind on it.
  * @param {Equivalent} entry
  * @param {PlacedFault} fault
  */
-export function isOf(entry, { file, code, before, after }) {
+export function isOf(entry, { file, code, before, after, nth }) {
   return (
-    entry.file === file && entry.code === code && (entry.faults?.includes(`${before} -> ${after}`) ?? true)
+    entry.file === file &&
+    entry.code === code &&
+    (entry.faults?.includes(`${before} -> ${after}`) ?? true) &&
+    (entry.nth ?? nth) === nth
   );
 }
 
