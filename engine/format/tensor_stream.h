@@ -34,7 +34,7 @@ class TensorStream {
   Status Take(const std::byte* bytes);
 
   // Gives back what only Take needs.
-  void Close() { floats_ = {}; }
+  void Close() { std::vector<float>().swap(floats_); }  // floats_ = {} would keep the memory
 
  private:
   Error Bad(std::size_t row, const char* what) const;

@@ -13,6 +13,12 @@ Error Corrupt(const std::string& what) {
   return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};
 }
 
+// Empties a container. Assigning {} to it would keep its memory.
+template <typename Container>
+void GiveBack(Container& container) {
+  Container().swap(container);
+}
+
 }  // namespace
 
 WeightReader::WeightReader(ModelConfig config, WeightFormat float_format)
@@ -30,11 +36,11 @@ Status WeightReader::Feed(std::span<const std::byte> bytes) {
 
 Error WeightReader::Fail(const Error& error) {
   failure_ = error;
-  streams_ = {};
-  specs_ = {};
+  GiveBack(streams_);
+  GiveBack(specs_);
   weights_.reset();
   header_ = {};
-  pending_ = {};
+  GiveBack(pending_);
   return error;
 }
 
@@ -67,7 +73,7 @@ Status WeightReader::TakeHeader(std::span<const std::byte>& bytes) {
   GPT2_ASSIGN(const auto plans, PlanTensors(header_, config_, specs_, float_format_));
   for (const TensorPlan& plan : plans) streams_.emplace_back(plan, *weights_);
   has_header_ = true;
-  pending_ = {};
+  GiveBack(pending_);
   SkipDoneStreams();
   return Done{};
 }
