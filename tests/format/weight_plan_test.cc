@@ -36,6 +36,20 @@ TEST(MostHeaderBytes, GrowWithTheTensorsUpToALimit) {
   EXPECT_EQ(MostHeaderBytes(1u << 30), kMostHeaderBytes);
 }
 
+// A hub's doubles are well-formed; a shape that config.json does not ask for is damage.
+TEST(PlanTensors, TellsTypesThatAreNotTakenFromDamage) {
+  const ModelConfig config{SmallConfig(), StoredWeights::kHub};
+  const std::vector<TensorSpec> specs = TensorSpecs(config.config);
+  const auto error_of = [&](std::vector<std::uint64_t> shape) {
+    SafetensorsHeader header;
+    header.tensors.push_back(
+        {.name = "wte.weight", .dtype = DType::kOther, .shape = std::move(shape), .end = 1280});
+    return PlanTensors(header, config, specs, WeightFormat::kF32).error();
+  };
+  EXPECT_EQ(error_of({20, 8}).code, ErrorCode::kUnsupported);
+  EXPECT_EQ(error_of({8, 20}).code, ErrorCode::kCorrupt);
+}
+
 TEST(CanonicalName, IsWithoutTheCheckpointsPrefix) {
   EXPECT_EQ(CanonicalName("transformer.h.0.ln_1.bias"), "h.0.ln_1.bias");
   EXPECT_EQ(CanonicalName("h.0.ln_1.bias"), "h.0.ln_1.bias");

@@ -65,6 +65,16 @@ TEST(Scorer, WhatTheCacheKnowsIsScoredAllTheSame) {
   EXPECT_EQ(ScoreAll(*model.context, head, 24), ScoreAll(*fresh.context, head, 24));
 }
 
+TEST(Scorer, NamesAnIdThatIsNone) {
+  TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
+  for (const std::int32_t id : {-1, 160}) {
+    const auto refused = Scorer::Begin(*model.context, {5, id}, 1);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_NE(refused.error().message.find(std::to_string(id)), std::string::npos);
+  }
+}
+
 TEST(Scorer, ShortTextsAndBadStrides) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::vector<std::int32_t> one = {5};

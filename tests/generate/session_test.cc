@@ -85,6 +85,7 @@ TEST_F(SessionTest, LongPromptKeepsItsLastPartAndSaysSo) {
   EXPECT_EQ(session.dropped_tokens(), 12u);
   const auto cut = Finish(session);
   EXPECT_EQ(cut, Run(std::span(prompt).last(48), options));
+  EXPECT_EQ(Begin(std::span(prompt).last(48), options).dropped_tokens(), 0u);
 }
 
 TEST_F(SessionTest, GenerationGoesOnPastTheEndOfTheContext) {
@@ -209,6 +210,15 @@ TEST_F(SessionTest, ContinuationsAreWhatEachSeedGivesAlone) {
       ++options.seed;
     }
     EXPECT_NE(found[0], found[1]);
+  }
+}
+
+TEST_F(SessionTest, EachContinuationReadsATokenOnce) {
+  Session session = Begin(Ids(20), {.max_new_tokens = 5, .n = 3});
+  while (session.prefill().done < 20) NextTokens(session);
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_EQ(NextTokens(session).size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(model.context->sequence(i).pending(), 1u);
   }
 }
 

@@ -102,6 +102,20 @@ TEST(Encoding, LongWordsAreMergedTheSame) {
   }
 }
 
+// Ids that sixteen bits do not hold.
+TEST(Encoding, LargeVocabulariesKeepTheirIds) {
+  constexpr std::size_t kSize = 65536 + 3;
+  std::vector<std::string> tokens(kSize);
+  tokens[0] = "b";
+  tokens[kSize - 3] = "a";
+  tokens[kSize - 2] = "aa";
+  tokens[kSize - 1] = "aab";
+  const std::vector<std::pair<std::string, std::string>> merges = {{"a", "a"}, {"aa", "b"}};
+  const Tokenizer tokenizer = std::move(Tokenizer::Create(tokens, merges).value());
+  EXPECT_EQ(tokenizer.Encode("aabaaab", SpecialTokens::kAsText).value(),
+            (std::vector<std::int32_t>{65538, 65537, 65536, 0}));
+}
+
 TEST(Encoding, PortionsAreTheWhole) {
   const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
   const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),

@@ -1,0 +1,36 @@
+#include "engine/text/byte_alphabet.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace gpt2::testing {
+namespace {
+
+// As GPT-2's encoder.py spells them: what is printable stands for itself, the rest for the
+// characters from U+0100 on, in order.
+TEST(ByteAlphabet, SpellsBytesAsTheVocabularyDoes) {
+  EXPECT_EQ(AlphabetFromBytes("a~"), "a~");
+  EXPECT_EQ(AlphabetFromBytes(" \n"), "\u0120\u010a");
+  EXPECT_EQ(AlphabetFromBytes(std::string("\0", 1)), "\u0100");
+  EXPECT_EQ(AlphabetFromBytes("\x7f\xa0\xa1\xad\xff"), "\u0121\u0142\u00a1\u0143\u00ff");
+}
+
+TEST(ByteAlphabet, EveryByteHasASpellingOfItsOwnAndComesBack) {
+  std::set<std::string> spellings;
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string text(1, static_cast<char>(byte));
+    const std::string spelled = AlphabetFromBytes(text);
+    EXPECT_TRUE(spellings.insert(spelled).second) << byte;
+    EXPECT_EQ(BytesFromAlphabet(spelled), text) << byte;
+  }
+}
+
+TEST(ByteAlphabet, OtherCharactersSpellNothing) {
+  for (const char* text : {" ", "\n", "\u0144", "\u0200", "\u4e00", "a\u0144", "\xff"}) {
+    EXPECT_EQ(BytesFromAlphabet(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gpt2::testing
