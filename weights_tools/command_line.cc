@@ -29,7 +29,7 @@ std::string FlagName(std::string_view name) {
   return flag;
 }
 
-// The value of `result`; wrong usage if there is none.
+// The value of `result`; an error of it is wrong usage.
 template <typename T>
 T ValueOrWrongUsage(Result<T> result) {
   if (!result.ok()) throw CLI::ValidationError(result.error().message);

@@ -75,7 +75,7 @@ Status CheckReplaceable(const Folder& folder, const Identities& inputs) {
     }
     if (!S_ISREG(found.st_mode) || !IsModelFile(name)) {
       return Refuse(folder.path(), std::string("has the ") + KindOf(found) + " \"" + name +
-                                       "\", which is no part of a model");
+                                       "\", which does not belong to a model");
     }
     if (inputs.Contains(found)) {
       return Refuse(folder.path(), "has the file \"" + name + "\", which is the input's");

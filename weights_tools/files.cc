@@ -98,7 +98,7 @@ Status Folder::Stream(const std::string& name, TakeBytes take) const {
   struct stat before{}, after{};
   if (!file.is_open() || fstat(file.number(), &before) != 0) return FileError("read", path);
   if (!S_ISREG(before.st_mode)) {
-    return Error{ErrorCode::kIo, path.string() + " is no regular file, expected one"};
+    return Error{ErrorCode::kIo, path.string() + " is not a regular file"};
   }
   GPT2_ASSIGN(const std::uint64_t bytes, StreamToEnd(file, path, take));
   if (fstat(file.number(), &after) != 0) return FileError("read", path);

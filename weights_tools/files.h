@@ -50,7 +50,7 @@ class Folder {
  public:
   static Result<Folder> Open(const fs::path& path);
 
-  // The folder `name` in this one; a link to a folder is none.
+  // The folder `name` in this one; a link to a folder does not count.
   Result<Folder> OpenInside(const std::string& name) const;
 
   const fs::path& path() const { return path_; }
@@ -65,8 +65,8 @@ class Folder {
   // Bytes of the file `name`.
   Result<std::uint64_t> SizeOf(const std::string& name) const;
 
-  // Calls take(bytes) for the bytes of `name` in order. Fails if it is no regular file, or changes
-  // while it is read.
+  // Calls take(bytes) for the bytes of `name` in order. Fails if it is not a regular file, or
+  // changes while it is read.
   Status Stream(const std::string& name, TakeBytes take) const;
   Result<std::string> Read(const std::string& name) const;
 

@@ -1,5 +1,5 @@
-// gpt2-weights: makes, checks and runs model folders. Exit status 1 for bad input and for whatever
-// else stands in the way (no memory, a full disk, a closed output), 2 for wrong usage.
+// gpt2-weights: makes, checks and runs model folders. Exit status 1 for bad input and whatever else
+// prevents the command (no memory, a full disk, a closed output), 2 for wrong usage.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>

@@ -199,7 +199,7 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
 
 Result<Tokenizer> LoadTokenizer(const fs::path& path) {
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
-  // A tokenizer's files may stand alone.
+  // A folder may have a tokenizer alone.
   std::size_t vocab_size = kMostVocabulary;
   if (folder.Has(kConfigFile)) {
     GPT2_ASSIGN(const std::string config_text, folder.Read(kConfigFile));

@@ -64,11 +64,11 @@ struct LoadedModel {
 // memory.
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
-// Loads the folder at `path`, checking every size and SHA-256 that it states. Floating-point
-// matrices become `float_format`.
+// Loads the folder at `path`, checking every size and SHA-256 that weights.json states. Matrices
+// that are stored as floats become `float_format`; quantized ones stay as they are.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format);
 
-// Only the vocabulary; an error where there is none.
+// Only the vocabulary; an error where the folder has none.
 Result<Tokenizer> LoadTokenizer(const fs::path& path);
 
 }  // namespace gpt2::tools

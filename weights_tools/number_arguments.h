@@ -21,8 +21,8 @@ struct NumberRange {
 // "a whole number from 0 to 64"
 std::string Described(const NumberRange& range);
 
-// `text` as a number in `range`. "", "0x10", "nan", "5x" and " 5" are none. The error names `flag`,
-// what it takes and `text`.
+// `text` as a number in `range`. "", "0x10", "nan", "5x" and " 5" are not numbers. The error names
+// `flag`, what it takes and `text`.
 Result<double> ParseNumber(std::string_view flag, std::string_view text, const NumberRange& range);
 
 // The same for all of 64 bits, which a double does not hold.

@@ -119,7 +119,8 @@ bool IsStagedName(const std::string& entry, const std::string& name) {
   return false;
 }
 
-// Folders beside `destination` that runs which were killed have left: nobody holds their lock.
+// Folders beside `destination` that runs which were killed have left behind: no process holds their
+// lock.
 StagedFolder::Leftovers FindLeftovers(const Folder& parent, const Destination& destination) {
   StagedFolder::Leftovers found;
   const auto entries = parent.Entries();

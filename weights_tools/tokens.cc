@@ -13,7 +13,7 @@ Result<std::string> Decode(const Tokenizer& tokenizer, const std::string& line) 
   return tokenizer.Decode(ids);
 }
 
-// A JSON string; bytes that are no UTF-8 become U+FFFD.
+// A JSON string; bytes that are not valid UTF-8 become U+FFFD.
 std::string JsonText(const std::string& bytes) {
   return Json(bytes).dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }

@@ -16,8 +16,8 @@
 namespace gpt2 {
 namespace {
 
-// The one place where what runs out of memory ends. Nothing here throws but the standard library,
-// for want of memory; the reply needs none.
+// The one place where what runs out of memory ends. Nothing here throws but the standard library
+// that finds no memory; the reply needs none.
 constexpr const char* kOutOfMemoryReply =
     R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
     R"(what this call had taken is given back"}})";
@@ -72,8 +72,8 @@ const char* Answer(Gpt2Engine* engine, Question question) {
   return error != nullptr ? error : engine->reply.c_str();
 }
 
-// As Run, for a step of a load, which is over after an error; a loaded model does not mind a call
-// whose turn it is not.
+// As Run, for a step of a load, which is over after an error; a loaded model stays where a
+// call was out of turn.
 const char* RunLoad(Gpt2Engine* engine, Operation operation) {
   const char* error = Run(engine, [&](Gpt2Engine& e) {
     Status status = operation(e);

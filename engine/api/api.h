@@ -14,8 +14,8 @@
 //  4. Only one thread may use an engine; the engine uses its own threads inside a call.
 //  5. Nothing here throws, exits or prints. Any bytes are safe to pass.
 //  6. Out of memory is an error like others, with the code "out-of-memory": what the call took is
-//     given back, a load, a generation or a scoring that was under way is over, and the engine goes
-//     on working with the model that it has.
+//     given back, a load, a generation or a scoring that was under way is over, and the engine
+//     keeps working with the model that it has.
 //  7. A prompt is text, or, where `is_ids`, token ids as int32_t; its size is in bytes. `options`
 //     are a JSON object, or empty; a member of an unknown name is an error.
 #pragma once
@@ -63,9 +63,9 @@ Gpt2Engine* gpt2_create(size_t threads);
 void gpt2_destroy(Gpt2Engine* engine);
 
 // In a browser threads start one after the other, once the caller has returned to its event loop,
-// and some perhaps never. How many run by now, the caller's among them.
+// and some may never start. How many run by now, the caller's among them.
 size_t gpt2_started_threads(const Gpt2Engine* engine);
-// Goes on without those that have not started.
+// Continues without those that have not started.
 void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 
 // Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
@@ -89,8 +89,8 @@ bool gpt2_is_exact(void);
 // "threads", "kernels", "hasTokenizer"}.
 const char* gpt2_info(Gpt2Engine* engine);
 
-// Measures how many of the engine's threads make a decode step fastest, and goes on with so many.
-// Takes some twenty steps. Result: {"threads"}.
+// Measures how many of the engine's threads make a decode step fastest, and uses that many from now
+// on. Takes some twenty steps. Result: {"threads"}.
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
 // Starts to split a text, which must stay where it is until the last step, into tokens. `options`:
@@ -103,7 +103,7 @@ const char* gpt2_tokenize_step(Gpt2Engine* engine);
 // The `count` ids of the last gpt2_tokenize_step, until the next call.
 const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
 
-// Result: text; bytes that are no UTF-8 become U+FFFD.
+// Result: text; bytes that are not valid UTF-8 become U+FFFD.
 const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count);
 
 // Starts a generation. `options`: those of generate/options.h.

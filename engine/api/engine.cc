@@ -33,7 +33,7 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
                     FunctionRef<Status(std::span<const std::int32_t> ids)> take) {
   std::array<std::int32_t, kPortion> portion;
   if (prompt.is_ids) {
-    // Copied, as nobody promises that the bytes are aligned.
+    // Copied, as the bytes may not be aligned.
     std::string_view rest = prompt.bytes;
     while (rest.size() >= sizeof portion[0]) {
       const std::size_t bytes =

@@ -12,11 +12,8 @@
 namespace gpt2 {
 namespace {
 
-// The bytes of a token; none where it has none, or there is no vocabulary.
 std::string_view TextOf(const Gpt2Engine& engine, std::int32_t id) {
-  const bool has_text =
-      engine.tokenizer && static_cast<std::size_t>(id) < engine.tokenizer->vocab_size();
-  return has_text ? engine.tokenizer->TokenBytes(id) : std::string_view();
+  return engine.tokenizer ? engine.tokenizer->TokenBytes(id) : std::string_view();
 }
 
 void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) {
@@ -131,7 +128,7 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
   }));
   GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride));
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  // Nothing stands before the first token that could say how likely it is.
+  // The model predicts a token from those before it, and the first has none.
   WriteScored(engine, std::span(&kNone, engine.scorer->done()));
   return Done{};
 }

@@ -14,8 +14,8 @@ namespace gpt2 {
 // The JSON of a request; an error is the caller's.
 Result<ParsedJson> ParseRequest(std::string_view text, const std::string& what);
 
-// Fails, listing `names`, where `json` is no object or has a member of another name. `what` says
-// what it is: "the request".
+// Fails, listing `names`, where `json` is not an object or has a member of another name. `what`
+// says what it is: "the request".
 Status CheckNames(const Json& json, const std::string& what,
                   std::initializer_list<std::string_view> names);
 

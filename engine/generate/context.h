@@ -15,7 +15,7 @@ namespace gpt2 {
 
 class Context;
 
-// A forward pass that has run, and the right to read its logits. They lie in the context's buffers,
+// A forward pass that has run, and the right to read its logits. They are in the context's buffers,
 // so only the latest pass of a context may be read.
 class Pass {
  public:

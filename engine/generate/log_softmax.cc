@@ -11,7 +11,7 @@ namespace {
 
 // Logits of a block at least: announcing a loop to the threads costs as much as some hundred exp.
 constexpr std::size_t kLeastBlock = 2048;
-// More blocks than threads, so that all finish together; their sums lie on the stack.
+// More blocks than threads, so that all finish together; their sums are on the stack.
 constexpr std::size_t kMostBlocks = 32;
 
 }  // namespace

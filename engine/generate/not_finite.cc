@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "engine/model/forward.h"
+
 namespace gpt2 {
 
 // As integers, which compilers turn into vectors: the largest exponent is that of infinity and NaN.
@@ -18,17 +20,22 @@ bool AllFinite(std::span<const float> values) {
 }
 
 std::string TensorBefore(std::string_view stage) {
-  constexpr std::pair<std::string_view, std::string_view> kTensors[] = {
-      {".attn.c_attn.input", ".ln_1.weight"},
-      {".attn.c_proj.input", ".attn.c_attn.weight"},
+  using Ends = std::pair<std::string_view, std::string_view>;  // of a stage, and of its tensor
+  static constexpr Ends kInputs[] = {
+      {".attn.c_attn", ".ln_1.weight"},
+      {".attn.c_proj", ".attn.c_attn.weight"},
+      {".mlp.c_fc", ".ln_2.weight"},
+      {".mlp.c_proj", ".mlp.c_fc.weight"},
+  };
+  static constexpr Ends kOutputs[] = {
       {".attn", ".attn.c_proj.weight"},
-      {".mlp.c_fc.input", ".ln_2.weight"},
-      {".mlp.c_proj.input", ".mlp.c_fc.weight"},
       {".mlp", ".mlp.c_proj.weight"},
       {"embed", "wte.weight"},
       {"ln_f", "ln_f.weight"},
   };
-  for (const auto& [end, tensor] : kTensors) {
+  const bool is_input = stage.ends_with(kInputStage);
+  if (is_input) stage.remove_suffix(kInputStage.size());
+  for (const auto& [end, tensor] : std::span<const Ends>(is_input ? kInputs : kOutputs)) {
     if (!stage.ends_with(end)) continue;
     return std::string(stage.substr(0, stage.size() - end.size())) + std::string(tensor);
   }

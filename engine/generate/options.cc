@@ -6,6 +6,7 @@
 namespace gpt2 {
 namespace {
 
+// The largest vocabulary, and more than any generation needs.
 constexpr double kMostTokens = 1 << 24;
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
@@ -21,13 +22,14 @@ constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScr
 constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("maxNewTokens", true, 0, kMostTokens, max_new_tokens, "tokens to write at most"),
     GPT2_NUMBER("temperature", false, 0, 100, temperature,
-                "randomness: 0 takes the likeliest token, 1 the model's own distribution"),
-    GPT2_NUMBER("topK", true, 0, kMostTokens, top_k, "keep the k likeliest tokens; 0 keeps all"),
+                "randomness: 0 takes the most probable token, 1 the model's own distribution"),
+    GPT2_NUMBER("topK", true, 0, kMostTokens, top_k,
+                "keep the k most probable tokens; 0 keeps all"),
     GPT2_NUMBER("topP", false, 0, 1, top_p, "keep the fewest tokens with this much probability"),
     GPT2_NUMBER("minP", false, 0, 1, min_p,
-                "keep tokens with this share of the best's probability"),
+                "keep tokens with this share of the top token's probability"),
     GPT2_NUMBER("repetitionPenalty", false, 0.01, 100, repetition_penalty,
-                "above 1 makes tokens that were seen less likely"),
+                "above 1 makes tokens of the text so far less likely"),
     GPT2_NUMBER("n", true, 1, kMostContinuations, n,
                 "continuations to write at once, each with its own seed: seed, seed + 1, ..."),
     GPT2_NUMBER("seed", true, 0, kMostExact, seed, "the same seed gives the same text"),
@@ -37,9 +39,9 @@ constexpr NumberOption kNumbers[] = {
 #undef GPT2_NUMBER
 
 constexpr FlagOption kFlags[] = {
-    {"lookup", "guess ahead from the text so far: the same tokens, sooner", true,
+    {"lookup", "draft from the text so far: the same tokens, sooner", true,
      [](GenerateOptions& o, bool on) { o.lookup = on; }},
-    {"ignoreEos", "go on after end of text", false,
+    {"ignoreEos", "continue after the end-of-text token", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
     {"strict", "refuse what does not fit the context instead of cutting it", false,
      [](GenerateOptions& o, bool on) { o.strict = on; }},

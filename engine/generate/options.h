@@ -17,17 +17,17 @@ namespace gpt2 {
 // _get_logits_processor): repetition penalty, temperature, top-k, top-p, min-p.
 struct GenerateOptions {
   std::size_t max_new_tokens = 64;
-  double temperature = 0.8;  // logits / temperature; 0: always the likeliest token
-  std::size_t top_k = 40;    // keep the k likeliest tokens; 0: all (Fan et al. 2018)
+  double temperature = 0.8;  // logits / temperature; 0: always the most probable token
+  std::size_t top_k = 40;    // keep the k most probable; 0: all (Fan et al. 2018)
   double top_p = 0.95;       // keep the fewest with this much probability (Holtzman et al. 2020)
-  double min_p = 0.0;        // keep those with min_p of the best's probability (Nguyen et al. 2024)
+  double min_p = 0.0;  // keep those with min_p of the top one's probability (Nguyen et al. 2024)
   double repetition_penalty =
       1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)
   std::uint64_t seed = 0;
   std::size_t logprobs = 0;       // how many alternatives to report with each token
   std::size_t n = 1;              // continuations to write, at most kMostContinuations
-  bool lookup = true;             // guess ahead from the text so far; gives the same tokens sooner
-  bool ignore_eos = false;        // go on after end of text
+  bool lookup = true;             // draft from the text so far; gives the same tokens sooner
+  bool ignore_eos = false;        // continue after the end-of-text token
   bool strict = false;            // refuse what does not fit the context instead of cutting it
   bool allow_special = false;     // "<|endoftext|>" in the prompt is the token, not text
   std::vector<std::string> stop;  // end before any of these

@@ -221,8 +221,7 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
 std::string Session::TextOf(Continuation& continuation, std::int32_t id) {
   if (tokenizer_ == nullptr) return {};
   std::string text;
-  if (continuation.finish != FinishReason::kEos &&
-      static_cast<std::size_t>(id) < tokenizer_->vocab_size()) {
+  if (continuation.finish != FinishReason::kEos) {
     text = continuation.characters.Push(tokenizer_->TokenBytes(id));
   }
   const bool is_last = continuation.finish != FinishReason::kNone;

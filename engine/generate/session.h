@@ -41,7 +41,7 @@ struct GeneratedToken {
   // or hold text of earlier tokens.
   std::string text;
   float logprob;
-  std::vector<TokenLogprob> top;  // options.logprobs of them, likeliest first
+  std::vector<TokenLogprob> top;  // options.logprobs of them, most probable first
 };
 
 // How far a prefill is: tokens of the prompt, or of a context that is run again, that are in the KV

@@ -14,7 +14,7 @@ class StopMatcher {
   explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}
 
   // The text that may be shown now that `text` has come: all but an end that could begin a stop
-  // string. Once a stop string is complete, only what stands before it, and stopped() is true.
+  // string. Once a stop string is complete, only the text before it, and stopped() is true.
   std::string Push(std::string_view text);
 
   // What was held back, at the end of the text.

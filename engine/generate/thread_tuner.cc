@@ -23,7 +23,7 @@ double StepSeconds(Context& context) {
   sequence.ClearCache();
   sequence.SetWindow(kAnyToken);
   const auto start = std::chrono::steady_clock::now();
-  // Whether the logits are finite matters to nobody here.
+  // Whether the logits are finite does not matter here.
   static_cast<void>(context.Prefill(sequence, 1).Logits(0, 1));
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

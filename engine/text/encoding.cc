@@ -46,21 +46,21 @@ Status WordMerger::Encode(std::string_view word) {
 
 std::int32_t WordMerger::Next() {
   const std::int32_t token = Token(next_);
-  next_ += tokenizer_->Units(token);
+  next_ += tokenizer_->Symbols(token);
   return token;
 }
 
-void WordMerger::SetToken(std::size_t unit, std::int32_t token) {
+void WordMerger::SetToken(std::size_t symbol, std::int32_t token) {
   if (is_wide_) {
-    wide_[unit] = token;
+    wide_[symbol] = token;
   } else {
-    narrow_[unit] = static_cast<std::uint16_t>(token);
+    narrow_[symbol] = static_cast<std::uint16_t>(token);
   }
 }
 
 // The merge of the token that begins at `left` with the one behind it, or null.
 const Tokenizer::Merge* WordMerger::MergeAt(std::size_t left) const {
-  const std::size_t right = left + Units(left);
+  const std::size_t right = left + Symbols(left);
   return right < size_ ? tokenizer_->FindMerge(Token(left), Token(right)) : nullptr;
 }
 
@@ -92,15 +92,15 @@ void WordMerger::Queue(Candidate candidate) {
 
 void WordMerger::QueueAll() {
   has_limit_ = false;
-  for (std::size_t unit = 0; unit < size_; unit += Units(unit)) Consider(unit);
+  for (std::size_t symbol = 0; symbol < size_; symbol += Symbols(symbol)) Consider(symbol);
 }
 
-// A token stands at its first and its last unit, so that both its neighbours find it.
+// A token is noted at its first and its last symbol, so that both its neighbours find it.
 void WordMerger::Apply(std::size_t left, std::int32_t merged) {
-  begins_[left + Units(left)] = false;
+  begins_[left + Symbols(left)] = false;
   SetToken(left, merged);
-  SetToken(left + Units(left) - 1, merged);
-  if (left > 0) Consider(left - Units(left - 1));
+  SetToken(left + Symbols(left) - 1, merged);
+  if (left > 0) Consider(left - Symbols(left - 1));
   Consider(left);
 }
 

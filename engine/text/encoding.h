@@ -12,7 +12,7 @@
 
 namespace gpt2 {
 
-// Where the byte-pair encoding of one word stands: a word of n bytes begins as n units, one token
+// The byte-pair encoding of one word under way: a word of n bytes begins as n symbols, one token
 // each, and merging joins neighbours. Takes 3 n bytes and 512 KiB at most (5 n where the vocabulary
 // has more than 65,536 tokens): links and lengths follow from the tokens themselves, and only the
 // next merges are queued. Memory is kept for the next word.
@@ -30,7 +30,7 @@ class WordMerger {
   std::int32_t Next();
 
  private:
-  // A pair that merges, by rank and by the unit that its left token begins at.
+  // A pair that merges, by rank and by the symbol that its left token begins at.
   struct Candidate {
     std::uint32_t rank;
     std::uint32_t left;
@@ -39,12 +39,12 @@ class WordMerger {
     }
   };
 
-  // The token whose first or last unit is `unit`.
-  std::int32_t Token(std::size_t unit) const {
-    return is_wide_ ? wide_[unit] : static_cast<std::int32_t>(narrow_[unit]);
+  // The token whose first or last symbol is `symbol`.
+  std::int32_t Token(std::size_t symbol) const {
+    return is_wide_ ? wide_[symbol] : static_cast<std::int32_t>(narrow_[symbol]);
   }
-  void SetToken(std::size_t unit, std::int32_t token);
-  std::size_t Units(std::size_t unit) const { return tokenizer_->Units(Token(unit)); }
+  void SetToken(std::size_t symbol, std::int32_t token);
+  std::size_t Symbols(std::size_t symbol) const { return tokenizer_->Symbols(Token(symbol)); }
   const Tokenizer::Merge* MergeAt(std::size_t left) const;
   void Consider(std::size_t left);
   void Queue(Candidate candidate);
@@ -53,11 +53,11 @@ class WordMerger {
 
   const Tokenizer* tokenizer_;
   bool is_wide_;
-  std::size_t size_ = 0;               // units of the word
-  std::size_t next_ = 0;               // unit of the token that Next gives
+  std::size_t size_ = 0;               // symbols of the word
+  std::size_t next_ = 0;               // symbol of the token that Next gives
   std::vector<std::uint16_t> narrow_;  // [size_] tokens, or
   std::vector<std::int32_t> wide_;     // [size_] tokens
-  std::vector<bool> begins_;           // [size_] whether a token begins at a unit
+  std::vector<bool> begins_;           // [size_] whether a token begins at a symbol
   // A heap of the candidates before limit_, least first. Those from limit_ on did not fit: they are
   // found again when it is empty.
   std::vector<Candidate> queue_;

@@ -20,18 +20,18 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     if (tokens[id] == kEndOfText) tokenizer.end_of_text_ = index;
     if (!tokens[id].empty() && !ids.emplace(tokens[id], index).second) {
       return Error{ErrorCode::kCorrupt,
-                   "vocab.json: the token " + Quoted(tokens[id]) + " stands twice"};
+                   "vocab.json: the token " + Quoted(tokens[id]) + " has two ids"};
     }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));
-    // Characters of the spelling: each stands for a byte, and a merge puts two spellings together.
-    const auto units = std::count_if(tokens[id].begin(), tokens[id].end(),
-                                     [](char c) { return (c & 0xc0) != 0x80; });
-    if (units == 0 && !tokens[id].empty()) {
+    // Characters of the spelling: each is a byte, and a merge puts two spellings together.
+    const auto symbols = std::count_if(tokens[id].begin(), tokens[id].end(),
+                                       [](char c) { return (c & 0xc0) != 0x80; });
+    if (symbols == 0 && !tokens[id].empty()) {
       return Error{ErrorCode::kCorrupt,
-                   "vocab.json: the token with id " + std::to_string(id) + " is no UTF-8"};
+                   "vocab.json: the token with id " + std::to_string(id) + " is not valid UTF-8"};
     }
-    tokenizer.units_.push_back(static_cast<std::uint32_t>(units));
+    tokenizer.symbols_.push_back(static_cast<std::uint32_t>(symbols));
   }
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     const auto& [left, right] = merges[rank];

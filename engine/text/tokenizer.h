@@ -37,13 +37,13 @@ class Tokenizer {
   // holds.
   Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special) const;
 
-  // The bytes that a token stands for: not always whole characters. `id` must be below
-  // vocab_size(); an id without a token has no bytes.
+  // The bytes of a token: not always whole characters. Empty where there is no such token.
   std::string_view TokenBytes(std::int32_t id) const {
-    return bytes_[static_cast<std::size_t>(id)];
+    const auto index = static_cast<std::size_t>(id);  // negative ones become large
+    return index < bytes_.size() ? std::string_view(bytes_[index]) : std::string_view();
   }
 
-  // The bytes that `ids` stand for; fails on an id outside the vocabulary.
+  // The bytes of `ids`, one after the other; fails on an id outside the vocabulary.
   Result<std::string> Decode(std::span<const std::int32_t> ids) const;
 
   // One more than the largest id.
@@ -54,8 +54,8 @@ class Tokenizer {
   // The token of one byte, or -1.
   std::int32_t ByteToken(unsigned char byte) const { return byte_tokens_[byte]; }
 
-  // Of how many bytes' tokens a token is merged.
-  std::size_t Units(std::int32_t id) const { return units_[static_cast<std::size_t>(id)]; }
+  // Bytes that a token is merged from: the symbols of Sennrich et al.
+  std::size_t Symbols(std::int32_t id) const { return symbols_[static_cast<std::size_t>(id)]; }
 
   // What two neighbours become, or null; lower ranks come first.
   struct Merge {
@@ -74,7 +74,7 @@ class Tokenizer {
   }
 
   std::vector<std::string> bytes_;
-  std::vector<std::uint32_t> units_;
+  std::vector<std::uint32_t> symbols_;
   std::array<std::int32_t, 256> byte_tokens_{};  // -1 where the vocabulary lacks the byte
   std::unordered_map<std::uint64_t, Merge> merges_;
   std::optional<std::int32_t> end_of_text_;

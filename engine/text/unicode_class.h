@@ -7,7 +7,7 @@ enum class CharacterClass {
   kLetter,  // Unicode general category L
   kNumber,  // N
   kSpace,   // the property White_Space
-  kOther,   // everything else, bytes that are no character among it
+  kOther,   // everything else, and bytes that are not a character
 };
 
 CharacterClass ClassOf(char32_t code_point);

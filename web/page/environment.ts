@@ -1,4 +1,4 @@
-// What this browser and host give the page, and what would bring the rest: for whoever wonders why it is slow.
+// What this browser and host give the page, and what would bring the rest: which says why it is slow.
 import { explainEnvironment, type Environment } from "../src/client/index.js";
 import { elements as ui } from "./elements.js";
 

@@ -1,4 +1,4 @@
-// The numbers among the sampling options: their names, ranges and what stands in them at first.
+// The numbers among the sampling options: their names, ranges and initial values.
 
 export interface NumberOption {
   name: "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
@@ -27,7 +27,7 @@ export const numberOptions: readonly NumberOption[] = [
   {
     name: "temperature",
     label: "Temperature",
-    help: "0 is the likeliest text, higher is wilder",
+    help: "0 takes the most probable token, higher is wilder",
     min: 0,
     max: 5,
     isWhole: false,
@@ -37,7 +37,7 @@ export const numberOptions: readonly NumberOption[] = [
   {
     name: "topK",
     label: "Top k",
-    help: "Choose among the k likeliest tokens; 0 for all",
+    help: "Choose among the k most probable tokens; 0 for all",
     min: 0,
     max: 100000,
     isWhole: true,
@@ -57,7 +57,7 @@ export const numberOptions: readonly NumberOption[] = [
   {
     name: "minP",
     label: "Min p",
-    help: "…among those with this share of the best's probability",
+    help: "…among those with this share of the top token's probability",
     min: 0,
     max: 1,
     isWhole: false,
@@ -86,10 +86,10 @@ export const numberOptions: readonly NumberOption[] = [
   },
 ];
 
-/** What is wrong with what stands in `input`, in words; undefined: nothing. */
+/** What is wrong with the value of `input`, in words; undefined: nothing. */
 export function refusalOf({ min, max, isWhole }: NumberOption, input: HTMLInputElement): string | undefined {
   const expected = `Expected a ${isWhole ? "whole " : ""}number from ${min} to ${max}`;
-  // The browser does not tell a page what was typed where it is no number.
+  // The browser does not tell a page what was typed where it is not a number.
   if (input.validity.badInput) return `${expected}.`;
   if (input.value === "") return undefined;
   const value = input.valueAsNumber;

@@ -76,7 +76,7 @@ export class OptionsPanel {
     stop.element.classList.add("wide");
     this.fields = [
       ...this.numbers.map(({ field }) => field),
-      new Field("ignoreEos", "Ignore end of text", "Go on when the model would stop", this.ignoreEos),
+      new Field("ignoreEos", "Ignore end of text", "Continue where the model would stop", this.ignoreEos),
       stop,
     ];
     controls.append(...this.fields.map(({ element }) => element));

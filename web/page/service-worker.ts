@@ -59,7 +59,7 @@ export function keepForOffline(showsDemo: boolean): void {
 let isWatching = false;
 let asked = false;
 
-/** Offers a new release once all of it has arrived. Until the user takes it, this page goes on with its own. */
+/** Offers a new release once all of it has arrived. Until the user takes it, this page keeps its own. */
 function watchForRelease(registered: ServiceWorkerRegistration): void {
   if (isWatching) return;
   isWatching = true;

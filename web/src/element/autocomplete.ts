@@ -1,4 +1,4 @@
-// <gpt2-autocomplete>: proposes how to go on in somebody else's field.
+// <gpt2-autocomplete>: proposes how the text of a field of the page continues.
 import type { GenerateCall, LoadOptions } from "../client/index.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
 import { emit } from "./events.js";
@@ -7,7 +7,7 @@ import { GhostText, ghostStyle, type Field } from "./ghost-text.js";
 import { Base, make, style, unseen } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
 
-/** Of a long text, its end: what is before it hardly changes how it goes on. */
+/** Of a long text, its end: what is before it hardly changes what follows. */
 const mostLetters = 2000;
 
 /**
@@ -21,10 +21,10 @@ const mostLetters = 2000;
  * @attr {string} model - Address of the model's folder, relative to the page
  * @attr {number} delay - Pause in typing after which it proposes, in milliseconds; 400
  * @attr {number} max-new-tokens - Length of what it proposes at most; 12
- * @attr {number} temperature - 0, the default, takes the likeliest token
- * @attr {number} top-k - Keep the k likeliest tokens; 40
+ * @attr {number} temperature - 0, the default, takes the most probable token
+ * @attr {number} top-k - Keep the k most probable tokens; 40
  * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
- * @attr {number} min-p - Keep tokens with this share of the best's probability; 0
+ * @attr {number} min-p - Keep tokens with this share of the top token's probability; 0
  * @attr {number} repetition-penalty - Above 1 makes tokens that were seen less likely; 1
  * @attr {number} seed - The same seed gives the same text
  * @attr {string} stop - End before this text; by default the end of the line

@@ -17,10 +17,10 @@ const megabytes = (bytes: number) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
  * @attr {string} model - Address of the model's folder, relative to the page
  * @attr {string} prompt - The text at first, and after its form is reset
  * @attr {number} max-new-tokens - Tokens to write at most; 64
- * @attr {number} temperature - 0 takes the likeliest token; 0.8
- * @attr {number} top-k - Keep the k likeliest tokens; 40
+ * @attr {number} temperature - 0 takes the most probable token; 0.8
+ * @attr {number} top-k - Keep the k most probable tokens; 40
  * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
- * @attr {number} min-p - Keep tokens with this share of the best's probability; 0
+ * @attr {number} min-p - Keep tokens with this share of the top token's probability; 0
  * @attr {number} repetition-penalty - Above 1 makes tokens that were seen less likely; 1
  * @attr {number} seed - The same seed gives the same text
  * @attr {string} stop - End before this text

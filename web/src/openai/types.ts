@@ -13,7 +13,7 @@ export interface CompletionRequest {
   top_p?: number | null | undefined;
   /** Choices for each prompt, 1 to 16; 1. */
   n?: number | null | undefined;
-  /** Choices to write, of which the likeliest `n` are given; `n`. */
+  /** Choices to write, of which the `n` most probable are given; `n`. */
   best_of?: number | null | undefined;
   stop?: string | readonly string[] | null | undefined;
   /** Alternatives to report with each token. */
@@ -44,7 +44,7 @@ export interface CompletionLogprobs {
   tokens: string[];
   /** null for the first token of all. */
   token_logprobs: (number | null)[];
-  /** The likeliest at each place, and the token itself; null where `logprobs` is 0. */
+  /** The most probable at each place, and the token itself; null where `logprobs` is 0. */
   top_logprobs: (Record<string, number> | null)[] | null;
   /** Where in prompt and text each token begins, in JavaScript's characters. */
   text_offset: number[];

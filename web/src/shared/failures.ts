@@ -13,7 +13,7 @@ export const wasmForbidden = "add 'wasm-unsafe-eval' to the script-src of its Co
 const memorySigns =
   /out of memory|\bOOM\b|cannot enlarge memory|could not allocate|allocation (failed|size overflow)|invalid (array buffer|string|array|typed array) length/i;
 
-/** Emscripten's abort: its reason, without the advice to whoever built the engine. */
+/** Emscripten's abort: its reason, without the advice to developers. */
 const abortText = /^Aborted\((.*?)\)?(?:\. Build with .*)?$/s;
 
 function nameAndText(error: unknown): { name: string; text: string } {

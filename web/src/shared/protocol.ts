@@ -97,7 +97,7 @@ export interface WireError {
 /** page -> worker */
 export type ToWorker =
   | { [K in RequestName]: { type: "request"; id: number; name: K; args: Requests[K]["args"] } }[RequestName]
-  /** Nobody waits for the request any more. */
+  /** The answer is no longer wanted. */
   | { type: "cancel"; id: number }
   /** So many more tokens of a generation have been read. */
   | { type: "read"; id: number; tokens: number }

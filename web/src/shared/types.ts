@@ -18,7 +18,7 @@ export interface LoadProgress {
   totalBytes: number;
 }
 
-/** How far reading the prompt, or scoring a text, has come, in tokens. */
+/** How far the prefill of a prompt, or scoring a text, has come, in tokens. */
 export interface PromptProgress {
   done: number;
   total: number;
@@ -27,25 +27,25 @@ export interface PromptProgress {
 export interface GenerateOptions {
   /** Tokens to write at most; 64. */
   maxNewTokens?: number | undefined;
-  /** 0 takes the likeliest token, 1 the model's own distribution; 0.8. */
+  /** 0 takes the most probable token, 1 the model's own distribution; 0.8. */
   temperature?: number | undefined;
-  /** Keep the k likeliest tokens; 0 keeps all; 40. */
+  /** Keep the k most probable tokens; 0 keeps all; 40. */
   topK?: number | undefined;
   /** Keep the fewest tokens with this much probability; 0.95. */
   topP?: number | undefined;
-  /** Keep tokens with this share of the best's probability; 0. */
+  /** Keep tokens with this share of the top token's probability; 0. */
   minP?: number | undefined;
-  /** Above 1 makes tokens that were seen less likely; 1. */
+  /** Above 1 makes tokens of the text so far less likely; 1. */
   repetitionPenalty?: number | undefined;
   /** Continuations to write at once, 1 to 16; 1. Number i draws with seed + i; together they take little longer than one. */
   n?: number | undefined;
-  /** Guess ahead from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
+  /** Draft tokens from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
   lookup?: boolean | undefined;
   /** The same seed gives the same text on every machine; random, and reported, when left out. */
   seed?: number | undefined;
   /** End before the first of these. */
   stop?: string | readonly string[] | undefined;
-  /** Go on after end of text; false. */
+  /** Continue after the end-of-text token; false. */
   ignoreEos?: boolean | undefined;
   /** Alternatives to report with each token; 0. */
   logprobs?: number | undefined;
@@ -69,7 +69,7 @@ export interface Token {
   text: string;
   /** Under the model's own distribution, before any filter. */
   logprob: number;
-  /** The likeliest tokens at this place, as many as `logprobs` asked for. */
+  /** The most probable tokens at this place, as many as `logprobs` asked for. */
   top?: TokenLogprob[];
 }
 
@@ -86,7 +86,7 @@ export interface Timings {
   /** Tokens after the first of each continuation, and at which rate. */
   decodedTokens: number;
   decodedTokensPerSecond: number;
-  /** Tokens that lookup guessed, and how many of them came true. */
+  /** Tokens that lookup drafted, and how many of them were accepted. */
   draftedTokens: number;
   acceptedTokens: number;
 }
@@ -123,7 +123,7 @@ export interface Completion extends GenerateSummary {
 }
 
 export interface Score {
-  /** The first token has no logprob: nothing stands before it. */
+  /** The first token has no logprob: nothing predicts it. */
   tokens: { id: number; text: string; logprob: number | null }[];
   /** The sum over all tokens. */
   logprob: number;

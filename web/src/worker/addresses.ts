@@ -1,4 +1,4 @@
-// Where the engine's builds lie: beside the worker's script. Each address is written out, as bundlers follow only
+// Where the engine's builds are: beside the worker's script. Each address is written out, as bundlers follow only
 // what is literal; they copy the files as they are. Asked for when needed: a worker from a blob has nothing beside it.
 import type { Variant } from "../shared/types.js";
 

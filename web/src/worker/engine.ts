@@ -104,7 +104,7 @@ export class Engine {
     }
   }
 
-  /** Whether this build computes right in this browser. */
+  /** Whether the kernels of this build give exact results in this browser. */
   get isExact(): boolean {
     return this.run(() => this.module._gpt2_is_exact()) !== 0;
   }
@@ -114,7 +114,7 @@ export class Engine {
     return this.run(() => this.module._gpt2_started_threads(this.engine));
   }
 
-  /** Goes on without the threads that have not started. */
+  /** Continues without the threads that have not started. */
   dropUnstartedThreads(): void {
     this.run(() => this.module._gpt2_drop_unstarted_threads(this.engine));
   }
@@ -257,7 +257,7 @@ export class Engine {
     });
   }
 
-  /** Every call into the engine. One that throws is the last: what it left behind is anybody's guess. */
+  /** Every call into the engine. One that throws is the last: the state it left is undefined. */
   private run<T>(call: () => T): T {
     if (this.failure) throw this.failure;
     try {
@@ -303,7 +303,7 @@ export class Engine {
     return this.decoder.decode(this.view(pointer, size).slice()); // decode refuses shared memory
   }
 
-  /** The result of a reply; undefined where there is none. */
+  /** The result of a reply; undefined where it has none. */
   private parse(pointer: number): unknown {
     if (pointer === 0) return undefined;
     const start = pointer >>> 0;

@@ -1,5 +1,5 @@
 // The engine's helper threads. Emscripten makes each in a worker of its own, and lets a failure of one end all.
-// Here it costs a thread: loops of the engine are shared by whoever is there.
+// Here it costs a thread: loops of the engine are shared by the threads that run.
 import { trusted } from "../shared/script-address.js";
 import type { Engine } from "./engine.js";
 
@@ -9,7 +9,7 @@ export interface WorkerScope {
 }
 
 /** In place of a worker that cannot be made: a thread that never starts. */
-const nobody = () => ({ postMessage() {}, terminate() {} });
+const deadWorker = () => ({ postMessage() {}, terminate() {} });
 
 /** The threads' workers that Emscripten makes from now on. */
 export interface WatchedWorkers {
@@ -34,7 +34,7 @@ export function watchWorkers(scope: WorkerScope, onFailure: () => void): Watched
         return worker;
       } catch {
         onFailure();
-        return nobody();
+        return deadWorker();
       }
     },
   });
@@ -45,7 +45,7 @@ const pollMs = 5;
 /** Threads start while the weights stream in; any that is not there long after is not waited for. */
 const mostWaitMs = 2000;
 
-/** Waits until `threads` threads run, or all have that did not fail; goes on with those. Returns how many. */
+/** Waits until `threads` threads run, or all that did not fail do; continues with those. Returns how many. */
 export async function gatherThreads(
   engine: Pick<Engine, "startedThreads" | "dropUnstartedThreads">,
   threads: number,

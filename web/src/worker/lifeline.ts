@@ -1,4 +1,4 @@
-// Lets the page know when the worker is no more, whatever it died of: a lock is held until then.
+// Lets the page know when the worker has ended, whatever the reason: a lock is held until then.
 
 /** Holds a lock of its own for good; resolves to its name once it has it, to null where there are no locks. */
 export async function holdLock(locks: LockManager | undefined): Promise<string | null> {

@@ -16,7 +16,7 @@ export async function score(
   let step = engine.output();
   for (;;) {
     for (const token of step.tokens) {
-      const isFirst = Number.isNaN(token.logprob); // nothing stands before it
+      const isFirst = Number.isNaN(token.logprob); // nothing predicts it
       tokens.push({ id: token.id, text: token.text, logprob: isFirst ? null : token.logprob });
       if (!isFirst) logprob += token.logprob;
     }

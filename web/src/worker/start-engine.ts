@@ -50,7 +50,7 @@ export function makeMemory({ initial, maximum }: MemoryPlan, shared: boolean): W
   throw new Gpt2Error("out-of-memory", `this browser does not give the ${megabytes} MB that the model needs`);
 }
 
-/** What to run instead of a build that this browser does not compile, or computes wrong with, and what to say. */
+/** What to run instead of a build that this browser does not compile, or that gives wrong results in it, and what to say. */
 function instead(variant: Variant, fault: string): { variant: Variant; notice: string } | undefined {
   switch (variant) {
     case "threads-relaxed":

@@ -4,7 +4,7 @@ export class Turns {
   private isTaken = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Resolves when it is the caller's turn, which `give` ends. Rejects, and then is nobody's, if it is aborted before. */
+  /** Resolves when it is the caller's turn, which `give` ends. Rejects if it is aborted before; it is then no longer in the queue. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.isTaken) {

@@ -21,7 +21,7 @@ export class UrlBuilds implements BuildSource {
     const url = ofThisRelease(this.addresses[variant].script());
     let reason: unknown;
     try {
-      // As it stands: bundlers are not to look into what this script starts.
+      // Bundlers are not to rewrite what this script imports.
       const module = (await import(
         /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
       )) as { default: EngineFactory };
