@@ -20,7 +20,7 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     if (tokens[id] == kEndOfText) tokenizer.end_of_text_ = index;
     if (!tokens[id].empty() && !ids.emplace(tokens[id], index).second) {
       return Error{ErrorCode::kCorrupt,
-                   "vocab.json: the token " + Quoted(tokens[id]) + " has two ids"};
+                   "vocab.json: the token " + Quoted(tokens[id]) + " is listed twice"};
     }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));

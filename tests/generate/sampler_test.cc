@@ -26,7 +26,7 @@ std::set<std::int32_t> Reachable(const GenerateOptions& options, const std::vect
 const std::vector<float> kLogits = {std::log(0.15f), std::log(0.5f), std::log(0.1f),
                                     std::log(0.25f)};
 
-TEST(Sampler, TemperatureZeroTakesTheLikeliestAndTheFirstOfEquals) {
+TEST(Sampler, TemperatureZeroTakesTheMostProbableAndTheFirstOfEquals) {
   GenerateOptions options = Plain();
   options.temperature = 0;
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
@@ -68,7 +68,7 @@ TEST(Sampler, FiltersActAfterTheTemperature) {
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));
 }
 
-TEST(Sampler, TopKKeepsTheKLikeliest) {
+TEST(Sampler, TopKKeepsTheKMostProbable) {
   GenerateOptions options = Plain();
   options.top_k = 2;
   EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1, 3}));

@@ -128,7 +128,7 @@ TEST_F(SessionTextTest, StopStringsWithoutATokenizerAreRefused) {
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
 }
 
-TEST_F(SessionTextTest, AlternativesAreAsManyAsWereAskedForLikeliestFirst) {
+TEST_F(SessionTextTest, AlternativesAreAsManyAsWereAskedForMostProbableFirst) {
   options.logprobs = 3;
   Session session =
       std::move(Session::Begin(*model.context, &tokenizer, std::vector{1, 2}, options).value());

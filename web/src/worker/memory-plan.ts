@@ -9,7 +9,7 @@ function field(config: unknown, name: string): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** What a byte of the weights file becomes: a hub's floats of two bytes or more are quantized, f16 is widened. */
+/** What a byte of the weights file becomes: a hub's floats, of two bytes or more, take 1.06 in q8, and f16 is widened; a little is for padding. */
 const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 };
 
 function weightFormat(config: unknown): keyof typeof memoryPerFileByte {

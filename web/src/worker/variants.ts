@@ -84,7 +84,7 @@ export interface ThreadChoice {
 export function chooseThreads(
   hasThreads: boolean,
   wanted: { threads: number | undefined; threadChoices: ThreadChoices },
-  cores: number | undefined, // some browsers keep it to themselves
+  cores: number | undefined, // some browsers do not say
   weightBytes: number,
 ): ThreadChoice {
   if (!hasThreads) return { threads: 1, measureAs: undefined };
