@@ -150,13 +150,13 @@ void QuantizeGroup(const LdlFactors& factors, std::size_t group, const float* we
                    std::size_t row, float* errors, Matrix& out) {
   const std::size_t start = group * kGroup;
   const std::size_t count = std::min(kGroup, factors.size - start);
-  const bool has_feedback = !factors.upper.empty();
-  const float* columns = has_feedback ? factors.Columns(group) : nullptr;
+  const bool is_calibrated = !factors.upper.empty();
+  const float* columns = is_calibrated ? factors.Columns(group) : nullptr;
   std::array<float, kGroup> targets{};
   std::array<float, kGroup> diagonal{};
   std::copy(weights + start, weights + start + count, targets.begin());
   std::copy(&factors.diagonal[start], &factors.diagonal[start] + count, diagonal.begin());
-  for (std::size_t k = 0; has_feedback && k < start; ++k) {
+  for (std::size_t k = 0; is_calibrated && k < start; ++k) {
     for (std::size_t j = 0; j < kGroup; ++j) targets[j] += errors[k] * columns[k * kGroup + j];
   }
   const BFloat16 scale = SearchScale(targets, diagonal);
@@ -164,7 +164,7 @@ void QuantizeGroup(const LdlFactors& factors, std::size_t group, const float* we
   std::array<std::int8_t, kGroup> codes{};
   for (std::size_t j = 0; j < count; ++j) {
     float target = targets[j];
-    for (std::size_t k = 0; has_feedback && k < j; ++k) {
+    for (std::size_t k = 0; is_calibrated && k < j; ++k) {
       target += errors[start + k] * columns[(start + k) * kGroup + j];
     }
     const float code = step == 0.0f ? 0.0f : Round(target, 1.0f / step);
