@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { FaultyHost } from "./faulty-host.js";
+import { broken, FaultyHost, missing, tryModel, webPage } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
 import { withTrap } from "./trap.js";
 
@@ -14,39 +14,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => host.stop());
 
-const missing = (response: ServerResponse) => void response.writeHead(404).end();
-const broken = (response: ServerResponse) => {
-  response.writeHead(200, { "Content-Length": 1000 });
-  response.write("half");
-  setTimeout(() => response.destroy(), 50);
-};
 const damaged = (response: ServerResponse) => void response.end("this is no engine");
-const webPage = (response: ServerResponse) =>
-  void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
-
-/** Loads a model and writes three tokens; gives `code: message` where that fails, and what it found where not. */
-async function tryModel(
-  page: Page,
-  folder = "models/demo/",
-  load: object = {},
-  asPrompt: string | number[] = prompt,
-) {
-  return inPage(
-    page,
-    async ({ loadModel }, [url, options, text]) => {
-      try {
-        const model = await loadModel(url, options);
-        const { tokens } = await model.complete(text, { maxNewTokens: 3 });
-        await model.dispose();
-        return `${tokens.length} tokens, ${model.info.variant}, ${model.info.threads}, ${model.info.notice}`;
-      } catch (error) {
-        const { code, message } = error as { code: string; message: string };
-        return `${code}: ${message}`;
-      }
-    },
-    [folder, load, asPrompt] as const,
-  );
-}
 
 test.describe("a file that cannot be had", () => {
   const cases: [RegExp, string, (response: ServerResponse) => void, RegExp][] = [

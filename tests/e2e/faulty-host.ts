@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
+import type { Page } from "@playwright/test";
 import sirv from "sirv";
-import { root } from "./model.js";
+import { inPage, prompt, root } from "./model.js";
 
 const headers = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -62,4 +63,37 @@ export class FaultyHost {
       return true;
     };
   }
+}
+
+export const missing = (response: ServerResponse) => void response.writeHead(404).end();
+export const broken = (response: ServerResponse) => {
+  response.writeHead(200, { "Content-Length": 1000 });
+  response.write("half");
+  setTimeout(() => response.destroy(), 50);
+};
+export const webPage = (response: ServerResponse) =>
+  void response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html>");
+
+/** Loads a model and writes three tokens; gives `code: message` where that fails, and what it found where not. */
+export async function tryModel(
+  page: Page,
+  folder = "models/demo/",
+  load: object = {},
+  asPrompt: string | number[] = prompt,
+) {
+  return inPage(
+    page,
+    async ({ loadModel }, [url, options, text]) => {
+      try {
+        const model = await loadModel(url, options);
+        const { tokens } = await model.complete(text, { maxNewTokens: 3 });
+        await model.dispose();
+        return `${tokens.length} tokens, ${model.info.variant}, ${model.info.threads}, ${model.info.notice}`;
+      } catch (error) {
+        const { code, message } = error as { code: string; message: string };
+        return `${code}: ${message}`;
+      }
+    },
+    [folder, load, asPrompt] as const,
+  );
 }

@@ -134,6 +134,7 @@ interface Setting {
   refused?: Variant[];
   signal?: AbortSignal;
   onEngine?: LoadSurroundings["onEngine"];
+  onOpen?: (onRetry: (reason: string | null) => void) => void;
 }
 
 function load(setting: Setting = {}) {
@@ -146,6 +147,7 @@ function load(setting: Setting = {}) {
     threadChoices: {},
     variant: undefined,
     kv: undefined,
+    stallMs: undefined,
     headers: [],
     credentials: undefined,
     fetchPort: undefined,
@@ -154,8 +156,9 @@ function load(setting: Setting = {}) {
   const loaded = loadEngine(request, {
     signal: setting.signal ?? new AbortController().signal,
     tell: (event) => progress.push(event),
-    openFolder: (wanted) => {
+    openFolder: (wanted, onRetry) => {
       expect(wanted).toBe(request);
+      setting.onOpen?.(onRetry);
       return folder(setting.files ?? indexed, setting.sizes);
     },
     builds: {
@@ -214,6 +217,46 @@ describe("loadEngine", () => {
     await unknown.loaded;
     expect(unknown.books.weights).toEqual([...weights]);
     expect(unknown.progress.at(-1)?.totalBytes).toBe(0);
+  });
+
+  it("says why a file is asked for once more, and that it is no longer", async () => {
+    const onOpen = (onRetry: (reason: string | null) => void) => {
+      onRetry("the host answered 503");
+      onRetry(null);
+    };
+    const { progress, loaded } = load({ onOpen });
+    await loaded;
+    const stage = { stage: "engine", loadedBytes: 0, totalBytes: 0 };
+    expect(progress.slice(0, 3)).toEqual([stage, { ...stage, retry: "the host answered 503" }, stage]);
+    expect(progress.at(-1)).toEqual({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
+  });
+
+  it.each([
+    [
+      { "vocab.json": undefined },
+      "not-found",
+      "the model has merges.txt, but no vocab.json: its tokenizer needs both",
+    ],
+    [
+      { "merges.txt": undefined },
+      "not-found",
+      "the model has vocab.json, but no merges.txt: its tokenizer needs both",
+    ],
+    [{ "vocab.json": "" }, "corrupt", "vocab.json is empty"],
+    [{ "merges.txt": "" }, "corrupt", "merges.txt is empty"],
+    [{ "weights.json": "" }, "corrupt", "weights.json is not valid JSON"],
+    [
+      { "weights.json": undefined },
+      "not-found",
+      "there is no weights.json, and without it no model.safetensors",
+    ],
+  ])("refuses a folder with %j", async (changed, code, message) => {
+    const files = Object.fromEntries(
+      Object.entries({ ...indexed, ...changed }).filter(([, content]) => content !== undefined),
+    ) as Record<string, Uint8Array | string>;
+    const { books, loaded } = load({ files });
+    await expect(loaded).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(books.weights).toEqual([]);
   });
 
   it("hashes with the engine where the page has no crypto.subtle", async () => {

@@ -72,9 +72,10 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch',
+      'there is no option "thread" of loadModel; did you mean threads? There are threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
+    ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
     ["m", { threads: 65 }, "threads is 65, expected a whole number from 1 to 64"],
     ["m", { threads: NaN }, "threads is NaN, expected a whole number from 1 to 64"],
     ["m", { kv: "q4" }, 'kv is "q4", expected one of "q8", "f32"'],

@@ -85,6 +85,49 @@ describe("loadPieces", () => {
     }
   });
 
+  /** The files, of which `name` is damaged until it is asked for past the caches. */
+  function cachedBadly(name: string, damaged: Uint8Array) {
+    const { files, index } = twoPieces();
+    const asked: string[] = [];
+    const [good, bad] = [memorySource(files), memorySource({ ...files, [name]: damaged })];
+    const source: ModelSource = {
+      open(wanted, signal, anew) {
+        asked.push(`${wanted}${anew ? " anew" : ""}`);
+        return (anew ? good : bad).open(wanted, signal);
+      },
+    };
+    return { asked, source, index };
+  }
+
+  it.each([
+    ["another byte", [1, 2, 99, 4, 5, 6, 7]],
+    ["too little", [1, 2]],
+    ["too much", [1, 2, 3, 4, 5, 6, 7, 8]],
+  ])("fetches a piece past the caches that have kept %s of it", async (_, damaged) => {
+    const { asked, source, index } = cachedBadly("a", Uint8Array.from(damaged));
+    const { taken, progress, sink } = collect();
+    await loadPieces(source, index, sink, noSignal);
+    expect(asked.filter((name) => name.startsWith("a"))).toEqual(["a", "a anew"]);
+    expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(Math.max(...progress)).toBe(9);
+    expect(progress.at(-1)).toBe(9);
+  });
+
+  it("does so once", async () => {
+    const { files, index } = twoPieces();
+    files.b = Uint8Array.from([8, 99]);
+    const asked: string[] = [];
+    const memory = memorySource(files);
+    const source: ModelSource = {
+      open: (name, signal) => (asked.push(name), memory.open(name, signal)),
+    };
+    await expect(loadPieces(source, index, collect().sink, noSignal)).rejects.toMatchObject({
+      code: "corrupt",
+      message: expect.stringMatching(/^b has SHA-256 [0-9a-f]{64}, weights\.json says [0-9a-f]{64}$/),
+    });
+    expect(asked).toEqual(["a", "b", "b"]);
+  });
+
   it("takes more pieces than a call takes arguments", async () => {
     const piece = { path: "a", size: 0, sha256: sha256(new Uint8Array()) };
     const index = { size: 0, pieces: new Array<typeof piece>(200_000).fill(piece) };
@@ -167,7 +210,7 @@ describe("texts", () => {
       open: async () => Promise.reject(new LoadError(code, "why")),
     });
     expect(await readOptionalText(memorySource({ f: bytes("x") }), "f", noSignal)).toBe("x");
-    expect(await readOptionalText(failing("not-found"), "f", noSignal)).toBe("");
+    expect(await readOptionalText(failing("not-found"), "f", noSignal)).toBeUndefined();
     await expect(readOptionalText(failing("network"), "f", noSignal)).rejects.toMatchObject({
       code: "network",
     });

@@ -160,13 +160,30 @@ it("names the file whose body breaks off", async () => {
 });
 
 it("without it, the worker's own fetch sends headers and credentials", async () => {
-  const fetched = vi.fn(async () => new Response("x"));
+  const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => new Response("x"));
   vi.stubGlobal("fetch", fetched);
   const setting = { headers: [["a", "b"]] as const, fetchPort: undefined };
-  await folderFetch({ ...setting, credentials: "include" })("u", { signal: never });
-  await folderFetch({ ...setting, headers: [], credentials: undefined })("u");
-  expect(fetched.mock.calls).toEqual([
-    ["u", { headers: [["a", "b"]], credentials: "include", signal: never }],
-    ["u", { headers: [], signal: null }],
+  await folderFetch({ ...setting, credentials: "include" })("u", {
+    signal: never,
+    headers: { range: "bytes=1-" },
+  });
+  await folderFetch({ ...setting, headers: [], credentials: undefined })("u", { cache: "reload" });
+  const sent = fetched.mock.calls.map(([url, init]) => [
+    url,
+    { ...init, headers: [...new Headers(init?.headers)] },
+  ]);
+  expect(sent).toEqual([
+    [
+      "u",
+      {
+        headers: [
+          ["a", "b"],
+          ["range", "bytes=1-"],
+        ],
+        credentials: "include",
+        signal: never,
+      },
+    ],
+    ["u", { headers: [], cache: "reload" }],
   ]);
 });

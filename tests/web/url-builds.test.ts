@@ -1,5 +1,5 @@
 import { resolveObjectURL } from "node:buffer";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -66,7 +66,25 @@ describe("UrlBuilds", () => {
     });
   });
 
+  /** Pauses between attempts take no time. */
+  const withoutPauses = () =>
+    vi.stubGlobal("setTimeout", (task: () => void, ms = 0) => ms < 10_000 && queueMicrotask(task));
+
+  it("asks again where the connection breaks or the host is busy", async () => {
+    withoutPauses();
+    for (const type of [wasm, {}]) {
+      const answers = [
+        new Response("", { status: 503 }),
+        new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }), type),
+      ];
+      const { source, asked } = builds(() => answers.shift() ?? new Response(empty, type));
+      expect(await source.compile("simd", signal)).toBeInstanceOf(WebAssembly.Module);
+      expect(asked).toHaveLength(3);
+    }
+  });
+
   it("says that the connection broke, but for an abort", async () => {
+    withoutPauses();
     const broken = () => new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }));
     await expect(builds(broken).source.compile("simd", signal)).rejects.toMatchObject({
       code: "network",
@@ -103,6 +121,21 @@ describe("UrlBuilds", () => {
         expect(await blob?.text()).toContain(`import("${here}x.mjs")`);
         expect(blob?.type).toBe("text/javascript");
       }
+    });
+
+    it("imports one again that comes back", async () => {
+      page("null");
+      const late = join(folder, "late");
+      mkdirSync(late);
+      const { source, asked } = builds(
+        () => {
+          writeFileSync(join(late, "x.mjs"), "export default 43;");
+          return new Response("", script);
+        },
+        pathToFileURL(`${late}/`).href,
+      );
+      expect(await source.importScript("simd", signal)).toMatchObject({ createModule: 43 });
+      expect(asked).toHaveLength(1);
     });
 
     it("gives the host's answer where one cannot be had", async () => {

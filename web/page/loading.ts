@@ -54,8 +54,9 @@ function watchForStall(): void {
   }, stallMs);
 }
 
-function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
-  showStage(stage === "weights" ? "Loading the model" : "Starting the engine");
+function showProgress({ stage, loadedBytes, totalBytes, retry }: LoadProgress): void {
+  if (retry !== undefined) showStage(`Asking once more (${retry})`);
+  else showStage(stage === "weights" ? "Loading the model" : "Starting the engine");
   watchForStall();
   if (totalBytes === 0) return;
   ui.loadingProgress.value = loadedBytes / totalBytes;

@@ -28,6 +28,11 @@ export interface LoadOptions {
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
   /** Format of the KV cache; by default as the weights. */
   kv?: "q8" | "f32" | null | undefined;
+  /**
+   * Milliseconds without a byte after which a host's connection counts as broken; 20,000. What breaks is asked for again
+   * a few times, and goes on where it was.
+   */
+  stallMs?: number | null | undefined;
   /** Forces a build of the engine; by default the fastest that the browser runs. */
   variant?: Variant | null | undefined;
   /**
@@ -56,6 +61,7 @@ const optionNames = [
   "headers",
   "credentials",
   "fetch",
+  "stallMs",
 ];
 const credentialChoices = ["omit", "same-origin", "include"] as const;
 
@@ -147,6 +153,7 @@ export async function loadThrough(start: Start, url: unknown, options: unknown):
     variant: readChoice("variant", fields.variant, variants),
     headers: readHeaders("headers", fields.headers),
     credentials: readChoice("credentials", fields.credentials, credentialChoices),
+    stallMs: readCount("stallMs", fields.stallMs, 1, 2 ** 31 - 1),
     threadChoices: {},
     fetchPort: undefined,
   };

@@ -14,26 +14,38 @@ export interface WeightSink {
   onBytes(loadedBytes: number): void;
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Reads a piece into `buffer`; `onChunk` is told of bytes that came, and of those that came in vain as negative ones. */
 async function fetchPiece(
   source: ModelSource,
   piece: Piece,
-  buffer: Uint8Array<ArrayBuffer>,
+  buffer: Bytes,
   signal: AbortSignal,
   onChunk: (bytes: number) => void,
+  anew = false,
 ): Promise<void> {
   let received = 0;
-  const tooLong = () =>
-    new LoadError("corrupt", `${piece.path} is longer than the ${piece.size} bytes that weights.json says`);
-  await readChunks(await source.open(piece.path, signal), piece.path, signal, (chunk) => {
-    if (received + chunk.length > piece.size) throw tooLong();
-    buffer.set(chunk, received);
-    received += chunk.length;
-    onChunk(chunk.length);
-  });
-  if (received < piece.size) {
-    throw new LoadError("corrupt", `${piece.path} is ${received} bytes, weights.json says ${piece.size}`);
+  try {
+    await readChunks(await source.open(piece.path, signal, anew), piece.path, signal, (chunk) => {
+      if (received + chunk.length > piece.size) throw tooLong(piece);
+      buffer.set(chunk, received);
+      received += chunk.length;
+      onChunk(chunk.length);
+    });
+    if (received < piece.size) throw tooShort(piece, received);
+  } catch (error) {
+    onChunk(-received);
+    throw error;
   }
 }
+
+const tooLong = ({ path, size }: Piece) =>
+  new LoadError("corrupt", `${path} is longer than the ${size} bytes that weights.json says`);
+const tooShort = ({ path, size }: Piece, found: number) =>
+  new LoadError("corrupt", `${path} is ${found} bytes, weights.json says ${size}`);
+
+const isCorrupt = (error: unknown) => error instanceof LoadError && error.code === "corrupt";
 
 /** Streams all pieces in order into `sink`. No byte is handed on before its piece's hash is right. */
 export async function loadPieces(
@@ -49,17 +61,35 @@ export async function loadPieces(
   let checking: Promise<void> = Promise.resolve();
   for (const [number, piece] of index.pieces.entries()) {
     const buffer = buffers[number % 2] ?? new Uint8Array(piece.size);
-    const arriving = fetchPiece(source, piece, buffer, signal, (bytes) => sink.onBytes((loaded += bytes)));
+    const onChunk = (bytes: number) => sink.onBytes((loaded += bytes));
+    const fetchAnew = () => fetchPiece(source, piece, buffer, signal, onChunk, true);
+    const arriving = fetchPiece(source, piece, buffer, signal, onChunk).catch((error: unknown) => {
+      if (isCorrupt(error)) return fetchAnew();
+      throw error;
+    });
     await Promise.all([arriving, checking]);
     signal.throwIfAborted();
-    checking = checkAndTake(piece, buffer.subarray(0, piece.size), sink);
+    checking = checkAndTake(piece, buffer.subarray(0, piece.size), sink, () => {
+      onChunk(-piece.size);
+      return fetchAnew();
+    });
     checking.catch(() => {}); // awaited with the next piece, or below
   }
   await checking;
 }
 
-async function checkAndTake(piece: Piece, bytes: Uint8Array<ArrayBuffer>, sink: WeightSink): Promise<void> {
-  const found = await sink.hash(bytes);
+/** A cache may keep a damaged piece for ever: once, it is fetched past all of them. */
+async function checkAndTake(
+  piece: Piece,
+  bytes: Bytes,
+  sink: WeightSink,
+  fetchAnew: () => Promise<void>,
+): Promise<void> {
+  let found = await sink.hash(bytes);
+  if (found !== piece.sha256) {
+    await fetchAnew();
+    found = await sink.hash(bytes);
+  }
   if (found !== piece.sha256) {
     throw new LoadError("corrupt", `${piece.path} has SHA-256 ${found}, weights.json says ${piece.sha256}`);
   }

@@ -3,8 +3,11 @@ import { LoadError } from "../shared/errors.js";
 
 /** Reads files of one model folder by name. */
 export interface ModelSource {
-  /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
-  open(name: string, signal: AbortSignal): Promise<OpenFile>;
+  /**
+   * The bytes of a file as they come, `anew` if what caches have of it is not to be trusted. Throws a LoadError that
+   * names the file where it cannot be had.
+   */
+  open(name: string, signal: AbortSignal, anew?: boolean): Promise<OpenFile>;
 }
 
 export interface OpenFile {
@@ -13,11 +16,23 @@ export interface OpenFile {
   stream: ReadableStream<Uint8Array>;
 }
 
+/** What to do about an answer. */
+const advice: Readonly<Record<number, string>> = {
+  401: ": it wants to know who asks, which the options headers and credentials tell",
+  403: ": it does not let this page have the file",
+  429: ": it has been asked too often, try again later",
+};
+
 /** The host's answer, if it is the file at `url`. Throws a LoadError that names it where it is not. */
-export async function fetchFile(url: string, signal: AbortSignal, ask: typeof fetch): Promise<Response> {
+export async function fetchFile(
+  url: string,
+  signal: AbortSignal,
+  ask: typeof fetch,
+  init: RequestInit = {},
+): Promise<Response> {
   let response: Response;
   try {
-    response = await ask(url, { signal });
+    response = await ask(url, { ...init, signal });
   } catch (error) {
     signal.throwIfAborted();
     throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
@@ -26,7 +41,7 @@ export async function fetchFile(url: string, signal: AbortSignal, ask: typeof fe
     const code = response.status === 404 ? "not-found" : "network";
     throw new LoadError(
       code,
-      `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}`,
+      `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}${advice[response.status] ?? ""}`,
     );
   }
   // Hosts of single-page applications answer any address with their page.
@@ -44,8 +59,9 @@ export class UrlSource implements ModelSource {
     private readonly ask: typeof fetch = (...args) => fetch(...args),
   ) {}
 
-  async open(name: string, signal: AbortSignal): Promise<OpenFile> {
-    const response = await fetchFile(new URL(name, this.folder).href, signal, this.ask);
+  async open(name: string, signal: AbortSignal, anew = false): Promise<OpenFile> {
+    const url = new URL(name, this.folder).href;
+    const response = await fetchFile(url, signal, this.ask, anew ? { cache: "reload" } : {});
     // A host that compresses on the fly states the compressed length.
     const encoded = response.headers.get("content-encoding") !== null;
     const length = Number(response.headers.get("content-length") ?? NaN);
@@ -64,6 +80,7 @@ async function readChunk(
     return await reader.read();
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof LoadError) throw error;
     throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
   }
 }
@@ -96,16 +113,16 @@ export async function readText(source: ModelSource, name: string, signal: AbortS
   return text + decoder.decode();
 }
 
-/** As readText, but "" where the host has no such file. */
+/** As readText, but undefined where the host has no such file. */
 export async function readOptionalText(
   source: ModelSource,
   name: string,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | undefined> {
   try {
     return await readText(source, name, signal);
   } catch (error) {
-    if (error instanceof LoadError && error.code === "not-found") return "";
+    if (error instanceof LoadError && error.code === "not-found") return undefined;
     throw error;
   }
 }

@@ -78,9 +78,9 @@ export function folderFetch({
   fetchPort,
 }: Pick<LoadRequest, "headers" | "credentials" | "fetchPort">): typeof fetch {
   if (fetchPort) return pageFetch(fetchPort); // the page adds the rest
-  const init: RequestInit = {
-    headers: headers.map(([name, value]) => [name, value]),
-    ...(credentials && { credentials }),
+  return (url, init) => {
+    const all = new Headers(init?.headers);
+    for (const [name, value] of headers) all.append(name, value);
+    return fetch(url, { ...init, headers: all, ...(credentials && { credentials }) });
   };
-  return (url, { signal = null } = {}) => fetch(url, { ...init, signal });
 }

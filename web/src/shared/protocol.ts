@@ -26,6 +26,8 @@ export interface LoadRequest {
   /** Engine build to use; undefined: the best that this browser runs. */
   variant: Variant | undefined;
   kv: "q8" | "f32" | undefined;
+  /** Silence of a host that counts as a broken connection; undefined: the usual one. */
+  stallMs: number | undefined;
   /** Of every request for a file of the model. */
   headers: readonly (readonly [string, string])[];
   credentials: "omit" | "same-origin" | "include" | undefined;

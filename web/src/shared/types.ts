@@ -16,6 +16,8 @@ export interface LoadProgress {
   loadedBytes: number;
   /** 0 until it is known. */
   totalBytes: number;
+  /** While a file is asked for once more: what went wrong. */
+  retry?: string;
 }
 
 /** How far the prefill of a prompt, or scoring a text, has come, in tokens. */

@@ -1,6 +1,6 @@
 // Brings a model up: picks the engine's build, makes its memory, streams the weights in.
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
-import { readOptionalText, readText, type ModelSource } from "../loader/model-source.js";
+import { readOptionalText, readText, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
@@ -23,9 +23,35 @@ function parseConfig(text: string): unknown {
   }
 }
 
+const indexFile = "weights.json";
+
 async function readIndex(source: ModelSource, signal: AbortSignal): Promise<WeightsIndex | undefined> {
-  const text = await readOptionalText(source, "weights.json", signal);
-  return text === "" ? undefined : parseWeightsIndex(text);
+  const text = await readOptionalText(source, indexFile, signal);
+  return text === undefined ? undefined : parseWeightsIndex(text);
+}
+
+/** The one file of a folder straight from the hub, which has no index. */
+async function openPlainFile(source: ModelSource, signal: AbortSignal): Promise<OpenFile> {
+  try {
+    return await source.open(weightsFile, signal);
+  } catch (error) {
+    if (!(error instanceof LoadError && error.code === "not-found")) throw error;
+    throw new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
+  }
+}
+
+/** Both files of the tokenizer, or neither: "" each. One of them alone would make ids that mean other tokens. */
+async function readTokenizer(source: ModelSource, signal: AbortSignal): Promise<[string, string]> {
+  const names = ["vocab.json", "merges.txt"];
+  const texts = await Promise.all(names.map((name) => readOptionalText(source, name, signal)));
+  const empty = names[texts.indexOf("")];
+  if (empty !== undefined) throw new LoadError("corrupt", `${empty} is empty`);
+  const [vocab, merges] = texts;
+  if ((vocab === undefined) !== (merges === undefined)) {
+    const [there, missing] = vocab === undefined ? [names[1], names[0]] : names;
+    throw new LoadError("not-found", `the model has ${there}, but no ${missing}: its tokenizer needs both`);
+  }
+  return [vocab ?? "", merges ?? ""];
 }
 
 function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink {
@@ -44,7 +70,7 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
 export interface LoadSurroundings {
   signal: AbortSignal;
   tell: (progress: LoadProgress) => void;
-  openFolder: (request: LoadRequest) => ModelSource;
+  openFolder: (request: LoadRequest, onRetry: (reason: string | null) => void) => ModelSource;
   builds: BuildSource;
   /** Called with the script that helper threads are to be started from, before any is. */
   startThreadsFrom: (script: string) => void;
@@ -65,24 +91,27 @@ type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice">
 };
 
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
-  const { signal, tell, builds } = around;
+  const { signal, builds } = around;
+  let progress: LoadProgress | undefined;
+  const tell = (next: LoadProgress) => around.tell((progress = next));
+  const onRetry = (retry: string | null) => {
+    if (progress) around.tell(retry === null ? progress : { ...progress, retry });
+  };
   tell({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
   const chosen = chooseVariant(await around.features(), request.variant);
-  const source = around.openFolder(request);
+  const source = around.openFolder(request, onRetry);
   const fetchOne = async (variant: Variant) => {
     const build = await fetchBuild(builds, variant, signal);
     around.startThreadsFrom(build.threadScript);
     return build;
   };
-  const [found, configText, vocab, merges, index] = await Promise.all([
+  const [found, configText, [vocab, merges], index] = await Promise.all([
     findBuild(chosen.variant, fetchOne),
     readText(source, "config.json", signal),
-    readOptionalText(source, "vocab.json", signal),
-    readOptionalText(source, "merges.txt", signal),
+    readTokenizer(source, signal),
     readIndex(source, signal),
   ]);
-  // A folder straight from the hub has no index, but its one file.
-  const plainFile = index ? undefined : await source.open(weightsFile, signal);
+  const plainFile = index ? undefined : await openPlainFile(source, signal);
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
   tell({ stage: "config", loadedBytes: 0, totalBytes });
 

@@ -1,6 +1,7 @@
 // What every worker of the engine does, wherever its builds come from.
 import { UrlSource } from "../loader/model-source.js";
 import { folderFetch } from "../loader/page-fetch.js";
+import { steadyFetch, usualStallMs } from "../loader/steady-fetch.js";
 import type { FromWorker, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
 import { watchWorkers } from "./helper-threads.js";
@@ -19,7 +20,10 @@ export function serve(builds: BuildSource): void {
     (request, around) =>
       loadEngine(request, {
         ...around,
-        openFolder: (wanted) => new UrlSource(wanted.folder, folderFetch(wanted)),
+        openFolder: (wanted, onRetry) => {
+          const { stallMs = usualStallMs } = wanted;
+          return new UrlSource(wanted.folder, steadyFetch(folderFetch(wanted), { stallMs, onRetry }));
+        },
         builds,
         startThreadsFrom: threads.startFrom,
         features: detectFeatures,

@@ -1,0 +1,126 @@
+// Faults that pass: a host that is busy, a connection that breaks, what a cache has kept. Nobody hears of them but by progress.
+import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { resolve } from "node:path";
+import { expect, test } from "@playwright/test";
+import { broken, FaultyHost, missing, tryModel, webPage } from "./faulty-host.js";
+import { inPage, root } from "./model.js";
+
+let host: FaultyHost;
+test.beforeEach(async () => {
+  host = new FaultyHost();
+  await host.start();
+});
+test.afterEach(() => host.stop());
+
+test.describe("a fault that passes", () => {
+  const busy = (response: ServerResponse) => void response.writeHead(503, { "Retry-After": "0" }).end();
+  const piece = readFileSync(resolve(root, "web/dist/models/demo/model.safetensors.001"));
+  const cases: [string, RegExp, (response: ServerResponse) => void][] = [
+    ["a busy host", /config\.json$/, busy],
+    ["a busy host, asked for the engine's code", /\.wasm$/, busy],
+    ["a busy host, asked for the engine's script", /gpt2-simd\.js$/, busy],
+    ["a connection that breaks in the middle", /safetensors\.001$/, broken],
+    ["a connection that breaks in the engine's code", /\.wasm$/, broken],
+    [
+      "a connection that falls silent",
+      /safetensors\.001$/,
+      (response) => void response.write(piece.subarray(0, 9000)),
+    ],
+    ["an answer that never comes", /vocab\.json$/, () => {}],
+    [
+      "a byte that is wrong",
+      /safetensors\.001$/,
+      (response) => void response.end(Buffer.from(piece).fill(7, 500, 501)),
+    ],
+    [
+      "a file that is cut short",
+      /safetensors\.001$/,
+      (response) => void response.end(piece.subarray(0, 1000)),
+    ],
+  ];
+  for (const [what, file, answer] of cases) {
+    test(`is not one: ${what}`, async ({ page }) => {
+      await page.goto(host.page);
+      let isFirst = true;
+      host.fault = (name, response) => {
+        if (!file.test(name) || !isFirst) return false;
+        isFirst = false;
+        answer(response);
+        return true;
+      };
+      const options = { variant: "simd", stallMs: 1000 };
+      expect(await tryModel(page, "models/demo/", options)).toContain("3 tokens");
+      expect(isFirst).toBe(false);
+    });
+  }
+
+  test("costs no byte twice, and is told", async ({ page }) => {
+    await page.goto(host.page);
+    let isFirst = true;
+    const ranges: (string | undefined)[] = [];
+    host.fault = (name, response) => {
+      if (!name.endsWith("safetensors.001")) return false;
+      ranges.push(response.req.headers.range);
+      if (!isFirst) return false;
+      isFirst = false;
+      response.writeHead(200, { "Content-Length": piece.length });
+      response.write(piece.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 200));
+      return true;
+    };
+    const told = await inPage(
+      page,
+      async ({ loadModel }) => {
+        const retries: (string | undefined)[] = [];
+        const most: number[] = [];
+        const model = await loadModel("models/demo/", {
+          variant: "simd",
+          onProgress: ({ retry, loadedBytes, totalBytes }) => {
+            retries.push(retry);
+            most.push(totalBytes === 0 ? 0 : loadedBytes / totalBytes);
+          },
+        });
+        await model.dispose();
+        return { retries: [...new Set(retries)], most: Math.max(...most) };
+      },
+      undefined,
+    );
+    expect(ranges).toHaveLength(2);
+    expect(ranges[0]).toBeUndefined();
+    const from = Number(/^bytes=(\d+)-$/.exec(ranges[1] ?? "")?.[1]);
+    expect(from).toBeGreaterThan(500_000);
+    expect(from).toBeLessThanOrEqual(1_000_000);
+    expect(told.retries).toHaveLength(2);
+    expect(told.retries[0]).toBeUndefined();
+    expect(told.retries[1]).toMatch(/\w/);
+    expect(told.most).toBe(1);
+  });
+});
+
+test("a folder with half a tokenizer is refused", async ({ page }) => {
+  await page.goto(host.page);
+  for (const [file, answer, sentence] of [
+    [
+      /merges\.txt$/,
+      missing,
+      "not-found: the model has vocab.json, but no merges.txt: its tokenizer needs both",
+    ],
+    [
+      /vocab\.json$/,
+      webPage,
+      "not-found: the model has merges.txt, but no vocab.json: its tokenizer needs both",
+    ],
+    [/merges\.txt$/, (response: ServerResponse) => void response.end(), "corrupt: merges.txt is empty"],
+    [
+      /weights\.json$/,
+      (response: ServerResponse) => void response.end(),
+      /^corrupt: weights\.json is not valid JSON/,
+    ],
+    [/weights\.json$/, webPage, /^not-found: there is no weights\.json, and without it .*model\.safetensors/],
+  ] as const) {
+    host.answer(file, answer);
+    const said = await tryModel(page, "models/demo/", { variant: "simd" });
+    if (typeof sentence === "string") expect(said).toBe(sentence);
+    else expect(said).toMatch(sentence);
+  }
+});

@@ -1,0 +1,306 @@
+// Hosts that fail for a moment, break off, fall silent, change, or are not there: what steadyFetch makes of them.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { steadyFetch } from "../../web/src/loader/steady-fetch.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const file = Uint8Array.from({ length: 100 }, (_, index) => index);
+const stallMs = 1000;
+
+/** The bytes of `file` from `from`, in chunks of 10; after `count` of them `end` happens. */
+function bytesFrom(from: number, count = Infinity, end: "closes" | "breaks" | "stalls" = "closes") {
+  let at = from;
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      const next = Math.min(at + 10, from + count, file.length);
+      if (next > at) controller.enqueue(file.slice(at, next));
+      else if (end === "closes") controller.close();
+      else if (end === "breaks") controller.error(new TypeError("reset"));
+      else return new Promise<void>(() => {});
+      at = next;
+      return undefined;
+    },
+  });
+}
+
+type Answer = (from: number, init: RequestInit) => Response | Promise<Response>;
+
+const etag = { etag: '"v1"' };
+const part = (from: number, count?: number, end?: "breaks" | "stalls") =>
+  new Response(bytesFrom(from, count, end), {
+    status: 206,
+    headers: { ...etag, "content-range": `bytes ${from}-99/100` },
+  });
+const whole = (count?: number, end?: "breaks" | "stalls") =>
+  new Response(bytesFrom(0, count, end), { headers: etag });
+const status = (code: number, headers: HeadersInit = {}) => new Response(null, { status: code, headers });
+
+/** Asks a host that gives one answer after the other, the last one again and again. */
+function host(...answers: Answer[]) {
+  const asked: (string | null)[] = [];
+  const retries: (string | null)[] = [];
+  const ask = async (_: string, init: RequestInit) => {
+    const range = new Headers(init.headers).get("range");
+    asked.push(range);
+    const answer = answers[Math.min(asked.length, answers.length) - 1];
+    if (!answer) throw new Error("no answer");
+    return answer(Number(/\d+/.exec(range ?? "0")), init);
+  };
+  const fetchSteadily = steadyFetch(ask as typeof fetch, {
+    stallMs,
+    onRetry: (reason) => retries.push(reason),
+  });
+  const read = async (signal: AbortSignal | null = null) => {
+    const response = await fetchSteadily("http://host/f", { signal });
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  return { asked, retries, fetchSteadily, read };
+}
+
+/** What `promise` settles to, however long it takes. */
+async function inTime<T>(promise: Promise<T>): Promise<T> {
+  const settled = vi.fn();
+  promise.then(settled, settled);
+  for (let steps = 0; settled.mock.calls.length === 0; steps += 1) {
+    if (steps === 2000) throw new Error("it never settles");
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  return promise;
+}
+
+describe("steadyFetch", () => {
+  it("asks once where all goes well", async () => {
+    const { asked, retries, read } = host(() => whole());
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null]);
+    expect(retries).toEqual([]);
+  });
+
+  it("goes on where the connection broke, and tells of it", async () => {
+    const { asked, retries, read } = host(
+      () => whole(30, "breaks"),
+      (from) => part(from, 25, "breaks"),
+      (from) => part(from),
+    );
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null, "bytes=30-", "bytes=55-"]);
+    expect(retries).toEqual(["TypeError: reset", null, "TypeError: reset", null]);
+  });
+
+  it("skips what it has where a host gives no ranges", async () => {
+    const { asked, read } = host(
+      () => whole(37, "breaks"),
+      () => whole(),
+    );
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null, "bytes=37-"]);
+  });
+
+  it("counts silence as a broken connection, before the first byte and after it", async () => {
+    const { asked, retries, read } = host(
+      () => new Promise<Response>(() => {}),
+      () => whole(20, "stalls"),
+      (from) => part(from),
+    );
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null, null, "bytes=20-"]);
+    expect(retries).toContain("Error: no byte came for 1 s");
+  });
+
+  it("ends the connection that was silent", async () => {
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const { read } = host(
+      (_, { signal }) => (signals.push(signal), new Promise<Response>(() => {})),
+      () => whole(),
+    );
+    await inTime(read());
+    expect(signals[0]?.aborted).toBe(true);
+  });
+
+  it.each([408, 425, 429, 500, 502, 503, 504])("asks a host that answers %i again", async (code) => {
+    const { asked, retries, read } = host(
+      () => status(code),
+      () => whole(),
+    );
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toHaveLength(2);
+    expect(retries).toEqual([`Error: the host answered ${code}`, null]);
+  });
+
+  it.each([401, 403, 404, 410, 501])("takes %i for an answer", async (code) => {
+    const { asked, fetchSteadily } = host(() => status(code));
+    expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(code);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("gives the host's last answer after three more attempts", async () => {
+    const { asked, fetchSteadily } = host(() => status(503));
+    expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(503);
+    expect(asked).toHaveLength(4);
+  });
+
+  it("gives up a connection that breaks four times with no byte in between", async () => {
+    const { asked, read } = host(
+      () => whole(30, "breaks"),
+      () => Promise.reject(new TypeError("Failed to fetch")),
+    );
+    await expect(inTime(read())).rejects.toThrow("Failed to fetch");
+    expect(asked).toHaveLength(4);
+    // Each of these brings something.
+    const slow = host((from) => (from === 0 ? whole(10, "breaks") : part(from, 10, "breaks")));
+    await expect(inTime(slow.read())).rejects.toThrow("reset"); // at the end, where nothing is left to come
+    expect(slow.asked).toHaveLength(10 + 3);
+  });
+
+  it("gives up where the rest is never more than it has", async () => {
+    const { asked, read } = host(() => whole(30, "breaks"));
+    await expect(inTime(read())).rejects.toThrow("reset");
+    expect(asked).toHaveLength(4);
+  });
+
+  it("waits as long as the host asks for, in seconds or until a date", async () => {
+    const start = Date.now();
+    const times: number[] = [];
+    const { read } = host(
+      () => (times.push(Date.now() - start), status(503, { "retry-after": "7" })),
+      () => {
+        times.push(Date.now() - start);
+        return status(429, { "retry-after": new Date(Date.now() + 12_000).toUTCString() });
+      },
+      () => (times.push(Date.now() - start), whole()),
+    );
+    await inTime(read());
+    expect(times[1]).toBeGreaterThanOrEqual(7000);
+    expect(times[1]).toBeLessThan(7500);
+    expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThan(10_500);
+    expect((times[2] ?? 0) - (times[1] ?? 0)).toBeLessThan(12_500);
+  });
+
+  it("does not wait for a host that wants more than half a minute", async () => {
+    const { asked, fetchSteadily } = host(() => status(503, { "retry-after": "31" }));
+    expect((await inTime(fetchSteadily("http://host/f"))).status).toBe(503);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("waits for the network where the browser says that there is none", async () => {
+    const navigator = { onLine: false };
+    let goOnline: () => void = () => {};
+    vi.stubGlobal("navigator", navigator);
+    vi.stubGlobal("addEventListener", (_: string, listener: () => void) => (goOnline = listener));
+    const { asked, read } = host(
+      () => Promise.reject(new TypeError("Failed to fetch")),
+      () => whole(),
+    );
+    const reading = read();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(asked).toHaveLength(1);
+    goOnline();
+    expect(await inTime(reading)).toEqual(file);
+  });
+
+  it.each([
+    ["another tag", { etag: '"v2"', "content-range": "bytes 30-99/100" }],
+    [
+      "another date",
+      { "last-modified": "Sun, 22 Nov 2026 00:00:00 GMT", "content-range": "bytes 30-99/100" },
+    ],
+  ])("refuses the rest of a file that has changed meanwhile: %s", async (_, headers) => {
+    const dated = { "last-modified": "Sat, 21 Nov 2026 00:00:00 GMT" };
+    const { read } = host(
+      () => new Response(bytesFrom(0, 30, "breaks"), { headers: "etag" in headers ? etag : dated }),
+      (from) => new Response(bytesFrom(from), { status: 206, headers }),
+    );
+    const failure = await inTime(read()).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(LoadError);
+    expect(failure).toMatchObject({
+      code: "network",
+      message: "http://host/f has changed on its host while it was read",
+    });
+  });
+
+  it("takes a compressed answer's tag for the same file's", async () => {
+    const { read } = host(
+      () => new Response(bytesFrom(0, 30, "breaks"), { headers: { etag: 'W/"v1"' } }),
+      (from) => part(from),
+    );
+    expect(await inTime(read())).toEqual(file);
+  });
+
+  it.each([
+    [
+      "another part",
+      () => new Response(bytesFrom(0), { status: 206, headers: { "content-range": "bytes 0-99/100" } }),
+    ],
+    ["an error", () => status(416)],
+  ])("refuses %s in place of the rest", async (_, answer) => {
+    const { asked, read } = host(() => whole(30, "breaks"), answer);
+    await expect(inTime(read())).rejects.toThrow("the host does not give the rest of http://host/f: ");
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    ["asks", [() => new Promise<Response>(() => {})]],
+    ["reads", [() => whole(30, "stalls")]],
+    ["pauses", [() => status(503, { "retry-after": "30" })]],
+  ] as [string, Answer[]][])("is aborted at once while it %s", async (_, answers) => {
+    const controller = new AbortController();
+    const { asked, read } = host(...answers);
+    const settled = vi.fn();
+    read(controller.signal).catch(settled);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(settled).not.toHaveBeenCalled();
+    controller.abort(new Error("enough"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(settled).toHaveBeenCalledWith(new Error("enough"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("asks nothing where it is aborted before", async () => {
+    const { read } = host((_, { signal }) => (signal?.throwIfAborted(), whole()));
+    await expect(inTime(read(AbortSignal.abort(new Error("before"))))).rejects.toThrow("before");
+  });
+
+  it("keeps what it was asked with, and asks for a part with it", async () => {
+    const asked: RequestInit[] = [];
+    const answers = [whole(30, "breaks"), part(30)];
+    const ask = async (_: unknown, init: RequestInit = {}) => (
+      asked.push(init),
+      answers.shift() ?? status(500)
+    );
+    const fetchSteadily = steadyFetch(ask, { stallMs, onRetry: () => {} });
+    const init: RequestInit = { headers: { "x-key": "1" }, credentials: "include", cache: "reload" };
+    await inTime(fetchSteadily("http://host/f", init).then((response) => response.arrayBuffer()));
+    for (const each of asked) expect(each).toMatchObject({ credentials: "include", cache: "reload" });
+    expect(asked.map(({ headers }) => [...new Headers(headers)])).toEqual([
+      [["x-key", "1"]],
+      [
+        ["range", "bytes=30-"],
+        ["x-key", "1"],
+      ],
+    ]);
+  });
+
+  it("stops reading when its reader does", async () => {
+    let signal: AbortSignal | null | undefined;
+    const { fetchSteadily } = host((_, init) => ((signal = init.signal), whole(30, "stalls")));
+    const response = await inTime(fetchSteadily("http://host/f"));
+    await response.body?.cancel();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("gives status, headers and an empty body as they are", async () => {
+    const { fetchSteadily } = host(() => new Response("", { headers: { "content-type": "text/plain" } }));
+    const response = await inTime(fetchSteadily("http://host/f"));
+    expect([response.ok, response.headers.get("content-type"), await response.text()]).toEqual([
+      true,
+      "text/plain",
+      "",
+    ]);
+  });
+});
