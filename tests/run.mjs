@@ -1,6 +1,8 @@
 // `npm test`: builds and tests everything, step by step, and says what it skipped. Names of steps as
 // arguments run only those: `npm test -- native web`.
 import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import {
   buildPreset,
   browserTestTargets,
@@ -13,6 +15,8 @@ import {
 } from "../engine/toolchain/build.mjs";
 import { aptInstall, testPackages } from "../engine/toolchain/system-packages.mjs";
 import { fuzz } from "./fuzz/run.mjs";
+import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
+import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
 
 const show = (program, args, env = {}) => {
   const { status } = spawnSync(program, args, {
@@ -22,7 +26,34 @@ const show = (program, args, env = {}) => {
   });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
 };
-const ctest = (preset) => show("ctest", ["--preset", preset]);
+/** Names of skipped tests, by the step or preset that they are of. */
+const skipped = new Map();
+const reports = join(root, "build/reports");
+const ctest = (preset, args = [], env = {}) => {
+  show("ctest", ["--preset", preset, ...args], env);
+  const log = join(root, "build", preset, "Testing/Temporary/LastTest.log");
+  skipped.set(preset, readReport(log, skippedInGoogleTest));
+};
+const vitest = (...args) => {
+  const report = join(reports, "vitest.json");
+  rmSync(report, { force: true });
+  const both = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts", ...both, ...args]);
+  skipped.set(
+    "web",
+    readReport(report, (text) => skippedInVitest(JSON.parse(text))),
+  );
+};
+const playwright = (name, ...args) => {
+  const report = join(reports, `${name}.json`);
+  rmSync(report, { force: true });
+  const command = ["playwright", "test", "-c", `tests/${name}/playwright.config.ts`, "--reporter=list,json"];
+  show("npx", [...command, ...args], { PLAYWRIGHT_JSON_OUTPUT_FILE: report });
+  skipped.set(
+    name,
+    readReport(report, (text) => skippedInPlaywright(JSON.parse(text))),
+  );
+};
 const filesOf = (...patterns) =>
   spawnSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
     .stdout.trim()
@@ -48,13 +79,14 @@ const steps = {
   },
   asan() {
     buildPreset("native-asan");
+    forgetCounts();
     ctest("native-asan");
   },
   tsan() {
     // What starts no thread has no race: the tools, and whatever reads text and files.
     buildPreset("native-tsan", { targets: ["engine_tests"] });
     const oneThread = ["Encoding", "ParseJson", "ReadUtf8", "Safetensors", "Tokenizer", "Tokenizing"];
-    show("ctest", ["--preset", "native-tsan", "-R", "engine_tests"], {
+    ctest("native-tsan", ["-R", "engine_tests"], {
       GTEST_FILTER: `-${oneThread.map((suite) => `${suite}.*`).join(":")}`,
     });
   },
@@ -67,23 +99,23 @@ const steps = {
   },
   web() {
     buildPreset("native", { targets: ["gpt2-weights"] });
-    show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts"]);
+    vitest("--coverage", `--coverage.reportsDirectory=${webCoverage}`);
   },
   e2e() {
     buildPreset("native", { targets: ["gpt2-weights"] });
     buildWeb();
-    show("npx", ["playwright", "test", "-c", "tests/e2e/playwright.config.ts"]);
+    playwright("e2e");
   },
   embed() {
     buildPreset("native", { targets: ["gpt2-weights"] });
     buildPackage();
-    show("npx", ["playwright", "test", "-c", "tests/embed/playwright.config.ts", "--project", "quick"]);
+    playwright("embed", "--project", "quick");
   },
   browsers() {
     buildPreset("native", { targets: ["gpt2-weights"] });
     buildWeb();
     buildPreset("wasm", { targets: browserTestTargets });
-    show("npx", ["playwright", "test", "-c", "tests/browsers/playwright.config.ts"]);
+    playwright("browsers");
   },
   soak() {
     show("node", ["tests/soak/run.mjs", "--minutes", "0.5"]);
@@ -122,11 +154,15 @@ for (const [name, step] of Object.entries(steps)) {
   });
 }
 
+const passed = (name) => results.some((result) => result.name === name && !result.failed);
+printCoverage({ engine: passed("asan"), web: passed("web") });
 console.log("\nstep      seconds");
 for (const { name, failed, seconds } of results)
   console.log(`${name.padEnd(8)} ${seconds.padStart(8)}  ${failed ? "FAILED" : "ok"}`);
+const names = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
+console.log(`\nskipped tests: ${names.length}${names.length > 0 ? `\n${names.join("\n")}` : ""}`);
 if (!process.env.GPT2_MODELS)
-  console.log("skipped: tests with trained models (set GPT2_MODELS to a folder of them)");
+  console.log("(tests with trained models run where GPT2_MODELS names a folder of them)");
 const failures = results.filter(({ failed }) => failed).length;
 console.log(`\nsteps: ${results.length - failures} passed, ${failures} failed`);
 process.exit(failures > 0 ? 1 : 0);

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,8 +10,15 @@ export default defineConfig({
       "repository/**/*.test.ts",
       "text/**/*.test.ts",
       "mutate/**/*.test.ts",
+      "report/**/*.test.ts",
+      "toolchain/**/*.test.ts",
     ],
     testTimeout: 60_000,
+    coverage: {
+      include: [`${resolve(import.meta.dirname, "../web/src")}/**/*.ts`],
+      allowExternal: true, // of tests/
+      reporter: ["json-summary"],
+    },
     execArgv: ["--expose-gc"], // what becomes of models that nobody holds
   },
 });

@@ -36,6 +36,23 @@ export function ensureNodeModules() {
 }
 
 /**
+ * Whether `preset` was configured with GPT2_TESTS as `tests` says and the project's options as they stand there now.
+ * @param {string} preset
+ * @param {string} tests
+ */
+function isConfigured(preset, tests) {
+  const file = join(root, "build", preset, "CMakeCache.txt");
+  if (!existsSync(file)) return false;
+  const cache = readFileSync(file, "utf8");
+  const { configurePresets } = JSON.parse(readFileSync(join(root, "CMakePresets.json"), "utf8"));
+  const { cacheVariables } = configurePresets.find(({ name }) => name === preset);
+  const options = Object.entries({ ...cacheVariables, GPT2_TESTS: tests });
+  return options.every(
+    ([name, value]) => !name.startsWith("GPT2_") || new RegExp(`^${name}:\\w+=${value}$`, "m").test(cache),
+  );
+}
+
+/**
  * Configures (once) and builds a preset of CMakePresets.json.
  * @param {string} preset
  * @param {{ targets?: string[], quiet?: boolean }} options
@@ -44,11 +61,8 @@ export function buildPreset(preset, { targets = [], quiet = false } = {}) {
   aptInstall(buildPackages);
   if (preset === "wasm") ensureEmscripten();
   // A visitor who only runs the page needs no tests; `npm test` installs GoogleTest and configures again.
-  const option = `GPT2_TESTS:BOOL=${existsSync("/usr/src/googletest") ? "ON" : "OFF"}`;
-  const cache = join(root, "build", preset, "CMakeCache.txt");
-  if (!existsSync(cache) || !readFileSync(cache, "utf8").includes(option)) {
-    run("cmake", ["--preset", preset, `-D${option}`], { quiet });
-  }
+  const tests = existsSync("/usr/src/googletest") ? "ON" : "OFF";
+  if (!isConfigured(preset, tests)) run("cmake", ["--preset", preset, `-DGPT2_TESTS=${tests}`], { quiet });
   run("cmake", ["--build", "--preset", preset, ...targets.flatMap((target) => ["--target", target])], {
     quiet,
   });

@@ -1,0 +1,54 @@
+// What `npm test` says at its end.
+import { describe, expect, it } from "vitest";
+import { coverageLines } from "./coverage.mjs";
+import { skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./skipped.mjs";
+
+describe("skipped tests are named", () => {
+  it("from Vitest's report", () => {
+    const assertionResults = [
+      { fullName: "a model loads", status: "passed" },
+      { fullName: "trained models generate", status: "skipped" },
+      { fullName: "a plan", status: "todo" },
+    ];
+    const report = { testResults: [{ assertionResults }, { assertionResults: [] }] };
+    expect(skippedInVitest(report)).toEqual(["trained models generate", "a plan"]);
+  });
+
+  it("from Playwright's report, with the names around them", () => {
+    const skipped = { title: "reads /proc", tests: [{ status: "skipped" }] };
+    const ran = { title: "runs", tests: [{ status: "expected" }] };
+    const inner = { title: "on Linux", specs: [skipped, ran] };
+    const report = { suites: [{ title: "requests.spec.ts", specs: [ran], suites: [inner] }] };
+    expect(skippedInPlaywright(report)).toEqual(["requests.spec.ts on Linux reads /proc"]);
+  });
+
+  it("from GoogleTest's output, once each", () => {
+    const log = [
+      "[ RUN      ] Threads.Sleep",
+      "engine/base/thread_pool_test.cc:7: Skipped",
+      "no threads here",
+      "[  SKIPPED ] Threads.Sleep (0 ms)",
+      "[       OK ] Threads.Run (0 ms)",
+      "[  SKIPPED ] 1 test, listed below:",
+      "[  SKIPPED ] Threads.Sleep",
+      "  YOU HAVE 2 DISABLED TESTS",
+    ].join("\n");
+    expect(skippedInGoogleTest(log)).toEqual(["Threads.Sleep", "2 disabled ones"]);
+    expect(skippedInGoogleTest("[  PASSED  ] 3 tests.")).toEqual([]);
+  });
+});
+
+describe("coverage", () => {
+  it("names the ten least covered files, worst first, after all of them together", () => {
+    const files = Array.from({ length: 12 }, (_, i) => ({ file: `${i}.cc`, lines: 12, covered: i }));
+    const lines = coverageLines("engine", files);
+    expect(lines).toHaveLength(11);
+    expect(lines[0]).toBe("  45.8 %  engine (66 of 144 lines)");
+    expect(lines[1]).toBe("   0.0 %  0.cc (0 of 12 lines)");
+    expect(lines[10]).toContain("9.cc");
+  });
+
+  it("counts a file without code as covered", () => {
+    expect(coverageLines("web", [{ file: "types.ts", lines: 0, covered: 0 }])[0]).toContain("100.0 %");
+  });
+});
