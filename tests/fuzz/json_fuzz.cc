@@ -3,12 +3,14 @@
 // reading.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/format/json.h"
-#include "tests/fuzz/support/fuzz.h"
+#include "tests/fuzz/support/any_json.h"
 
 namespace gpt2::fuzz {
 namespace {
@@ -54,17 +56,30 @@ class Facts final : public nlohmann::json_sax<Json> {
 // 80 bytes of control characters, each spelled \u00xx, and the size of the text.
 constexpr std::size_t kMostShown = 80 * 6 + 40;
 
+// The whole number that `value` states, if it does: as a long double, which holds all that JSON may
+// spell.
+std::optional<long double> Stated(const Json& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (!value.is_number_float()) return std::nullopt;
+  const double number = value.get<double>();
+  // Larger ones round to others.
+  if (std::fabs(number) > 0x1p53 || std::trunc(number) != number) return std::nullopt;
+  return number;
+}
+
 void CheckWholeNumber(const Json& value) {
   constexpr std::int64_t kBounds[] = {
       std::numeric_limits<std::int64_t>::min(), -3, 0, 7, std::int64_t{1} << 53,
       std::numeric_limits<std::int64_t>::max()};
+  const auto stated = Stated(value);
   for (const std::int64_t least : kBounds) {
     for (const std::int64_t most : kBounds) {
       const auto number = WholeNumber(value, least, most);
-      if (!number) continue;
-      Check(value.is_number(), "a whole number from what is none");
-      Check(*number >= least && *number <= most, "a whole number outside its range");
-      Check(value == Json(*number), "another whole number than was written");
+      const bool fits = stated && *stated >= least && *stated <= most;
+      Check(number.has_value() == fits,
+            fits ? "no whole number" : "a whole number from what is none");
+      if (fits) Check(*number == *stated, "another whole number than was written");
     }
   }
 }
@@ -88,6 +103,12 @@ void CheckValue(const Json& value) {
   Check(shown.find('\n') == std::string::npos, "Shown: more than one line");
   CheckWholeNumber(value);
   const auto ids = ReadTokenIds(value);
+  const auto is_id = [](const Json& id) {
+    const auto stated = Stated(id);
+    return stated && *stated >= 0 && *stated <= std::numeric_limits<std::int32_t>::max();
+  };
+  Check(ids.ok() == (value.is_array() && std::all_of(value.begin(), value.end(), is_id)),
+        "token ids from what are none, or none from some");
   if (ids.ok()) {
     Check(value.is_array() && value.size() == ids.value().size(), "ids of another count");
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -99,13 +120,47 @@ void CheckValue(const Json& value) {
   }
 }
 
+// Text that is JSON, with keys so short that some stand twice, and at times about as deep as may
+// be.
+std::string AnyJsonText(FuzzedDataProvider& input, int depth = 0) {
+  const auto list = [&](char open, char close, auto item) {
+    std::string text(1, open);
+    for (auto count = input.ConsumeIntegralInRange<int>(0, 4); count > 0; --count) {
+      text += item() + (count > 1 ? "," : "");
+    }
+    return text + close;
+  };
+  const auto value = [&] { return AnyJsonText(input, depth + 1); };
+  switch (input.ConsumeIntegralInRange<int>(0, depth < 4 ? 4 : 2)) {
+    case 0:
+      return input.PickValueInArray({"null", "7", "-0", "-3.0", "1e3", "9007199254740992.0",
+                                     "9223372036854775808", "2147483648"});
+    case 1:
+      return TextOf(AnyJson(input));
+    case 2: {
+      const auto levels = input.ConsumeIntegralInRange<std::size_t>(kMostDepth - 6, kMostDepth + 1);
+      return std::string(levels, '[') + std::string(levels, ']');
+    }
+    case 3:
+      return list('[', ']', value);
+    default:
+      return list('{', '}', [&] {
+        return input.PickValueInArray({R"("":)", R"("a":)", R"("b":)"}) + value();
+      });
+  }
+}
+
 }  // namespace
 }  // namespace gpt2::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gpt2;
   using namespace gpt2::fuzz;
-  const std::string_view text = AsText(data, size);
+  FuzzedDataProvider input(data, size);
+  // No text in UTF-8 begins with the byte 0xff: it says that one is to be made.
+  const bool is_made = size > 0 && data[0] == 0xff;
+  const std::string made = is_made ? AnyJsonText(input) : std::string();
+  const std::string_view text = is_made ? std::string_view(made) : AsText(data, size);
   const Result<ParsedJson> parsed = ParseJson(text, "the input");
   Facts facts;
   const bool is_json = Json::sax_parse(text.begin(), text.end(), &facts);

@@ -1,6 +1,7 @@
 // Generation options: each is taken exactly where it fits the range that its table row states, and
 // then it is set to just that.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -77,6 +78,14 @@ void CheckTaken(const Json& json, const GenerateOptions& options) {
     const double wanted = json.contains(name) ? json[name].get<double>() : option.get(defaults);
     Check(option.get(options) == wanted, name);
   }
+  const auto flags = [](const GenerateOptions& o) {
+    return std::array{o.lookup, o.ignore_eos, o.strict, o.allow_special};
+  };
+  GenerateOptions wanted;
+  for (const FlagOption& option : FlagOptions()) {
+    option.set(wanted, json.value(std::string(option.name), option.is_on));
+  }
+  Check(flags(options) == flags(wanted), "flags");
   const Json stop = json.value(std::string(kStopOption), Json::array());
   Check(Json(options.stop) == (stop.is_string() ? Json::array({stop}) : stop), "stop");
 }

@@ -12,6 +12,7 @@ import { aptInstall, testPackages } from "../../engine/toolchain/system-packages
 const folder = import.meta.dirname;
 const work = join(root, "build/fuzz"); // inputs that longer runs found, and those that failed
 const mostSeconds = 20; // that one input may take; some thousand times what it usually takes
+const mostBytes = 512; // of an input
 const mostMegabytes = 1024; // that a target may take, and that one allocation may ask for
 
 /** The names of all fuzz targets: NAME_fuzz.cc beside this file. */
@@ -30,6 +31,10 @@ function runTarget(target, args) {
     `-artifact_prefix=${join(work, "failures", target)}-`,
     "-print_final_stats=1",
     "-print_funcs=0",
+    // Long inputs from the start: libFuzzer begins with four bytes, which spell nearly no calls or options, and lets
+    // them grow so slowly that ten seconds of a slow target end at six.
+    "-len_control=0",
+    `-max_len=${mostBytes}`,
     ...(existsSync(dictionary) ? [`-dict=${dictionary}`] : []),
   ];
   return new Promise((resolve) => {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -160,7 +161,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedDataProvider input(data, size);
   const Vocabulary vocabulary = AnyVocabulary(input);
   const Tokenizer tokenizer = MakeTokenizer(vocabulary);
-  const std::string text = input.ConsumeRemainingBytesAsString();
+  // Not a string, whose closing NUL would hide a read past the end.
+  const std::vector<char> bytes = input.ConsumeRemainingBytes<char>();
+  const std::string_view text(bytes.data(), bytes.size());
 
   std::vector<std::int32_t> plain;
   std::string_view rest = text;

@@ -78,7 +78,11 @@ void SpoilTensor(FuzzedDataProvider& input, std::vector<FileTensor>& tensors) {
     default:
       if (tensor.bytes.empty()) break;
       const auto at = input.ConsumeIntegralInRange<std::size_t>(0, tensor.bytes.size() - 1);
-      tensor.bytes.replace(at, 4, input.ConsumeBytesAsString(4));
+      if (input.ConsumeBool()) {
+        tensor.bytes.replace(at / 4 * 4, 4, "\x80\x7f\x80\x7f");  // not finite, whatever the type
+      } else {
+        tensor.bytes.replace(at, 4, input.ConsumeBytesAsString(4));
+      }
   }
 }
 
