@@ -124,3 +124,33 @@ test("a folder with half a tokenizer is refused", async ({ page }) => {
     else expect(said).toMatch(sentence);
   }
 });
+
+test("a worker whose script is empty, or never comes, is said to be missing; an abort need not wait for that", async ({
+  page,
+}) => {
+  await page.goto(host.page);
+  for (const answer of [
+    (response: ServerResponse) => void response.writeHead(200, { "Content-Type": "text/javascript" }).end(),
+    () => {},
+  ]) {
+    host.answer(/gpt2-worker\.js$/, answer);
+    const aborted = await inPage(
+      page,
+      async ({ loadModel }) => {
+        const controller = new AbortController();
+        const loading = loadModel("models/demo/", { signal: controller.signal }).catch(String);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        const start = performance.now();
+        controller.abort(new Error("enough"));
+        return { said: await loading, ms: performance.now() - start };
+      },
+      undefined,
+    );
+    expect(aborted.said).toBe("Error: enough");
+    expect(aborted.ms).toBeLessThan(100);
+  }
+  await page.clock.install();
+  const failed = tryModel(page);
+  await page.clock.runFor(31_000);
+  expect(await failed).toMatch(/^network: the worker's script gpt2-worker\.js cannot be loaded/);
+});

@@ -288,6 +288,31 @@ describe("Connection, whose worker dies", () => {
   });
 });
 
+describe("Connection, whose worker is silent", () => {
+  it("takes its script for one that cannot be loaded after half a minute", async () => {
+    const { worker, connection } = connect();
+    const request = connection.request("detokenize", [1]);
+    request.catch(() => {});
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(await stateOf(request)).toBe("pending");
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(request).rejects.toMatchObject({
+      code: "network",
+      message: expect.stringContaining("the worker's script worker.js cannot be loaded"),
+    });
+    expect(worker.terminations).toBe(1);
+  });
+
+  it("waits as long as it takes once it has spoken", async () => {
+    const { worker, connection } = connect();
+    const request = connection.request("detokenize", [1]);
+    worker.say({ type: "started", release: "unbuilt" });
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(await stateOf(request)).toBe("pending");
+  });
+});
+
 describe("Connection, disposed of", () => {
   it("rejects what waits and what comes, and lets the worker end itself", async () => {
     const { worker, connection } = connect();

@@ -44,6 +44,9 @@ export interface OpenRequest<K extends RequestName> {
 /** The worker ends its engine in a few milliseconds; where a long step keeps it from that, it is ended by force. */
 const endMs = 1000;
 
+/** A worker that has said nothing for so long never will: its script is empty, or does not come. */
+const silentMs = 30_000;
+
 export class Connection {
   /** Called when the worker says that these have changed. */
   onInfo: (info: Pick<ModelInfo, "threads" | "notice">) => void = () => {};
@@ -55,6 +58,7 @@ export class Connection {
   private nextId = 1;
   private ended: Gpt2Error | undefined;
   private hasRun = false;
+  private readonly silence = setTimeout(() => this.die(workerFailure("", false, this.script)), silentMs);
   private terminate: () => void = () => {};
   /** Settled once the worker is no more. */
   private readonly terminated: Promise<void>;
@@ -144,6 +148,7 @@ export class Connection {
 
   private receive(message: FromWorker): void {
     this.hasRun = true;
+    clearTimeout(this.silence);
     switch (message.type) {
       case "event":
         return this.pending.get(message.id)?.onEvent(message.event);
@@ -173,6 +178,7 @@ export class Connection {
   }
 
   private end(error: Gpt2Error): void {
+    clearTimeout(this.silence);
     this.ended = error;
     this.onEnd();
     for (const request of [...this.pending.values()]) request.reject(error);
