@@ -12,8 +12,8 @@
 namespace gpt2::tools {
 namespace {
 
+// As the module takes: threadLimit in web/src/shared/protocol.ts.
 constexpr double kMostThreads = 64;
-constexpr double kMostTokens = 1 << 24;
 
 // "maxNewTokens" -> "--max-new-tokens"
 std::string FlagName(std::string_view name) {

@@ -6,8 +6,6 @@
 namespace gpt2 {
 namespace {
 
-// The largest vocabulary, and more than any generation needs.
-constexpr double kMostTokens = 1 << 24;
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
 #define GPT2_NUMBER(name, is_whole, least, most, field, help)                                 \

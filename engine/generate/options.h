@@ -36,6 +36,10 @@ struct GenerateOptions {
 // Their last logits fit Context::kLogitRows.
 inline constexpr std::size_t kMostContinuations = 16;
 
+// Of any number of tokens that may be asked for: as many as the largest vocabulary has
+// (kMostVocabulary in format/config_json.h), and more than any text needs.
+inline constexpr double kMostTokens = 1 << 24;
+
 struct NumberOption {
   std::string_view name;  // as in the web API; the command line spells it --in-kebab-case
   bool is_whole;

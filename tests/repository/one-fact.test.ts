@@ -19,9 +19,9 @@ describe("numbers that stand in two languages", () => {
     "%s on the page takes nothing that the engine refuses",
     (name, { min, max, isWhole }) => {
       const source = read("engine/generate/options.cc");
-      const constants = [...source.matchAll(/constexpr double (k\w+) = (1 << )?(\d+);/g)].map(
-        ([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const,
-      );
+      const constants = [
+        ...(read("engine/generate/options.h") + source).matchAll(/constexpr double (k\w+) = (1 << )?(\d+);/g),
+      ].map(([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const);
       const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
       const numberOf = (text = "") => new Map(constants).get(text) ?? Number(text);
       expect(row, name).not.toBeNull();
