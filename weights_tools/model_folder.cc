@@ -46,8 +46,7 @@ Status StreamPieces(const Folder& folder, const WeightsIndex& index, TakeBytes t
   return Done{};
 }
 
-// A path that stays inside its folder, and that a file can have: NUL would end it early.
-// A name that is the same in a folder and in an address: what the page takes, too
+// A name that stays inside its folder and is the same in an address: what the page takes, too
 // (web/src/loader/weights-index.ts).
 bool IsPlainName(const std::string& name) {
   constexpr std::string_view kNameCharacters =

@@ -136,8 +136,8 @@ StagedFolder::Leftovers FindLeftovers(const Folder& parent, const Destination& d
 }
 
 // The folder `name`, locked: other runs that replace it wait, so that none takes what this one has
-// displaced for something that was left behind. It is done without, where there are no locks or
-// somebody keeps one.
+// displaced for something that was left behind. Not locked where the file
+// system has no locks, or another program keeps one.
 Result<Folder> OpenLocked(const Folder& parent, const std::string& name) {
   for (int attempt = 0;; ++attempt) {
     GPT2_ASSIGN(Folder folder, parent.OpenInside(name));

@@ -52,7 +52,7 @@ const readBatch = 64;
 /** What a model asks of, and ends. */
 type Requester = Pick<Connection, "open" | "request" | "dispose">;
 
-/** Models that nobody holds any more are disposed of. */
+/** Models that no program holds any more are disposed of. */
 const forgotten = new FinalizationRegistry<Requester>((requester) => void requester.dispose());
 
 const callNames = ["signal", "onPrompt", "onSummary"];
@@ -136,7 +136,7 @@ export class Model {
 
   /**
    * Writes on after `prompt` as a stream of text, for pipes: `model.stream(prompt).pipeThrough(new TextEncoderStream())`
-   * is what a Response takes. The model waits for whoever reads, and stops when the stream is cancelled.
+   * is what a Response takes. The model waits for its reader, and stops when the stream is cancelled.
    */
   stream(prompt: Prompt, call: GenerateCall = {}): ReadableStream<string> {
     const wanted = readCall("stream", call);

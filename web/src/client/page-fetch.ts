@@ -44,7 +44,7 @@ async function serveFile(
       wanted -= 1;
       const chunk = await reader?.read();
       if (!chunk || chunk.done) return send({ type: "end" });
-      const bytes = chunk.value.slice(); // whoever made it may still use it
+      const bytes = chunk.value.slice(); // its maker may still use it
       send({ type: "chunk", bytes }, [bytes.buffer]);
     }
   } catch (error) {

@@ -65,7 +65,7 @@ export class SharedLoad {
   constructor(
     private readonly connection: Connection,
     request: LoadRequest,
-    /** Called once nobody can join any more. */
+    /** Called once it can no longer be joined. */
     private readonly onEnd: () => void,
     transfer: Transferable[] = [],
   ) {

@@ -60,7 +60,7 @@ function distance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** The sentence that helps whoever wrote `name` where only `names` are options; "" where nothing comes to mind. */
+/** The sentence that helps the caller who wrote `name` where only `names` are options; "" where none does. */
 export function suggestion(name: string, names: readonly string[]): string {
   const wanted = plain(name);
   const meant = names.find((each) => plain(each) === wanted) ?? known.get(wanted);

@@ -1,4 +1,4 @@
-// Tokens that wait for whoever iterates over them.
+// Tokens that wait for the loop that iterates over them.
 import type { Token } from "../shared/types.js";
 
 /** For one reader. */

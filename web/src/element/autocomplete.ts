@@ -176,7 +176,7 @@ export class Gpt2Autocomplete extends Base {
   private accept(text: string): void {
     const { field } = this;
     if (!field) return;
-    // As typed, so that the browser can undo it, and whoever listens hears of it. onInput draws the rest.
+    // As typed, so that the browser can undo it, and listeners are called. onInput draws the rest.
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else makes an edit that can be undone
     if (!document.execCommand("insertText", false, text)) {
       field.setRangeText(text, field.value.length, field.value.length, "end");

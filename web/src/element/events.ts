@@ -30,7 +30,7 @@ declare global {
   interface HTMLElementEventMap extends Gpt2EventMap {}
 }
 
-/** Returns whether nobody prevented what comes by default. */
+/** Returns whether the default was not prevented. */
 export function emit<K extends keyof Gpt2EventMap>(
   target: HTMLElement,
   type: K,

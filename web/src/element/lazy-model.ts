@@ -35,7 +35,7 @@ export class LazyModel {
     return loading;
   }
 
-  /** Gives the model back now; whoever still waits for it is told. */
+  /** Gives the model back now; those who still wait for it are told. */
   release(): void {
     this.controller.abort();
     this.loading?.then((model) => model.dispose()).catch(() => {});
