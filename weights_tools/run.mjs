@@ -1,15 +1,26 @@
-// `npm run -s gpt2-weights -- ...`: builds the tool when needed, silently, and runs it.
+// `npm run -s gpt2-weights -- ...`: builds the tool when needed, silently, and runs it. `fetch` is no part of the tool
+// itself, which knows no network.
 import { spawnSync } from "node:child_process";
 import { buildPreset, root } from "../engine/toolchain/build.mjs";
 
-try {
-  buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
-} catch (error) {
-  console.error(error.message);
-  process.exit(1);
+const [command, ...args] = process.argv.slice(2);
+const cwd = process.env.INIT_CWD ?? process.cwd();
+
+function runTool() {
+  try {
+    buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
+  } catch (error) {
+    console.error(error.message);
+    return 1;
+  }
+  const program = `${root}/build/native/weights_tools/gpt2-weights`;
+  return spawnSync(program, process.argv.slice(2), { cwd, stdio: "inherit" }).status ?? 1;
 }
-const { status } = spawnSync(`${root}/build/native/weights_tools/gpt2-weights`, process.argv.slice(2), {
-  cwd: process.env.INIT_CWD ?? process.cwd(),
-  stdio: "inherit",
-});
-process.exit(status ?? 1);
+
+if (command === "fetch") {
+  process.chdir(cwd);
+  const { runFetch } = await import("./hub/fetch.mjs");
+  process.exitCode = await runFetch(args);
+} else {
+  process.exitCode = runTool();
+}

@@ -1,0 +1,266 @@
+// `gpt2-weights fetch`, run as a user runs it, from a stand-in for the hub.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { json, root, scratch, tiny } from "./tool.js";
+import { commit, StandInHub } from "./stand-in-hub.js";
+
+let hub: StandInHub;
+let origin: string;
+let out: string;
+let runs = 0;
+beforeEach(async () => {
+  hub = new StandInHub();
+  for (const name of ["config.json", "model.safetensors"]) {
+    hub.files[name] = readFileSync(join(tiny, "tied", name));
+  }
+  hub.files["generation_config.json"] = Buffer.from('{"temperature": 0.7}');
+  hub.files["README.md"] = Buffer.from("nobody needs it");
+  origin = await hub.start();
+  out = join(scratch, `fetched-${runs++}`);
+});
+afterEach(() => hub.stop());
+
+interface Run {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
+  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (text) => (stdout += String(text)));
+  child.stderr.on("data", (text) => (stderr += String(text)));
+  return new Promise((ended) => child.on("close", (status) => ended({ status, stdout, stderr })));
+}
+
+const fetchModel = (
+  id = "user/tied",
+  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+) => run(["weights_tools/run.mjs", "fetch", id, out, "--hub", origin, ...args], env);
+
+const weights = () => hub.files["model.safetensors"] ?? Buffer.alloc(0);
+const storeRequests = () => hub.asked.filter(({ host }) => host === "store");
+
+it("brings what convert takes, at one commit, with the hub's hashes", async () => {
+  const { status, stdout, stderr } = await fetchModel("user/tied", { args: ["--json"] });
+  expect([status, stderr]).toEqual([0, expect.stringContaining("model.safetensors: ")]);
+  const result = JSON.parse(stdout) as {
+    commit: string;
+    files: { name: string; size: number; sha256?: string }[];
+  };
+  expect(result.commit).toBe(commit);
+  expect(result.files.map(({ name }) => name)).toEqual([
+    "config.json",
+    "generation_config.json",
+    "model.safetensors",
+  ]);
+  expect(result.files.at(-1)?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect(readdirSync(out).sort()).toEqual(["config.json", "generation_config.json", "model.safetensors"]);
+  expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
+  for (const { path } of hub.asked.filter((each) => each.path.includes("/resolve/"))) {
+    expect(path).toContain(`/user/tied/resolve/${commit}/`);
+  }
+  expect(json(["convert", out, `${out}-q8`, "--json"])).toMatchObject({ parameters: 113408 });
+});
+
+it("asks for nothing that is there", async () => {
+  await fetchModel();
+  hub.asked.length = 0;
+  const { status, stderr } = await fetchModel();
+  expect(status).toBe(0);
+  expect(stderr).toContain("model.safetensors: 457 kB, is there, hash as the hub's");
+  expect(hub.asked.filter(({ path }) => path.includes("/resolve/"))).toEqual([]);
+});
+
+it("goes on where a connection was cut, at a new signed address", async () => {
+  const cuts = [1000, 5000];
+  hub.fault = (name, response) => {
+    const cut = name === "model.safetensors" ? cuts.shift() : undefined;
+    if (cut === undefined) return false;
+    const { range } = response.req.headers;
+    const from = Number(/\d+/.exec(range ?? "0"));
+    response.writeHead(range ? 206 : 200, { "Content-Length": weights().length - from });
+    response.write(weights().subarray(from, from + cut), () => setTimeout(() => response.destroy(), 100));
+    return true;
+  };
+  expect((await fetchModel()).status).toBe(0);
+  expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
+  expect(storeRequests().map(({ range }) => range)).toEqual([undefined, "bytes=1000-", "bytes=6000-"]);
+});
+
+it("goes on where an earlier run was cut", async () => {
+  mkdirSync(out);
+  writeFileSync(join(out, "model.safetensors.partial"), weights().subarray(0, 3000));
+  expect((await fetchModel()).status).toBe(0);
+  expect(storeRequests().map(({ range }) => range)).toEqual(["bytes=3000-"]);
+  expect(readdirSync(out)).not.toContain("model.safetensors.partial");
+});
+
+it("begins again where what lies there is of something else, and says so where the hub's own bytes are wrong", async () => {
+  mkdirSync(out);
+  writeFileSync(join(out, "model.safetensors.partial"), Buffer.alloc(3000, 7));
+  expect((await fetchModel()).status).toBe(0);
+  expect(storeRequests().map(({ range }) => range)).toEqual(["bytes=3000-", undefined]);
+  out += "-wrong";
+  hub.fault = (name, response) => {
+    if (name === "model.safetensors") response.end(Buffer.from(weights()).fill(0, 999, 1003));
+    return name === "model.safetensors";
+  };
+  const { status, stderr } = await fetchModel();
+  expect(status).toBe(1);
+  expect(stderr).toMatch(
+    /model\.safetensors has the hash [0-9a-f]{64}, the hub says [0-9a-f]{64} \(sha256\)/,
+  );
+  expect(existsSync(join(out, "model.safetensors"))).toBe(false);
+  hub.fault = (name, response) => {
+    if (name === "config.json") response.end(Buffer.from(hub.files[name] ?? "").fill("x", 0, 1));
+    return name === "config.json";
+  };
+  out += "-small";
+  expect((await fetchModel()).stderr).toMatch(/config\.json has the hash [0-9a-f]{40}, .*\(git-sha1\)/);
+});
+
+it("leaves a file alone that is another", async () => {
+  mkdirSync(out);
+  writeFileSync(join(out, "config.json"), "mine");
+  const { status, stderr } = await fetchModel();
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining("config.json is there, and is not the config.json of the hub"),
+  ]);
+  expect(readFileSync(join(out, "config.json"), "utf8")).toBe("mine");
+});
+
+it("is alone in its folder", async () => {
+  let release: () => void = () => {};
+  const reached = new Promise<void>((resolve) => {
+    hub.fault = (name, response) => {
+      if (name !== "config.json") return false;
+      release = () => response.end(hub.files[name]);
+      resolve();
+      return true;
+    };
+  });
+  const first = fetchModel();
+  await reached;
+  const second = await fetchModel();
+  expect([second.status, second.stderr]).toEqual([
+    1,
+    `gpt2-weights fetch: another fetch is writing to ${out}\n`,
+  ]);
+  release();
+  expect((await first).status).toBe(0);
+});
+
+it("asks a busy hub again", async () => {
+  let isFirst = true;
+  hub.fault = (_, response) => {
+    if (isFirst) response.writeHead(503, { "Retry-After": "0" }).end();
+    const was = isFirst;
+    isFirst = false;
+    return was;
+  };
+  expect((await fetchModel()).status).toBe(0);
+});
+
+it("sends the token to the hub alone", async () => {
+  await fetchModel("user/tied", { env: { HF_TOKEN: "hf_secret" } });
+  const tokens = (host: string) =>
+    new Set(hub.asked.filter((each) => each.host === host).map(({ token }) => token));
+  expect(tokens("hub")).toEqual(new Set(["Bearer hf_secret"]));
+  expect(tokens("store")).toEqual(new Set([undefined]));
+});
+
+it.each([
+  [401, /does not give user\/tied at main: .*HF_TOKEN/],
+  [403, /does not give user\/tied at main to everybody: accept its conditions/],
+  [404, /has no user\/tied at main/],
+  [429, /has had too many requests from here/],
+  [500, /answered 500 for user\/tied at main/],
+])("says what %i means", async (status, sentence) => {
+  hub.status = status;
+  const run = await fetchModel();
+  expect(run.status).toBe(1);
+  expect(run.stderr).toMatch(sentence);
+  expect(existsSync(out)).toBe(false);
+});
+
+it("takes a revision, and names one that is not there", async () => {
+  expect((await fetchModel("user/tied@v1")).status).toBe(0);
+  expect((await fetchModel("user/tied@v2")).stderr).toContain("has no user/tied at v2");
+});
+
+it.each([
+  [["config.json"], "has no config.json: it is no model of the library transformers"],
+  [["model.safetensors"], "has no model.safetensors\n"],
+])("names what a repository lacks: %j", async (lacking, sentence) => {
+  for (const name of lacking) Reflect.deleteProperty(hub.files, name);
+  expect((await fetchModel()).stderr).toContain(`user/tied ${sentence}`);
+});
+
+it.each([
+  ["pytorch_model.bin", 'M.from_pretrained("user/tied").save_pretrained'],
+  ["tf_model.h5", 'M.from_pretrained("user/tied", from_tf=True)'],
+  ["flax_model.msgpack", 'M.from_pretrained("user/tied", from_flax=True)'],
+  ["model.safetensors.index.json", 'max_shard_size="100GB"'],
+])("names %s, and the line that converts it", async (name, line) => {
+  Reflect.deleteProperty(hub.files, "model.safetensors");
+  hub.files[name] = Buffer.from("x");
+  const { stderr } = await fetchModel();
+  expect(stderr).toContain(`has no model.safetensors, but ${name}.`);
+  expect(stderr).toContain(line);
+});
+
+it("refuses half a tokenizer", async () => {
+  hub.files["vocab.json"] = Buffer.from("{}");
+  expect((await fetchModel()).stderr).toContain("user/tied has vocab.json, but no merges.txt");
+});
+
+it.each([
+  ["no id", /"no id" is no id of a model: expected user\/name/],
+  ["a/b/c", /"a\/b\/c" is no id/],
+])("refuses the id %s", async (id, sentence) => {
+  const { status, stderr } = await fetchModel(id);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+});
+
+it("says where the hub cannot be reached, and what an option should have been", async () => {
+  const gone = await fetchModel("user/tied", { args: ["--hub", "http://localhost:1"] });
+  expect([gone.status, gone.stderr]).toEqual([
+    1,
+    expect.stringContaining("http://localhost:1 cannot be reached: "),
+  ]);
+  expect((await fetchModel("user/tied", { args: ["--hub", "hub"] })).stderr).toContain("--hub hub is no URL");
+  expect((await fetchModel("user/tied", { args: ["--what"] })).status).toBe(2);
+  const help = await fetchModel("user/tied", { args: ["--help"] });
+  expect([help.status, help.stdout]).toEqual([
+    0,
+    expect.stringContaining("Usage: gpt2-weights fetch [OPTIONS] ID [OUT]"),
+  ]);
+});
+
+it("makes a model for the page in one command", async () => {
+  const args = [
+    "user/tied@v1",
+    "--weights",
+    "f32",
+    "--hub",
+    origin,
+    "--models",
+    out,
+    "--originals",
+    `${out}-hub`,
+  ];
+  const { status, stdout, stderr } = await run(["weights_tools/hub/add-model.mjs", ...args]);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("model.safetensors: ")]);
+  expect(stdout).toContain("?model=models/tied-f32/");
+  expect(readdirSync(out)).toEqual(["tied-f32"]);
+  expect(JSON.parse(readFileSync(join(out, "tied-f32/generation_config.json"), "utf8"))).toEqual({
+    temperature: 0.7,
+  });
+  const again = await run(["weights_tools/hub/add-model.mjs", ...args]);
+  expect([again.status, again.stdout]).toEqual([0, stdout]);
+});

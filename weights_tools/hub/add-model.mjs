@@ -1,0 +1,67 @@
+// `npm run model -- ID`: fetches a GPT-2 of the hub and makes of it a folder that the page shows.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildPreset, root } from "../../engine/toolchain/build.mjs";
+import { fetchModel } from "./fetch.mjs";
+import { FetchError, parseId, usualHub } from "./repository.mjs";
+
+const usage = `npm run model -- ID [OPTIONS]
+
+Fetches a GPT-2 of the Hugging Face hub, as openai-community/gpt2, converts it, and puts it where the page finds it:
+npm start, then http://localhost:4173/?model=models/NAME/
+
+  ID                   user/name, or user/name@revision
+  --weights FORMAT     q8, q4, f16 or f32 [q8]
+  --name NAME          of the folder [the model's and the format's]
+  --hub URL            another hub [HF_ENDPOINT, or ${usualHub}]
+  --models FOLDER      where to put it [web/models]
+  --originals FOLDER   where to keep what was fetched [build/hub]
+  -h, --help           this text`;
+
+/** @param {string[]} args */
+function runTool(...args) {
+  const program = join(root, "build/native/weights_tools/gpt2-weights");
+  const { status } = spawnSync(program, args, { stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new FetchError(`gpt2-weights ${args.join(" ")} failed`);
+}
+
+async function addModel() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      weights: { type: "string", default: "q8" },
+      name: { type: "string" },
+      hub: { type: "string", default: process.env.HF_ENDPOINT ?? usualHub },
+      models: { type: "string", default: join(root, "web/models") },
+      originals: { type: "string", default: join(root, "build/hub") },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) return console.log(usage);
+  const [wanted, ...more] = positionals;
+  if (wanted === undefined || more.length > 0) throw new FetchError("expected one ID; --help says more");
+  const { id, revision } = parseId(wanted);
+  const name = values.name ?? `${id.replace(/^.*\//, "")}-${values.weights}`;
+  const folder = join(values.models, name);
+  if (!existsSync(join(folder, "weights.json"))) {
+    buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
+    const original = join(values.originals, `${id.replace("/", "--")}@${revision.replaceAll("/", "-")}`);
+    await fetchModel(wanted, original, values.hub);
+    mkdirSync(values.models, { recursive: true });
+    runTool("convert", original, folder, "--weights", values.weights);
+    const defaults = join(original, "generation_config.json");
+    if (existsSync(defaults)) copyFileSync(defaults, join(folder, "generation_config.json"));
+  }
+  console.log(`${id} is in ${folder}: npm start, then add ?model=models/${name}/ to the address`);
+}
+
+try {
+  await addModel();
+} catch (error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+  if (!(error instanceof FetchError) && code === undefined) throw error;
+  console.error(`model: ${message}`);
+  process.exitCode = 1;
+}
