@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -114,7 +115,7 @@ TEST(Loading, KeepsNothingOfWhatWasRefused) {
   constexpr std::size_t kHeader = 1 << 20;  // a megabyte of spaces, which is no JSON
   std::string file(kSafetensorsPrefix + kHeader, ' ');
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
-    file[i] = static_cast<char>(kHeader >> (8 * i));
+    file[i] = static_cast<char>(std::uint64_t{kHeader} >> (8 * i));
   }
   const std::size_t before = bytes;
   ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(file)).first(kHeader)).ok());
