@@ -89,7 +89,7 @@ describe("steadyFetch", () => {
     );
     expect(await inTime(read())).toEqual(file);
     expect(asked).toEqual([null, "bytes=30-", "bytes=55-"]);
-    expect(retries).toEqual(["TypeError: reset", null, "TypeError: reset", null]);
+    expect(retries).toEqual(["reset", null, "reset", null]);
   });
 
   it("skips what it has where a host gives no ranges", async () => {
@@ -109,7 +109,7 @@ describe("steadyFetch", () => {
     );
     expect(await inTime(read())).toEqual(file);
     expect(asked).toEqual([null, null, "bytes=20-"]);
-    expect(retries).toContain("Error: no byte came for 1 s");
+    expect(retries).toContain("no byte came for 1 s");
   });
 
   it("ends the connection that was silent", async () => {
@@ -129,7 +129,7 @@ describe("steadyFetch", () => {
     );
     expect(await inTime(read())).toEqual(file);
     expect(asked).toHaveLength(2);
-    expect(retries).toEqual([`Error: the host answered ${code}`, null]);
+    expect(retries).toEqual([`the host answered ${code}`, null]);
   });
 
   it.each([401, 403, 404, 410, 501])("takes %i for an answer", async (code) => {

@@ -185,7 +185,7 @@ class Download {
     if (error instanceof LoadError || this.failures === mostRetries) throw error;
     const usualMs = firstPauseMs * 3 ** this.failures * (0.5 + Math.random());
     this.failures += 1;
-    this.patience.onRetry(String(error));
+    this.patience.onRetry(error instanceof Error ? error.message : String(error));
     await unlessAborted(online(), this.signal);
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs ?? usualMs)), this.signal);
   }
