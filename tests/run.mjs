@@ -15,6 +15,7 @@ import {
 } from "../engine/toolchain/build.mjs";
 import { aptInstall, testPackages } from "../engine/toolchain/system-packages.mjs";
 import { fuzz } from "./fuzz/run.mjs";
+import { lint } from "./lint/run.mjs";
 import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
 import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
 
@@ -70,8 +71,8 @@ const steps = {
       ...filesOf("*.ts", "*.mjs", "*.css", "*.html"),
     ]);
   },
-  lint() {
-    run("npm", ["run", "--silent", "lint"]);
+  async lint() {
+    await lint();
   },
   native() {
     buildPreset("native");

@@ -6,6 +6,10 @@ set(_per_variant kernels/kernels_test.cc)
 set(_shared ${engine_test_sources})
 list(REMOVE_ITEM _shared ${_per_variant})
 
+file(STRINGS /usr/src/googletest/CMakeLists.txt _version REGEX "set\\(GOOGLETEST_VERSION ")
+string(REGEX REPLACE ".*VERSION ([0-9.]+).*" "\\1" _version "${_version}")
+gpt2_check_version(GoogleTest "${_version}" 1.12 2 /usr/src/googletest)
+
 # gpt2_add_test_objects(ENGINE OPTIONS...): every test but those of the kernels, for the libraries of ENGINE.
 function(gpt2_add_test_objects engine)
   set(googletest /usr/src/googletest/googletest)

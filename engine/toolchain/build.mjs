@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureEmscripten } from "./emscripten.mjs";
-import { aptInstall, buildPackages } from "./system-packages.mjs";
+import { aptInstall, buildPackages, isOnPath, wasmPackages } from "./system-packages.mjs";
 
 export const root = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
@@ -52,17 +52,43 @@ function isConfigured(preset, tests) {
   );
 }
 
+/** What the WebAssembly build needs; where it cannot be installed, all that is missing is said at once. */
+function prepareWasm() {
+  if (isOnPath("apt-get")) {
+    aptInstall(wasmPackages);
+    ensureEmscripten();
+    return;
+  }
+  const problems = [() => aptInstall(wasmPackages), ensureEmscripten].flatMap((prepare) => {
+    try {
+      prepare();
+      return [];
+    } catch (error) {
+      return [error.message];
+    }
+  });
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
 /**
- * Configures (once) and builds a preset of CMakePresets.json.
+ * Configures a preset of CMakePresets.json, if it is not as it stands there.
+ * @param {string} preset
+ */
+export function configurePreset(preset, { quiet = false } = {}) {
+  if (preset === "wasm") prepareWasm();
+  else aptInstall(buildPackages);
+  // A visitor who only runs the page needs no tests; `npm test` installs GoogleTest and configures again.
+  const tests = existsSync("/usr/src/googletest") ? "ON" : "OFF";
+  if (!isConfigured(preset, tests)) run("cmake", ["--preset", preset, `-DGPT2_TESTS=${tests}`], { quiet });
+}
+
+/**
+ * Configures and builds a preset of CMakePresets.json.
  * @param {string} preset
  * @param {{ targets?: string[], quiet?: boolean }} options
  */
 export function buildPreset(preset, { targets = [], quiet = false } = {}) {
-  aptInstall(buildPackages);
-  if (preset === "wasm") ensureEmscripten();
-  // A visitor who only runs the page needs no tests; `npm test` installs GoogleTest and configures again.
-  const tests = existsSync("/usr/src/googletest") ? "ON" : "OFF";
-  if (!isConfigured(preset, tests)) run("cmake", ["--preset", preset, `-DGPT2_TESTS=${tests}`], { quiet });
+  configurePreset(preset, { quiet });
   run("cmake", ["--build", "--preset", preset, ...targets.flatMap((target) => ["--target", target])], {
     quiet,
   });

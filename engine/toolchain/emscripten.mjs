@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -41,14 +42,37 @@ function readVersion(root) {
     : { version };
 }
 
-/** Folders in which an installed Emscripten may lie, most wanted first. */
-function installedRoots() {
-  const onPath = (process.env.PATH ?? "")
+/**
+ * Folders in which an installed Emscripten may lie, most wanted first: beside `emcc`, where the system's packages and
+ * Homebrew put what a short `emcc` on PATH starts, and in emsdk.
+ * @param {NodeJS.ProcessEnv} env
+ */
+function installedRoots(env) {
+  const onPath = (env.PATH ?? "")
     .split(delimiter)
-    .filter((folder) => existsSync(join(folder, "emcc")));
-  const roots = onPath.flatMap((folder) => [folder, "/usr/share/emscripten"]);
-  if (process.env.EMSDK) roots.push(join(process.env.EMSDK, "upstream/emscripten"));
+    .filter((folder) => folder !== "" && existsSync(join(folder, "emcc")));
+  const roots = onPath.flatMap((folder) => [
+    dirname(realpathSync(join(folder, "emcc"))),
+    "/usr/share/emscripten",
+    "/usr/lib/emscripten",
+    join(folder, "../opt/emscripten/libexec"),
+  ]);
+  if (env.EMSDK) roots.push(join(env.EMSDK, "upstream/emscripten"));
   return roots;
+}
+
+/**
+ * The first installed Emscripten that can be used, and what is wrong with those before it.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function findEmscripten(env = process.env) {
+  const problems = [];
+  for (const root of installedRoots(env)) {
+    const { version, problem } = readVersion(root);
+    if (version) return { found: { root, version }, problems };
+    if (!problem?.startsWith("no ")) problems.push(problem);
+  }
+  return { found: undefined, problems };
 }
 
 function use(root, version) {
@@ -104,8 +128,9 @@ function wrapBinaryen(stage, final) {
 function makePrivateCopy() {
   if (process.arch !== "x64" || !existsSync("/usr/bin/dpkg")) {
     throw new Error(
-      `no Emscripten ${minimum.join(".")} or newer on PATH or in $EMSDK, and a private copy can be made only on ` +
-        "x86-64 Debian. Install emsdk (https://emscripten.org/docs/getting_started) and set EMSDK.",
+      `missing: Emscripten ${minimum.join(".")} or newer, on PATH or in $EMSDK; a private copy is made only on x86-64 ` +
+        "Debian; run: git clone https://github.com/emscripten-core/emsdk && emsdk/emsdk install latest && " +
+        "emsdk/emsdk activate latest && export EMSDK=$PWD/emsdk",
     );
   }
   aptInstall([`clang-${llvm}`, `lld-${llvm}`, `llvm-${llvm}`, "python3", "debian-archive-keyring"]);
@@ -146,11 +171,9 @@ export function ensureEmscripten() {
     const known = JSON.parse(readFileSync(record, "utf8"));
     if (readVersion(known.root).version === known.version) return known;
   }
-  for (const root of installedRoots()) {
-    const { version, problem } = readVersion(root);
-    if (version) return use(root, version);
-    if (!problem?.startsWith("no ")) say(problem);
-  }
+  const { found, problems } = findEmscripten();
+  for (const problem of problems) say(problem);
+  if (found) return use(found.root, found.version);
   const root = makePrivateCopy();
   const { version, problem } = readVersion(root);
   if (!version) throw new Error(problem);

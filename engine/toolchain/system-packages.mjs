@@ -1,15 +1,13 @@
-// Installs Debian packages that are missing, saying which, and what to run where it may not.
+// Installs Debian packages that are missing, saying which, and what to run where it may not. Where there is no apt
+// (macOS, Fedora), looks for what they hold and says how to install the rest.
 import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 
-/** For the native engine and tools; the headers serve the WebAssembly build too. */
-export const buildPackages = [
-  "cmake",
-  "g++",
-  "ninja-build",
-  "libcli11-dev",
-  "libsimde-dev",
-  "nlohmann-json3-dev",
-];
+/** For the WebAssembly build of the engine, beside Emscripten. */
+export const wasmPackages = ["cmake", "ninja-build", "nlohmann-json3-dev"];
+/** For the native engine and tools. */
+export const buildPackages = [...wasmPackages, "g++", "libcli11-dev", "libsimde-dev"];
 /** For the tests. */
 export const testPackages = [
   "apache2-bin",
@@ -31,6 +29,59 @@ export const testPackages = [
 /** For the native benchmarks. */
 export const benchPackages = ["chromium", "libbenchmark-dev"];
 
+/**
+ * What a Debian package is for: the program or header by which it is recognized, and what others call it.
+ * @typedef {{ program?: string, header?: string, brew: string, dnf: string }} Equivalent
+ * @type {Record<string, Equivalent>}
+ */
+const equivalents = {
+  cmake: { program: "cmake", brew: "cmake", dnf: "cmake" },
+  "g++": { program: "c++", brew: "gcc", dnf: "gcc-c++" },
+  "libcli11-dev": { header: "CLI/CLI.hpp", brew: "cli11", dnf: "cli11-devel" },
+  "libsimde-dev": { header: "simde/wasm/simd128.h", brew: "simde", dnf: "simde-devel" },
+  "ninja-build": { program: "ninja", brew: "ninja", dnf: "ninja-build" },
+  "nlohmann-json3-dev": { header: "nlohmann/json.hpp", brew: "nlohmann-json", dnf: "json-devel" },
+};
+
+/** Where headers are looked for; find_path in versions.cmake knows the same folders, and more. */
+const includeFolders = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"];
+
+/**
+ * Whether one of the folders of `path` has `program`.
+ * @param {string} program
+ * @param {string} path As the environment variable PATH.
+ */
+export const isOnPath = (program, path = process.env.PATH ?? "") =>
+  path.split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, program)));
+
+/**
+ * What is missing of `packages` on a machine without apt, and the line that installs it; undefined where all is there.
+ * @param {readonly string[]} packages Names of Debian's.
+ * @param {{ path?: string, includes?: readonly string[] }} where
+ * @returns {string | undefined}
+ */
+export function missingWithoutApt(
+  packages,
+  { path = process.env.PATH ?? "", includes = includeFolders } = {},
+) {
+  const missing = packages.filter((name) => {
+    const { program, header } = equivalents[name] ?? {};
+    if (program) return !isOnPath(program, path);
+    return !header || !includes.some((folder) => existsSync(join(folder, header)));
+  });
+  if (missing.length === 0) return undefined;
+  const manager = /** @type {const} */ (["brew", "dnf"]).find((program) => isOnPath(program, path));
+  const known = missing.flatMap((name) => equivalents[name] ?? []);
+  const what = missing.map(
+    (name) => equivalents[name]?.program ?? equivalents[name]?.header ?? `what Debian calls ${name}`,
+  );
+  const remedy =
+    manager === undefined || known.length < missing.length
+      ? "install them as your system does"
+      : `run: ${manager === "dnf" ? "sudo dnf" : manager} install ${known.map((names) => names[manager]).join(" ")}`;
+  return `missing: ${what.join(", ")}; there is no apt-get to install them with; ${remedy}`;
+}
+
 function missingOf(packages) {
   const { stdout, error } = spawnSync(
     "dpkg-query",
@@ -39,7 +90,7 @@ function missingOf(packages) {
       encoding: "utf8",
     },
   );
-  if (error) return packages; // no dpkg
+  if (error) return packages; // no dpkg: apt-get will say so
   const installed = new Set(
     stdout
       .split("\n")
@@ -49,8 +100,16 @@ function missingOf(packages) {
   return packages.filter((name) => !installed.has(name));
 }
 
-/** Installs those of `packages` that are missing. Throws, naming the command to run by hand, where it may not. */
+/**
+ * Installs those of `packages` that are missing. Throws, naming the command to run by hand, where it may not.
+ * @param {readonly string[]} packages
+ */
 export function aptInstall(packages) {
+  if (!isOnPath("apt-get")) {
+    const problem = missingWithoutApt(packages);
+    if (problem) throw new Error(problem);
+    return;
+  }
   const missing = missingOf(packages);
   if (missing.length === 0) return;
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];

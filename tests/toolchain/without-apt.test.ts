@@ -1,0 +1,98 @@
+// Machines without apt (macOS, Fedora): what is there is found, and what is missing is said with the line that installs it.
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findEmscripten } from "../../engine/toolchain/emscripten.mjs";
+import { missingWithoutApt, wasmPackages } from "../../engine/toolchain/system-packages.mjs";
+
+/** A folder with programs that do nothing. */
+function programs(...names: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-programs-"));
+  for (const name of names) {
+    writeFileSync(join(folder, name), "#!/bin/sh\nexit 1\n");
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+/** A folder of headers in which `names` lie. */
+function headers(...names: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-headers-"));
+  for (const name of names) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), "");
+  }
+  return folder;
+}
+
+/** A folder as Emscripten's of `version`. */
+function emscripten(version: string, folder = mkdtempSync(join(tmpdir(), "gpt2-emscripten-"))): string {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["emcc", "emcc.py"]) writeFileSync(join(folder, name), "");
+  writeFileSync(join(folder, "emscripten-version.txt"), `"${version}"\n`);
+  return folder;
+}
+
+describe("what is missing", () => {
+  it("is nothing where all is there", () => {
+    const where = { path: programs("cmake", "ninja"), includes: [headers("nlohmann/json.hpp")] };
+    expect(missingWithoutApt(wasmPackages, where)).toBeUndefined();
+  });
+
+  it("is installed by Homebrew on macOS", () => {
+    const path = [programs("brew"), programs("cmake")].join(delimiter);
+    expect(missingWithoutApt(wasmPackages, { path, includes: [] })).toBe(
+      "missing: ninja, nlohmann/json.hpp; there is no apt-get to install them with; run: brew install ninja nlohmann-json",
+    );
+  });
+
+  it("is installed by dnf on Fedora", () => {
+    const where = { path: programs("dnf"), includes: [headers("nlohmann/json.hpp")] };
+    expect(missingWithoutApt(wasmPackages, where)).toBe(
+      "missing: cmake, ninja; there is no apt-get to install them with; run: sudo dnf install cmake ninja-build",
+    );
+  });
+
+  it("is named where nobody knows the system, or the package", () => {
+    expect(missingWithoutApt(["cmake"], { path: "" })).toContain("install them as your system does");
+    const where = { path: programs("brew", "cmake") };
+    expect(missingWithoutApt(["cmake", "firefox-esr"], where)).toContain(
+      "missing: what Debian calls firefox-esr;",
+    );
+  });
+});
+
+describe("an installed Emscripten", () => {
+  it("is found in EMSDK", () => {
+    const sdk = mkdtempSync(join(tmpdir(), "gpt2-emsdk-"));
+    const root = emscripten("4.0.10", join(sdk, "upstream/emscripten"));
+    expect(findEmscripten({ EMSDK: sdk })).toEqual({ found: { root, version: "4.0.10" }, problems: [] });
+  });
+
+  it("is found by emcc on PATH, also by a link to it", () => {
+    const root = emscripten("3.1.69");
+    expect(findEmscripten({ PATH: root }).found?.root).toBe(root);
+    const bin = mkdtempSync(join(tmpdir(), "gpt2-bin-"));
+    symlinkSync(join(root, "emcc"), join(bin, "emcc"));
+    expect(findEmscripten({ PATH: bin }).found?.root).toBe(root);
+  });
+
+  it("is passed over where it is too old, and that is said", () => {
+    const root = emscripten("3.1.6");
+    const { found, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
+    expect(found?.root).not.toBe(root); // the system may have another
+    expect(problems).toContain(`${root} is 3.1.6, 3.1.69 or newer is needed`);
+  });
+});
+
+it("the build without apt ends with what to run, and tries nothing", () => {
+  const script = resolve(import.meta.dirname, "../../engine/toolchain/build.mjs");
+  const { status, stderr } = spawnSync(process.execPath, [script, "wasm"], {
+    encoding: "utf8",
+    env: { PATH: programs("dnf") },
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^missing: cmake, ninja.*run: sudo dnf install cmake ninja-build/m);
+});
