@@ -2,8 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 
+#include "engine/base/mat_view.h"
+#include "engine/base/thread_pool.h"
+#include "engine/generate/context.h"
+#include "engine/model/forward.h"
 #include "weights_tools/progress.h"
 
 namespace gpt2::tools {

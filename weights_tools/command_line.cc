@@ -3,10 +3,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
+#include "engine/generate/options.h"
 #include "engine/kernels/kernels.h"
+#include "weights_tools/commands.h"
+#include "weights_tools/model_writer.h"
 #include "weights_tools/number_arguments.h"
 
 namespace gpt2::tools {

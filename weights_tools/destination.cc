@@ -5,7 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "engine/base/result.h"
+#include "weights_tools/files.h"
 #include "weights_tools/model_folder.h"
 
 namespace gpt2::tools {

@@ -1,9 +1,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
 
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/generate/context.h"
 #include "engine/generate/scorer.h"
+#include "weights_tools/commands.h"
+#include "weights_tools/files.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/runner.h"
 

@@ -1,6 +1,13 @@
+#include <cstdint>
 #include <cstdio>
+#include <string>
+#include <vector>
 
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/generate/options.h"
 #include "engine/generate/session.h"
+#include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
 #include "weights_tools/standard_streams.h"
 

@@ -1,9 +1,17 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
+#include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/model/config.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/standard_streams.h"

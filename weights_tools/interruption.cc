@@ -1,5 +1,8 @@
 #include "weights_tools/interruption.h"
 
+#include <signal.h>
+
+#include <csignal>
 #include <cstddef>
 #include <iterator>
 

@@ -1,5 +1,7 @@
 // gpt2-weights: makes, checks and runs model folders. Exit status 1 for bad input and whatever else
 // prevents the command (no memory, a full disk, a closed output), 2 for wrong usage.
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include <string>
 #include <system_error>
 
+#include "engine/base/result.h"
 #include "weights_tools/command_line.h"
 #include "weights_tools/standard_streams.h"
 

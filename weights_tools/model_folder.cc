@@ -1,11 +1,25 @@
 #include "weights_tools/model_folder.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "engine/base/result.h"
 #include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/format/safetensors.h"
 #include "engine/format/sha256.h"
 #include "engine/format/vocabulary_files.h"
+#include "engine/format/weight_plan.h"
+#include "engine/format/weight_reader.h"
+#include "engine/model/matrix.h"
+#include "engine/text/tokenizer.h"
+#include "weights_tools/files.h"
 #include "weights_tools/progress.h"
 
 namespace gpt2::tools {

@@ -2,8 +2,16 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "engine/base/result.h"
 
 namespace gpt2::tools {
 namespace {

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 namespace gpt2::tools {

@@ -4,9 +4,17 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
+#include "engine/kernels/layout.h"
 #include "engine/kernels/scalar_math.h"
+#include "engine/model/matrix.h"
+#include "weights_tools/calibration.h"
 
 namespace gpt2::tools {
 namespace {

@@ -1,11 +1,21 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <set>
+#include <vector>
 
 #include "engine/base/random.h"
-#include "engine/kernels/scalar_math.h"
+#include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
+#include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 #include "weights_tools/commands.h"
-#include "weights_tools/model_folder.h"
+#include "weights_tools/files.h"
+#include "weights_tools/model_writer.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/quantizer.h"
 #include "weights_tools/runner.h"

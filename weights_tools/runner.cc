@@ -1,8 +1,24 @@
 #include "weights_tools/runner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <thread>
-#include <utility>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/base/thread_pool.h"
+#include "engine/generate/context.h"
+#include "engine/kernels/kernels.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
+#include "engine/text/tokenizer.h"
+#include "weights_tools/commands.h"
+#include "weights_tools/model_folder.h"
 
 namespace gpt2::tools {
 

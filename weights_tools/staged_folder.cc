@@ -1,6 +1,7 @@
 #include "weights_tools/staged_folder.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -8,10 +9,17 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <random>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
+#include "weights_tools/destination.h"
+#include "weights_tools/files.h"
 #include "weights_tools/interruption.h"
 #include "weights_tools/model_folder.h"
 

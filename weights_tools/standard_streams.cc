@@ -1,14 +1,19 @@
 #include "weights_tools/standard_streams.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
 #include "engine/text/utf8.h"
 
 namespace gpt2::tools {

@@ -1,5 +1,9 @@
 #include <cstdio>
+#include <string>
 
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/text/tokenizer.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/standard_streams.h"

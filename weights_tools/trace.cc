@@ -1,7 +1,17 @@
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/generate/context.h"
+#include "engine/generate/sequence.h"
+#include "engine/model/config.h"
+#include "engine/model/forward.h"
+#include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
 
 namespace gpt2::tools {

@@ -1,14 +1,17 @@
 #include "engine/api/api.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "engine/api/engine.h"
 #include "engine/base/function_ref.h"
+#include "engine/base/result.h"
 #include "engine/format/json_writer.h"
 #include "engine/format/sha256.h"
 #include "engine/kernels/kernels.h"

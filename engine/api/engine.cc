@@ -2,10 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "engine/api/api.h"
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/format/json_writer.h"
+#include "engine/text/encoding.h"
+#include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 

@@ -1,13 +1,25 @@
 // Generations and scorings.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/api/api.h"
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/format/json_writer.h"
+#include "engine/generate/options.h"
+#include "engine/generate/prompt_tokens.h"
+#include "engine/generate/scorer.h"
+#include "engine/generate/session.h"
 
 namespace gpt2 {
 namespace {

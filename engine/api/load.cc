@@ -1,12 +1,23 @@
 // Loading a model, and what it is.
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <string_view>
 
+#include "engine/api/api.h"
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
+#include "engine/base/result.h"
 #include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/format/json_writer.h"
 #include "engine/format/vocabulary_files.h"
+#include "engine/generate/context.h"
 #include "engine/generate/thread_tuner.h"
+#include "engine/kernels/kernels.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/matrix.h"
 
 namespace gpt2 {
 namespace {

@@ -1,10 +1,15 @@
 #include "engine/api/options_json.h"
 
 #include <algorithm>
-#include <utility>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/base/result.h"
+#include "engine/format/json.h"
 #include "engine/format/number_text.h"
+#include "engine/generate/options.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {

@@ -1,5 +1,9 @@
 #include "engine/api/output.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 #include "engine/text/utf8.h"
 
 namespace gpt2 {

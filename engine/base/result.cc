@@ -1,5 +1,7 @@
 #include "engine/base/result.h"
 
+#include <string_view>
+
 namespace gpt2 {
 
 std::string_view ErrorCodeName(ErrorCode code) {

@@ -1,8 +1,16 @@
 #include "engine/base/thread_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>

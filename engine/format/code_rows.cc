@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 #include <cstring>
+#include <span>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/mat_view.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/matrix.h"
 
 namespace gpt2 {
 

@@ -1,11 +1,18 @@
 #include "engine/format/config_json.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 
+#include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/config.h"
 
 namespace gpt2 {
 namespace {

@@ -2,8 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {

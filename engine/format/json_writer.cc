@@ -1,8 +1,11 @@
 #include "engine/format/json_writer.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
-#include "engine/format/json.h"
 #include "engine/text/utf8.h"
 
 namespace gpt2 {

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/text/quoted.h"
 

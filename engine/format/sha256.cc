@@ -1,8 +1,13 @@
 #include "engine/format/sha256.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 
 namespace gpt2 {
 namespace {

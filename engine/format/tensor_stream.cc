@@ -3,14 +3,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
 #include "engine/format/code_rows.h"
+#include "engine/format/safetensors.h"
+#include "engine/format/weight_plan.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {

@@ -1,13 +1,17 @@
 #include "engine/format/vocabulary_files.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/text/quoted.h"
+#include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 namespace {

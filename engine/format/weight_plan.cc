@@ -1,11 +1,25 @@
 #include "engine/format/weight_plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
 #include "engine/format/code_rows.h"
+#include "engine/format/config_json.h"
+#include "engine/format/safetensors.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/config.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {

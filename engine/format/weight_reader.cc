@@ -1,9 +1,20 @@
 #include "engine/format/weight_reader.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "engine/base/result.h"
+#include "engine/format/config_json.h"
+#include "engine/format/safetensors.h"
+#include "engine/format/tensor_stream.h"
+#include "engine/format/weight_plan.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {

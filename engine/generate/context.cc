@@ -2,10 +2,21 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
 #include "engine/generate/not_finite.h"
 #include "engine/generate/prompt_tokens.h"
+#include "engine/generate/sequence.h"
+#include "engine/model/forward.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/weights.h"
 
 namespace gpt2 {
 

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 
+#include "engine/base/aligned_buffer.h"
+#include "engine/kernels/kernels.h"
 #include "engine/kernels/scalar_math.h"
+#include "engine/model/forward.h"
 
 namespace gpt2 {
 namespace {

@@ -1,6 +1,9 @@
 #include "engine/generate/lookup_drafter.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace gpt2 {
 namespace {

@@ -1,7 +1,12 @@
 #include "engine/generate/options.h"
 
 #include <cmath>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "engine/base/result.h"
 
 namespace gpt2 {
 namespace {

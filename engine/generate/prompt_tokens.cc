@@ -1,7 +1,13 @@
 #include "engine/generate/prompt_tokens.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+
+#include "engine/base/result.h"
+#include "engine/model/config.h"
 
 namespace gpt2 {
 

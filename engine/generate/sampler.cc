@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
+#include "engine/generate/options.h"
 #include "engine/kernels/scalar_math.h"
 
 namespace gpt2 {

@@ -1,8 +1,16 @@
 #include "engine/generate/scorer.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 
 namespace gpt2 {

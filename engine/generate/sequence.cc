@@ -2,6 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/base/result.h"
+#include "engine/model/config.h"
+#include "engine/model/forward.h"
+#include "engine/model/kv_cache.h"
 
 namespace gpt2 {
 namespace {

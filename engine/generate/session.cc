@@ -2,8 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
+#include "engine/generate/lookup_drafter.h"
+#include "engine/generate/options.h"
+#include "engine/generate/prompt_tokens.h"
+#include "engine/generate/sampler.h"
+#include "engine/generate/stop_matcher.h"
+#include "engine/model/config.h"
+#include "engine/model/forward.h"
+#include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 namespace {

@@ -1,6 +1,9 @@
 #include "engine/generate/stop_matcher.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace gpt2 {

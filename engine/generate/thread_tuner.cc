@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include "engine/base/function_ref.h"
+#include "engine/base/thread_pool.h"
+#include "engine/generate/context.h"
+#include "engine/generate/sequence.h"
 
 namespace gpt2 {
 namespace {

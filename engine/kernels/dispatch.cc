@@ -1,7 +1,7 @@
 #include <array>
+#include <span>
 
 #include "engine/kernels/kernels.h"
-#include "engine/kernels/simd_dot.h"
 
 namespace gpt2 {
 namespace {

@@ -3,9 +3,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
+#include "engine/base/mat_view.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/layout.h"
 #include "engine/kernels/scalar_math.h"
 
 namespace gpt2 {

@@ -1,9 +1,13 @@
 // The kernels in plain SIMD128.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
+#include "engine/base/mat_view.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/layout.h"
+#include "engine/kernels/scalar_math.h"
 #include "engine/kernels/simd_attention.h"
 #include "engine/kernels/simd_dot.h"
 #include "engine/kernels/simd_math.h"

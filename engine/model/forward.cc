@@ -2,6 +2,21 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/function_ref.h"
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/config.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 
 namespace gpt2 {
 namespace {

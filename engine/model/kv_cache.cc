@@ -1,6 +1,15 @@
 #include "engine/model/kv_cache.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/config.h"
 
 namespace gpt2 {
 

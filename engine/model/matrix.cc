@@ -5,8 +5,15 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
 
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/mat_view.h"
+#include "engine/base/result.h"
+#include "engine/kernels/layout.h"
 #include "engine/kernels/scalar_math.h"
 
 namespace gpt2 {

@@ -1,6 +1,15 @@
 #include "engine/model/weights.h"
 
+#include <cstddef>
 #include <iterator>
+#include <string>
+#include <vector>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/config.h"
+#include "engine/model/matrix.h"
 
 namespace gpt2 {
 

@@ -1,6 +1,10 @@
 #include "engine/text/byte_alphabet.h"
 
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/text/utf8.h"
 

@@ -1,10 +1,16 @@
 #include "engine/text/encoding.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "engine/base/result.h"
 #include "engine/text/pre_tokenizer.h"
+#include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 

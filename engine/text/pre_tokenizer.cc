@@ -1,5 +1,8 @@
 #include "engine/text/pre_tokenizer.h"
 
+#include <cstddef>
+#include <string_view>
+
 #include "engine/text/unicode_class.h"
 #include "engine/text/utf8.h"
 

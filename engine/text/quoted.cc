@@ -1,6 +1,8 @@
 #include "engine/text/quoted.h"
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 #include "engine/text/utf8.h"
 

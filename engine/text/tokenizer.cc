@@ -1,7 +1,17 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "engine/base/result.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/encoding.h"
 #include "engine/text/quoted.h"

@@ -1,6 +1,9 @@
 #include "engine/text/utf8.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace gpt2 {
 namespace {
