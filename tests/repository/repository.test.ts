@@ -12,6 +12,12 @@ describe("the documents", () => {
     for (const [, path] of text.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g)) {
       expect(existsSync(resolve(root, document, "..", path ?? "")), path).toBe(true);
     }
+    // Paths in backticks, without those that a build makes and those with a part to fill in.
+    for (const [, path = ""] of text.matchAll(
+      /`((?:docs|engine|examples|tests|weights_tools|web|\.github|\.ci)\/[\w./-]*)`/g,
+    )) {
+      if (!/^web\/dist|\/[A-Z]+$/.test(path)) expect(existsSync(join(root, path)), path).toBe(true);
+    }
     const { scripts } = JSON.parse(read("package.json"));
     for (const [, script] of text.matchAll(/npm run (?:-s )?([\w:-]+)/g))
       expect(scripts).toHaveProperty(script ?? "");
