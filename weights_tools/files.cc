@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -51,9 +51,13 @@ void Append(std::string& text, std::span<const std::byte> bytes) {
 
 }  // namespace
 
+std::string SystemReason() {
+  return std::generic_category().message(errno);
+}
+
 Error FileError(const char* what, const fs::path& path) {
   return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-               std::string("cannot ") + what + " " + path.string() + ": " + std::strerror(errno)};
+               std::string("cannot ") + what + " " + path.string() + ": " + SystemReason()};
 }
 
 Descriptor::~Descriptor() {
@@ -138,6 +142,7 @@ Result<std::vector<std::string>> Folder::Entries() const {
   const std::unique_ptr<DIR, int (*)(DIR*)> owner(listing, closedir);
   std::vector<std::string> names;
   errno = 0;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this listing
   while (const dirent* entry = readdir(listing)) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);

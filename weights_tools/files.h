@@ -18,6 +18,9 @@ namespace gpt2::tools {
 
 namespace fs = std::filesystem;
 
+// What errno says.
+std::string SystemReason();
+
 // "cannot WHAT PATH: " and what errno says.
 Error FileError(const char* what, const fs::path& path);
 

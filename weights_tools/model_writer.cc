@@ -1,18 +1,33 @@
 #include "weights_tools/model_writer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
 #include "engine/format/code_rows.h"
 #include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/format/safetensors.h"
 #include "engine/format/sha256.h"
-#include "engine/format/weight_reader.h"
+#include "engine/format/weight_plan.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 #include "weights_tools/destination.h"
+#include "weights_tools/files.h"
 #include "weights_tools/interruption.h"
+#include "weights_tools/model_folder.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/staged_folder.h"
 
@@ -118,9 +133,9 @@ std::vector<OutputTensor> PlanOutput(const std::vector<TensorSpec>& specs,
   for (const TensorSpec& spec : specs) {
     if (request.only != nullptr && !request.only->contains(spec.name)) continue;
     const auto [matrix, floats] = Bind(spec, *request.weights);
-    const auto add = [&, matrix = matrix, floats = floats](const std::string& name, DType dtype,
-                                                           std::size_t cols) {
-      plan.push_back({name, &spec, matrix, floats, dtype, spec.rows, cols});
+    const auto add = [&, of = matrix, values = floats](const std::string& name, DType dtype,
+                                                       std::size_t cols) {
+      plan.push_back({name, &spec, of, values, dtype, spec.rows, cols});
     };
     if (spec.is_matrix() && matrix->format() != WeightFormat::kF32) {
       const bool is_q4 = matrix->format() == WeightFormat::kQ4;

@@ -21,6 +21,7 @@ template <typename T>
 std::optional<T> Parse(std::string_view text) {
   T value{};
   const char* end = text.data() + text.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `end` says how long it is
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || rest != end || text.empty()) return std::nullopt;
   return value;

@@ -132,8 +132,8 @@ BFloat16 SearchScale(const std::array<float, kGroup>& targets,
   BFloat16 best = 0;
   float least = INFINITY;
   for (int i = 0; i < 2 * kTries; ++i) {
-    const float size =
-        kSmallest + (kLargest - kSmallest) * static_cast<float>(i / 2) / (kTries - 1);
+    const int step = i / 2;
+    const float size = kSmallest + (kLargest - kSmallest) * static_cast<float>(step) / (kTries - 1);
     const BFloat16 candidate = ToBFloat16((i % 2 == 0 ? -size : size) * extreme / kQ4Zero);
     const float scale = WidenBFloat16(candidate);
     if (scale == 0.0f) continue;

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -241,7 +240,7 @@ Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
   Leftovers leftovers = FindLeftovers(*parent_, destination_);
   if (!RemoveFolder(parent, displaced.name, old.value(), names)) {
     leftovers.push_back(path.string() +
-                        " is the model that was replaced, not removed: " + std::strerror(errno));
+                        " is the model that was replaced, not removed: " + SystemReason());
   }
   return leftovers;
 }

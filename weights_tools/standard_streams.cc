@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +14,13 @@
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/text/utf8.h"
+#include "weights_tools/files.h"
 
 namespace gpt2::tools {
 namespace {
 
 Error CannotReadInput() {
-  return Error{ErrorCode::kIo, std::string("cannot read standard input: ") + std::strerror(errno)};
+  return Error{ErrorCode::kIo, std::string("cannot read standard input: ") + SystemReason()};
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Status FlushStandardOutput() {
   const bool is_flushed = std::fflush(stdout) == 0;
   if (is_flushed && std::ferror(stdout) == 0) return Done{};
   // What failed at an earlier write has left its mark, but not its reason.
-  const std::string reason = is_flushed ? "" : std::string(": ") + std::strerror(errno);
+  const std::string reason = is_flushed ? "" : std::string(": ") + SystemReason();
   return Error{ErrorCode::kIo, "cannot write standard output" + reason};
 }
 

@@ -49,7 +49,7 @@ ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
 #ifdef __cpp_exceptions
   try {
     while (helpers_.size() < wanted) StartHelper(start_thread);
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The system gives no more threads, or no memory for them: fewer compute the same, slower.
   }
 #else

@@ -19,6 +19,7 @@ namespace {
 
 // Empties `value` from the inside out: what is destroyed on the way has nothing left to flatten.
 // Recurses as deep as the parser lets a text be.
+// NOLINTNEXTLINE(bugprone-exception-escape): each type is asked for where it is
 void Clear(Json& value) noexcept {
   if (value.is_array()) {
     auto& items = value.get_ref<Json::array_t&>();

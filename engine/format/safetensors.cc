@@ -98,6 +98,7 @@ Status ReadMetadata(const Json& json, std::map<std::string, std::string>& metada
 
 Status CheckNamesDiffer(const std::vector<TensorInfo>& tensors) {
   std::vector<std::string_view> names;
+  names.reserve(tensors.size());
   for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
