@@ -61,7 +61,7 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
     GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, pass.tokens()));
     AppendRows("logits", logits, result["logits"], is_finite);
   }
-  GPT2_TRY(is_finite);
+  if (!is_finite.ok()) return is_finite;
   std::printf("%s\n", result.dump().c_str());
   return Done{};
 }
