@@ -49,7 +49,8 @@ TEST_F(LogSoftmaxTest, BlocksWhoseMaximaDifferAreAddedOnOneScale) {
   for (const float step : {-5.0f, 5.0f, 50.0f}) {  // exp(4 * 50) is no float
     std::vector<float> logits(5 * 2048);
     for (std::size_t i = 0; i < logits.size(); ++i) {
-      logits[i] = step * static_cast<float>(i / 2048) + static_cast<float>(i % 7) * 0.1f;
+      const std::size_t block = i / 2048;
+      logits[i] = step * static_cast<float>(block) + static_cast<float>(i % 7) * 0.1f;
     }
     ExpectLogprobs(logits);
   }

@@ -47,7 +47,8 @@ class Data {
     std::vector<std::int8_t> codes(n);
     for (std::int8_t& code : codes) {
       const std::uint64_t r = random_.Next();
-      code = r % 4 == 0 ? 127 : r % 4 == 1 ? -127 : static_cast<std::int8_t>(r / 4 % 255) - 127;
+      const int any = static_cast<int>(r / 4 % 255) - 127;
+      code = static_cast<std::int8_t>(r % 4 == 0 ? 127 : r % 4 == 1 ? -127 : any);
     }
     return codes;
   }

@@ -62,8 +62,9 @@ function changedFiles() {
  */
 const check = (file) =>
   new Promise((resolve, reject) => {
-    // Warnings of the compiler are the compiler's affair; GCC's options are unknown here.
-    const options = ["--quiet", "--extra-arg=-Wno-unknown-warning-option", "-p", build];
+    // Warnings of the compiler are the compiler's affair; GCC's options and precompiled headers are not clang's.
+    const others = ["-Wno-unknown-warning-option", "-Wno-ignored-gch"].map((flag) => `--extra-arg=${flag}`);
+    const options = ["--quiet", ...others, "-p", build];
     const child = spawn(program, [...options, file], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     let errors = "";
