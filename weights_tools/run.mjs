@@ -23,4 +23,9 @@ if (command === "fetch") {
   process.exitCode = await runFetch(args);
 } else {
   process.exitCode = runTool();
+  if (command === "--help" || command === "-h") {
+    console.log(
+      "  fetch                       Fetch a GPT-2 from the Hugging Face hub: gpt2-weights fetch --help\n",
+    );
+  }
 }

@@ -25,7 +25,7 @@ describe("the documents", () => {
 
   it("README's map lists the folders that there are", () => {
     const mapped = [...read("README.md").matchAll(/^\| `([\w/-]+)\/` \|/gm)].map(([, folder]) => folder);
-    const folders = ["engine", "web/src"].flatMap((parent) =>
+    const folders = ["engine", "web", "web/src"].flatMap((parent) =>
       readdirSync(join(root, parent))
         .filter((name) => statSync(join(root, parent, name)).isDirectory())
         .map((name) => `${parent}/${name}`),

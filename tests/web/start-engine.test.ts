@@ -171,7 +171,7 @@ describe("startEngine", () => {
     const fetchOther = async (other: Variant) => build(other, true, log);
     const started = await startEngine(first(variant, false, log), plan, 4, fetchOther);
     expect(started.variant).toBe(plain);
-    expect(started.notice).toBe(`Running ${notice}: this browser's gives wrong results.`);
+    expect(started.notice).toBe(`Running ${notice}: this browser computes wrong results with it.`);
     const steps = (name: string) =>
       name.startsWith("threads") ? [`${name} shared`, "threads 4"] : [`${name} own`, "threads 1"];
     expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);

@@ -224,7 +224,7 @@ it.each([
   ["a/b/c", /"a\/b\/c" is no id/],
 ])("refuses the id %s", async (id, sentence) => {
   const { status, stderr } = await fetchModel(id);
-  expect([status, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
 });
 
 it("says where the hub cannot be reached, and what an option should have been", async () => {

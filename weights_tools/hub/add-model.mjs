@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
 import { fetchModel } from "./fetch.mjs";
-import { FetchError, parseId, usualHub } from "./repository.mjs";
+import { FetchError, parseId, UsageError, usualHub } from "./repository.mjs";
 
 const usage = `npm run model -- ID [OPTIONS]
 
@@ -41,7 +41,7 @@ async function addModel() {
   });
   if (values.help) return console.log(usage);
   const [wanted, ...more] = positionals;
-  if (wanted === undefined || more.length > 0) throw new FetchError("expected one ID; --help says more");
+  if (wanted === undefined || more.length > 0) throw new UsageError("expected one ID; --help says more");
   const { id, revision } = parseId(wanted);
   const name = values.name ?? `${id.replace(/^.*\//, "")}-${values.weights}`;
   const folder = join(values.models, name);
@@ -63,5 +63,5 @@ try {
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
   if (!(error instanceof FetchError) && code === undefined) throw error;
   console.error(`model: ${message}`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageError || code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import lockfile from "proper-lockfile";
 import { download } from "./download.mjs";
-import { chooseFiles, FetchError, openRepository, parseId, usualHub } from "./repository.mjs";
+import { chooseFiles, FetchError, openRepository, parseId, UsageError, usualHub } from "./repository.mjs";
 
 const usage = `Usage: gpt2-weights fetch [OPTIONS] ID [OUT]
 
@@ -113,9 +113,9 @@ export async function runFetch(args) {
     }
     const [id, out, ...more] = positionals;
     if (id === undefined || more.length > 0) {
-      throw new FetchError("expected ID, and perhaps OUT; gpt2-weights fetch --help says more");
+      throw new UsageError("expected ID, and perhaps OUT; gpt2-weights fetch --help says more");
     }
-    if (!URL.canParse(values.hub)) throw new FetchError(`--hub ${values.hub} is no URL`);
+    if (!URL.canParse(values.hub)) throw new UsageError(`--hub ${values.hub} is no URL`);
     const result = await fetchModel(id, out, values.hub);
     if (values.json) console.log(JSON.stringify(result));
     else console.log(`${result.id} at ${result.commit} is in ${result.folder}`);
@@ -124,6 +124,6 @@ export async function runFetch(args) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
     if (!(error instanceof FetchError) && code === undefined) throw error;
     console.error(`gpt2-weights fetch: ${message}`);
-    return code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
+    return error instanceof UsageError || code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
   }
 }

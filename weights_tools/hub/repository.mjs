@@ -6,6 +6,9 @@ export const usualHub = "https://huggingface.co";
 /** Something that the user can do something about. */
 export class FetchError extends Error {}
 
+/** Wrong usage of a command: exit status 2. */
+export class UsageError extends FetchError {}
+
 /**
  * @typedef {object} HubFile
  * @property {string} name
@@ -28,7 +31,7 @@ export class FetchError extends Error {}
 export function parseId(text) {
   const match = /^(?<id>[\w.-]+(?:\/[\w.-]+)?)(?:@(?<revision>[^@\s]+))?$/.exec(text);
   if (!match?.groups?.id) {
-    throw new FetchError(
+    throw new UsageError(
       `"${text}" is no id of a model: expected user/name or user/name@revision, as openai-community/gpt2`,
     );
   }

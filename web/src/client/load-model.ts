@@ -126,8 +126,8 @@ function startLoad(
 }
 
 /**
- * Loads the model folder at `url`, relative to the page. A failed load can be tried again. Whoever loads the same
- * with the same options shares its worker and its memory.
+ * Loads the model folder at `url`, relative to the page. A failed load can be tried again. Calls with the
+ * same address and options share one worker and its memory.
  */
 export async function loadModel(url: string | URL, options: LoadOptions = {}): Promise<Model> {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- in Node.js there is neither

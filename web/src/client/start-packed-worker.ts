@@ -12,7 +12,7 @@ let address: string | undefined;
 
 export function startWorker(baseUrl?: string): Connection {
   if (baseUrl !== undefined) {
-    return refuse("there is nothing that baseUrl could say: worker and engine are in this very file");
+    return refuse("baseUrl has no effect: worker and engine are in this file");
   }
   address ??= URL.createObjectURL(new Blob([GPT2_WORKER], { type: "text/javascript" }));
   try {

@@ -16,7 +16,7 @@ export interface WeightSink {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Reads a piece into `buffer`; `onChunk` is told of bytes that came, and of those that came in vain as negative ones. */
+/** Reads a piece into `buffer`; `onChunk` receives the number of bytes, negative where they are discarded. */
 async function fetchPiece(
   source: ModelSource,
   piece: Piece,

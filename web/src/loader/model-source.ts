@@ -1,4 +1,4 @@
-// Where the files of a model come from. A seam: caches, hub ids and local files are further sources.
+// Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
 import { LoadError } from "../shared/errors.js";
 
 /** Reads files of one model folder by name. */
@@ -18,7 +18,7 @@ export interface OpenFile {
 
 /** What to do about an answer. */
 const advice: Readonly<Record<number, string>> = {
-  401: ": it wants to know who asks, which the options headers and credentials tell",
+  401: ": it requires authentication: pass it in the options headers or credentials",
   403: ": it does not let this page have the file",
   429: ": it has been asked too often, try again later",
 };

@@ -18,7 +18,7 @@ const firstPauseMs = 300;
 /** A host that wants more time than this is down. */
 const longestPauseMs = 30_000;
 
-/** What a host answers that may answer otherwise in a moment. */
+/** Temporary failures. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** In milliseconds; undefined where the host asks for nothing. */
@@ -106,7 +106,7 @@ class Download {
     this.reader = response.body.getReader();
     const body = new ReadableStream<Uint8Array>(
       { pull: (controller) => this.pull(controller), cancel: () => this.attempt?.end() },
-      { highWaterMark: 0 }, // nothing is read that nobody waits for: a stall would be a false one
+      { highWaterMark: 0 }, // read on demand only: an idle reader must not count as a stall
     );
     return new Response(body, { status, statusText, headers });
   }
@@ -157,7 +157,7 @@ class Download {
     this.repeated = isPart ? 0 : from;
   }
 
-  /** The host's answer, once it is none that passes. */
+  /** The host's first answer that is not a temporary failure. */
   private async connect(range: Record<string, string>): Promise<Response> {
     for (;;) {
       this.attempt?.end();

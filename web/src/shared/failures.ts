@@ -1,4 +1,5 @@
-// What browsers and Emscripten throw, as errors with a stable code and a plain sentence. Nothing else classifies.
+// What browsers and Emscripten throw, as errors with a stable code and a plain sentence. What a host
+// answers is classified where it is read (loader/model-source.ts).
 import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
 import { notImported } from "./script-address.js";

@@ -86,7 +86,9 @@ export class Server {
       const result = await this.answer(message, running);
       this.post({ type: "done", id: message.id, result });
     } catch (error) {
-      const failure = signal.aborted ? new Gpt2Error("cancelled", "nobody waits for it") : failureOf(error);
+      const failure = signal.aborted
+        ? new Gpt2Error("cancelled", "the request was cancelled")
+        : failureOf(error);
       this.post({ type: "failed", id: message.id, error: errorToWire(failure) });
     } finally {
       running.turn.give();

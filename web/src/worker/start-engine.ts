@@ -108,7 +108,7 @@ export async function startEngine(
   );
   if (engine.isExact) return { engine, variant, notice };
   engine.destroy();
-  const next = instead(variant, "this browser's gives wrong results");
+  const next = instead(variant, "this browser computes wrong results with it");
   if (!next) throw new LoadError("unsupported", "this browser computes wrong results with WebAssembly SIMD");
   const { build: other } = await findBuild(next.variant, fetch);
   return startEngine({ build: other, notice: next.notice }, plan, threads, fetch);

@@ -27,7 +27,7 @@ export class UrlBuilds implements BuildSource {
     try {
       return await this.scriptFrom(url, url);
     } catch {
-      // Is it the host, or the browser?
+      // The file itself tells an error of the host from one of the browser.
     }
     // A browser does not say why: the file's own answer does, where it is at fault.
     const response = await fetchFile(url, signal, this.askPatiently);

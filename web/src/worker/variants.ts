@@ -71,7 +71,7 @@ export function chooseVariant(
   return { variant: features.relaxedSimd ? "threads-relaxed" : "threads", notice: null };
 }
 
-/** More were never faster: memory is shared by all of them. */
+/** A guess on the safe side: the memory that decode waits for is shared, and no machine with more cores was at hand. */
 const mostThreads = 16;
 
 /** Threads to start, and, where it is not known how many of them pay, the name to remember the answer by. */
