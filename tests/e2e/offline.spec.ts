@@ -18,10 +18,13 @@ class Host {
   asked: string[] = [];
   private server: Server | undefined;
   private port = 0;
-  constructor(
-    private readonly folder: string,
-    private readonly isIsolated: boolean,
-  ) {}
+  private readonly folder: string;
+  private readonly isIsolated: boolean;
+
+  constructor(folder: string, isIsolated: boolean) {
+    this.folder = folder;
+    this.isIsolated = isIsolated;
+  }
 
   get page(): string {
     return `http://localhost:${this.port}/some/where/`;

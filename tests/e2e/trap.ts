@@ -7,10 +7,13 @@ const sections = { export: 7, code: 10 };
 
 /** Reads WebAssembly's binary format: https://webassembly.github.io/spec/core/binary/ */
 class Reader {
-  constructor(
-    private readonly bytes: Uint8Array,
-    public at: number,
-  ) {}
+  private readonly bytes: Uint8Array;
+  public at: number;
+
+  constructor(bytes: Uint8Array, at: number) {
+    this.bytes = bytes;
+    this.at = at;
+  }
   byte(): number {
     return this.bytes[this.at++] ?? 0;
   }

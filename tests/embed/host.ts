@@ -23,7 +23,11 @@ export class Host {
   readonly requests: string[] = [];
   private readonly server: Server;
 
-  constructor(private readonly packageFolder: string) {
+  private readonly packageFolder: string;
+
+  constructor(packageFolder: string) {
+    this.packageFolder = packageFolder;
+
     const folders = { "/gpt2/": sirv(packageFolder), "/models/": sirv(join(root, "web/models")) };
     this.server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://host");

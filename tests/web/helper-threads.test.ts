@@ -7,11 +7,14 @@ import {
 } from "../../web/src/worker/helper-threads.js";
 
 class NativeWorker extends EventTarget {
-  constructor(
-    readonly script: string,
-    readonly options: WorkerOptions,
-  ) {
+  readonly script: string;
+  readonly options: WorkerOptions;
+
+  constructor(script: string, options: WorkerOptions) {
     super();
+    this.script = script;
+    this.options = options;
+
     if (script === "refused") throw new DOMException("Content Security Policy", "SecurityError");
   }
 }

@@ -7,13 +7,21 @@ class Field {
   readonly element = document.createElement("div");
   private readonly refusal = document.createElement("small");
 
+  readonly name: string;
+  readonly input: HTMLInputElement;
+  private readonly check: () => string | undefined;
+
   constructor(
-    readonly name: string,
+    name: string,
     label: string,
     help: string,
-    readonly input: HTMLInputElement,
-    private readonly check: () => string | undefined = () => undefined,
+    input: HTMLInputElement,
+    check: () => string | undefined = () => undefined,
   ) {
+    this.name = name;
+    this.input = input;
+    this.check = check;
+
     this.element.className = "control";
     const caption = document.createElement("label");
     caption.textContent = label;
@@ -67,10 +75,11 @@ export class OptionsPanel {
   private readonly stop = makeInput("text");
   private readonly fields: Field[];
 
-  constructor(
-    private readonly panel: HTMLDetailsElement,
-    controls: HTMLElement,
-  ) {
+  private readonly panel: HTMLDetailsElement;
+
+  constructor(panel: HTMLDetailsElement, controls: HTMLElement) {
+    this.panel = panel;
+
     this.stop.placeholder = "none";
     const stop = new Field("stop", "Stop at", "End before this text; \\n is a new line", this.stop);
     stop.element.classList.add("wide");

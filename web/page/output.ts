@@ -4,7 +4,11 @@
 export class FrameBatch {
   private frame: number | undefined;
 
-  constructor(private readonly draw: () => void) {}
+  private readonly draw: () => void;
+
+  constructor(draw: () => void) {
+    this.draw = draw;
+  }
 
   request(): void {
     this.frame ??= requestAnimationFrame(() => this.flush());
@@ -33,7 +37,11 @@ export class OutputView {
   private isFollowed = false;
   private scrolledTo = 0;
 
-  constructor(private readonly element: HTMLElement) {
+  private readonly element: HTMLElement;
+
+  constructor(element: HTMLElement) {
+    this.element = element;
+
     this.shownPrompt.className = "prompt";
     this.caret.className = "caret";
     this.elided.className = "quiet";

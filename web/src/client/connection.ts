@@ -63,12 +63,16 @@ export class Connection {
   /** Settled once the worker is no more. */
   private readonly terminated: Promise<void>;
 
-  constructor(
-    private readonly worker: WorkerPort,
-    /** For messages. */
-    private readonly script: string,
-    private readonly waitForLock: WaitForLock = () => {},
-  ) {
+  private readonly worker: WorkerPort;
+  /** For messages. */
+  private readonly script: string;
+  private readonly waitForLock: WaitForLock;
+
+  constructor(worker: WorkerPort, script: string, waitForLock: WaitForLock = () => {}) {
+    this.worker = worker;
+    this.script = script;
+    this.waitForLock = waitForLock;
+
     this.terminated = new Promise((resolve) => {
       this.terminate = () => {
         worker.terminate();

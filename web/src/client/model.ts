@@ -109,10 +109,13 @@ export class Model {
     });
   }
 
-  constructor(
-    private readonly requester: Requester,
-    readonly info: ModelInfo,
-  ) {
+  private readonly requester: Requester;
+  readonly info: ModelInfo;
+
+  constructor(requester: Requester, info: ModelInfo) {
+    this.requester = requester;
+    this.info = info;
+
     forgotten.register(this, requester);
   }
 

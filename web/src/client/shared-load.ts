@@ -9,10 +9,13 @@ export class Lease {
   private readonly cancels = new Set<(reason: unknown) => void>();
   private disposal: { error: WorkerError; done: Promise<void> } | undefined;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly leave: () => Promise<void>,
-  ) {}
+  private readonly connection: Connection;
+  private readonly leave: () => Promise<void>;
+
+  constructor(connection: Connection, leave: () => Promise<void>) {
+    this.connection = connection;
+    this.leave = leave;
+  }
 
   request<K extends RequestName>(
     name: K,
@@ -62,13 +65,19 @@ export class SharedLoad {
   private progress: LoadProgress | undefined;
   private users = 0;
 
+  private readonly connection: Connection;
+  /** Called once it can no longer be joined. */
+  private readonly onEnd: () => void;
+
   constructor(
-    private readonly connection: Connection,
+    connection: Connection,
     request: LoadRequest,
-    /** Called once it can no longer be joined. */
-    private readonly onEnd: () => void,
+    onEnd: () => void,
     transfer: Transferable[] = [],
   ) {
+    this.connection = connection;
+    this.onEnd = onEnd;
+
     connection.onEnd = onEnd;
     this.result = connection.request("load", request, {
       onEvent: (progress) => {

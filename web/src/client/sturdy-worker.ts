@@ -17,10 +17,13 @@ export class SturdyWorker implements WorkerPort {
   private isTerminated = false;
 
   /** Throws what the last of `ways` throws if all of them throw. */
-  constructor(
-    private readonly ways: (() => Worker)[],
-    private renew?: () => Worker,
-  ) {
+  private readonly ways: (() => Worker)[];
+  private renew: (() => Worker) | undefined;
+
+  constructor(ways: (() => Worker)[], renew?: () => Worker) {
+    this.ways = ways;
+    this.renew = renew;
+
     this.worker = this.startNext();
   }
 

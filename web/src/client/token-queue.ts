@@ -8,11 +8,14 @@ export class TokenQueue {
   private end: { error: unknown } | "done" | undefined;
   private wake: (() => void) | undefined;
 
-  constructor(
-    /** Told of every `batch` tokens that have been read. */
-    private readonly onRead: (tokens: number) => void,
-    private readonly batch: number,
-  ) {}
+  /** Told of every `batch` tokens that have been read. */
+  private readonly onRead: (tokens: number) => void;
+  private readonly batch: number;
+
+  constructor(onRead: (tokens: number) => void, batch: number) {
+    this.onRead = onRead;
+    this.batch = batch;
+  }
 
   push(token: Token): void {
     this.tokens.push(token);

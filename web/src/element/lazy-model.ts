@@ -9,11 +9,17 @@ export class LazyModel {
   private controller = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** What to load, asked whenever it is loaded. */
+  private readonly wanted: () => { url: string; options: LoadOptions };
+  private readonly onProgress: (progress: LoadProgress) => void;
+
   constructor(
-    /** What to load, asked whenever it is loaded. */
-    private readonly wanted: () => { url: string; options: LoadOptions },
-    private readonly onProgress: (progress: LoadProgress) => void,
-  ) {}
+    wanted: () => { url: string; options: LoadOptions },
+    onProgress: (progress: LoadProgress) => void,
+  ) {
+    this.wanted = wanted;
+    this.onProgress = onProgress;
+  }
 
   /** Loads it, unless it has been. A failed load is tried again by the next call. */
   load(): Promise<Model> {

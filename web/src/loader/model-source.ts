@@ -53,11 +53,14 @@ export async function fetchFile(
 
 /** A folder on a static host. */
 export class UrlSource implements ModelSource {
-  constructor(
-    /** Absolute, with a slash at the end. */
-    private readonly folder: string,
-    private readonly ask: typeof fetch = (...args) => fetch(...args),
-  ) {}
+  /** Absolute, with a slash at the end. */
+  private readonly folder: string;
+  private readonly ask: typeof fetch;
+
+  constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args)) {
+    this.folder = folder;
+    this.ask = ask;
+  }
 
   async open(name: string, signal: AbortSignal, anew = false): Promise<OpenFile> {
     const url = new URL(name, this.folder).href;

@@ -49,10 +49,13 @@ export class Attempt {
   private readonly controller = new AbortController();
   private readonly onAbort = () => this.controller.abort(this.wanted.reason);
 
-  constructor(
-    private readonly wanted: AbortSignal,
-    private readonly stallMs: number,
-  ) {
+  private readonly wanted: AbortSignal;
+  private readonly stallMs: number;
+
+  constructor(wanted: AbortSignal, stallMs: number) {
+    this.wanted = wanted;
+    this.stallMs = stallMs;
+
     if (wanted.aborted) this.onAbort();
     wanted.addEventListener("abort", this.onAbort);
   }
@@ -89,12 +92,17 @@ class Download {
   private repeated = 0;
   private failures = 0;
 
-  constructor(
-    private readonly ask: typeof fetch,
-    private readonly url: string,
-    private readonly init: RequestInit,
-    private readonly patience: Patience,
-  ) {
+  private readonly ask: typeof fetch;
+  private readonly url: string;
+  private readonly init: RequestInit;
+  private readonly patience: Patience;
+
+  constructor(ask: typeof fetch, url: string, init: RequestInit, patience: Patience) {
+    this.ask = ask;
+    this.url = url;
+    this.init = init;
+    this.patience = patience;
+
     this.signal = init.signal ?? new AbortController().signal;
   }
 

@@ -12,7 +12,11 @@ class ThreadPort implements WorkerPort {
   onmessageerror: WorkerPort["onmessageerror"] = null;
   private readonly awaited = new Set<number>();
 
-  constructor(private readonly thread: Worker) {
+  private readonly thread: Worker;
+
+  constructor(thread: Worker) {
+    this.thread = thread;
+
     thread.on("message", (data: FromWorker) => {
       if (data.type === "done" || data.type === "failed") this.settle(data.id);
       this.onmessage?.({ data } as MessageEvent<FromWorker>);

@@ -23,10 +23,11 @@ export class KeptFiles {
   /** By absolute address. */
   private readonly revisions: ReadonlyMap<string, string>;
 
-  constructor(
-    files: readonly KeptFile[],
-    private readonly cacheName: string,
-  ) {
+  private readonly cacheName: string;
+
+  constructor(files: readonly KeptFile[], cacheName: string) {
+    this.cacheName = cacheName;
+
     this.revisions = new Map(files.map(({ url, revision }) => [new URL(url, location.href).href, revision]));
     // Workbox keeps what has just been fetched as soon as it is whole; the page reads it meanwhile.
     const onlyListed: WorkboxPlugin = {

@@ -4,12 +4,12 @@ import type { WireError } from "./protocol.js";
 /** What every failure of this module is, but an abort: that is the signal's own reason. */
 export class Gpt2Error extends Error {
   override readonly name: string = "Gpt2Error";
-  constructor(
-    /** Stable, for programs; README.md has them all. */
-    readonly code: string,
-    message: string,
-  ) {
+  /** Stable, for programs; README.md has them all. */
+  readonly code: string;
+
+  constructor(code: string, message: string) {
     super(message);
+    this.code = code;
   }
 }
 

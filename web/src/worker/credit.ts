@@ -3,7 +3,11 @@
 export class Credit {
   private wake: (() => void) | undefined;
 
-  constructor(private left: number) {}
+  private left: number;
+
+  constructor(left: number) {
+    this.left = left;
+  }
 
   get isSpent(): boolean {
     return this.left <= 0;

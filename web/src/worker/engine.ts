@@ -78,11 +78,13 @@ export class Engine {
   /** Why it is not called any more. */
   private failure: Gpt2Error | undefined;
 
-  private constructor(
-    private readonly module: EngineModule,
-    private readonly memory: WebAssembly.Memory,
-    threads: number,
-  ) {
+  private readonly module: EngineModule;
+  private readonly memory: WebAssembly.Memory;
+
+  private constructor(module: EngineModule, memory: WebAssembly.Memory, threads: number) {
+    this.module = module;
+    this.memory = memory;
+
     this.engine = this.run(() => module._gpt2_create(threads)) >>> 0;
     if (this.engine === 0) throw new Gpt2Error("out-of-memory", "no memory for the engine");
   }

@@ -50,12 +50,16 @@ async function unpack({ data, parts }: Pack): Promise<Map<Variant, Uint8Array<Ar
 export class PackedBuilds implements BuildSource {
   private codes: Promise<Map<Variant, Uint8Array<ArrayBuffer>>> | undefined;
 
-  constructor(
-    private readonly pack: Pack,
-    private readonly createModule: (variant: Variant) => EngineFactory,
-    /** The address of a script that is a thread of the engine where its worker is named so. */
-    private readonly threadScript: string,
-  ) {}
+  private readonly pack: Pack;
+  private readonly createModule: (variant: Variant) => EngineFactory;
+  /** The address of a script that is a thread of the engine where its worker is named so. */
+  private readonly threadScript: string;
+
+  constructor(pack: Pack, createModule: (variant: Variant) => EngineFactory, threadScript: string) {
+    this.pack = pack;
+    this.createModule = createModule;
+    this.threadScript = threadScript;
+  }
 
   async importScript(variant: Variant): Promise<EngineScript> {
     return { createModule: this.createModule(variant), threadScript: this.threadScript };

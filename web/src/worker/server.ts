@@ -42,10 +42,13 @@ export class Server {
   private readonly turns = new Turns();
   private readonly running = new Map<number, Running>();
 
-  constructor(
-    private readonly load: Load,
-    private readonly post: (message: FromWorker) => void,
-  ) {}
+  private readonly load: Load;
+  private readonly post: (message: FromWorker) => void;
+
+  constructor(load: Load, post: (message: FromWorker) => void) {
+    this.load = load;
+    this.post = post;
+  }
 
   receive(message: ToWorker): void {
     switch (message.type) {

@@ -36,7 +36,11 @@ export class Turns {
 export class Turn {
   private isHeld = false;
 
-  constructor(private readonly turns: Turns) {}
+  private readonly turns: Turns;
+
+  constructor(turns: Turns) {
+    this.turns = turns;
+  }
 
   async take(signal: AbortSignal): Promise<void> {
     await this.turns.take(signal);

@@ -13,12 +13,20 @@ import type { BuildSource, EngineScript } from "./start-engine.js";
 export class UrlBuilds implements BuildSource {
   private readonly askPatiently: typeof fetch;
 
+  private readonly addresses: Readonly<Record<Variant, BuildAddresses>>;
+  /** The worker runs from a blob: what it starts has to, too. */
+  private readonly isInBlob: boolean;
+  private readonly ask: typeof fetch;
+
   constructor(
-    private readonly addresses: Readonly<Record<Variant, BuildAddresses>>,
-    /** The worker runs from a blob: what it starts has to, too. */
-    private readonly isInBlob: boolean,
-    private readonly ask: typeof fetch = (...args) => fetch(...args),
+    addresses: Readonly<Record<Variant, BuildAddresses>>,
+    isInBlob: boolean,
+    ask: typeof fetch = (...args) => fetch(...args),
   ) {
+    this.addresses = addresses;
+    this.isInBlob = isInBlob;
+    this.ask = ask;
+
     this.askPatiently = steadyFetch(ask, { stallMs: usualStallMs, onRetry: () => {} });
   }
 
