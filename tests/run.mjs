@@ -1,4 +1,4 @@
-// `npm test`: builds and tests everything, step by step, and says what it skipped. Names of steps as
+// `npm test`: builds and tests everything, step by step, and says what it skipped and what took longest. Names of steps as
 // arguments run only those: `npm test -- native web`.
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -18,6 +18,7 @@ import { fuzz } from "./fuzz/run.mjs";
 import { lint } from "./lint/run.mjs";
 import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
 import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
+import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./report/slowest.mjs";
 
 const show = (program, args, env = {}) => {
   const { status } = spawnSync(program, args, {
@@ -29,11 +30,15 @@ const show = (program, args, env = {}) => {
 };
 /** Names of skipped tests, by the step or preset that they are of. */
 const skipped = new Map();
+/** @type {import("./report/slowest.mjs").Timed[]} */
+const times = [];
+const noteTimes = (of, list) => times.push(...list.map(({ name, ms }) => ({ name: `${of}: ${name}`, ms })));
 const reports = join(root, "build/reports");
 const ctest = (preset, args = [], env = {}) => {
   show("ctest", ["--preset", preset, ...args], env);
   const log = join(root, "build", preset, "Testing/Temporary/LastTest.log");
   skipped.set(preset, readReport(log, skippedInGoogleTest));
+  noteTimes(preset, readReport(log, timesInGoogleTest));
 };
 const vitest = (...args) => {
   const report = join(reports, "vitest.json");
@@ -44,6 +49,10 @@ const vitest = (...args) => {
     "web",
     readReport(report, (text) => skippedInVitest(JSON.parse(text))),
   );
+  noteTimes(
+    "web",
+    readReport(report, (text) => timesInVitest(JSON.parse(text))),
+  );
 };
 const playwright = (name, ...args) => {
   const report = join(reports, `${name}.json`);
@@ -53,6 +62,10 @@ const playwright = (name, ...args) => {
   skipped.set(
     name,
     readReport(report, (text) => skippedInPlaywright(JSON.parse(text))),
+  );
+  noteTimes(
+    name,
+    readReport(report, (text) => timesInPlaywright(JSON.parse(text))),
   );
 };
 const filesOf = (...patterns) =>
@@ -160,6 +173,7 @@ printCoverage({ engine: passed("asan"), web: passed("web") });
 console.log("\nstep      seconds");
 for (const { name, failed, seconds } of results)
   console.log(`${name.padEnd(8)} ${seconds.padStart(8)}  ${failed ? "FAILED" : "ok"}`);
+console.log(`\nslowest tests:\n${slowestFive(times).join("\n")}`);
 const names = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
 console.log(`\nskipped tests: ${names.length}${names.length > 0 ? `\n${names.join("\n")}` : ""}`);
 if (!process.env.GPT2_MODELS)

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { coverageLines } from "./coverage.mjs";
 import { skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./skipped.mjs";
+import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./slowest.mjs";
 
 describe("skipped tests are named", () => {
   it("from Vitest's report", () => {
@@ -50,5 +51,41 @@ describe("coverage", () => {
 
   it("counts a file without code as covered", () => {
     expect(coverageLines("web", [{ file: "types.ts", lines: 0, covered: 0 }])[0]).toContain("100.0 %");
+  });
+});
+
+describe("the slowest tests", () => {
+  it("are found in each runner's report, and sorted", () => {
+    const vitest = {
+      testResults: [{ assertionResults: [{ fullName: "a b", duration: 1200 }, { fullName: "c" }] }],
+    };
+    const playwright = {
+      suites: [
+        {
+          title: "x.spec.ts",
+          suites: [
+            {
+              title: "group",
+              specs: [{ title: "test", tests: [{ results: [{ duration: 30 }, { duration: 40 }] }] }],
+            },
+          ],
+        },
+      ],
+    };
+    const log =
+      "[ RUN      ] S.T\n[       OK ] S.T (250 ms)\n[       OK ] P/S.U/1, where GetParam() = 2 (3 ms)\n";
+    expect(timesInPlaywright(playwright)).toEqual([{ name: "x.spec.ts group test", ms: 70 }]);
+    expect(timesInGoogleTest(log)).toEqual([
+      { name: "S.T", ms: 250 },
+      { name: "P/S.U/1", ms: 3 },
+    ]);
+    const all = [...timesInVitest(vitest), ...timesInPlaywright(playwright), ...timesInGoogleTest(log)];
+    expect(slowestFive([...all, { name: "last", ms: 1 }])).toEqual([
+      "     1.2 s  a b",
+      "     0.3 s  S.T",
+      "     0.1 s  x.spec.ts group test",
+      "     0.0 s  P/S.U/1",
+      "     0.0 s  last",
+    ]);
   });
 });
