@@ -2,6 +2,7 @@
 import { WorkerError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult, RequestName, Requests } from "../shared/protocol.js";
 import type { LoadProgress } from "../shared/types.js";
+import { unlessAborted } from "../shared/unless-aborted.js";
 import type { Connection, OpenRequest, RequestOptions } from "./connection.js";
 
 /** One user's part in a connection that others use, too. */
@@ -47,16 +48,6 @@ export class Lease {
     }
     return this.disposal.done;
   }
-}
-
-/** Resolves or rejects as `promise` does, but rejects as soon as `signal` is aborted. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 export class SharedLoad {

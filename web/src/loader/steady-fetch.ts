@@ -1,6 +1,7 @@
 // A `fetch` that does not give up at the first fault: a connection that breaks or falls silent is made again and goes on
 // where it was, and a host that is busy is asked again.
 import { LoadError } from "../shared/errors.js";
+import { unlessAborted } from "../shared/unless-aborted.js";
 
 export interface Patience {
   /** Silence after which a connection counts as broken, in milliseconds. */
@@ -32,16 +33,6 @@ function retryAfter(response: Response): number | undefined {
 /** What tells two versions of a file apart; compression makes a tag weak, of the same version. */
 function versionOf({ headers }: Response): string | null {
   return headers.get("etag")?.replace(/^W\//, "") ?? headers.get("last-modified");
-}
-
-/** Rejects as soon as `signal` is aborted, whatever `promise` does. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 /** One connection to the host. It ends when it is silent for too long, or when nobody wants it any longer. */
