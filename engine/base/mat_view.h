@@ -26,7 +26,19 @@ struct MatView {
     return {data, count, cols, stride};
   }
 
+  // Columns [first, first + count) of every row.
+  MatView Columns(std::size_t first, std::size_t count) const {
+    assert(first + count <= cols);
+    return {data + first, rows, count, stride};
+  }
+
   operator MatView<const T>() const { return {data, rows, cols, stride}; }
 };
+
+// Rows that follow each other without a gap.
+template <typename T>
+MatView<T> DenseView(T* data, std::size_t rows, std::size_t cols) {
+  return {data, rows, cols, cols};
+}
 
 }  // namespace gpt2

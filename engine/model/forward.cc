@@ -44,9 +44,12 @@ void ForTokens(const Compute& c, MatView<const float> x,
 
 QuantizedActivations Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
   const std::size_t groups = CeilDiv(x.cols, kGroup);
+  const auto codes = DenseView(s.codes, x.rows, groups * kGroup);
+  const auto scales = DenseView(s.scales, x.rows, groups);
+  const auto sums = DenseView(s.sums, x.rows, groups);
   ForTokens(c, x, [&](std::size_t t) {
-    c.kernels->QuantizeActivations(x.Row(t).data(), x.cols, s.codes + t * groups * kGroup,
-                                   s.scales + t * groups, s.sums + t * groups);
+    c.kernels->QuantizeActivations(x.Row(t).data(), x.cols, codes.Row(t).data(),
+                                   scales.Row(t).data(), sums.Row(t).data());
   });
   return {s.codes, s.scales, s.sums, x.rows, groups};
 }
@@ -108,27 +111,27 @@ void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatVi
   });
 }
 
-// Writes key and value [dim] of `position` into a head's cache.
-void Store(const Compute&, const KvHeadF32& kv, std::size_t position, std::size_t dim,
-           const float* key, const float* value) {
-  std::copy(key, key + dim, kv.keys + position * kv.padded_dim);
-  std::copy(value, value + dim, kv.values + position * kv.padded_dim);
+// Writes key and value of `position` into a head's cache.
+void Store(const Compute&, const KvHeadF32& kv, std::size_t position, std::span<const float> key,
+           std::span<const float> value) {
+  std::ranges::copy(key, kv.keys + position * kv.padded_dim);
+  std::ranges::copy(value, kv.values + position * kv.padded_dim);
 }
 
-void Store(const Compute& c, const KvHeadQ8& kv, std::size_t position, std::size_t dim,
-           const float* key, const float* value) {
-  c.kernels->StoreQ8(key, value, dim, position, kv);
+void Store(const Compute& c, const KvHeadQ8& kv, std::size_t position, std::span<const float> key,
+           std::span<const float> value) {
+  c.kernels->StoreQ8(key.data(), value.data(), key.size(), position, kv);
 }
 
-// out [dim] = attention of the query q [dim] over positions [0, positions) of a head's cache.
-void Attend(const Compute& c, const KvHeadF32& kv, const float* q, std::size_t dim,
-            std::size_t positions, float* out) {
-  c.kernels->AttendF32(q, kv, dim, positions, out);
+// out = attention of the query over positions [0, positions) of a head's cache.
+void Attend(const Compute& c, const KvHeadF32& kv, std::span<const float> query,
+            std::size_t positions, std::span<float> out) {
+  c.kernels->AttendF32(query.data(), kv, query.size(), positions, out.data());
 }
 
-void Attend(const Compute& c, const KvHeadQ8& kv, const float* q, std::size_t dim,
-            std::size_t positions, float* out) {
-  c.kernels->AttendQ8(q, kv, dim, positions, out);
+void Attend(const Compute& c, const KvHeadQ8& kv, std::span<const float> query,
+            std::size_t positions, std::span<float> out) {
+  c.kernels->AttendQ8(query.data(), kv, query.size(), positions, out.data());
 }
 
 // Appends K and V of the batch to the caches, then lets each token attend to its own past and
@@ -142,15 +145,17 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
   const std::size_t dim = config.head_dim();
   const std::size_t head_bytes = batch.size() * (batch.back().position + 1) * dim;
   ForEach(c, config.n_head, head_bytes, [&](std::size_t head) {
-    const std::size_t first = head * dim;  // this head's columns in Q, K, V and the output
+    const MatView<const float> queries = qkv.Columns(head * dim, dim);
+    const MatView<const float> keys = qkv.Columns(n_embd + head * dim, dim);
+    const MatView<const float> values = qkv.Columns(2 * n_embd + head * dim, dim);
+    const MatView<float> out = mixed.Columns(head * dim, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
-      const std::span<const float> token_qkv = qkv.Row(t);
-      Store(c, (batch[t].cache->*kHead)(layer, head), batch[t].position, dim,
-            &token_qkv[n_embd + first], &token_qkv[2 * n_embd + first]);
+      Store(c, (batch[t].cache->*kHead)(layer, head), batch[t].position, keys.Row(t),
+            values.Row(t));
     }
     for (std::size_t t = 0; t < batch.size(); ++t) {
-      Attend(c, (batch[t].cache->*kHead)(layer, head), &qkv.Row(t)[first], dim,
-             batch[t].position + 1, &mixed.Row(t)[first]);
+      Attend(c, (batch[t].cache->*kHead)(layer, head), queries.Row(t), batch[t].position + 1,
+             out.Row(t));
     }
   });
 }
@@ -167,43 +172,59 @@ struct Run {
   const Trace* trace;
 };
 
+// Shows the stages of one layer to the trace, where there is one.
+class Tracer {
+ public:
+  Tracer(const Trace* trace, std::size_t layer) : trace_(trace), layer_(layer) {}
+
+  void Show(std::string_view stage, MatView<const float> x) const {
+    if (trace_ != nullptr) (*trace_)("h." + std::to_string(layer_) + std::string(stage), x);
+  }
+  // What is about to be multiplied with `matrix`.
+  void ShowInput(std::string_view matrix, MatView<const float> x) const {
+    if (trace_ != nullptr) Show(std::string(matrix) + std::string(kInputStage), x);
+  }
+
+ private:
+  const Trace* trace_;
+  std::size_t layer_;
+};
+
 // x: residual stream [tokens, n_embd], updated in place.
 void RunBlock(const Run& run, const BlockWeights& w, std::size_t layer, MatView<float> x) {
   const Compute& c = run.compute;
+  const Config& config = run.config;
   Scratch& s = run.scratch;
-  const std::size_t n = run.batch.size();
-  const float epsilon = run.config.layer_norm_epsilon;
-  const auto show = [&](std::string_view stage, MatView<const float> values) {
-    if (run.trace == nullptr) return;
-    (*run.trace)("h." + std::to_string(layer) + std::string(stage), values);
-  };
-  const auto show_input = [&](std::string_view matrix, MatView<const float> values) {
-    if (run.trace != nullptr) show(std::string(matrix) + std::string(kInputStage), values);
-  };
+  const MatView<float> normed = s.normed.Top(x.rows);
+  const MatView<float> qkv = s.qkv.Top(x.rows);
+  const MatView<float> mixed = s.mixed.Top(x.rows);
+  const MatView<float> hidden = s.hidden.Top(x.rows);
+  const Tracer tracer(run.trace, layer);
 
-  LayerNorm(c, w.ln_1, epsilon, x, s.normed.Top(n));
-  show_input(".attn.c_attn", s.normed.Top(n));
-  Linear(c, w.attn_qkv, s.normed.Top(n), s, s.qkv.Top(n));
-  run.attention(c, run.config, layer, run.batch, s.qkv.Top(n), s.mixed.Top(n));
-  show_input(".attn.c_proj", s.mixed.Top(n));
-  LinearAddTo(c, w.attn_out, s.mixed.Top(n), s, x);
-  show(".attn", x);
+  LayerNorm(c, w.ln_1, config.layer_norm_epsilon, x, normed);
+  tracer.ShowInput(".attn.c_attn", normed);
+  Linear(c, w.attn_qkv, normed, s, qkv);
+  run.attention(c, config, layer, run.batch, qkv, mixed);
+  tracer.ShowInput(".attn.c_proj", mixed);
+  LinearAddTo(c, w.attn_out, mixed, s, x);
+  tracer.Show(".attn", x);
 
-  LayerNorm(c, w.ln_2, epsilon, x, s.normed.Top(n));
-  show_input(".mlp.c_fc", s.normed.Top(n));
-  LinearThenGelu(c, w.mlp_up, run.config.activation, s.normed.Top(n), s, s.hidden.Top(n));
-  show_input(".mlp.c_proj", s.hidden.Top(n));
-  LinearAddTo(c, w.mlp_down, s.hidden.Top(n), s, x);
-  show(".mlp", x);
+  LayerNorm(c, w.ln_2, config.layer_norm_epsilon, x, normed);
+  tracer.ShowInput(".mlp.c_fc", normed);
+  LinearThenGelu(c, w.mlp_up, config.activation, normed, s, hidden);
+  tracer.ShowInput(".mlp.c_proj", hidden);
+  LinearAddTo(c, w.mlp_down, hidden, s, x);
+  tracer.Show(".mlp", x);
 }
 
 // x [tokens, n_embd] = wte[token] + wpe[position]
 void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
            MatView<float> x) {
+  const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
   ForTokens(c, x, [&](std::size_t t) {
     const std::span<float> embedding = x.Row(t);
     w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), embedding);
-    c.kernels->AddTo(embedding.data(), w.wpe.data() + batch[t].position * x.cols, x.cols);
+    c.kernels->AddTo(embedding.data(), wpe.Row(batch[t].position).data(), x.cols);
   });
 }
 
