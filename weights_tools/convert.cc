@@ -1,3 +1,4 @@
+// `gpt2-weights convert`: writes a model in another format, quantized if asked.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "engine/format/json.h"
 #include "engine/generate/context.h"
 #include "engine/generate/options.h"
+#include "engine/generate/prompt_tokens.h"
 #include "engine/generate/session.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
@@ -118,7 +120,7 @@ Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
   GPT2_ASSIGN(Context context,
               Context::Create(*model.weights, {&BestKernels(), &pool}, KvFormat::kF32));
   GPT2_ASSIGN(const std::vector<std::int32_t> ids, CalibrationIds(model, context, options));
-  GPT2_TRY(context.CheckIds(ids));
+  GPT2_TRY(CheckTokenIds(config, ids));
   const std::vector<TensorSpec> specs = TensorSpecs(config);
   const std::size_t layers = std::max<std::size_t>(1, kGramBudget / LayerGramBytes(config));
   for (std::size_t first = 0; first < config.n_layer; first += layers) {

@@ -1,3 +1,4 @@
+// `gpt2-weights evaluate`: perplexity on a text, and KL divergence from another model.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -65,8 +66,8 @@ Result<Difference> Compare(Context& model, Context& original, std::span<const st
       context->sequence().SetWindow(window);
     }
     while (!model.sequence().is_current()) {
-      const Pass pass = model.Prefill(model.sequence(), Context::kLogitRows);
-      const Pass other = original.Prefill(original.sequence(), Context::kLogitRows);
+      const Pass pass = model.Prefill(model.sequence(), Context::kLogitTokens);
+      const Pass other = original.Prefill(original.sequence(), Context::kLogitTokens);
       GPT2_ASSIGN(const MatView<const float> ours, pass.Logits(0, pass.tokens()));
       GPT2_ASSIGN(const MatView<const float> theirs, other.Logits(0, other.tokens()));
       for (std::size_t row = 0; row < ours.rows; ++row) {

@@ -1,3 +1,4 @@
+// `gpt2-weights generate`: continues a prompt on standard output.
 #include <cstdint>
 #include <cstdio>
 #include <string>

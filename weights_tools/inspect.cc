@@ -1,3 +1,4 @@
+// `gpt2-weights inspect`: what a model folder holds, and how far it is from its original.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -236,9 +236,10 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
 Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& request) {
   Json config = request.config;
   const std::string_view name = kFileFormatNames[static_cast<std::size_t>(request.format)];
-  config[std::string(kQuantizationConfigKey)] = {{"quant_method", "gpt2-wasm"}, {"weights", name}};
+  config[std::string(kQuantizationConfigKey)] = {{kQuantMethodKey, kFormatName},
+                                                 {kWeightsKey, name}};
   if (request.format == FileFormat::kQ8 || request.format == FileFormat::kQ4) {
-    config[std::string(kQuantizationConfigKey)]["group_size"] = kGroup;
+    config[std::string(kQuantizationConfigKey)][kGroupSizeKey] = kGroup;
   }
   GPT2_TRY(WriteText(folder, kConfigFile, config.dump(2) + "\n"));
   if (request.vocabulary != nullptr) {

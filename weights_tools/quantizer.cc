@@ -40,9 +40,14 @@ struct LdlFactors {
 // How much is added to H's diagonal, as a part of its mean: GPTQ's own choice (Frantar et al. 2022,
 // section 3.3). It keeps what the text hardly showed from being overfitted.
 constexpr float kDamping = 0.01f;
+// By how much damping grows where rounding errors leave H not positive definite. Each try costs a
+// factorization: a few such steps reach what any text needs.
+constexpr float kDampingStep = 10.0f;
 
 // The sum of a[i] * b[i], in lanes that a compiler turns into vectors.
 float Dot(const float* a, const float* b, std::size_t n) {
+  // Four vectors of four floats: a sum need not wait for the one before it. A fixed number, so that
+  // the order of additions, and with it the result, is the same on every machine.
   constexpr std::size_t kLanes = 16;
   std::array<float, kLanes> lanes{};
   std::size_t i = 0;
@@ -91,7 +96,7 @@ LdlFactors FactorizeGram(ThreadPool& pool, const Gram& gram, std::size_t inputs)
   Gram r;
   float damping = kDamping * mean;
   for (r = gram; !Factorize(pool, damping, r); r = gram) {
-    damping *= 10;
+    damping *= kDampingStep;
     if (!std::isfinite(damping)) return factors;
   }
   const std::size_t groups = CeilDiv(inputs, kGroup);

@@ -1,3 +1,4 @@
+// `gpt2-weights random`: makes a model of random weights, for tests and benchmarks.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// `gpt2-weights tokenize` and `detokenize`: text to token ids and back.
 #include <cstdio>
 #include <string>
 

@@ -1,3 +1,4 @@
+// `gpt2-weights trace`: prints what each layer gives, to compare with a reference.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/generate/context.h"
+#include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sequence.h"
 #include "engine/model/config.h"
 #include "engine/model/forward.h"
@@ -42,7 +44,7 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, /*allow_special=*/false));
   const Config& config = runner->context->config();
-  GPT2_TRY(runner->context->CheckIds(ids));
+  GPT2_TRY(CheckTokenIds(config, ids));
   if (ids.empty() || ids.size() > config.n_positions) {
     return Error{ErrorCode::kCapacity, "sequence longer than model capacity: trace takes 1 to " +
                                            std::to_string(config.n_positions) + " tokens, found " +
@@ -57,7 +59,7 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
   sequence.SetWindow(ids);
   while (!sequence.is_current()) {
     const Trace trace = record;
-    const Pass pass = runner->context->Prefill(sequence, Context::kLogitRows, &trace);
+    const Pass pass = runner->context->Prefill(sequence, Context::kLogitTokens, &trace);
     GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, pass.tokens()));
     AppendRows("logits", logits, result["logits"], is_finite);
   }

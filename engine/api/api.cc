@@ -19,8 +19,9 @@
 namespace gpt2 {
 namespace {
 
-// The one place where what runs out of memory ends. Nothing here throws but the standard library
-// that finds no memory; the reply needs none.
+// What a call replies that runs out of memory. Nothing in the engine throws but the standard
+// library that finds none: Run catches that, and gpt2_create, which has no engine to reply for. The
+// reply itself needs no memory.
 constexpr const char* kOutOfMemoryReply =
     R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
     R"(what this call had taken is given back"}})";
@@ -155,19 +156,13 @@ const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t s
 }
 
 const char* gpt2_load_end(Gpt2Engine* engine) {
-  const char* error = RunLoad(engine, [](Gpt2Engine& e) -> gpt2::Status {
-    GPT2_TRY(gpt2::LoadEnd(e));
-    return gpt2::WriteResult(e, &gpt2::Info);
-  });
+  const char* error =
+      RunLoad(engine, [](Gpt2Engine& e) { return gpt2::WriteResult(e, &gpt2::LoadEnd); });
   return error != nullptr ? error : engine->reply.c_str();
 }
 
 bool gpt2_is_exact(void) {
   return gpt2::BestKernelsAreExact();
-}
-
-const char* gpt2_info(Gpt2Engine* engine) {
-  return Answer(engine, &gpt2::Info);
 }
 
 const char* gpt2_tune_threads(Gpt2Engine* engine) {

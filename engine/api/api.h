@@ -6,8 +6,8 @@
 //  1. Strings and bytes go in as a pointer and a size in bytes. The caller owns them and may free
 //     them (gpt2_free, for memory from gpt2_allocate) when the call returns, unless it says
 //     otherwise. Text is UTF-8.
-//  2. Functions that return `const char*` return their one reply: null where the call did what it
-//     should and has nothing to say, else JSON, zero-terminated: {"result": ...} or {"error":
+//  2. Functions that return `const char*` return their one reply: null on success without a result,
+//     else JSON, zero-terminated: {"result": ...} or {"error":
 //     {"code": ..., "message": ...}}. It belongs to the engine and is valid until the next call
 //     with the same engine. What is said for each token is no JSON: see Gpt2Output.
 //  3. A function whose turn it is not (gpt2_step without gpt2_generate) returns an error.
@@ -78,16 +78,13 @@ const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t confi
                             size_t merges_size, const char* options, size_t options_size);
 // Takes the next bytes of model.safetensors. No result.
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
-// Ends the load. Result: what gpt2_info gives.
+// Ends the load. Result: {"config": {...}, "parameters", "weights", "kv", "weightBytes",
+// "contextBytes", "threads", "kernels", "hasTokenizer"}.
 const char* gpt2_load_end(Gpt2Engine* engine);
 
 // Whether the kernels of this build give exact results on this machine; where they do not, take a
 // build without relaxed SIMD. See BestKernelsAreExact.
 bool gpt2_is_exact(void);
-
-// Result: {"config": {...}, "parameters", "weights", "kv", "weightBytes", "contextBytes",
-// "threads", "kernels", "hasTokenizer"}.
-const char* gpt2_info(Gpt2Engine* engine);
 
 // Measures how many of the engine's threads make a decode step fastest, and uses that many from now
 // on. Takes some twenty steps. Result: {"threads"}.
@@ -131,8 +128,8 @@ const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool i
 // Continues it: scores some tokens more. No result; see gpt2_output.
 const char* gpt2_score_step(Gpt2Engine* engine);
 
-// What the last gpt2_generate, gpt2_step, gpt2_score or gpt2_score_step that did what it should has
-// to say. Never null; what it holds is valid until the next of these.
+// Output of the last successful gpt2_generate, gpt2_step, gpt2_score or gpt2_score_step. Never
+// null; what it holds is valid until the next of these.
 const Gpt2Output* gpt2_output(const Gpt2Engine* engine);
 
 #ifdef __cplusplus

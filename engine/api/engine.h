@@ -55,25 +55,37 @@ struct PromptBytes {
   bool is_ids;
 };
 
+// Unloads what there is and starts a load; fails where the files or the options are wrong.
 Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
                  std::string_view merges, std::string_view options);
+// Takes the next bytes of model.safetensors, in pieces of any size.
 Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes);
-Status LoadEnd(Gpt2Engine& engine);
-Status Info(const Gpt2Engine& engine, JsonWriter& out);
+// Makes the context of the model whose bytes are all there, and writes what the model is.
+Status LoadEnd(Gpt2Engine& engine, JsonWriter& out);
+// Ends what is under way, and measures how many threads to use: see TuneThreads.
 Status Tune(Gpt2Engine& engine, JsonWriter& out);
 
-// `text` must stay until the last step.
+// Starts to split `text`, which must stay until the last step, into tokens.
 Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json);
+// Puts the next tokens into engine.ids.
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out);
+// Writes the text of `ids`, a prompt of ids.
 Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out);
 
+// Starts a generation in place of what is under way.
 Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view options_json,
                 JsonWriter& out);
+// Continues it: engine.output has what came of it.
 Status Step(Gpt2Engine& engine);
+// Writes how the generation went, which must be done.
 Status Summary(const Gpt2Engine& engine, JsonWriter& out);
+// Sets the generation under way aside and writes its number.
 Status Suspend(Gpt2Engine& engine, JsonWriter& out);
+// Makes the generation that was set aside as `number` the one under way.
 Status Resume(Gpt2Engine& engine, std::uint32_t number);
+// Starts to score a text in place of what is under way.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
+// Continues it: engine.output has the tokens that were scored.
 Status ScoreStep(Gpt2Engine& engine);
 
 // Frees everything that has to do with a model.

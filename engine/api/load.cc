@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "engine/api/api.h"
@@ -29,9 +30,8 @@ Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
   GPT2_TRY(CheckNames(*json, "the load options", {"kv"}));
   const Json* const kv = FindMember(*json, "kv");
   if (kv == nullptr || kv->is_null()) return Format();
-  for (const KvFormat format : {KvFormat::kF32, KvFormat::kQ8}) {
-    if (IsText(*kv, KvFormatName(format))) return Format(format);
-  }
+  const auto* const name = kv->get_ptr<const std::string*>();  // null where it is no text
+  if (const Format format = name == nullptr ? Format() : KvFormatNamed(*name)) return format;
   return Misuse("kv is " + Shown(*kv) + ", expected \"q8\" or \"f32\"");
 }
 
@@ -39,6 +39,29 @@ Status NeedLoad(const Gpt2Engine& engine) {
   if (engine.load_error) return *engine.load_error;
   if (!engine.reader) return Misuse("no load has begun");
   return Done{};
+}
+
+// What the loaded model is.
+void WriteInfo(const Gpt2Engine& engine, JsonWriter& out) {
+  const Weights& weights = *engine.weights;
+  const Config& c = weights.config;
+  out.Open('{').Key("config").Open('{');
+  out.Member("nEmbd", c.n_embd).Member("nHead", c.n_head).Member("nLayer", c.n_layer);
+  out.Member("nPositions", c.n_positions).Member("nInner", c.n_inner);
+  out.Member("vocabSize", c.vocab_size).Key("eosTokenId");
+  if (c.eos_token_id) {
+    out.Value(*c.eos_token_id);
+  } else {
+    out.Null();
+  }
+  out.Member("tieWordEmbeddings", c.tie_word_embeddings).Close('}');
+  out.Member("parameters", weights.parameter_count);
+  out.Member("weights", WeightFormatName(weights.format()));
+  out.Member("kv", KvFormatName(*engine.kv_format));
+  out.Member("weightBytes", weights.bytes).Member("contextBytes", engine.context->bytes());
+  out.Member("threads", engine.pool.threads());
+  out.Member("kernels", BestKernels().name);
+  out.Member("hasTokenizer", engine.tokenizer.has_value()).Close('}');
 }
 
 }  // namespace
@@ -63,37 +86,14 @@ Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
   return engine.reader->Feed(bytes);
 }
 
-Status LoadEnd(Gpt2Engine& engine) {
+Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
   GPT2_TRY(NeedLoad(engine));
   GPT2_ASSIGN(engine.weights, engine.reader->Finish());
   engine.reader.reset();
   if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
   GPT2_ASSIGN(engine.context,
               Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
-  return Done{};
-}
-
-Status Info(const Gpt2Engine& engine, JsonWriter& out) {
-  GPT2_TRY(NeedModel(engine));
-  const Weights& weights = *engine.weights;
-  const Config& c = weights.config;
-  out.Open('{').Key("config").Open('{');
-  out.Member("nEmbd", c.n_embd).Member("nHead", c.n_head).Member("nLayer", c.n_layer);
-  out.Member("nPositions", c.n_positions).Member("nInner", c.n_inner);
-  out.Member("vocabSize", c.vocab_size).Key("eosTokenId");
-  if (c.eos_token_id) {
-    out.Value(*c.eos_token_id);
-  } else {
-    out.Null();
-  }
-  out.Member("tieWordEmbeddings", c.tie_word_embeddings).Close('}');
-  out.Member("parameters", weights.parameter_count);
-  out.Member("weights", std::string_view(WeightFormatName(weights.format())));
-  out.Member("kv", KvFormatName(*engine.kv_format));
-  out.Member("weightBytes", weights.bytes).Member("contextBytes", engine.context->bytes());
-  out.Member("threads", engine.pool.threads());
-  out.Member("kernels", std::string_view(BestKernels().name));
-  out.Member("hasTokenizer", engine.tokenizer.has_value()).Close('}');
+  WriteInfo(engine, out);
   return Done{};
 }
 

@@ -100,7 +100,7 @@ class ThreadPool::Helper {
   Helper(ThreadPool* pool, std::shared_ptr<std::atomic<Start>> start)
       : pool_(pool), start_(std::move(start)) {}
 
-  ThreadPool* pool_;  // not there any more once start_ says kDropped
+  ThreadPool* pool_;  // dangling once start_ is kDropped
   std::shared_ptr<std::atomic<Start>> start_;
 };
 

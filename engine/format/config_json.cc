@@ -88,13 +88,13 @@ Result<std::optional<std::int32_t>> ReadEndOfText(const Json& json, std::size_t 
 Result<StoredWeights> ReadStoredWeights(const Json& json) {
   const Json* const quantization = FindMember(json, kQuantizationConfigKey);
   if (quantization == nullptr) return StoredWeights::kHub;
-  const Json* const method = FindMember(*quantization, "quant_method");
-  const Json* const name = FindMember(*quantization, "weights");
-  if (method == nullptr || !IsText(*method, "gpt2-wasm") || name == nullptr) {
+  const Json* const method = FindMember(*quantization, kQuantMethodKey);
+  const Json* const name = FindMember(*quantization, kWeightsKey);
+  if (method == nullptr || !IsText(*method, kFormatName) || name == nullptr) {
     return Bad("\"quantization_config\" is " + Shown(*quantization) +
                ", expected {\"quant_method\": \"gpt2-wasm\", \"weights\": ...}");
   }
-  const Json* const group_size = FindMember(*quantization, "group_size");
+  const Json* const group_size = FindMember(*quantization, kGroupSizeKey);
   if (group_size != nullptr && !WholeNumber(*group_size, kGroup, kGroup)) {
     return Bad("\"group_size\" is " + Shown(*group_size) + ", expected " + std::to_string(kGroup));
   }

@@ -11,6 +11,12 @@ namespace gpt2 {
 
 // The keys that this project adds to config.json, see weights_tools/FORMAT.md.
 inline constexpr std::string_view kQuantizationConfigKey = "quantization_config";
+inline constexpr const char* kQuantMethodKey = "quant_method";  // it is kFormatName
+inline constexpr const char* kWeightsKey = "weights";           // a StoredWeightsName
+inline constexpr const char* kGroupSizeKey = "group_size";
+
+// What this project's files call their format.
+inline constexpr const char* kFormatName = "gpt2-wasm";
 
 // What quantization_config says that the matrices of a converted model are; kHub: nothing, as they
 // are whatever floats the hub's file has.

@@ -9,7 +9,7 @@
 namespace gpt2 {
 
 // Appends to a string. It adds the commas; the caller must close each bracket and give each member
-// a key.
+// a key. Not thread-safe.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(&out) {}

@@ -103,7 +103,7 @@ Status CheckNamesDiffer(const std::vector<TensorInfo>& tensors) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return Done{};
-  return Bad("tensor " + Quoted(*twice) + " is there twice");
+  return Bad("tensor " + Quoted(*twice) + " is listed twice");
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
   bool has_metadata = false;
   const auto take = [&](const std::string& name, const Json& value) -> Status {
     if (name == "__metadata__") {
-      if (std::exchange(has_metadata, true)) return Bad("\"__metadata__\" is there twice");
+      if (std::exchange(has_metadata, true)) return Bad("\"__metadata__\" is listed twice");
       return ReadMetadata(value, header.metadata);
     }
     if (header.tensors.size() == most_tensors) {

@@ -34,8 +34,6 @@ struct SafetensorsHeader {
   // In order of `begin`: they cover the data without gap or overlap. Names differ.
   std::vector<TensorInfo> tensors;
   std::map<std::string, std::string> metadata;
-
-  std::uint64_t data_bytes() const { return tensors.empty() ? 0 : tensors.back().end; }
 };
 
 inline constexpr std::size_t kSafetensorsPrefix = 8;  // bytes of the little-endian header length

@@ -11,7 +11,7 @@ namespace gpt2 {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-// Hashes bytes that come in any pieces.
+// Hashes bytes that come in any pieces. Not thread-safe.
 class Sha256 {
  public:
   void Update(std::span<const std::byte> bytes);

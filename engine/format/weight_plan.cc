@@ -248,7 +248,7 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
     const std::string name = CanonicalName(tensor.name);
     if (!seen.emplace(name, &tensor).second) {
       return Corrupt("tensor " + Quoted(name) +
-                     " is there twice, with and without \"transformer.\"");
+                     " is listed twice, with and without \"transformer.\"");
     }
     // A hub's floats are quantized here, by our own scales.
     const bool may_be_scales =

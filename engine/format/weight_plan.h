@@ -17,8 +17,7 @@ namespace gpt2 {
 
 // What __metadata__ says of a file whose matrices are rows of outputs, [out, in], as `gpt2-weights
 // convert` writes them; a hub file stores Conv1D weights as [in, out]. See weights_tools/FORMAT.md.
-inline constexpr const char* kFormatKey = "format";
-inline constexpr const char* kFormatName = "gpt2-wasm";
+inline constexpr const char* kFormatKey = "format";  // it is kFormatName
 inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices

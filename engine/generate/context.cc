@@ -12,7 +12,6 @@
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/generate/not_finite.h"
-#include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sequence.h"
 #include "engine/model/forward.h"
 #include "engine/model/kv_cache.h"
@@ -26,7 +25,7 @@ Result<Context> Context::Create(const Weights& weights, const Compute& compute,
   GPT2_TRY(context.SetSequences(1));
   GPT2_ASSIGN(context.scratch_, Scratch::Create(weights.config));
   GPT2_ASSIGN(context.logits_,
-              AlignedBuffer<float>::Create(kLogitRows * LogitsStride(weights.config), "logits"));
+              AlignedBuffer<float>::Create(kLogitTokens * LogitsStride(weights.config), "logits"));
   return context;
 }
 
@@ -34,10 +33,6 @@ std::size_t Context::bytes() const {
   std::size_t bytes = scratch_.bytes() + logits_.bytes();
   for (const Sequence& sequence : sequences_) bytes += sequence.bytes();
   return bytes;
-}
-
-Status Context::CheckIds(std::span<const std::int32_t> ids) const {
-  return CheckTokenIds(config(), ids);
 }
 
 Status Context::SetSequences(std::size_t count) {
@@ -81,7 +76,7 @@ Result<MatView<const float>> Pass::Logits(std::size_t first, std::size_t count) 
 }
 
 Result<MatView<const float>> Context::Logits(std::size_t first, std::size_t count) {
-  assert(count <= kLogitRows);
+  assert(count <= kLogitTokens);
   const MatView<float> logits{logits_.data(), count, config().vocab_size, LogitsStride(config())};
   const MatView<const float> normed{scratch_.normed.Row(first).data(), count, scratch_.normed.cols,
                                     scratch_.normed.stride};

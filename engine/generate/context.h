@@ -16,16 +16,16 @@ namespace gpt2 {
 class Context;
 
 // A forward pass that has run, and the right to read its logits. They are in the context's buffers,
-// so only the latest pass of a context may be read.
+// so only the latest pass of a context may be read. Not thread-safe, as the context is not.
 class Pass {
  public:
   // Tokens that were run.
   std::size_t tokens() const { return tokens_; }
 
   // Logits [count, vocab_size] after tokens [first, first + count) of those; count is at most
-  // Context::kLogitRows. Valid until the next call, and until the context's next pass. Fails where
-  // they are not all finite, naming the position in the context and the tensor that the first such
-  // number came from.
+  // Context::kLogitTokens. Valid until the next call, and until the context's next pass. Fails
+  // where they are not all finite, naming the position in the context and the tensor that the first
+  // such number came from.
   Result<MatView<const float>> Logits(std::size_t first, std::size_t count) const;
 
  private:
@@ -42,17 +42,14 @@ class Pass {
 // tokens than for one. Not thread-safe. Borrows the weights and what computes.
 class Context {
  public:
-  // Rows of logits that are computed at once: each takes 4 * vocab_size bytes.
-  static constexpr std::size_t kLogitRows = 16;
+  // Tokens whose logits are computed at once: those of each take 4 * vocab_size bytes.
+  static constexpr std::size_t kLogitTokens = 16;
 
   static Result<Context> Create(const Weights& weights, const Compute& compute, KvFormat kv_format);
 
   const Config& config() const { return weights_->config; }
   const Compute& compute() const { return compute_; }
   std::size_t bytes() const;
-
-  // Fails, naming the first, if an id is outside the vocabulary.
-  Status CheckIds(std::span<const std::int32_t> ids) const;
 
   // The first sequence, which is always there, and others up to what SetSequences made.
   Sequence& sequence(std::size_t index = 0) { return sequences_[index]; }
@@ -87,7 +84,7 @@ class Context {
   std::array<BatchToken, kMaxBatch> batch_{};  // the tokens of the latest pass
   std::size_t passes_ = 0;                     // so far
   Scratch scratch_;
-  AlignedBuffer<float> logits_;  // [kLogitRows, vocab_size in whole tiles]
+  AlignedBuffer<float> logits_;  // [kLogitTokens, vocab_size in whole tiles]
 };
 
 }  // namespace gpt2

@@ -7,7 +7,8 @@
 
 namespace gpt2 {
 
-// The log-probability (natural logarithm) that a row of logits gives to a token. Immutable.
+// The log-probability (natural logarithm) that the logits of one token give to each that may
+// follow. Immutable.
 class LogSoftmax {
  public:
   LogSoftmax(const Compute& compute, std::span<const float> logits);

@@ -42,7 +42,7 @@ constexpr NumberOption kNumbers[] = {
 #undef GPT2_NUMBER
 
 constexpr FlagOption kFlags[] = {
-    {"lookup", "draft from the text so far: the same tokens, sooner", true,
+    {"lookup", "draft tokens from earlier text: same output, faster", true,
      [](GenerateOptions& o, bool on) { o.lookup = on; }},
     {"ignoreEos", "continue after the end-of-text token", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},

@@ -33,13 +33,14 @@ struct GenerateOptions {
   std::vector<std::string> stop;  // end before any of these
 };
 
-// Their last logits fit Context::kLogitRows.
+// Their last logits fit Context::kLogitTokens.
 inline constexpr std::size_t kMostContinuations = 16;
 
 // Of any number of tokens that may be asked for: as many as the largest vocabulary has
 // (kMostVocabulary in format/config_json.h), and more than any text needs.
 inline constexpr double kMostTokens = 1 << 24;
 
+// An option that is a number from `least` to `most`, a whole one where `is_whole`.
 struct NumberOption {
   std::string_view name;  // as in the web API; the command line spells it --in-kebab-case
   bool is_whole;
@@ -50,6 +51,7 @@ struct NumberOption {
   double (*get)(const GenerateOptions&);
 };
 
+// An option that is true or false.
 struct FlagOption {
   std::string_view name;  // on the command line --name turns it on, or --no-name off
   std::string_view help;
@@ -57,9 +59,12 @@ struct FlagOption {
   void (*set)(GenerateOptions&, bool);
 };
 
+// The option that is neither: an array of strings. See SetStop.
 inline constexpr std::string_view kStopOption = "stop";
 
+// All numbers of GenerateOptions, in the order in which help lists them.
 std::span<const NumberOption> NumberOptions();
+// All flags of GenerateOptions, likewise.
 std::span<const FlagOption> FlagOptions();
 
 // Sets `option` to `value`, unless that is outside its range: then returns false.
@@ -69,7 +74,8 @@ std::span<const FlagOption> FlagOptions();
 inline constexpr std::size_t kMostStops = 256;
 inline constexpr std::size_t kMostStopBytes = 1024;
 
-// Fails past those limits, and on an empty string, which would end everything at once.
+// Sets options.stop. Fails past those limits, and on an empty string, which would end everything at
+// once.
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options);
 
 }  // namespace gpt2

@@ -12,11 +12,12 @@
 #include "engine/base/result.h"
 #include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
+#include "engine/generate/prompt_tokens.h"
 
 namespace gpt2 {
 
 Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride) {
-  GPT2_TRY(context.CheckIds(ids));
+  GPT2_TRY(CheckTokenIds(context.config(), ids));
   const std::size_t capacity = context.config().n_positions;
   if (stride == 0 || stride >= capacity) {
     return Error{ErrorCode::kInvalidArgument, "stride is " + std::to_string(stride) +
@@ -39,17 +40,17 @@ Result<std::span<const float>> Scorer::Step() {
   Sequence& sequence = context_->sequence();
   if (sequence.is_current()) OpenWindow(start_ + stride_);
   const std::size_t first = start_ + sequence.cached();  // index in ids_ of the first token to run
-  const Pass pass = context_->Prefill(sequence, Context::kLogitRows);
+  const Pass pass = context_->Prefill(sequence, Context::kLogitTokens);
   const std::size_t count = pass.tokens();
-  // Row i predicts ids_[first + i + 1]. Rows that an earlier window scored already need no logits.
+  // Logits i predict ids_[first + i + 1]. What an earlier window scored already needs none.
   const std::size_t known = done_ - 1;
   const std::size_t skip = std::min(known - std::min(known, first), count);
   const std::size_t wanted = std::min(count, ids_.size() - 1 - first);
   if (skip >= wanted) return std::span<const float>();
   GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(skip, wanted - skip));
-  for (std::size_t row = 0; row < logits.rows; ++row) {
-    const LogSoftmax logprob(context_->compute(), logits.Row(row));
-    logprobs_[row] = logprob(logits.Row(row)[static_cast<std::size_t>(ids_[done_++])]);
+  for (std::size_t i = 0; i < logits.rows; ++i) {
+    const LogSoftmax logprob(context_->compute(), logits.Row(i));
+    logprobs_[i] = logprob(logits.Row(i)[static_cast<std::size_t>(ids_[done_++])]);
   }
   return std::span<const float>(logprobs_).first(logits.rows);
 }

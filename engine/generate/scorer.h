@@ -23,7 +23,7 @@ class Scorer {
   // outside [1, n_positions - 1]; a model of one position can score nothing.
   static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride);
 
-  // Scores some more tokens, at most Context::kLogitRows, and returns their log-probabilities
+  // Scores some more tokens, at most Context::kLogitTokens, and returns their log-probabilities
   // (natural logarithms): of ids()[done()], as it was before, and those behind it. Valid until the
   // next call; may be empty. Fails where logits are not finite, and is over then. Only while
   // !is_done().
@@ -49,7 +49,7 @@ class Scorer {
   std::size_t stride_;
   std::size_t start_ = 0;  // index in ids_ of the window's first token
   std::size_t done_;
-  std::array<float, Context::kLogitRows> logprobs_{};
+  std::array<float, Context::kLogitTokens> logprobs_{};
 };
 
 }  // namespace gpt2

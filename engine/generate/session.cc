@@ -36,8 +36,8 @@ Status CheckFits(std::size_t prompt, const GenerateOptions& options, std::size_t
 }  // namespace
 
 // What one pass computes logits for.
-static_assert(kMostContinuations <= Context::kLogitRows);
-static_assert(LookupDrafter::kMostTokens + 1 <= Context::kLogitRows);
+static_assert(kMostContinuations <= Context::kLogitTokens);
+static_assert(LookupDrafter::kMostTokens + 1 <= Context::kLogitTokens);
 
 std::string_view FinishReasonName(FinishReason reason) {
   switch (reason) {
@@ -173,15 +173,15 @@ Status Session::DecodeBatch(std::vector<GeneratedToken>& tokens) {
   }
   const Pass pass = context_->Decode({sequences.data(), count});
   GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(0, count));
-  for (std::size_t row = 0; row < count; ++row) {
-    tokens.push_back(SampleToken(indices[row], logits.Row(row)));
-    Push(indices[row], tokens.back().id);
+  for (std::size_t i = 0; i < count; ++i) {
+    tokens.push_back(SampleToken(indices[i], logits.Row(i)));
+    Push(indices[i], tokens.back().id);
   }
   return Done{};
 }
 
-// Row i of the logits follows the first i tokens of the draft: as long as what is sampled from it
-// is the draft's next token, the next row holds, too.
+// Logits i follow the first i tokens of the draft: as long as what is sampled from them is the
+// draft's next token, the next logits hold, too.
 Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence();
   const std::size_t room = std::min(context_->config().n_positions - sequence.window().size(),

@@ -19,8 +19,8 @@ namespace {
 constexpr int kWarmUpSteps = 4;
 // The best of so many steps is what counts: one alone may be interrupted.
 constexpr int kRounds = 4;
-// How much faster more threads must be: they take power and heat the device, and steps of the same
-// number of threads differ by some percent.
+// How much faster more threads must be: they take power and make the device hot, and steps of the
+// same number of threads differ by some percent.
 constexpr double kLeastGain = 1.05;
 constexpr double kNotMeasured = 1e9;  // seconds
 

@@ -1,3 +1,4 @@
+// The tables of kernels that this build has, and which of them is best.
 #include <array>
 #include <span>
 

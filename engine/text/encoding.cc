@@ -34,7 +34,7 @@ Status WordMerger::Encode(std::string_view word) {
   }
   size_ = size;
   // With the text, the tokens and begins_ this stays under four times the text, also while the
-  // queue grows. A word with more candidates is gone over again, some twenty times.
+  // queue grows. A word with more candidates is rescanned, about twenty times.
   constexpr std::size_t kAlwaysQueued = 64 * 1024;
   most_queued_ = std::max(kAlwaysQueued, size / 16);
   QueueAll();

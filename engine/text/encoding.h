@@ -15,7 +15,7 @@ namespace gpt2 {
 // The byte-pair encoding of one word under way: a word of n bytes begins as n symbols, one token
 // each, and merging joins neighbours. Takes 3 n bytes and 512 KiB at most (5 n where the vocabulary
 // has more than 65,536 tokens): links and lengths follow from the tokens themselves, and only the
-// next merges are queued. Memory is kept for the next word.
+// next merges are queued. Memory is kept for the next word. Not thread-safe; borrows the tokenizer.
 class WordMerger {
  public:
   explicit WordMerger(const Tokenizer& tokenizer)

@@ -30,7 +30,7 @@ void AppendUtf8(std::string_view text, std::string& out);
 std::size_t Utf16Length(std::string_view text);
 
 // Turns bytes that arrive in any pieces into valid UTF-8, holding back a character that is cut in
-// two. Bytes that belong to no character come out as U+FFFD.
+// two. Bytes that belong to no character come out as U+FFFD. Not thread-safe.
 class Utf8Stream {
  public:
   // The text that `bytes` completes.

@@ -102,7 +102,6 @@ class Caller {
     return gpt2_load_weights(engine_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
   const char* LoadEnd() { return gpt2_load_end(engine_); }
-  const char* Info() { return gpt2_info(engine_); }
   const char* Tune() { return gpt2_tune_threads(engine_); }
   const char* Tokenize() {
     return gpt2_tokenize(engine_, kText.data(), kText.size(), kTokenizeOptions.data(),
@@ -169,7 +168,6 @@ const Case kCases[] = {
     {"load_begin", {&Caller::LoadBegin}, true},
     {"load_weights", {&Caller::LoadBegin, &Caller::LoadWeights}, true},
     {"load_end", {&Caller::LoadBegin, &Caller::LoadWeights, &Caller::LoadEnd}, true},
-    {"info", {&Caller::Info}},
     {"tune", {&Caller::Tune}},
     {"tokenize", {&Caller::Tokenize}},
     {"tokenize_step", {&Caller::Tokenize, &Caller::TokenizeStep}},
@@ -219,7 +217,7 @@ void FailEach(const Case& param, bool all_others) {
       EXPECT_TRUE(Json::parse(reply).contains("result")) << reply;
     }
     if (is_load && IsOutOfMemory(reply)) {
-      EXPECT_FALSE(Json::parse(gpt2_info(engine)).contains("result"));
+      EXPECT_FALSE(Json::parse(gpt2_tune_threads(engine)).contains("result"));
     }
     EXPECT_EQ(Replies(engine, param.calls), expected) << "after allocation " << i;
     if (!has_failed) break;

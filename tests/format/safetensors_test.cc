@@ -23,7 +23,7 @@ TEST(Safetensors, GoodHeaderIsSortedByPlace) {
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result.value().tensors[0].name, "a");
   EXPECT_EQ(result.value().tensors[1].Describe(), "F16 [2]");
-  EXPECT_EQ(result.value().data_bytes(), 8u);
+  EXPECT_EQ(result.value().tensors[1].end, 8u);
   EXPECT_EQ(result.value().metadata.at("format"), "pt");
 }
 
@@ -125,7 +125,7 @@ TEST(Safetensors, DuplicateNames) {
   EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
                         "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
                         "a": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}})")
-                .find("\"a\" is there twice"),
+                .find("\"a\" is listed twice"),
             std::string::npos);
 }
 

@@ -110,7 +110,7 @@ class Caller {
       case 3:
         return LoadEnd();
       case 4:
-        return Info();
+        return CountThreads();
       case 5:
         if (input_.ConsumeIntegralInRange<int>(0, 31) == 31) Tune();
         return;
@@ -231,12 +231,12 @@ class Caller {
     const auto result = Read(gpt2_load_end(engine_));
     Check(was_loading || !result, "a load ended that is not under way");
     if (was_loading) is_loaded_ = result.has_value();
+    if (result) Check((*result)["threads"] == 1, "threads of the model");
   }
 
-  void Info() {
-    const auto result = Read(gpt2_info(engine_));
-    Check(result.has_value() == is_loaded_, "info");
-    if (result) Check((*result)["threads"] == 1, "threads");
+  void CountThreads() {
+    gpt2_drop_unstarted_threads(engine_);
+    Check(gpt2_started_threads(engine_) == 1, "threads");
   }
 
   void Tune() {

@@ -34,19 +34,11 @@ TEST(Context, ADraftIsVerifiedInOnePassAndIsNoPartOfTheSequence) {
   EXPECT_EQ(RowOf(model.context->Verify(sequence, {}), 0), expected[3]);
 }
 
-TEST(Context, ChecksIdsAgainstTheVocabulary) {
-  const TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
-  EXPECT_TRUE(model.context->CheckIds(std::vector<std::int32_t>{0, 159}).ok());
-  const Status status = model.context->CheckIds(std::vector<std::int32_t>{7, 160});
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, "token id 160 at index 1, expected 0 to 159");
-}
-
 TEST(Context, CountsTheBytesOfEverySequence) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::size_t alone = model.context->bytes();
   const std::size_t scratch = Scratch::Create(model.context->config()).value().bytes();
-  const std::size_t logits = Context::kLogitRows * 160 * sizeof(float);
+  const std::size_t logits = Context::kLogitTokens * 160 * sizeof(float);
   EXPECT_EQ(alone, scratch + logits + model.context->sequence().bytes());
   ASSERT_TRUE(model.context->SetSequences(3).ok());
   EXPECT_EQ(model.context->bytes(), alone + 2 * model.context->sequence().bytes());

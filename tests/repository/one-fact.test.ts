@@ -8,7 +8,7 @@ import { allFound, files, found, read } from "./files.js";
 describe("numbers that stand in two languages", () => {
   it.each([
     ["engine/generate/options.h", "kMostContinuations", "web/src/worker/memory-plan.ts", "mostContinuations"],
-    ["engine/generate/context.h", "kLogitRows", "web/src/worker/memory-plan.ts", "logitRows"],
+    ["engine/generate/context.h", "kLogitTokens", "web/src/worker/memory-plan.ts", "logitTokens"],
     ["engine/model/forward.h", "kMaxBatch", "web/src/worker/memory-plan.ts", "maxBatch"],
     ["weights_tools/command_line.cc", "kMostThreads", "web/src/shared/protocol.ts", "threadLimit"],
   ])("%s has %s, %s %s", (engine, name, web, twin) => {
@@ -133,7 +133,7 @@ describe("what is said of a model", () => {
   const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
   it("is what ModelConfig and ModelInfo declare", () => {
-    const info = found("engine/api/load.cc", /Status Info\((.*?)\n\}/s);
+    const info = found("engine/api/load.cc", /void WriteInfo\((.*?)\n\}/s);
     const [config = "", rest = ""] = info.split('"tieWordEmbeddings"');
     const keys = (text: string) => allFound(text, /(?:Member|Key)\("(\w+)"/g);
     const declared = (name: string) =>

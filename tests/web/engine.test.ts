@@ -97,7 +97,7 @@ describe("Engine", () => {
     expect(() => engine.step("_gpt2_step")).toThrow(
       expect.objectContaining({ code: "corrupt", message: "tensor h.0" }),
     );
-    expect(engine.call("_gpt2_info")).toEqual({}); // and can be asked again
+    expect(engine.call("_gpt2_summary")).toEqual({}); // and can be asked again
   });
 
   it("gives numbers, and what was suspended, on to the engine", async () => {
@@ -231,7 +231,7 @@ describe("an engine that trapped", () => {
       code: "worker-died",
       message: "the engine failed (unreachable); the model must be loaded again",
     });
-    expect(() => engine.call("_gpt2_info")).toThrow(after);
+    expect(() => engine.call("_gpt2_summary")).toThrow(after);
     expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow(after);
     expect(() => engine.sha256(Uint8Array.of(1))).toThrow(after);
     expect(() => engine.resume(1)).toThrow(after);

@@ -26,7 +26,6 @@ interface EngineModule {
   _gpt2_load_weights(engine: number, bytes: number, size: number): number;
   _gpt2_load_end(engine: number): number;
   _gpt2_is_exact(): number;
-  _gpt2_info(engine: number): number;
   _gpt2_tune_threads(engine: number): number;
   _gpt2_tokenize(engine: number, text: number, size: number, options: number, optionsSize: number): number;
   _gpt2_tokenize_step(engine: number): number;
@@ -54,7 +53,7 @@ export type EngineFactory = (options: {
 
 type StartCall = "_gpt2_generate" | "_gpt2_score";
 type StepCall = "_gpt2_step" | "_gpt2_score_step";
-type PlainCall = "_gpt2_load_end" | "_gpt2_info" | "_gpt2_tune_threads" | "_gpt2_summary" | "_gpt2_suspend";
+type PlainCall = "_gpt2_load_end" | "_gpt2_tune_threads" | "_gpt2_summary" | "_gpt2_suspend";
 
 /** What a generation or a scoring has to say: Gpt2Output of engine/api/api.h. */
 export interface Output {

@@ -25,8 +25,8 @@ function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
 const mostContinuations = 16;
 /** Tokens that one forward pass runs: kMaxBatch in engine/model/forward.h. */
 const maxBatch = 64;
-/** Rows of logits that are computed at once: kLogitRows in engine/generate/context.h. */
-const logitRows = 16;
+/** Tokens whose logits are computed at once: kLogitTokens in engine/generate/context.h. */
+const logitTokens = 16;
 
 const floatBytes = 4;
 /** Of a value in an 8-bit cache: its code, its share of a scale, and whole blocks of positions. */
@@ -71,7 +71,7 @@ export function estimateMemory(
     weights: weightBytes * memoryPerFileByte[format] + positions * width * floatBytes,
     cache: field(config, "n_layer") * positions * width * 2 * cacheBytes,
     activations: maxBatch * width * activationsPerWidth * floatBytes,
-    logits: logitRows * vocab * floatBytes,
+    logits: logitTokens * vocab * floatBytes,
     tokenizer: vocab * tokenizerBytes,
   };
 }
