@@ -15,21 +15,54 @@ describe("numbers that stand in two languages", () => {
     expect(found(web, new RegExp(`${twin} = (\\d+);`))).toBe(found(engine, new RegExp(`${name} = (\\d+);`)));
   });
 
+  /** Of a sampling option, as the engine has them. */
+  function rangeOf(name: string) {
+    const source = read("engine/generate/options.cc");
+    const constants = [
+      ...(read("engine/generate/options.h") + source).matchAll(
+        /constexpr (?:double|std::size_t) (k\w+) = (1 << )?(\d+);/g,
+      ),
+    ].map(([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const);
+    const numbers = new Map([...constants, ["kMostExact", Number.MAX_SAFE_INTEGER] as const]);
+    const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
+    const numberOf = (text = "") => numbers.get(text) ?? Number(text);
+    expect(row, name).not.toBeNull();
+    return { isWhole: row?.[1] === "true", least: numberOf(row?.[2]), most: numberOf(row?.[3]) };
+  }
+
   it.each(numberOptions.map((option) => [option.name, option] as const))(
     "%s on the page takes nothing that the engine refuses",
     (name, { min, max, isWhole }) => {
-      const source = read("engine/generate/options.cc");
-      const constants = [
-        ...(read("engine/generate/options.h") + source).matchAll(/constexpr double (k\w+) = (1 << )?(\d+);/g),
-      ].map(([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const);
-      const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
-      const numberOf = (text = "") => new Map(constants).get(text) ?? Number(text);
-      expect(row, name).not.toBeNull();
-      expect(isWhole).toBe(row?.[1] === "true");
-      expect(min).toBeGreaterThanOrEqual(numberOf(row?.[2]));
-      expect(max).toBeLessThanOrEqual(numberOf(row?.[3]));
+      const range = rangeOf(name);
+      expect(isWhole).toBe(range.isWhole);
+      expect(min).toBeGreaterThanOrEqual(range.least);
+      expect(max).toBeLessThanOrEqual(range.most);
     },
   );
+
+  it.each([
+    ["max_tokens", "maxNewTokens"],
+    ["temperature", "temperature"],
+    ["top_p", "topP"],
+    ["n", "n"],
+    ["best_of", "n"],
+    ["logprobs", "logprobs"],
+    ["seed", "seed"],
+    ["top_k", "topK"],
+    ["min_p", "minP"],
+    ["repetition_penalty", "repetitionPenalty"],
+  ])("%s of a completion has the range of %s", (parameter, option) => {
+    const { least, most, isWhole } = rangeOf(option);
+    const row = found(
+      "web/src/openai/read-request.ts",
+      new RegExp(`^  ${parameter}: \\[([^\\]]+)\\],$`, "m"),
+    );
+    const [, low, high, whole] = row
+      .replace("2 ** 24", String(2 ** 24))
+      .replace("Number.MAX_SAFE_INTEGER", String(Number.MAX_SAFE_INTEGER))
+      .split(", ");
+    expect([Number(low), Number(high), whole]).toEqual([least, most, String(isWhole)]);
+  });
 });
 
 describe("the sampling options", () => {
