@@ -17,8 +17,10 @@
 #include "engine/generate/context.h"
 #include "engine/generate/thread_tuner.h"
 #include "engine/kernels/kernels.h"
+#include "engine/model/config.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/matrix.h"
+#include "engine/model/weights.h"
 
 namespace gpt2 {
 namespace {
