@@ -1,6 +1,6 @@
 // What documents, builds and fuzz targets name is there; and what the code must not contain.
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { files, read, root } from "./files.js";
 
@@ -98,5 +98,29 @@ describe("the engine", () => {
       if (included !== folder) expect(allowed[folder], file).toContain(included);
     }
     if (folder !== "format") expect(text).not.toContain("nlohmann/");
+  });
+});
+
+describe("the module and the page", () => {
+  const sources = files.filter((file) => /^web\/(src|page)\/.*\.ts$/.test(file) && !file.endsWith(".d.ts"));
+  /** What a file imports of these to run; types are gone by then. */
+  const importsOf = (file: string) =>
+    [...read(file).matchAll(/^(?:import|export) (?!type\b)(?:[^;]*? from )?"(\.[^"]+)\.js"/gm)]
+      .map(([, path]) => `${join(dirname(file), path ?? "")}.ts`)
+      .filter((path) => sources.includes(path));
+
+  it("import nothing in a circle", () => {
+    const circles: string[] = [];
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
+      if (done.has(file) || path.includes(file)) return;
+      for (const next of importsOf(file)) visit(next, [...path, file]);
+      done.add(file);
+    };
+    for (const file of sources) visit(file, []);
+    expect(sources.length).toBeGreaterThan(60);
+    expect(importsOf("web/src/client/load-model.ts")).toContain("web/src/client/model.ts");
+    expect(circles).toEqual([]);
   });
 });
