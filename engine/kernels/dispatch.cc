@@ -3,6 +3,9 @@
 #include <span>
 
 #include "engine/kernels/kernels.h"
+#ifdef __wasm_relaxed_simd__
+#include "engine/kernels/simd_dot.h"
+#endif
 
 namespace gpt2 {
 namespace {
