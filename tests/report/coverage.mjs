@@ -63,11 +63,9 @@ function ofWeb() {
   if (!existsSync(summary)) return undefined;
   /** @type {Record<string, { lines: { total: number, covered: number } }>} */
   const { total: _, ...files } = JSON.parse(readFileSync(summary, "utf8"));
-  return Object.entries(files).map(([file, { lines }]) => ({
-    file: relative(root, file),
-    lines: lines.total,
-    covered: lines.covered,
-  }));
+  return Object.entries(files)
+    .map(([file, { lines }]) => ({ file: relative(root, file), lines: lines.total, covered: lines.covered }))
+    .filter(({ file }) => file.startsWith("web/src/"));
 }
 
 /** @param {Covered} counts In percent; what holds no code is covered. */
