@@ -16,8 +16,7 @@ list(JOIN _exports "," _exports)
 gpt2_add_engine(-simd -msimd128 -Oz -flto)
 gpt2_add_engine(-threads -msimd128 -Oz -flto -pthread)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
-  ${PROJECT_SOURCE_DIR}/engine/format/code_rows.cc
-  ${PROJECT_SOURCE_DIR}/engine/text/encoding.cc ${PROJECT_SOURCE_DIR}/engine/generate/not_finite.cc
+  ${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 

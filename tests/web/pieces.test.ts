@@ -60,7 +60,7 @@ describe("UrlSource", () => {
   it("says that a web page came instead of the file", async () => {
     const page = new Response("", { headers: { "content-type": "text/html" } });
     await expect(new UrlSource("http://host/", async () => page).open("x", noSignal)).rejects.toThrow(
-      "cannot fetch http://host/x: the host answered with a web page instead",
+      "cannot fetch http://host/x: the host answered with a web page",
     );
   });
 });

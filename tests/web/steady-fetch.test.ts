@@ -109,7 +109,7 @@ describe("steadyFetch", () => {
     );
     expect(await inTime(read())).toEqual(file);
     expect(asked).toEqual([null, null, "bytes=20-"]);
-    expect(retries).toContain("no byte came for 1 s");
+    expect(retries).toContain("no byte for 1 s");
   });
 
   it("ends the connection that was silent", async () => {
@@ -219,7 +219,7 @@ describe("steadyFetch", () => {
     expect(failure).toBeInstanceOf(LoadError);
     expect(failure).toMatchObject({
       code: "network",
-      message: "http://host/f has changed on its host while it was read",
+      message: "http://host/f changed while it was read",
     });
   });
 

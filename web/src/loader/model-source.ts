@@ -18,9 +18,8 @@ export interface OpenFile {
 
 /** What to do about an answer. */
 const advice: Readonly<Record<number, string>> = {
-  401: ": it requires authentication: pass it in the options headers or credentials",
-  403: ": it does not let this page have the file",
-  429: ": it has been asked too often, try again later",
+  401: ": give the options headers or credentials",
+  429: ": try again later",
 };
 
 /** The host's answer, if it is the file at `url`. Throws a LoadError that names it where it is not. */
@@ -46,7 +45,7 @@ export async function fetchFile(
   }
   // Hosts of single-page applications answer any address with their page.
   if (response.headers.get("content-type")?.startsWith("text/html")) {
-    throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page instead`);
+    throw new LoadError("not-found", `cannot fetch ${url}: the host answered with a web page`);
   }
   return response;
 }

@@ -57,7 +57,7 @@ export class Attempt {
 
   /** `promise`, which brings the next bytes. */
   async watch<T>(promise: Promise<T>): Promise<T> {
-    const stalled = () => this.controller.abort(new Error(`no byte came for ${this.stallMs / 1000} s`));
+    const stalled = () => this.controller.abort(new Error(`no byte for ${this.stallMs / 1000} s`));
     const timer = setTimeout(stalled, this.stallMs);
     try {
       return await unlessAborted(promise, this.signal);
@@ -150,7 +150,7 @@ class Download {
       throw new LoadError("network", `the host does not give the rest of ${this.url}: ${response.status}`);
     }
     if (version !== null && this.version !== null && version !== this.version) {
-      throw new LoadError("network", `${this.url} has changed on its host while it was read`);
+      throw new LoadError("network", `${this.url} changed while it was read`);
     }
     this.reader = response.body?.getReader();
     this.repeated = isPart ? 0 : from;
