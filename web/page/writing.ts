@@ -1,5 +1,6 @@
 // One text at a time: from the press of a button to the last token, a stop or a failure.
 import { WorkerError, type GenerateOptions, type GenerateSummary } from "../src/client/index.js";
+import { unlessAborted } from "../src/shared/unless-aborted.js";
 import { setEnabled } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { formatMs, formatRate } from "./format.js";
@@ -56,14 +57,6 @@ function showFailure(error: unknown, tokens: number): void {
     return;
   }
   showError(`The text could not be written: ${messageOf(error)}.`);
-}
-
-/** What `promise` gives, unless the signal aborts before. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    promise.then(resolve, reject);
-  });
 }
 
 /** The old text stays until the new one begins. */
