@@ -142,7 +142,7 @@ function load(setting: Setting = {}) {
   const progress: LoadProgress[] = [];
   const fetched: string[] = [];
   const request: LoadRequest = {
-    folder: "http://host/m/",
+    source: { kind: "folder", url: "http://host/m/" },
     threads: undefined,
     threadChoices: {},
     variant: undefined,
@@ -156,7 +156,7 @@ function load(setting: Setting = {}) {
   const loaded = loadEngine(request, {
     signal: setting.signal ?? new AbortController().signal,
     tell: (event) => progress.push(event),
-    openFolder: (wanted, onRetry) => {
+    openSource: async (wanted, onRetry) => {
       expect(wanted).toBe(request);
       setting.onOpen?.(onRetry);
       return folder(setting.files ?? indexed, setting.sizes);

@@ -41,7 +41,7 @@ describe("loadModel", () => {
     [new URL("http://other/y"), "http://other/y/"],
   ])("finds %s relative to the page", (url, folder) => {
     expect(load(url).worker.all("request")[0]?.args).toEqual({
-      folder,
+      source: { kind: "folder", url: folder },
       threads: undefined,
       kv: undefined,
       variant: undefined,
@@ -55,7 +55,9 @@ describe("loadModel", () => {
   it("finds it relative to a worker that has no page", () => {
     vi.stubGlobal("document", undefined);
     vi.stubGlobal("location", { href: "http://host/worker/w.js" });
-    expect(load("m").worker.all("request")[0]?.args).toMatchObject({ folder: "http://host/worker/m/" });
+    expect(load("m").worker.all("request")[0]?.args).toMatchObject({
+      source: { kind: "folder", url: "http://host/worker/m/" },
+    });
   });
 
   it("passes its options on", () => {

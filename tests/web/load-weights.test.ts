@@ -91,9 +91,9 @@ describe("loadPieces", () => {
     const asked: string[] = [];
     const [good, bad] = [memorySource(files), memorySource({ ...files, [name]: damaged })];
     const source: ModelSource = {
-      open(wanted, signal, anew) {
+      open(wanted, { signal, anew }) {
         asked.push(`${wanted}${anew ? " anew" : ""}`);
-        return (anew ? good : bad).open(wanted, signal);
+        return (anew ? good : bad).open(wanted, { signal });
       },
     };
     return { asked, source, index };
@@ -119,7 +119,7 @@ describe("loadPieces", () => {
     const asked: string[] = [];
     const memory = memorySource(files);
     const source: ModelSource = {
-      open: (name, signal) => (asked.push(name), memory.open(name, signal)),
+      open: (name, options) => (asked.push(name), memory.open(name, options)),
     };
     await expect(loadPieces(source, index, collect().sink, noSignal)).rejects.toMatchObject({
       code: "corrupt",
@@ -158,7 +158,7 @@ describe("loadPlainFile", () => {
   it("streams a file without pieces", async () => {
     const { taken, progress, sink } = collect();
     const source = memorySource({ f: Uint8Array.from([1, 2, 3, 4]) });
-    await loadPlainFile(await source.open("f", noSignal), "f", sink, noSignal);
+    await loadPlainFile(await source.open("f", { signal: noSignal }), "f", sink, noSignal);
     expect(taken).toEqual([1, 2, 3, 4]);
     expect(progress).toEqual([3, 4]);
   });
@@ -222,40 +222,54 @@ describe("UrlSource", () => {
   const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
 
   it("names the address and what the host answered", async () => {
-    await expect(answer(new Response("", { status: 404 })).open("x", noSignal)).rejects.toMatchObject({
+    await expect(
+      answer(new Response("", { status: 404 })).open("x", { signal: noSignal }),
+    ).rejects.toMatchObject({
       code: "not-found",
       message: expect.stringContaining("http://host/m/x"),
     });
-    await expect(answer(new Response("", { status: 503 })).open("x", noSignal)).rejects.toMatchObject({
+    await expect(
+      answer(new Response("", { status: 503 })).open("x", { signal: noSignal }),
+    ).rejects.toMatchObject({
       code: "network",
     });
   });
 
   it("takes a web page for a missing file", async () => {
     const page = new Response("<!doctype html>", { headers: { "content-type": "text/html; charset=utf-8" } });
-    await expect(answer(page).open("x", noSignal)).rejects.toMatchObject({ code: "not-found" });
+    await expect(answer(page).open("x", { signal: noSignal })).rejects.toMatchObject({ code: "not-found" });
   });
 
   it("calls what fails before an answer the network's fault, but for an abort", async () => {
     const source = new UrlSource("http://host/m/", async () => Promise.reject(new TypeError("offline")));
-    await expect(source.open("x", noSignal)).rejects.toMatchObject({
+    await expect(source.open("x", { signal: noSignal })).rejects.toMatchObject({
       code: "network",
       message: "cannot fetch http://host/m/x: TypeError: offline",
     });
-    await expect(source.open("x", AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
+    await expect(source.open("x", { signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow(
+      "enough",
+    );
   });
 
   it("takes an answer without a body for an empty file", async () => {
-    const { size, stream } = await answer(new Response(null, { status: 204 })).open("x", noSignal);
+    const { size, stream } = await answer(new Response(null, { status: 204 })).open("x", {
+      signal: noSignal,
+    });
     expect(size).toBeUndefined();
     expect((await stream.getReader().read()).done).toBe(true);
   });
 
   it("does not believe the length of a compressed answer", async () => {
     const headers = { "content-length": "5", "content-encoding": "gzip" };
-    expect((await answer(new Response("abc", { headers })).open("x", noSignal)).size).toBeUndefined();
     expect(
-      (await answer(new Response("abc", { headers: { "content-length": "3" } })).open("x", noSignal)).size,
+      (await answer(new Response("abc", { headers })).open("x", { signal: noSignal })).size,
+    ).toBeUndefined();
+    expect(
+      (
+        await answer(new Response("abc", { headers: { "content-length": "3" } })).open("x", {
+          signal: noSignal,
+        })
+      ).size,
     ).toBe(3);
   });
 });

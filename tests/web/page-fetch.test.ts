@@ -1,9 +1,10 @@
 // A model's files by way of the page's own `fetch`, both threads' ends in one process.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
-import { folderFetch } from "../../web/src/loader/page-fetch.js";
+import { headersFetch } from "../../web/src/loader/headers-fetch.js";
 import { readText, UrlSource } from "../../web/src/loader/model-source.js";
 import type { FetchPort } from "../../web/src/shared/protocol.js";
+import { pageFetch } from "../../web/src/sources/page-fetch.js";
 
 let closed: AbortController;
 let ports: MessagePort[];
@@ -22,7 +23,7 @@ const never = new AbortController().signal;
 function through(fetchFile: unknown, init: RequestInit = {}): typeof fetch {
   const port = servePageFetch(fetchFile as typeof fetch, init, closed.signal);
   ports.push(port);
-  return folderFetch({ headers: [], credentials: undefined, fetchPort: port as FetchPort });
+  return pageFetch(port as FetchPort);
 }
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
@@ -162,12 +163,11 @@ it("names the file whose body breaks off", async () => {
 it("without it, the worker's own fetch sends headers and credentials", async () => {
   const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => new Response("x"));
   vi.stubGlobal("fetch", fetched);
-  const setting = { headers: [["a", "b"]] as const, fetchPort: undefined };
-  await folderFetch({ ...setting, credentials: "include" })("u", {
+  await headersFetch({ headers: [["a", "b"]], credentials: "include" })("u", {
     signal: never,
     headers: { range: "bytes=1-" },
   });
-  await folderFetch({ ...setting, headers: [], credentials: undefined })("u", { cache: "reload" });
+  await headersFetch({ headers: [], credentials: undefined })("u", { cache: "reload" });
   const sent = fetched.mock.calls.map(([url, init]) => [
     url,
     { ...init, headers: [...new Headers(init?.headers)] },

@@ -53,14 +53,14 @@ describe("UrlSource", () => {
     const { signal } = new AbortController();
     const fetched = vi.fn(async () => new Response("abc"));
     vi.stubGlobal("fetch", fetched);
-    await new UrlSource("http://host/m/").open("x", signal);
+    await new UrlSource("http://host/m/").open("x", { signal });
     expect(fetched).toHaveBeenCalledWith("http://host/m/x", { signal });
   });
 
   it("says that a web page came instead of the file", async () => {
     const page = new Response("", { headers: { "content-type": "text/html" } });
-    await expect(new UrlSource("http://host/", async () => page).open("x", noSignal)).rejects.toThrow(
-      "cannot fetch http://host/x: the host answered with a web page",
-    );
+    await expect(
+      new UrlSource("http://host/", async () => page).open("x", { signal: noSignal }),
+    ).rejects.toThrow("cannot fetch http://host/x: the host answered with a web page");
   });
 });

@@ -36,7 +36,7 @@ function bundle(
   release,
   input,
   output,
-  { define = {}, plugins = [clientFrom("./gpt2.js"), environmentApart], platform = "browser" } = {},
+  { define = {}, plugins = [clientFrom("./gpt2.js"), chunksApart], platform = "browser" } = {},
 ) {
   return build({
     input: join(sources, input),
@@ -65,16 +65,25 @@ const clientFrom = (file) => ({
   resolveId: (id) => (id.endsWith("/client/index.js") ? { id: file, external: "relative" } : null),
 });
 
+/** What few pages ask for is not in the module or the worker that all of them load: name of the file, and source. */
+const apart = [
+  { name: "gpt2-environment", source: "client/environment" },
+  { name: "gpt2-sources", source: "sources/index" },
+];
+
 /**
- * What few pages ask for is not in the module that all of them load. It is small, and repeats what it shares.
+ * Has what is imported when it is needed lie in a file of its own. It repeats what it shares with who imports it: classes
+ * are two there, so errors are told by their names and codes.
  * @type {import("rolldown").Plugin}
  */
-const environmentApart = {
-  name: "environment-apart",
-  resolveId: (id, _, { kind }) =>
-    kind === "dynamic-import" && id === "./environment.js"
-      ? { id: "./gpt2-environment.js", external: "relative" }
-      : null,
+const chunksApart = {
+  name: "chunks-apart",
+  resolveId(id, importer, { kind }) {
+    if (kind !== "dynamic-import" || !importer) return null;
+    const path = resolve(importer, "..", id).replace(/\.js$/, "");
+    const found = apart.find(({ source }) => path === join(sources, source));
+    return found ? { id: `./${found.name}.js`, external: "relative" } : null;
+  },
 };
 
 /** Not every bundler takes a template for a literal. */
@@ -134,9 +143,9 @@ export async function buildPackage() {
   rmSync(packageFolder, { recursive: true, force: true });
   const release = releaseName();
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
-  await bundle(release, "client/environment.ts", "gpt2-environment.js");
+  for (const { name, source } of apart) await bundle(release, `${source}.ts`, `${name}.js`);
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
-  const inNode = { platform: /** @type {const} */ ("node"), plugins: [environmentApart] };
+  const inNode = { platform: /** @type {const} */ ("node"), plugins: [chunksApart] };
   await bundle(release, "node/index.ts", "gpt2-node.js", inNode);
   const onNode = { platform: /** @type {const} */ ("node"), plugins: [clientFrom("./gpt2-node.js")] };
   await bundle(release, "openai/index.ts", "gpt2-node-openai.js", onNode);

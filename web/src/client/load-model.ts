@@ -147,7 +147,7 @@ export async function loadThrough(start: Start, url: unknown, options: unknown):
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);
   const fetchFile = readFunction<typeof fetch>("fetch", fields.fetch);
   const request: LoadRequest = {
-    folder: readFolder("the model's address", url),
+    source: { kind: "folder", url: readFolder("the model's address", url) },
     threads: readCount("threads", fields.threads, 1, threadLimit),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
     variant: readChoice("variant", fields.variant, variants),

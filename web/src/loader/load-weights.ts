@@ -1,5 +1,5 @@
 // Streams a model's weights, piece by piece: while one is checked and handed on, the next arrives.
-import { LoadError } from "../shared/errors.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
 import { readChunks, type ModelSource, type OpenFile } from "./model-source.js";
 import type { Piece, WeightsIndex } from "./weights-index.js";
 
@@ -27,7 +27,7 @@ async function fetchPiece(
 ): Promise<void> {
   let received = 0;
   try {
-    await readChunks(await source.open(piece.path, signal, anew), piece.path, signal, (chunk) => {
+    await readChunks(await source.open(piece.path, { signal, anew }), piece.path, signal, (chunk) => {
       if (received + chunk.length > piece.size) throw tooLong(piece);
       buffer.set(chunk, received);
       received += chunk.length;
@@ -45,7 +45,7 @@ const tooLong = ({ path, size }: Piece) =>
 const tooShort = ({ path, size }: Piece, found: number) =>
   new LoadError("corrupt", `${path} is ${found} bytes, weights.json says ${size}`);
 
-const isCorrupt = (error: unknown) => error instanceof LoadError && error.code === "corrupt";
+const isCorrupt = (error: unknown) => isLoadError(error) && error.code === "corrupt";
 
 /** Streams all pieces in order into `sink`. No byte is handed on before its piece's hash is right. */
 export async function loadPieces(

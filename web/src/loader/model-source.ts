@@ -1,13 +1,16 @@
 // Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
-import { LoadError } from "../shared/errors.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
 
 /** Reads files of one model folder by name. */
 export interface ModelSource {
-  /**
-   * The bytes of a file as they come, `anew` if what caches have of it is not to be trusted. Throws a LoadError that
-   * names the file where it cannot be had.
-   */
-  open(name: string, signal: AbortSignal, anew?: boolean): Promise<OpenFile>;
+  /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
+  open(name: string, options: OpenOptions): Promise<OpenFile>;
+}
+
+export interface OpenOptions {
+  signal: AbortSignal;
+  /** Whether what caches have of it is not to be trusted. */
+  anew?: boolean;
 }
 
 export interface OpenFile {
@@ -61,7 +64,7 @@ export class UrlSource implements ModelSource {
     this.ask = ask;
   }
 
-  async open(name: string, signal: AbortSignal, anew = false): Promise<OpenFile> {
+  async open(name: string, { signal, anew = false }: OpenOptions): Promise<OpenFile> {
     const url = new URL(name, this.folder).href;
     const response = await fetchFile(url, signal, this.ask, anew ? { cache: "reload" } : {});
     // A host that compresses on the fly states the compressed length.
@@ -82,7 +85,7 @@ async function readChunk(
     return await reader.read();
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof LoadError) throw error;
+    if (isLoadError(error)) throw error;
     throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
   }
 }
@@ -109,7 +112,7 @@ export async function readChunks(
 export async function readText(source: ModelSource, name: string, signal: AbortSignal): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  await readChunks(await source.open(name, signal), name, signal, (chunk) => {
+  await readChunks(await source.open(name, { signal }), name, signal, (chunk) => {
     text += decoder.decode(chunk, { stream: true });
   });
   return text + decoder.decode();
@@ -124,7 +127,7 @@ export async function readOptionalText(
   try {
     return await readText(source, name, signal);
   } catch (error) {
-    if (error instanceof LoadError && error.code === "not-found") return undefined;
+    if (isLoadError(error) && error.code === "not-found") return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // A `fetch` that does not give up at the first fault: a connection that breaks or falls silent is made again and goes on
 // where it was, and a host that is busy is asked again.
-import { LoadError } from "../shared/errors.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
 
 export interface Patience {
@@ -181,7 +181,7 @@ class Download {
   /** Returns when it is time for another attempt. Throws `error` where there is none. */
   private async pauseAfter(error: unknown, pauseMs?: number): Promise<void> {
     this.signal.throwIfAborted();
-    if (error instanceof LoadError || this.failures === mostRetries) throw error;
+    if (isLoadError(error) || this.failures === mostRetries) throw error;
     const usualMs = firstPauseMs * 3 ** this.failures * (0.5 + Math.random());
     this.failures += 1;
     this.patience.onRetry(error instanceof Error ? error.message : String(error));

@@ -33,6 +33,10 @@ export class WorkerError extends Gpt2Error {
   override readonly name = "WorkerError";
 }
 
+/** Whether `error` is a LoadError, also one of a module that has a class of its own. */
+export const isLoadError = (error: unknown): error is LoadError =>
+  error instanceof Error && error.name === "LoadError";
+
 export function errorFromWire({ code, message }: WireError): Gpt2Error {
   switch (code) {
     case "invalid-argument":

@@ -16,10 +16,13 @@ export const threadLimit = 64;
 /** Threads that were measured to be fastest, by device and size of model. */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
-/** A model folder as the worker can reach it. */
+/** Where a model is, as the worker can reach it. */
+export type SourceRequest =
+  /** A folder on a static host: its absolute URL, with a slash at the end. */
+  { kind: "folder"; url: string };
+
 export interface LoadRequest {
-  /** Absolute URL of the folder, with a slash at the end. */
-  folder: string;
+  source: SourceRequest;
   /** Threads to compute with; undefined: what `threadChoices` knows, else they are measured. */
   threads: number | undefined;
   threadChoices: ThreadChoices;

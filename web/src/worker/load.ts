@@ -2,7 +2,7 @@
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
 import { readOptionalText, readText, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
-import { LoadError } from "../shared/errors.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { toHex, type Engine } from "./engine.js";
@@ -33,9 +33,9 @@ async function readIndex(source: ModelSource, signal: AbortSignal): Promise<Weig
 /** The one file of a folder straight from the hub, which has no index. */
 async function openPlainFile(source: ModelSource, signal: AbortSignal): Promise<OpenFile> {
   try {
-    return await source.open(weightsFile, signal);
+    return await source.open(weightsFile, { signal });
   } catch (error) {
-    if (!(error instanceof LoadError && error.code === "not-found")) throw error;
+    if (!(isLoadError(error) && error.code === "not-found")) throw error;
     throw new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
   }
 }
@@ -70,7 +70,7 @@ function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink
 export interface LoadSurroundings {
   signal: AbortSignal;
   tell: (progress: LoadProgress) => void;
-  openFolder: (request: LoadRequest, onRetry: (reason: string | null) => void) => ModelSource;
+  openSource: (request: LoadRequest, onRetry: (reason: string | null) => void) => Promise<ModelSource>;
   builds: BuildSource;
   /** Called with the script that helper threads are to be started from, before any is. */
   startThreadsFrom: (script: string) => void;
@@ -99,7 +99,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   };
   tell({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
   const chosen = chooseVariant(await around.features(), request.variant);
-  const source = around.openFolder(request, onRetry);
+  const source = await around.openSource(request, onRetry);
   const fetchOne = async (variant: Variant) => {
     const build = await fetchBuild(builds, variant, signal);
     around.startThreadsFrom(build.threadScript);

@@ -1,6 +1,6 @@
 // What every worker of the engine does, wherever its builds come from.
+import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource } from "../loader/model-source.js";
-import { folderFetch } from "../loader/page-fetch.js";
 import { steadyFetch, usualStallMs } from "../loader/steady-fetch.js";
 import type { FromWorker, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
@@ -20,9 +20,12 @@ export function serve(builds: BuildSource): void {
     (request, around) =>
       loadEngine(request, {
         ...around,
-        openFolder: (wanted, onRetry) => {
-          const { stallMs = usualStallMs } = wanted;
-          return new UrlSource(wanted.folder, steadyFetch(folderFetch(wanted), { stallMs, onRetry }));
+        async openSource(wanted, onRetry) {
+          const { source, fetchPort, stallMs = usualStallMs } = wanted;
+          const ask = fetchPort
+            ? (await import("../sources/index.js")).pageFetch(fetchPort)
+            : headersFetch(wanted);
+          return new UrlSource(source.url, steadyFetch(ask, { stallMs, onRetry }));
         },
         builds,
         startThreadsFrom: threads.startFrom,

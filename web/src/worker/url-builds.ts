@@ -1,7 +1,7 @@
 // The engine's builds as files on a static host.
 import { fetchFile } from "../loader/model-source.js";
 import { Attempt, steadyFetch, usualStallMs } from "../loader/steady-fetch.js";
-import { LoadError } from "../shared/errors.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign } from "../shared/script-address.js";
@@ -67,7 +67,7 @@ export class UrlBuilds implements BuildSource {
       return await attempt.watch(compileFile(url, attempt.signal, this.ask));
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof LoadError && error.code !== "network") throw error;
+      if (isLoadError(error) && error.code !== "network") throw error;
     } finally {
       attempt.end();
     }

@@ -1,5 +1,5 @@
-// How the files of a model are asked for: with the page's headers, or through the page's own `fetch`.
-import type { FetchAnswer, FetchPort, FetchRequest, FetchWant, LoadRequest } from "../shared/protocol.js";
+// A `fetch` for the files of a model that asks through the page's own.
+import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
 
 /** Chunks that may wait for their reader: the next are under way while one is taken. */
 const ahead = 4;
@@ -68,19 +68,5 @@ export function pageFetch(pagePort: FetchPort): typeof fetch {
       };
       pagePort.postMessage(request, [port2]);
     });
-  };
-}
-
-/** The `fetch` for a model folder. */
-export function folderFetch({
-  headers,
-  credentials,
-  fetchPort,
-}: Pick<LoadRequest, "headers" | "credentials" | "fetchPort">): typeof fetch {
-  if (fetchPort) return pageFetch(fetchPort); // the page adds the rest
-  return (url, init) => {
-    const all = new Headers(init?.headers);
-    for (const [name, value] of headers) all.append(name, value);
-    return fetch(url, { ...init, headers: all, ...(credentials && { credentials }) });
   };
 }
