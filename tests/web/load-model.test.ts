@@ -34,7 +34,8 @@ function load(url: unknown, options?: unknown) {
 
 describe("loadModel", () => {
   it.each([
-    ["models/m", "http://host/page/models/m/"],
+    ["models/a/m", "http://host/page/models/a/m/"],
+    ["m", "http://host/page/m/"],
     ["models/m/", "http://host/page/models/m/"],
     ["/m//", "http://host/m/"],
     ["http://other/x?v=2", "http://other/x/?v=2"],
@@ -66,15 +67,15 @@ describe("loadModel", () => {
   });
 
   it.each([
-    [undefined, undefined, "the model's address is undefined, expected a URL"],
-    [null, undefined, "the model's address is null, expected a URL"],
-    [Symbol("s"), undefined, "the model's address is a symbol, expected a URL"],
+    [undefined, undefined, "the model is undefined, expected a folder's URL, an id on the hub, or files"],
+    [null, undefined, "the model is null, expected a folder's URL, an id on the hub, or files"],
+    [Symbol("s"), undefined, "the model is a symbol, expected a folder's URL, an id on the hub, or files"],
     ["http://[", undefined, 'the model\'s address is "http://[", which is no URL'],
     ["m", 3, "the options of loadModel are 3, expected an object"],
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs',
+      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],

@@ -1,5 +1,5 @@
 // Models that are loaded alike share a worker; each is disposed of on its own.
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { loadThrough, type LoadOptions } from "../../web/src/client/load-model.js";
 import type { Connection } from "../../web/src/client/connection.js";
 import type { LoadResult } from "../../web/src/shared/protocol.js";
@@ -47,7 +47,7 @@ describe("two loads", () => {
   ])("with %s have two", async (_, options, folder) => {
     void load({});
     void load(options, folder);
-    expect(workers.length).toBe(2);
+    await vi.waitFor(() => expect(workers.length).toBe(2));
   });
 
   it("tell both how far they are, and the later one where they are by now", async () => {

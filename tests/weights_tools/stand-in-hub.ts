@@ -1,5 +1,5 @@
-// What the Hugging Face hub answers, as far as `fetch` asks: small files itself, large ones by a signed address at another
-// host, which expires.
+// What the Hugging Face hub answers, as far as `fetch` and pages ask: small files itself, large ones by a signed address at
+// another host, which expires. Pages of every origin may read it, but add nothing to a request beyond what needs no leave.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,17 +9,35 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const listen = (server: Server) => new Promise<void>((listening) => server.listen(0, "localhost", listening));
 const originOf = (server: Server) => `http://localhost:${(server.address() as AddressInfo).port}`;
 
+/** Headers of an answer that pages may read, as the hub lists them. */
+const exposed = [
+  "X-Repo-Commit,X-Request-Id,X-Error-Code,X-Error-Message,X-Total-Count,ETag,Link,Accept-Ranges,Content-Range",
+  "X-Linked-Size,X-Linked-ETag,X-Xet-Hash",
+].join();
+
+/** Weights, whole or in pieces. */
+const isLarge = (name: string) => /\.(safetensors(\.\d+)?|gguf)$/.test(name);
+
 export const commit = "607a30d783dfa663caf39e06633721c8d4cfcd7e";
 
 export class StandInHub {
-  /** By name. Those that end in .safetensors are large. */
+  /** By name. Weights are large. */
   files: Record<string, Buffer> = {};
   /** Answers a request for a file, at the hub or where that redirects to, and returns true; or leaves it to the stand-in. */
   fault: (name: string, response: ServerResponse) => boolean = () => false;
   /** What every request to the hub gets, where it is not 200. */
   status = 200;
+  /** Why, in the hub's own words; and in how many seconds to come again. */
+  errorCode: string | undefined;
+  retryAfter: string | undefined;
+  /** What branches and tags there are. */
+  revisions = ["main", "v1", commit];
+  /** Commit that an answer is of. */
+  commit = commit;
   /** Of each request: which host, path, Range and Authorization. */
   readonly asked: { host: "hub" | "store"; path: string; range?: string; token?: string }[] = [];
+  /** Requests that a browser makes to be allowed another. */
+  preflights = 0;
   /** Signed addresses that were handed out are good for so many requests each. */
   usesOfAddress = 1;
   private readonly uses = new Map<string, number>();
@@ -44,7 +62,18 @@ export class StandInHub {
     return url;
   }
 
+  /** Whether the request is answered already: none is allowed more than it is without asking. */
+  private share(request: IncomingMessage, response: ServerResponse): boolean {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.setHeader("Access-Control-Expose-Headers", exposed);
+    if (request.method !== "OPTIONS") return false;
+    this.preflights += 1;
+    response.writeHead(403).end();
+    return true;
+  }
+
   private answer: Handler = (request, response) => {
+    if (this.share(request, response)) return;
     const { pathname } = this.note("hub", request);
     const json = (value: unknown) => {
       response.setHeader("Content-Type", "application/json");
@@ -52,11 +81,13 @@ export class StandInHub {
     };
     if (this.status !== 200) {
       response.statusCode = this.status;
+      if (this.errorCode) response.setHeader("X-Error-Code", this.errorCode);
+      if (this.retryAfter) response.setHeader("Retry-After", this.retryAfter);
       return json({ error: "as the test wants" });
     }
     if (/^\/api\/models\/.+\/revision\//.test(pathname)) {
       const [, id, revision] = /^\/api\/models\/(.+)\/revision\/(.+)$/.exec(pathname) ?? [];
-      if (revision !== "main" && revision !== "v1") {
+      if (!this.revisions.includes(revision ?? "")) {
         response.statusCode = 404;
         return json({ error: "Invalid rev id" });
       }
@@ -67,6 +98,7 @@ export class StandInHub {
         private: false,
         gated: false,
         lastModified: "2026-11-22T00:00:00Z",
+        siblings: Object.keys(this.files).map((rfilename) => ({ rfilename })),
       });
     }
     if (pathname.includes(`/tree/${commit}`)) {
@@ -75,13 +107,17 @@ export class StandInHub {
           const git = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
           const sha256 = createHash("sha256").update(bytes).digest("hex");
           const lfs = { oid: sha256, size: bytes.length, pointerSize: 134 };
-          const isLarge = path.endsWith(".safetensors");
-          return { type: "file", path, size: bytes.length, oid: git, ...(isLarge && { lfs }) };
+          return { type: "file", path, size: bytes.length, oid: git, ...(isLarge(path) && { lfs }) };
         }),
       );
     }
-    const name = /\/resolve\/[0-9a-f]{40}\/(.+)$/.exec(pathname)?.[1] ?? "";
-    if (name.endsWith(".safetensors")) {
+    const [, revision = "", name = ""] = /\/resolve\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+    const missing = !this.revisions.includes(decodeURIComponent(revision))
+      ? "RevisionNotFound"
+      : this.files[name] === undefined && "EntryNotFound";
+    if (missing) return void response.writeHead(404, { "X-Error-Code": missing }).end();
+    response.setHeader("X-Repo-Commit", this.commit);
+    if (isLarge(name)) {
       const signature = String(this.uses.size);
       this.uses.set(signature, 0);
       const location = `${originOf(this.store)}/${name}?signature=${signature}`;
@@ -91,6 +127,7 @@ export class StandInHub {
   };
 
   private answerStore: Handler = (request, response) => {
+    if (this.share(request, response)) return;
     const { pathname, searchParams } = this.note("store", request);
     const signature = searchParams.get("signature") ?? "";
     const uses = this.uses.get(signature) ?? Infinity;
@@ -106,6 +143,7 @@ export class StandInHub {
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
     const part = bytes.subarray(from);
     response.writeHead(from > 0 ? 206 : 200, {
+      ETag: `"${createHash("md5").update(bytes).digest("hex")}"`,
       "Content-Length": part.length,
       ...(from > 0 && { "Content-Range": `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
     });

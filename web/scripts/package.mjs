@@ -68,6 +68,7 @@ const clientFrom = (file) => ({
 /** What few pages ask for is not in the module or the worker that all of them load: name of the file, and source. */
 const apart = [
   { name: "gpt2-environment", source: "client/environment" },
+  { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-sources", source: "sources/index" },
 ];
 

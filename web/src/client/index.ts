@@ -2,7 +2,7 @@
 export { explainEnvironment } from "./explain-environment.js";
 export type { Capability, Environment, Explanation } from "./environment.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
-export { loadModel, type LoadOptions } from "./load-model.js";
+export { loadModel, type LoadOptions, type ModelSource } from "./load-model.js";
 export { Model, type CallOptions, type GenerateCall } from "./model.js";
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
 export type {

@@ -1,5 +1,6 @@
 // Loading a model.
 import { LoadError } from "../shared/errors.js";
+import { unlessAborted } from "../shared/unless-aborted.js";
 import { threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
 import type { LoadProgress, Variant } from "../shared/types.js";
 import { variants } from "../shared/types.js";
@@ -11,17 +12,28 @@ import {
   readHeaders,
   readOptions,
   readSignal,
-  refuse,
-  shown,
 } from "./arguments.js";
 import type { Connection } from "./connection.js";
+import { readFolder } from "./folder-address.js";
 import { Model } from "./model.js";
-import { servePageFetch } from "./page-fetch.js";
 import { SharedLoad } from "./shared-load.js";
 import { startWorker } from "./start-worker.js";
 import { readThreadChoices, rememberThreads } from "./thread-choices.js";
 
+/**
+ * Where a model is:
+ * - the URL of a folder, relative to the page, or of a GGUF file (…/NAME.gguf);
+ * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face hub;
+ * - `owner/name`, `owner/name@revision`, with no slash at the end: the folder of this name beside the page, and where
+ *   the page's host has none, the hub's model;
+ * - files of this device: what an `<input type="file">` has, also of a whole folder, or a handle of a folder or file.
+ */
+export type ModelSource =
+  string | URL | File | Iterable<File> | FileList | FileSystemDirectoryHandle | FileSystemFileHandle;
+
 export interface LoadOptions {
+  /** The base address of a hub that answers as `https://huggingface.co`; the model is then an id, with or without `hf:`. */
+  hub?: string | URL | null | undefined;
   /** Threads to compute with, 1 to 64; by default as many as were fastest when it was measured, once per device. */
   threads?: number | null | undefined;
   signal?: AbortSignal | null | undefined;
@@ -52,6 +64,7 @@ export interface LoadOptions {
 }
 
 const optionNames = [
+  "hub",
   "threads",
   "signal",
   "onProgress",
@@ -65,43 +78,27 @@ const optionNames = [
 ];
 const credentialChoices = ["omit", "same-origin", "include"] as const;
 
-/** The absolute address of a folder, with a slash at the end; `what` it is the address of, for messages. */
-function readFolder(what: string, url: unknown): string {
-  if (typeof url !== "string" && !(url instanceof URL)) {
-    return refuse(`${what} is ${shown(url)}, expected a URL`);
-  }
-  // A worker may load models, too, and has no document; Node.js has absolute addresses only.
-  const base =
-    (globalThis as Partial<typeof globalThis>).document?.baseURI ??
-    (globalThis as Partial<typeof globalThis>).location?.href;
-  let folder: URL;
-  try {
-    folder = new URL(url, base);
-  } catch {
-    return refuse(`${what} is ${shown(url)}, which is no URL`);
-  }
-  folder.pathname = folder.pathname.replace(/\/*$/, "/");
-  return folder.href;
-}
+/** What few pages take is read by a module of its own. */
+const pageSources = () =>
+  import("./page-sources.js").catch((error: unknown) => {
+    throw new LoadError("network", `gpt2-page-sources.js cannot be loaded: ${String(error)}`);
+  });
+
+/** What may be an id, a file, or the hub's: all else is a folder's address. */
+const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$/i;
+
+const isFolder = (source: unknown): boolean =>
+  (typeof source === "string" || source instanceof URL) && !unusual.test(String(source));
 
 type Start = (baseUrl?: string) => Connection;
 
 /** Loads that are under way or in use, by what was asked for. */
 const sharedLoads = new WeakMap<Start, Map<string, SharedLoad>>();
 
-/** Functions have no text to be compared by. */
-const fetchNumbers = new WeakMap<typeof fetch, number>();
-let lastFetchNumber = 0;
-function numberOf(fetchFile: typeof fetch): number {
-  const number = fetchNumbers.get(fetchFile) ?? ++lastFetchNumber;
-  fetchNumbers.set(fetchFile, number);
-  return number;
-}
-
 function startLoad(
   connection: Connection,
   request: LoadRequest,
-  fetchFile: typeof fetch | undefined,
+  servePage: ((init: RequestInit, closed: AbortSignal) => MessagePort) | undefined,
   onEnd: () => void,
 ): SharedLoad {
   const settled = new AbortController();
@@ -110,7 +107,7 @@ function startLoad(
     headers: headers.map(([...pair]) => pair),
     ...(credentials && { credentials }),
   };
-  const fetchPort = fetchFile && servePageFetch(fetchFile, init, settled.signal);
+  const fetchPort = servePage?.(init, settled.signal);
   const whole: LoadRequest = {
     ...request,
     threadChoices: readThreadChoices(),
@@ -126,10 +123,10 @@ function startLoad(
 }
 
 /**
- * Loads the model folder at `url`, relative to the page. A failed load can be tried again. Calls with the
- * same address and options share one worker and its memory.
+ * Loads the model at `source`. A failed load can be tried again. Calls with the same source and options share one worker
+ * and its memory.
  */
-export async function loadModel(url: string | URL, options: LoadOptions = {}): Promise<Model> {
+export async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- in Node.js there is neither
   if (!globalThis.document && !globalThis.location) {
     throw new LoadError(
@@ -137,17 +134,17 @@ export async function loadModel(url: string | URL, options: LoadOptions = {}): P
       'this module is for browsers: in Node.js import "gpt2-wasm", which is another one there',
     );
   }
-  return loadThrough(startWorker, url, options);
+  return loadThrough(startWorker, source, options);
 }
 
 /** As loadModel, through the worker that `start` starts. */
-export async function loadThrough(start: Start, url: unknown, options: unknown): Promise<Model> {
+export async function loadThrough(start: Start, source: unknown, options: unknown): Promise<Model> {
   const fields = readOptions("loadModel", options, optionNames);
   const signal = readSignal(fields.signal);
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);
   const fetchFile = readFunction<typeof fetch>("fetch", fields.fetch);
-  const request: LoadRequest = {
-    source: { kind: "folder", url: readFolder("the model's address", url) },
+  const { hub } = fields;
+  const common: Omit<LoadRequest, "source"> = {
     threads: readCount("threads", fields.threads, 1, threadLimit),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
     variant: readChoice("variant", fields.variant, variants),
@@ -160,12 +157,22 @@ export async function loadThrough(start: Start, url: unknown, options: unknown):
   const baseUrl =
     (fields.baseUrl ?? undefined) === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
   signal?.throwIfAborted();
+  const isUsual = hub === undefined && isFolder(source);
+  const page = isUsual && !fetchFile ? undefined : await unlessAborted(pageSources(), signal);
+  const request: LoadRequest = {
+    ...common,
+    source:
+      page && !isUsual
+        ? await unlessAborted(page.readSource(source, hub), signal)
+        : { kind: "folder", url: readFolder("the model's address", source) },
+  };
   const loads = sharedLoads.get(start) ?? new Map<string, SharedLoad>();
   sharedLoads.set(start, loads);
-  const key = JSON.stringify([request, baseUrl, fetchFile && numberOf(fetchFile)]);
+  const key = JSON.stringify([request, baseUrl, fetchFile && page?.numberOf(fetchFile)]);
   let load = loads.get(key);
   if (!load) {
-    const made = startLoad(start(baseUrl), request, fetchFile, () => {
+    const serve = fetchFile && page?.servePageFetch.bind(null, fetchFile);
+    const made = startLoad(start(baseUrl), request, serve, () => {
       if (loads.get(key) === made) loads.delete(key);
     });
     loads.set(key, made);

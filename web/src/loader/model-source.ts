@@ -5,6 +5,10 @@ import { isLoadError, LoadError } from "../shared/errors.js";
 export interface ModelSource {
   /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
+  /** What it is called elsewhere, on a hub. */
+  readonly id?: string;
+  /** The names of all files, where that can be known. */
+  list?(signal: AbortSignal): Promise<string[] | undefined>;
 }
 
 export interface OpenOptions {
@@ -37,6 +41,7 @@ export async function fetchFile(
     response = await ask(url, { ...init, signal });
   } catch (error) {
     signal.throwIfAborted();
+    if (isLoadError(error)) throw error;
     throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
   }
   if (!response.ok) {

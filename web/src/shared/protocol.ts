@@ -16,10 +16,42 @@ export const threadLimit = 64;
 /** Threads that were measured to be fastest, by device and size of model. */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
+/** A folder on a static host. */
+export interface FolderRequest {
+  kind: "folder";
+  /** Absolute, with a slash at the end. */
+  url: string;
+  /** The GGUF file in it that is the model. */
+  file?: string;
+  /** What was meant where the host has no such folder. */
+  orHub?: HubRequest;
+}
+
+/** A model on a hub that answers as Hugging Face's does. */
+export interface HubRequest {
+  kind: "hub";
+  /** Its address, with a slash at the end. */
+  hub: string;
+  /** owner/name */
+  id: string;
+  /** Branch, tag or commit. */
+  revision: string;
+  /** The GGUF file that is the model. */
+  file?: string;
+}
+
+/** Files of this device. */
+export interface FilesRequest {
+  kind: "files";
+  files: { name: string; file: File }[];
+  /** Tells files apart that have no other text to be compared by. */
+  key: string;
+  /** The GGUF file that is the model. */
+  file?: string;
+}
+
 /** Where a model is, as the worker can reach it. */
-export type SourceRequest =
-  /** A folder on a static host: its absolute URL, with a slash at the end. */
-  { kind: "folder"; url: string };
+export type SourceRequest = FolderRequest | HubRequest | FilesRequest;
 
 export interface LoadRequest {
   source: SourceRequest;

@@ -1,2 +1,3 @@
 // gpt2-sources.js: ways to a model that few pages take. The worker loads it when one of them is wanted.
-export { pageFetch } from "./page-fetch.js";
+export { openSource } from "./open-source.js";
+export { withoutWeights } from "./other-weights.js";

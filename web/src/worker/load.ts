@@ -36,7 +36,9 @@ async function openPlainFile(source: ModelSource, signal: AbortSignal): Promise<
     return await source.open(weightsFile, { signal });
   } catch (error) {
     if (!(isLoadError(error) && error.code === "not-found")) throw error;
-    throw new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
+    const missing = new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
+    if (!source.list) throw missing;
+    throw await (await import("../sources/index.js")).withoutWeights(source, missing, signal);
   }
 }
 

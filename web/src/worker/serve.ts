@@ -22,10 +22,11 @@ export function serve(builds: BuildSource): void {
         ...around,
         async openSource(wanted, onRetry) {
           const { source, fetchPort, stallMs = usualStallMs } = wanted;
-          const ask = fetchPort
-            ? (await import("../sources/index.js")).pageFetch(fetchPort)
-            : headersFetch(wanted);
-          return new UrlSource(source.url, steadyFetch(ask, { stallMs, onRetry }));
+          const patience = { stallMs, onRetry };
+          if (source.kind === "folder" && !source.orHub && !fetchPort) {
+            return new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience));
+          }
+          return (await import("../sources/index.js")).openSource(wanted, patience, around.signal);
         },
         builds,
         startThreadsFrom: threads.startFrom,

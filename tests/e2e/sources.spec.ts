@@ -1,0 +1,249 @@
+// Models from a hub and from files of the device, as pages load them.
+import { readdirSync, readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
+import { demo, inPage, native, prompt, root } from "./model.js";
+
+const tied = resolve(root, "tests/data/tiny-models/tied");
+const call = { maxNewTokens: 12, temperature: 0 };
+
+let hub: StandInHub;
+let origin: string;
+test.beforeEach(async ({ page }) => {
+  hub = new StandInHub();
+  origin = await hub.start();
+  await page.goto("./?model=none");
+});
+test.afterEach(() => hub.stop());
+
+function give(folder: string, names = readdirSync(folder)): void {
+  for (const name of names) hub.files[name] = readFileSync(resolve(folder, name));
+}
+
+/** What the model of `id` writes after the prompt, or why there is none. */
+const write = (page: Page, id: string, options: object = {}) =>
+  inPage(
+    page,
+    async ({ loadModel }, [source, load, text, generate]) => {
+      try {
+        const model = await loadModel(source, { variant: "simd", ...load });
+        const { tokens } = await model.complete(model.info.hasTokenizer ? text : [1, 2, 3], generate);
+        await model.dispose();
+        return tokens.map((token) => token.id);
+      } catch (error) {
+        const { code, message } = error as Error & { code: string };
+        return `${code}: ${message}`;
+      }
+    },
+    [id, { hub: origin, ...options }, prompt, call] as const,
+  );
+
+const natively = (...args: string[]): number[] =>
+  native("generate", ...args, "--json", "--max-new-tokens", "12", "--temperature", "0").ids;
+const expected = () => natively(demo, "--prompt", prompt);
+
+test("a hub's id: small files from the hub, weights from signed addresses at another host, no preflight", async ({
+  page,
+}) => {
+  give(demo);
+  expect(await write(page, "user/tale")).toEqual(expected());
+  expect(hub.preflights).toBe(0);
+  const weights = hub.asked.filter(({ path }) => /safetensors\.\d+$/.test(path));
+  expect(new Set(weights.map(({ host }) => host))).toEqual(new Set(["hub", "store"]));
+  expect(hub.asked.filter(({ path }) => path.includes("/resolve/main/")).length).toBeGreaterThan(0);
+  // The branch may move on: what comes later is of the commit that came first.
+  for (const { path } of weights.filter(({ host }) => host === "hub")) {
+    expect(path).toContain(`/user/tale/resolve/${commit}/`);
+  }
+});
+
+test("a plain model of floats, of a revision", async ({ page }) => {
+  give(tied, ["config.json", "model.safetensors"]);
+  expect(await write(page, "hf:user/tied@v1")).toEqual(natively(tied, "--ids", "1,2,3"));
+  expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
+});
+
+test("a connection that breaks: the hub's own address is asked for the rest, which it signs again", async ({
+  page,
+}) => {
+  give(demo);
+  const bytes = hub.files["model.safetensors.001"] ?? Buffer.alloc(0);
+  let isFirst = true;
+  hub.fault = (name, response: ServerResponse) => {
+    if (name !== "model.safetensors.001" || !isFirst) return false;
+    isFirst = false;
+    response.writeHead(200, { "Content-Length": bytes.length });
+    response.write(bytes.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 200));
+    return true;
+  };
+  expect(await write(page, "user/tale")).toEqual(expected());
+  expect(hub.preflights).toBe(0);
+  const rests = hub.asked.filter(({ path, range }) => path.endsWith(".001") && range !== undefined);
+  expect(rests.map(({ host }) => host)).toEqual(["hub", "store"]);
+  expect(Number(/\d+/.exec(rests[1]?.range ?? "")?.[0])).toBeGreaterThan(0);
+});
+
+test("a signed address that has expired is signed again", async ({ page }) => {
+  give(demo);
+  let refusals = 0;
+  hub.fault = (name, response) => {
+    if (name !== "model.safetensors.000" || refusals > 0) return false;
+    refusals += 1;
+    response.writeHead(403).end("Request has expired");
+    return true;
+  };
+  expect(await write(page, "user/tale")).toEqual(expected());
+  expect(refusals).toBe(1);
+});
+
+test.describe("what the hub refuses has its sentence:", () => {
+  const cases: [string, number, string | undefined, RegExp][] = [
+    [
+      "a private model, or none",
+      401,
+      "RepoNotFound",
+      /^network: cannot load user\/tale from localhost:\d+: there is no model of this name, or it is private/,
+    ],
+    [
+      "a gated one",
+      401,
+      "GatedRepo",
+      /^network: .* its owner asks for conditions to be accepted, at http:\/\/localhost:\d+\/user\/tale; then give a token/,
+    ],
+    ["a gated one, without access", 403, "GatedRepo", /conditions to be accepted/],
+    ["no model", 404, "RepoNotFound", /^not-found: .* there is no model of this name/],
+  ];
+  for (const [what, status, code, message] of cases) {
+    test(what, async ({ page }) => {
+      hub.status = status;
+      hub.errorCode = code;
+      expect(await write(page, "user/tale")).toMatch(message);
+    });
+  }
+
+  // The hub says when to come again, but does not let pages read it.
+  test("too many requests, after as many attempts as are worth it", async ({ page }) => {
+    hub.status = 429;
+    hub.retryAfter = "0";
+    expect(await write(page, "user/tale")).toMatch(
+      /^network: .* too many requests from here: try again later/,
+    );
+    expect(hub.asked.filter(({ path }) => path.endsWith("/config.json")).length).toBeGreaterThan(1);
+  });
+
+  test("no such revision, no such file", async ({ page }) => {
+    give(demo);
+    expect(await write(page, "user/tale@v9")).toMatch(
+      /^not-found: .*user\/tale@v9 .*it has no revision "v9"/,
+    );
+    delete hub.files["config.json"];
+    expect(await write(page, "user/tale")).toMatch(/^not-found: .* it has no config\.json/);
+  });
+
+  test("weights of other libraries only", async ({ page }) => {
+    give(tied, ["config.json"]);
+    hub.files["pytorch_model.bin"] = Buffer.from("pickle");
+    expect(await write(page, "user/old")).toMatch(
+      /^unsupported: user\/old has its weights in pytorch_model\.bin only.*from_pretrained\("user\/old"\)\.save_pretrained\("FOLDER"\)/,
+    );
+    delete hub.files["pytorch_model.bin"];
+    hub.files["tf_model.h5"] = Buffer.from("hdf");
+    expect(await write(page, "user/old")).toMatch(/tf_model\.h5 only.*from_tf=True/);
+    delete hub.files["tf_model.h5"];
+    expect(await write(page, "user/old")).toMatch(
+      /^not-found: there is no weights\.json, and without it .* it has no model\.safetensors/,
+    );
+  });
+});
+
+test("a model that changes while it is loaded is not put together of two", async ({ page }) => {
+  give(demo);
+  hub.fault = (name) => {
+    if (name === "vocab.json") hub.commit = commit.replace("6", "7");
+    return false;
+  };
+  const told = await write(page, "user/tale");
+  expect(told).toMatch(/^network: user\/tale has changed on the hub while it was loaded: load it again/);
+});
+
+test("a plain name is the page's own folder first, and only then an id", async ({ page }) => {
+  give(demo);
+  const asked: string[] = [];
+  // Nothing here may leave for the hub itself.
+  await page.route("https://huggingface.co/**", async (route) => {
+    const url = new URL(route.request().url());
+    asked.push(url.pathname);
+    const answer = await fetch(`${origin}${url.pathname}`);
+    await route.fulfill({
+      status: answer.status,
+      headers: {
+        "Access-Control-Allow-Origin": "*",
+        "X-Error-Code": answer.headers.get("x-error-code") ?? "",
+      },
+      body: Buffer.from(await answer.arrayBuffer()),
+    });
+  });
+  expect(await write(page, "models/demo", { hub: undefined })).toEqual(expected());
+  expect(asked).toEqual([]);
+  expect(await write(page, "user/tale", { hub: undefined })).toEqual(expected());
+  expect(asked.length).toBeGreaterThan(4);
+  asked.length = 0;
+  // With a slash at its end it is a folder, whatever the host has.
+  expect(await write(page, "user/tale/", { hub: undefined })).toMatch(
+    /^not-found: cannot fetch http:\/\/localhost:\d+\/user\/tale\//,
+  );
+  expect(asked).toEqual([]);
+});
+
+test.describe("files of the device", () => {
+  /** What `source`, made of the files of a folder that is picked in the page, writes. */
+  async function writeFrom(page: Page, folder: string, kind: "files" | "handle") {
+    await page.setContent('<input id="pick" type="file" webkitdirectory />');
+    await page.setInputFiles("#pick", folder);
+    return inPage(
+      page,
+      async ({ loadModel }, [how, text, generate]) => {
+        const files = [...((document.getElementById("pick") as HTMLInputElement).files ?? [])];
+        let source: File[] | FileSystemDirectoryHandle = files;
+        if (how === "handle") {
+          const store = await navigator.storage.getDirectory();
+          source = await store.getDirectoryHandle("picked", { create: true });
+          for (const file of files) {
+            const handle = await source.getFileHandle(file.name, { create: true });
+            const writable = await handle.createWritable();
+            await writable.write(file);
+            await writable.close();
+          }
+        }
+        try {
+          const loads = [loadModel(source, { variant: "simd" }), loadModel(source, { variant: "simd" })];
+          const [model, same] = await Promise.all(loads);
+          if (!model || !same) throw new Error("no model");
+          const { tokens } = await model.complete(text, generate);
+          await Promise.all([model.dispose(), same.dispose()]);
+          return tokens.map((token) => token.id);
+        } catch (error) {
+          const { code, message } = error as Error & { code: string };
+          return `${code}: ${message}`;
+        }
+      },
+      [kind, prompt, call] as const,
+    );
+  }
+
+  for (const kind of ["files", "handle"] as const) {
+    test(`as ${kind}, without a request`, async ({ page }) => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      expect(await writeFrom(page, demo, kind)).toEqual(expected());
+      expect(asked.filter((path) => path.includes("/models/"))).toEqual([]);
+    });
+  }
+
+  test("that are no model are named", async ({ page }) => {
+    const told = await writeFrom(page, resolve(root, "tests/data/gpt2-tokenizer"), "files");
+    expect(told).toMatch(/^invalid-argument: there is no model among the files \(gpt2-tokenizer\//);
+  });
+});

@@ -1,0 +1,173 @@
+// What a page may give loadModel for a model, and what the worker is asked for.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { readSource } from "../../web/src/client/read-source.js";
+import type { FilesRequest } from "../../web/src/shared/protocol.js";
+
+beforeEach(() => void vi.stubGlobal("document", { baseURI: "http://host/page/index.html" }));
+
+const usual = "https://huggingface.co/";
+const hub = (id: string, revision = "main", more = {}) => ({
+  kind: "hub",
+  hub: usual,
+  id,
+  revision,
+  ...more,
+});
+const refusal = (message: string | RegExp) =>
+  expect.objectContaining({ code: "invalid-argument", message: expect.stringMatching(message) });
+
+function file(name: string, path = ""): File {
+  const made = new File([name], name);
+  Object.defineProperty(made, "webkitRelativePath", { value: path && `${path}/${name}` });
+  return made;
+}
+
+describe("an id", () => {
+  it.each([
+    ["hf:openai-community/gpt2", hub("openai-community/gpt2")],
+    ["HF:gpt2", hub("gpt2")],
+    ["hf:user/fine-tune@refs/pr/1", hub("user/fine-tune", "refs/pr/1")],
+    ["hf:user/gpt2-GGUF/q/gpt2.Q8_0.gguf@v1", hub("user/gpt2-GGUF", "v1", { file: "q/gpt2.Q8_0.gguf" })],
+  ])("%s is the hub's", async (source, request) => {
+    expect(await readSource(source, undefined)).toEqual(request);
+  });
+
+  it("is another hub's where that is named", async () => {
+    expect(await readSource("models/demo", "https://hub.example/sub")).toEqual({
+      kind: "hub",
+      hub: "https://hub.example/sub/",
+      id: "models/demo",
+      revision: "main",
+    });
+    expect(await readSource("hf:gpt2", new URL("https://hub.example"))).toMatchObject({
+      hub: "https://hub.example/",
+    });
+  });
+
+  it.each([
+    ["hf:", undefined, /the model's id is "hf:", expected owner\/name/],
+    ["hf:a/b/c", undefined, /the model's id is "hf:a\/b\/c", expected/],
+    ["hf:../b", undefined, /expected owner\/name/],
+    ["hf:a/b@", undefined, /expected owner\/name/],
+    ["hf:a/b?c", undefined, /expected owner\/name/],
+    ["./models/demo/", usual, /the model's id is ".\/models\/demo\/", expected owner/],
+    [new URL("http://host/m"), usual, /hub is for a model's id, and the model is an object/],
+    ["a/b", "http://[", /hub is "http:\/\/\[", which is no URL/],
+    ["a/b", 3, /hub is 3, expected a URL/],
+  ])("is refused: %s at %s", async (source, base, message) => {
+    await expect(readSource(source, base)).rejects.toEqual(refusal(message));
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    ["models/demo", { url: "http://host/page/models/demo/", orHub: hub("models/demo") }],
+    ["user/tale@v1", { url: "http://host/page/user/tale@v1/", orHub: hub("user/tale", "v1") }],
+    ["models/demo/", { url: "http://host/page/models/demo/" }],
+    ["./models", { url: "http://host/page/models/" }],
+    ["../m", { url: "http://host/m/" }],
+    ["a/b/c", { url: "http://host/page/a/b/c/" }],
+    ["m", { url: "http://host/page/m/" }],
+    ["a/b?c", { url: "http://host/page/a/b/?c" }],
+    ["models/gpt2.gguf", { url: "http://host/page/models/", file: "gpt2.gguf" }],
+    ["https://cdn/x/y.Q4_K.GGUF?v=1", { url: "https://cdn/x/", file: "y.Q4_K.GGUF?v=1" }],
+    [new URL("https://cdn/x/y.gguf"), { url: "https://cdn/x/", file: "y.gguf" }],
+    [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
+  ])("%s is a folder's, and an id only where it could be nothing else", async (source, request) => {
+    expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
+  });
+});
+
+describe("files", () => {
+  const namesOf = async (source: object) => {
+    const request = (await readSource(source, undefined)) as FilesRequest;
+    return { names: request.files.map(({ name }) => name), file: request.file };
+  };
+
+  it("are those of the one folder that has a config.json", async () => {
+    const files = [
+      file("readme.md", "drop"),
+      file("config.json", "drop/gpt2"),
+      file("model.safetensors", "drop/gpt2"),
+      file("model.safetensors", "drop/other"),
+    ];
+    expect(await namesOf(files)).toEqual({ names: ["config.json", "model.safetensors"], file: undefined });
+    expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
+  });
+
+  it("are a GGUF file, by itself or among others", async () => {
+    expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
+    expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({
+      names: ["a.GGUF"],
+      file: "a.GGUF",
+    });
+    const both = [file("a.gguf"), file("config.json"), file("model.safetensors")];
+    expect((await namesOf(both)).file).toBeUndefined();
+  });
+
+  it("are the same for the same files, in whatever list", async () => {
+    const files = [file("config.json"), file("weights.json")];
+    const keyOf = async (source: object) => ((await readSource(source, undefined)) as FilesRequest).key;
+    expect(await keyOf([...files])).toBe(await keyOf(files));
+    expect(await keyOf([file("config.json"), file("weights.json")])).not.toBe(await keyOf(files));
+  });
+
+  it.each([
+    [[], /the list of the model's files is empty/],
+    [[3], /number 0 of the model's files is 3, expected a File/],
+    [{}, /number 0 of the model's files is an object, expected a File/],
+    [
+      [file("a.txt"), file("b.txt")],
+      /there is no model among the files \(a\.txt, b\.txt\), expected config\.json/,
+    ],
+    [[file("a.gguf"), file("b.gguf")], /there are 2 GGUF files \(a\.gguf, b\.gguf\), expected one/],
+    [
+      [file("config.json", "a"), file("config.json", "b")],
+      /there are 2 models among the files \(a\/, b\/\), expected one/,
+    ],
+    [
+      [file("config.json"), file("config.json")],
+      /there are two files "config\.json", expected those of one model/,
+    ],
+  ])("are refused: %s", async (source, message) => {
+    await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+  });
+});
+
+describe("a handle", () => {
+  const handle = (kind: "file" | "directory", permission?: PermissionState, answer?: PermissionState) => ({
+    kind,
+    name: "gpt2",
+    ...(permission && { queryPermission: async () => permission }),
+    ...(answer && { requestPermission: async () => answer }),
+    ...(kind === "file" && { getFile: async () => file("gpt2.gguf") }),
+    ...(kind === "directory" && {
+      getFileHandle: async () => {},
+      async *values() {
+        for (const name of ["config.json", "weights.json"])
+          yield { kind: "file", getFile: async () => file(name) };
+        yield { kind: "directory" };
+      },
+    }),
+  });
+
+  it("gives its files, once the page may read them", async () => {
+    expect(await readSource(handle("directory"), undefined)).toMatchObject({
+      files: [{ name: "config.json" }, { name: "weights.json" }],
+    });
+    expect(await readSource(handle("directory", "prompt", "granted"), undefined)).toMatchObject({
+      kind: "files",
+    });
+    expect(await readSource(handle("file", "granted"), undefined)).toMatchObject({ file: "gpt2.gguf" });
+  });
+
+  it.each([
+    ["denied", undefined],
+    ["prompt", "denied"],
+  ] as const)("that may not be read is named: %s", async (permission, answer) => {
+    await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
+      code: "not-found",
+      message: expect.stringContaining('this page may not read "gpt2"'),
+    });
+  });
+});

@@ -1,0 +1,153 @@
+// The worker's side of models on hubs and in files.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readText, type ModelSource } from "../../web/src/loader/model-source.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+import type { LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
+import { openSource } from "../../web/src/sources/open-source.js";
+import { withoutWeights } from "../../web/src/sources/other-weights.js";
+import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
+
+const { signal } = new AbortController();
+const patience = { stallMs: 5000, onRetry: () => {} };
+
+function open(source: SourceRequest): Promise<ModelSource> {
+  return openSource(
+    {
+      source,
+      threads: undefined,
+      threadChoices: {},
+      variant: undefined,
+      kv: undefined,
+      stallMs: undefined,
+      headers: [["authorization", "Bearer t"]],
+      credentials: undefined,
+      fetchPort: undefined,
+    } satisfies LoadRequest,
+    patience,
+    signal,
+  );
+}
+
+describe("a hub", () => {
+  let hub: StandInHub;
+  let origin: string;
+  beforeEach(async () => {
+    hub = new StandInHub();
+    hub.files = { "config.json": Buffer.from("{}"), "model.safetensors": Buffer.from("weights") };
+    origin = await hub.start();
+  });
+  afterEach(() => hub.stop());
+
+  const request = (revision = "main") =>
+    ({ kind: "hub", hub: `${origin}/`, id: "user/tale", revision }) as const;
+
+  it("gives small and large files, with the page's headers", async () => {
+    const source = await open(request());
+    expect(await readText(source, "config.json", signal)).toBe("{}");
+    expect(await readText(source, "model.safetensors", signal)).toBe("weights");
+    expect(hub.asked.map(({ host, path, token }) => [host, path, token])).toEqual([
+      ["hub", "/user/tale/resolve/main/config.json", "Bearer t"],
+      ["hub", `/user/tale/resolve/${commit}/model.safetensors`, "Bearer t"],
+      ["store", "/model.safetensors", undefined], // a token is nobody else's business
+    ]);
+  });
+
+  it("takes revisions with slashes", async () => {
+    hub.revisions.push("refs/pr/1");
+    expect(await readText(await open(request("refs/pr/1")), "config.json", signal)).toBe("{}");
+    expect(hub.asked[0]?.path).toBe("/user/tale/resolve/refs%2Fpr%2F1/config.json");
+  });
+
+  it("names its files, and none where it does not tell", async () => {
+    const source = await open(request());
+    expect(await source.list?.(signal)).toEqual(["config.json", "model.safetensors"]);
+    hub.status = 500;
+    expect(await source.list?.(signal)).toBeUndefined();
+  });
+
+  it.each([
+    [404, "RevisionNotFound", "not-found", 'user/tale from HOST: it has no revision "main"'],
+    [403, undefined, "network", "conditions to be accepted, at http://HOST/user/tale"],
+    [451, undefined, "network", "user/tale from HOST: for config.json it answered 451"],
+  ])("says what %i with %s means", async (status, errorCode, code, message) => {
+    hub.status = status;
+    hub.errorCode = errorCode;
+    await expect(readText(await open(request()), "config.json", signal)).rejects.toMatchObject({
+      name: "LoadError",
+      code,
+      message: expect.stringContaining(message.replace("HOST", new URL(origin).host)),
+    });
+  });
+});
+
+describe("a name that may be a folder's or an id", () => {
+  const orHub = { kind: "hub", hub: "http://hub/", id: "user/tale", revision: "main" } as const;
+  const either = { kind: "folder", url: "http://host/user/tale/", orHub } as const;
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each([
+    [() => new Response("{}"), undefined],
+    [() => new Response(null, { status: 404 }), "user/tale"],
+    [() => new Response("<p>", { headers: { "Content-Type": "text/html" } }), "user/tale"],
+    [() => new Response(null, { status: 403 }), undefined],
+    [() => Promise.reject(new TypeError("no network")), undefined],
+  ])("is an id only where the host says that there is no folder: %s", async (answer, id) => {
+    const asked = vi.fn(async (_: string) => answer());
+    vi.stubGlobal("fetch", asked);
+    expect((await open(either)).id).toBe(id);
+    expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
+  });
+});
+
+describe("files", () => {
+  const request = (files: File[]) =>
+    ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
+
+  it("are read by their names", async () => {
+    const source = await open(request([new File(["{}"], "config.json")]));
+    expect(await readText(source, "config.json", signal)).toBe("{}");
+    expect((await source.open("config.json", { signal })).size).toBe(2);
+    await expect(source.open("vocab.json", { signal })).rejects.toMatchObject({
+      code: "not-found",
+      message: "there is no vocab.json among the files (config.json)",
+    });
+  });
+
+  it("that have changed since are named", async () => {
+    const file = new File(["{}"], "config.json");
+    const gone = new ReadableStream({
+      pull: () => Promise.reject(new DOMException("gone", "NotReadableError")),
+    });
+    Object.defineProperty(file, "stream", { value: () => gone });
+    await expect(readText(await open(request([file])), "config.json", signal)).rejects.toMatchObject({
+      code: "network",
+      message: expect.stringMatching(
+        /^config\.json cannot be read \(NotReadableError: gone\): it has been changed/,
+      ),
+    });
+  });
+});
+
+describe("a model without model.safetensors", () => {
+  const missing = new LoadError("not-found", "no model.safetensors");
+  const among = (files: string[] | undefined, id?: string): ModelSource => ({
+    ...(id !== undefined && { id }),
+    open: () => Promise.reject(missing),
+    list: async () => files,
+  });
+
+  it.each([
+    [
+      ["pytorch_model-00001-of-00002.bin"],
+      "user/m",
+      /^user\/m has its weights in pytorch.*from_pretrained\("user\/m"\)/,
+    ],
+    [["tf_model.h5"], undefined, /^FOLDER has .*from_pretrained\("FOLDER", from_tf=True\)/],
+    [["flax_model.msgpack"], undefined, /from_flax=True/],
+    [["a.gguf", "b.gguf"], "user/m", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],
+    [["README.md"], "user/m", /^no model\.safetensors$/],
+    [undefined, "user/m", /^no model\.safetensors$/],
+  ])("says what %s are", async (files, id, message) => {
+    expect((await withoutWeights(among(files, id), missing, signal)).message).toMatch(message);
+  });
+});

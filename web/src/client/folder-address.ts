@@ -1,0 +1,25 @@
+// Addresses that callers give.
+import { refuse, shown } from "./arguments.js";
+
+/** The absolute form of an address, relative to the page; `what` it is the address of, for messages. */
+export function readAddress(what: string, url: unknown): URL {
+  if (typeof url !== "string" && !(url instanceof URL)) {
+    return refuse(`${what} is ${shown(url)}, expected a URL`);
+  }
+  // A worker may load models, too, and has no document; Node.js has absolute addresses only.
+  const base =
+    (globalThis as Partial<typeof globalThis>).document?.baseURI ??
+    (globalThis as Partial<typeof globalThis>).location?.href;
+  try {
+    return new URL(url, base);
+  } catch {
+    return refuse(`${what} is ${shown(url)}, which is no URL`);
+  }
+}
+
+/** As readAddress, of a folder: with a slash at the end. */
+export function readFolder(what: string, url: unknown): string {
+  const folder = readAddress(what, url);
+  folder.pathname = folder.pathname.replace(/\/*$/, "/");
+  return folder.href;
+}

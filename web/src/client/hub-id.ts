@@ -1,0 +1,30 @@
+// Ids of models on a hub, as callers write them.
+import type { HubRequest } from "../shared/protocol.js";
+import { readFolder } from "./folder-address.js";
+import { refuse, shown } from "./arguments.js";
+
+const usualHub = "https://huggingface.co/";
+
+/** `owner/name` as the hub allows it; the oldest models have no owner. */
+const part = String.raw`[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?`;
+const idPattern = new RegExp(
+  `^(?<id>(?:${part}/)?${part})(?:/(?<file>[^@\\s]+\\.gguf))?(?:@(?<revision>[^@\\s]+))?$`,
+  "i",
+);
+/** What a relative address can be as well: neither a file nor anything deeper. */
+const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
+
+/** Whether `text`, which nothing else says to be an id, can be one. */
+export const isPlainId = (text: string) => plainPattern.test(text) && !text.endsWith(".gguf");
+
+/** The model that `text` is the id of, "hf:" before it or not, on the hub at `hub`. */
+export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
+  const base = readFolder("hub", hub);
+  const { id, file, revision = "main" } = idPattern.exec(text.replace(/^hf:/i, ""))?.groups ?? {};
+  if (id === undefined) {
+    return refuse(
+      `the model's id is ${shown(text)}, expected owner/name, owner/name@revision or owner/name/file.gguf, as openai-community/gpt2`,
+    );
+  }
+  return { kind: "hub", hub: base, id, revision, ...(file !== undefined && { file }) };
+}

@@ -1,0 +1,99 @@
+// A model among files that somebody has picked or dropped.
+import { LoadError } from "../shared/errors.js";
+import type { FilesRequest } from "../shared/protocol.js";
+import { refuse, shown } from "./arguments.js";
+import { numberOf } from "./identity.js";
+
+const isFile = (value: unknown): value is File =>
+  typeof value === "object" && value !== null && "name" in value && "slice" in value && "stream" in value;
+
+/** Path of a file below the folder that was picked; of one that was picked by itself, its name. */
+const pathOf = (file: File) => file.webkitRelativePath || file.name;
+
+const isGguf = (file: File) => /\.gguf$/i.test(file.name);
+
+/** Files of each folder, by its path with a slash at the end. */
+function byFolder(files: readonly File[]): Map<string, File[]> {
+  const folders = new Map<string, File[]>();
+  for (const file of files) {
+    const folder = pathOf(file).replace(/[^/]*$/, "");
+    folders.set(folder, [...(folders.get(folder) ?? []), file]);
+  }
+  return folders;
+}
+
+const listed = (names: readonly string[]) => names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "");
+
+/** The files of the one model that is among `files`. */
+function chooseModel(files: readonly File[]): { files: readonly File[]; file?: string } {
+  const folders = [...byFolder(files)].filter(([, inside]) =>
+    inside.some(({ name }) => name === "config.json"),
+  );
+  const [first] = folders;
+  if (folders.length > 1) {
+    const names = folders.map(([path]) => path || "the files themselves");
+    return refuse(`there are ${folders.length} models among the files (${listed(names)}), expected one`);
+  }
+  const twice = first?.[1].find(({ name }, i) => first[1].findIndex((other) => other.name === name) < i);
+  if (twice) return refuse(`there are two files "${twice.name}", expected those of one model`);
+  if (first?.[1].some(({ name }) => /^(weights\.json|.*\.safetensors(\.index\.json)?)$/.test(name))) {
+    return { files: first[1] };
+  }
+  const single = files.filter(isGguf);
+  const [gguf] = single;
+  if (single.length > 1) {
+    const names = single.map(({ name }) => name);
+    return refuse(`there are ${single.length} GGUF files (${listed(names)}), expected one`);
+  }
+  if (gguf) return { files: [gguf], file: gguf.name };
+  if (first) return { files: first[1] }; // what it has no weights for is said where they are looked for
+  return refuse(
+    `there is no model among the files (${listed(files.map(pathOf))}), expected config.json and its weights, or a .gguf`,
+  );
+}
+
+/** The model among `source`, files in any kind of list, or one file. */
+export function readFiles(source: object): FilesRequest {
+  const list: unknown[] = Symbol.iterator in source ? [...(source as Iterable<unknown>)] : [source];
+  const files = list.map((one, i) =>
+    isFile(one) ? one : refuse(`number ${i} of the model's files is ${shown(one)}, expected a File`),
+  );
+  if (files.length === 0) return refuse("the list of the model's files is empty");
+  const chosen = chooseModel(files);
+  return {
+    kind: "files",
+    files: chosen.files.map((file) => ({ name: file.name, file })),
+    key: chosen.files.map(numberOf).join(),
+    ...(chosen.file !== undefined && { file: chosen.file }),
+  };
+}
+
+/** What TypeScript's library lacks of the File System Access API. */
+interface Handle {
+  kind: "directory" | "file";
+  name: string;
+  queryPermission?(what: { mode: "read" }): Promise<PermissionState>;
+  requestPermission?(what: { mode: "read" }): Promise<PermissionState>;
+}
+
+export const isHandle = (source: object): source is FileSystemDirectoryHandle | FileSystemFileHandle =>
+  "kind" in source && "name" in source && ("getFile" in source || "getFileHandle" in source);
+
+/** The files that lie in a folder, or the one file, of a handle; the browser may ask the user. */
+export async function filesOf(handle: FileSystemDirectoryHandle | FileSystemFileHandle): Promise<File[]> {
+  const access = handle as Handle;
+  let permission = (await access.queryPermission?.({ mode: "read" })) ?? "granted";
+  if (permission === "prompt") permission = (await access.requestPermission?.({ mode: "read" })) ?? "denied";
+  if (permission !== "granted") {
+    throw new LoadError(
+      "not-found",
+      `this page may not read "${handle.name}": the browser, or its user, has not allowed it`,
+    );
+  }
+  if (handle.kind === "file") return [await handle.getFile()];
+  const files: File[] = [];
+  for await (const entry of handle.values()) {
+    if (entry.kind === "file") files.push(await (entry as FileSystemFileHandle).getFile());
+  }
+  return files;
+}

@@ -1,0 +1,45 @@
+// Files of this device, which somebody has picked or dropped.
+import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { LoadError } from "../shared/errors.js";
+import type { FilesRequest } from "../shared/protocol.js";
+
+export class FilesSource implements ModelSource {
+  private readonly files: ReadonlyMap<string, File>;
+
+  constructor({ files }: FilesRequest) {
+    this.files = new Map(files.map(({ name, file }) => [name, file]));
+  }
+
+  async open(name: string, { signal }: OpenOptions): Promise<OpenFile> {
+    signal.throwIfAborted();
+    const file = this.files.get(name);
+    if (!file) {
+      const list = [...this.files.keys()].slice(0, 8).join(", ");
+      throw new LoadError("not-found", `there is no ${name} among the files (${list})`);
+    }
+    const reader = file.stream().getReader();
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          try {
+            const { done, value } = await reader.read();
+            if (done) controller.close();
+            else controller.enqueue(value);
+          } catch (error) {
+            throw new LoadError(
+              "network",
+              `${name} cannot be read (${String(error)}): it has been changed or removed since it was picked`,
+            );
+          }
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+    return { size: file.size, stream };
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.files.keys()];
+  }
+}

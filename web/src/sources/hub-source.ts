@@ -1,0 +1,111 @@
+// A model on a hub, in files that it answers as Hugging Face's does: huggingface.co/docs/hub, "resolve".
+import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
+import { LoadError } from "../shared/errors.js";
+import type { HubRequest } from "../shared/protocol.js";
+
+/** The hub's own headers, which it lets pages read. */
+const commitHeader = "x-repo-commit";
+const errorHeader = "x-error-code";
+
+const token = 'a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
+
+export class HubSource implements ModelSource {
+  /** Of the first file: a branch may move on while its files are fetched. */
+  private commit: string | undefined;
+  private readonly askPatiently: typeof fetch;
+
+  readonly id: string;
+  private readonly where: HubRequest;
+  private readonly ask: typeof fetch;
+
+  constructor(where: HubRequest, ask: typeof fetch, patience: Patience) {
+    this.id = where.id;
+    this.where = where;
+    this.ask = ask;
+
+    this.askPatiently = steadyFetch((input, init) => this.askOnce(input, init), patience);
+  }
+
+  /** Id and revision, as messages name the model. */
+  private get name(): string {
+    const { id, revision } = this.where;
+    return revision === "main" ? id : `${id}@${revision}`;
+  }
+
+  async open(name: string, options: OpenOptions): Promise<OpenFile> {
+    const { hub, id, revision } = this.where;
+    const folder = `${hub}${id}/resolve/${encodeURIComponent(this.commit ?? revision)}/`;
+    const ask: typeof fetch = async (input, init) => {
+      const response = await this.askPatiently(input, init);
+      if (!response.ok) throw this.refusal(name, response);
+      return response;
+    };
+    return new UrlSource(folder, ask).open(name, options);
+  }
+
+  /** The names of the model's files, where the hub tells them. */
+  async list(signal: AbortSignal): Promise<string[] | undefined> {
+    const { hub, id, revision } = this.where;
+    const url = `${hub}api/models/${id}/revision/${encodeURIComponent(this.commit ?? revision)}`;
+    try {
+      const response = await this.ask(url, { signal });
+      const answer = (await response.json()) as { siblings?: unknown };
+      if (!Array.isArray(answer.siblings)) return undefined;
+      return answer.siblings.map((file: { rfilename?: unknown }) => String(file.rfilename));
+    } catch {
+      signal.throwIfAborted();
+      return undefined; // it is asked only to say more of another error
+    }
+  }
+
+  private async askOnce(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const response = await this.ask(input, init);
+    const isElsewhere = response.redirected && !response.url.startsWith(this.where.hub);
+    // The address that the hub signed has expired; it signs another one for who asks again.
+    if (response.status === 403 && isElsewhere) throw new Error("the host of the hub's files answered 403");
+    this.checkCommit(response);
+    return response;
+  }
+
+  private checkCommit({ headers, ok }: Response): void {
+    const commit = headers.get(commitHeader);
+    if (!ok || commit === null) return;
+    this.commit ??= commit;
+    if (commit === this.commit) return;
+    throw new LoadError("network", `${this.name} has changed on the hub while it was loaded: load it again`);
+  }
+
+  private refusal(file: string, { status, headers }: Response): LoadError {
+    const { hub, id, revision } = this.where;
+    const host = new URL(hub).host;
+    const code = headers.get(errorHeader);
+    const because = (name: string, reason: string) =>
+      new LoadError(name, `cannot load ${this.name} from ${host}: ${reason}`);
+    if (code === "GatedRepo" || (status === 403 && code === null)) {
+      const page = `${hub}${id}`;
+      return because(
+        "network",
+        `its owner asks for conditions to be accepted, at ${page}; then give ${token}`,
+      );
+    }
+    switch (status) {
+      case 401:
+        return because(
+          "network",
+          `there is no model of this name, or it is private: check the name, or give ${token}`,
+        );
+      case 404:
+        if (code === "RevisionNotFound") return because("not-found", `it has no revision "${revision}"`);
+        if (code === "RepoNotFound") return because("not-found", "there is no model of this name");
+        return because("not-found", `it has no ${file}`);
+      case 429:
+        return because(
+          "network",
+          `it has had too many requests from here: try again later, or give ${token}`,
+        );
+      default:
+        return because("network", `for ${file} it answered ${status}`);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// What a model has in place of weights that can be loaded, and what to do about it.
+import type { ModelSource } from "../loader/model-source.js";
+import { LoadError } from "../shared/errors.js";
+
+const python = (load: string) =>
+  `python3 -c 'from transformers import GPT2LMHeadModel as M; ${load}.save_pretrained("FOLDER")'`;
+
+/** Files of other libraries: what each is, and the argument with which transformers reads it. */
+const others: readonly [RegExp, string][] = [
+  [/^pytorch_model.*\.bin$/, ""],
+  [/^tf_model.*\.h5$/, ", from_tf=True"],
+  [/^flax_model.*\.msgpack$/, ", from_flax=True"],
+];
+
+/**
+ * What to say of a model without model.safetensors, by the names of its files; `missing` where they are not known. `name`
+ * is what Python loads it by.
+ */
+export async function withoutWeights(
+  source: ModelSource,
+  missing: LoadError,
+  signal: AbortSignal,
+): Promise<LoadError> {
+  const files = await source.list?.(signal);
+  if (!files) return missing;
+  const name = source.id ?? "FOLDER";
+  for (const [pattern, argument] of others) {
+    const found = files.find((file) => pattern.test(file));
+    if (found === undefined) continue;
+    const line = python(`M.from_pretrained("${name}"${argument})`);
+    return new LoadError(
+      "unsupported",
+      `${name} has its weights in ${found} only, which is no format that a page can load safely; Python with transformers makes model.safetensors of it: ${line}`,
+    );
+  }
+  const gguf = files.filter((file) => /\.gguf$/i.test(file));
+  if (gguf.length === 0) return missing;
+  return new LoadError(
+    "not-found",
+    `${name} has no model.safetensors, but ${gguf.join(", ")}: give the address of one of them`,
+  );
+}
