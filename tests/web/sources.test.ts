@@ -58,8 +58,10 @@ describe("a hub", () => {
     expect(hub.asked[0]?.path).toBe("/user/tale/resolve/refs%2Fpr%2F1/config.json");
   });
 
-  it("names its files, and none where it does not tell", async () => {
+  it("names its version and its files, and no files where it does not tell", async () => {
     const source = await open(request());
+    expect(source.id).toBe(`${origin}/user/tale@main`);
+    expect(await source.version?.(signal)).toBe(commit);
     expect(await source.list?.(signal)).toEqual(["config.json", "model.safetensors"]);
     hub.status = 500;
     expect(await source.list?.(signal)).toBeUndefined();
@@ -86,11 +88,11 @@ describe("a name that may be a folder's or an id", () => {
   afterEach(() => vi.unstubAllGlobals());
 
   it.each([
-    [() => new Response("{}"), undefined],
-    [() => new Response(null, { status: 404 }), "user/tale"],
-    [() => new Response("<p>", { headers: { "Content-Type": "text/html" } }), "user/tale"],
-    [() => new Response(null, { status: 403 }), undefined],
-    [() => Promise.reject(new TypeError("no network")), undefined],
+    [() => new Response("{}"), either.url],
+    [() => new Response(null, { status: 404 }), "http://hub/user/tale@main"],
+    [() => new Response("<p>", { headers: { "Content-Type": "text/html" } }), "http://hub/user/tale@main"],
+    [() => new Response(null, { status: 403 }), either.url],
+    [() => Promise.reject(new TypeError("no network")), either.url],
   ])("is an id only where the host says that there is no folder: %s", async (answer, id) => {
     const asked = vi.fn(async (_: string) => answer());
     vi.stubGlobal("fetch", asked);
@@ -144,9 +146,9 @@ describe("a model without model.safetensors", () => {
     ],
     [["tf_model.h5"], undefined, /^FOLDER has .*from_pretrained\("FOLDER", from_tf=True\)/],
     [["flax_model.msgpack"], undefined, /from_flax=True/],
-    [["a.gguf", "b.gguf"], "user/m", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],
-    [["README.md"], "user/m", /^no model\.safetensors$/],
-    [undefined, "user/m", /^no model\.safetensors$/],
+    [["a.gguf", "b.gguf"], "hf:user/m@main", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],
+    [["README.md"], "hf:user/m@main", /^no model\.safetensors$/],
+    [undefined, "hf:user/m@main", /^no model\.safetensors$/],
   ])("says what %s are", async (files, id, message) => {
     expect((await withoutWeights(among(files, id), missing, signal)).message).toMatch(message);
   });

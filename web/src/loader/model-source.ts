@@ -3,10 +3,17 @@ import { isLoadError, LoadError } from "../shared/errors.js";
 
 /** Reads files of one model folder by name. */
 export interface ModelSource {
+  /** What the model was asked for by: its folder's absolute URL, or `hf:owner/name@revision`; files of this device have none. */
+  readonly id?: string | undefined;
+  /**
+   * What becomes of its floats while it is read, where that is a choice: there may be no weights.json then, and
+   * model.safetensors is as `gpt2-weights convert` makes it.
+   */
+  readonly weights?: "q8" | "q4" | "f32" | undefined;
   /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
-  /** What it is called elsewhere, on a hub. */
-  readonly id?: string;
+  /** Asks what version of the model there is now, by the host's own name for it; undefined where that cannot be known. */
+  version?(signal: AbortSignal): Promise<string | undefined>;
   /** The names of all files, where that can be known. */
   list?(signal: AbortSignal): Promise<string[] | undefined>;
 }
@@ -60,11 +67,13 @@ export async function fetchFile(
 
 /** A folder on a static host. */
 export class UrlSource implements ModelSource {
+  readonly id: string;
   /** Absolute, with a slash at the end. */
   private readonly folder: string;
   private readonly ask: typeof fetch;
 
   constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args)) {
+    this.id = folder;
     this.folder = folder;
     this.ask = ask;
   }

@@ -27,6 +27,8 @@ export interface FolderRequest {
   orHub?: HubRequest;
 }
 
+export const usualHub = "https://huggingface.co/";
+
 /** A model on a hub that answers as Hugging Face's does. */
 export interface HubRequest {
   kind: "hub";

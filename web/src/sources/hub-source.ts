@@ -2,13 +2,18 @@
 import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
 import { LoadError } from "../shared/errors.js";
-import type { HubRequest } from "../shared/protocol.js";
+import { usualHub, type HubRequest } from "../shared/protocol.js";
 
 /** The hub's own headers, which it lets pages read. */
 const commitHeader = "x-repo-commit";
 const errorHeader = "x-error-code";
 
 const token = 'a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
+
+/** As its user would write it; models of other hubs than the usual one have an address for an id. */
+function hubId({ hub, id, revision }: HubRequest): string {
+  return `${hub === usualHub ? "hf:" : hub}${id}@${revision}`;
+}
 
 export class HubSource implements ModelSource {
   /** Of the first file: a branch may move on while its files are fetched. */
@@ -20,7 +25,7 @@ export class HubSource implements ModelSource {
   private readonly ask: typeof fetch;
 
   constructor(where: HubRequest, ask: typeof fetch, patience: Patience) {
-    this.id = where.id;
+    this.id = hubId(where);
     this.where = where;
     this.ask = ask;
 
@@ -44,19 +49,32 @@ export class HubSource implements ModelSource {
     return new UrlSource(folder, ask).open(name, options);
   }
 
-  /** The names of the model's files, where the hub tells them. */
+  /** The commit that the revision is at. */
+  async version(signal: AbortSignal): Promise<string | undefined> {
+    const { sha } = await this.askAbout(this.where.revision, signal);
+    return typeof sha === "string" ? sha : undefined;
+  }
+
   async list(signal: AbortSignal): Promise<string[] | undefined> {
-    const { hub, id, revision } = this.where;
-    const url = `${hub}api/models/${id}/revision/${encodeURIComponent(this.commit ?? revision)}`;
     try {
-      const response = await this.ask(url, { signal });
-      const answer = (await response.json()) as { siblings?: unknown };
-      if (!Array.isArray(answer.siblings)) return undefined;
-      return answer.siblings.map((file: { rfilename?: unknown }) => String(file.rfilename));
+      const { siblings } = await this.askAbout(this.commit ?? this.where.revision, signal);
+      if (!Array.isArray(siblings)) return undefined;
+      return siblings.map((file: { rfilename?: unknown }) => String(file.rfilename));
     } catch {
       signal.throwIfAborted();
       return undefined; // it is asked only to say more of another error
     }
+  }
+
+  /** What the hub tells of the model, once and without patience. */
+  private async askAbout(
+    revision: string,
+    signal: AbortSignal,
+  ): Promise<{ sha?: unknown; siblings?: unknown }> {
+    const { hub, id } = this.where;
+    const url = `${hub}api/models/${id}/revision/${encodeURIComponent(revision)}`;
+    const response = await this.ask(url, { signal });
+    return (await response.json()) as { sha?: unknown; siblings?: unknown };
   }
 
   private async askOnce(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {

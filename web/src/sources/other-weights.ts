@@ -12,10 +12,7 @@ const others: readonly [RegExp, string][] = [
   [/^flax_model.*\.msgpack$/, ", from_flax=True"],
 ];
 
-/**
- * What to say of a model without model.safetensors, by the names of its files; `missing` where they are not known. `name`
- * is what Python loads it by.
- */
+/** What to say of a model without model.safetensors, by the names of its files; `missing` where they are not known. */
 export async function withoutWeights(
   source: ModelSource,
   missing: LoadError,
@@ -23,7 +20,7 @@ export async function withoutWeights(
 ): Promise<LoadError> {
   const files = await source.list?.(signal);
   if (!files) return missing;
-  const name = source.id ?? "FOLDER";
+  const name = source.id?.replace(/^hf:|@.*$/g, "") ?? "FOLDER";
   for (const [pattern, argument] of others) {
     const found = files.find((file) => pattern.test(file));
     if (found === undefined) continue;
