@@ -1,7 +1,8 @@
 // `npm test`: builds and tests everything, step by step, and says what it skipped and what took longest. Names of steps as
-// arguments run only those: `npm test -- native web`.
+// arguments run only those, one after another: `npm test -- native web`. `all` is all of them but `bundlers`, which takes
+// minutes to install what it needs.
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   buildPreset,
@@ -19,6 +20,7 @@ import { lint } from "./lint/run.mjs";
 import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
 import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
 import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./report/slowest.mjs";
+import { outcomeOption, startBeside } from "./steps-beside.mjs";
 
 const show = (program, args, env = {}) => {
   const { status } = spawnSync(program, args, {
@@ -54,17 +56,20 @@ const vitest = (...args) => {
     readReport(report, (text) => timesInVitest(JSON.parse(text))),
   );
 };
-const playwright = (name, ...args) => {
-  const report = join(reports, `${name}.json`);
+const playwright = (name, project) => {
+  const of = project ?? name;
+  const report = join(reports, `${of}.json`);
   rmSync(report, { force: true });
   const command = ["playwright", "test", "-c", `tests/${name}/playwright.config.ts`, "--reporter=list,json"];
-  show("npx", [...command, ...args], { PLAYWRIGHT_JSON_OUTPUT_FILE: report });
+  show("npx", [...command, ...(project ? ["--project", project] : [])], {
+    PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+  });
   skipped.set(
-    name,
+    of,
     readReport(report, (text) => skippedInPlaywright(JSON.parse(text))),
   );
   noteTimes(
-    name,
+    of,
     readReport(report, (text) => timesInPlaywright(JSON.parse(text))),
   );
 };
@@ -92,17 +97,13 @@ const steps = {
     ctest("native");
   },
   asan() {
-    buildPreset("native-asan");
+    buildPreset("native-asan", { targets: ["engine_tests", "out_of_memory_tests", "tools_tests"] });
     forgetCounts();
     ctest("native-asan");
   },
   tsan() {
-    // What starts no thread has no race: the tools, and whatever reads text and files.
-    buildPreset("native-tsan", { targets: ["engine_tests"] });
-    const oneThread = ["Encoding", "ParseJson", "ReadUtf8", "Safetensors", "Tokenizer", "Tokenizing"];
-    ctest("native-tsan", ["-R", "engine_tests"], {
-      GTEST_FILTER: `-${oneThread.map((suite) => `${suite}.*`).join(":")}`,
-    });
+    buildPreset("native-tsan", { targets: ["thread_tests"] });
+    ctest("native-tsan", ["-R", "thread_tests"]);
   },
   async fuzz() {
     await fuzz({ seconds: 10, keep: false, seed: 1 }); // the same inputs each time: `npm run fuzz` draws others
@@ -123,7 +124,7 @@ const steps = {
   embed() {
     buildPreset("native", { targets: ["gpt2-weights"] });
     buildPackage();
-    playwright("embed", "--project", "quick");
+    playwright("embed", "quick");
   },
   browsers() {
     buildPreset("native", { targets: ["gpt2-weights"] });
@@ -134,15 +135,27 @@ const steps = {
   soak() {
     show("node", ["tests/soak/run.mjs", "--minutes", "0.5"]);
   },
+  bundlers() {
+    buildPreset("native", { targets: ["gpt2-weights"] });
+    buildPackage();
+    playwright("embed", "bundlers");
+  },
 };
+/** Steps that only compute, and use all processors: they fill the time that the others spend waiting for browsers. */
+const besideOthers = ["asan", "tsan", "fuzz"];
+/** Steps that others need: nothing runs beside them. */
+const beforeOthers = ["format", "lint", "native"];
+const inAll = Object.keys(steps).filter((name) => name !== "bundlers");
 
-const wanted = process.argv.slice(2);
-for (const name of wanted.filter((step) => !(step in steps))) {
-  console.error(`there is no step "${name}"; there are ${Object.keys(steps).join(", ")}`);
+const args = process.argv.slice(2);
+const outcomeFile = args[0] === outcomeOption ? args.splice(0, 2)[1] : undefined;
+const names = [...(args.length === 0 ? ["all"] : args)].flatMap((name) => (name === "all" ? inAll : [name]));
+for (const name of names.filter((step) => !(step in steps))) {
+  console.error(`there is no step "${name}"; there are ${Object.keys(steps).join(", ")}, and all`);
   process.exit(2);
 }
+const wanted = Object.keys(steps).filter((name) => names.includes(name));
 
-const results = [];
 try {
   aptInstall(testPackages);
   ensureNodeModules();
@@ -150,32 +163,52 @@ try {
   console.error(error.message);
   process.exit(1);
 }
-for (const [name, step] of Object.entries(steps)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  console.log(`\n=== ${name}`);
-  const start = performance.now();
-  let error;
-  try {
-    await step();
-  } catch (caught) {
-    error = caught;
-    console.error(caught.message);
+mkdirSync(reports, { recursive: true });
+
+/** @type {import("./steps-beside.mjs").StepResult[]} */
+const results = [];
+async function runSteps(list) {
+  for (const name of list) {
+    console.log(`\n=== ${name}`);
+    const start = performance.now();
+    let failed = false;
+    try {
+      await steps[name]();
+    } catch (caught) {
+      failed = true;
+      console.error(caught.message);
+    }
+    results.push({ name, failed, seconds: (performance.now() - start) / 1000 });
   }
-  results.push({
-    name,
-    failed: error !== undefined,
-    seconds: ((performance.now() - start) / 1000).toFixed(0),
-  });
+}
+
+const begin = performance.now();
+const beside = args.includes("all") || args.length === 0 ? besideOthers : [];
+if (beside.length === 0) {
+  await runSteps(wanted);
+} else {
+  await runSteps(wanted.filter((name) => beforeOthers.includes(name)));
+  const endBeside = startBeside(beside);
+  await runSteps(wanted.filter((name) => !beforeOthers.includes(name) && !beside.includes(name)));
+  const outcome = await endBeside();
+  results.push(...outcome.results);
+  for (const [of, list] of outcome.skipped) skipped.set(of, list);
+  times.push(...outcome.times);
+}
+if (outcomeFile !== undefined) {
+  writeFileSync(outcomeFile, JSON.stringify({ results, skipped: [...skipped], times }));
+  process.exit(0);
 }
 
 const passed = (name) => results.some((result) => result.name === name && !result.failed);
 printCoverage({ engine: passed("asan"), web: passed("web") });
 console.log("\nstep      seconds");
 for (const { name, failed, seconds } of results)
-  console.log(`${name.padEnd(8)} ${seconds.padStart(8)}  ${failed ? "FAILED" : "ok"}`);
+  console.log(`${name.padEnd(8)} ${seconds.toFixed(0).padStart(8)}  ${failed ? "FAILED" : "ok"}`);
+console.log(`${"in all".padEnd(8)} ${((performance.now() - begin) / 1000).toFixed(0).padStart(8)}`);
 console.log(`\nslowest tests:\n${slowestFive(times).join("\n")}`);
-const names = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
-console.log(`\nskipped tests: ${names.length}${names.length > 0 ? `\n${names.join("\n")}` : ""}`);
+const skips = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
+console.log(`\nskipped tests: ${skips.length}${skips.length > 0 ? `\n${skips.join("\n")}` : ""}`);
 if (!process.env.GPT2_MODELS)
   console.log("(tests with trained models run where GPT2_MODELS names a folder of them)");
 const failures = results.filter(({ failed }) => failed).length;

@@ -32,7 +32,7 @@ const Model& AnyModel(FuzzedDataProvider& input) {
   if (model.weights != nullptr) return model;
   Config config;
   config.n_head = 1 + index % 2;
-  config.n_embd = index < 3 ? 32 : 12;
+  config.n_embd = index == 0 ? 32 : 4 * (1 + index);
   config.n_layer = 1 + index % 2;
   config.n_inner = 2 * config.n_embd;
   config.n_positions = std::array{24, 7, 1, 40, 3, 64}[index];

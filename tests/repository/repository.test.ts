@@ -56,6 +56,17 @@ describe("the build", () => {
   });
 });
 
+it("the thread sanitizer runs every engine test that starts threads", () => {
+  const lists = read("tests/CMakeLists.txt");
+  const listed = (name: string) =>
+    new RegExp(`set\\(${name}\\s([^)]*)\\)`).exec(lists)?.[1]?.match(/[\w/]+_test\.cc/g) ?? [];
+  const starting = listed("engine_test_sources").filter((file) =>
+    /#include (<thread>|"tests\/support\/threads\.h")/.test(read(`tests/${file}`)),
+  );
+  expect(starting.length).toBeGreaterThan(0);
+  expect(listed("thread_test_sources")).toEqual(starting);
+});
+
 describe("the fuzz targets", () => {
   const folder = "tests/fuzz";
   const targets = files.flatMap((file) => /^tests\/fuzz\/(\w+)_fuzz\.cc$/.exec(file)?.[1] ?? []);

@@ -1,5 +1,6 @@
 #include "tests/fuzz/support/fuzz_model.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -38,11 +39,13 @@ std::uint64_t Product(const std::vector<std::uint64_t>& shape) {
 }  // namespace
 
 Config SmallConfig(FuzzedDataProvider& input) {
+  constexpr std::size_t kMostInner = 40;
   Config c;
   c.n_embd = input.PickValueInArray<std::size_t>({1, 4, 6, 31, 32, 33, 40});
   c.n_head = c.n_embd % 2 == 0 && input.ConsumeBool() ? 2 : 1;
   c.n_layer = input.ConsumeIntegralInRange<int>(0, 15) == 15 ? 2 : 1;
-  c.n_inner = input.ConsumeBool() ? 4 * c.n_embd : input.ConsumeIntegralInRange<std::size_t>(1, 40);
+  c.n_inner = input.ConsumeBool() ? std::min<std::size_t>(4 * c.n_embd, kMostInner)
+                                  : input.ConsumeIntegralInRange<std::size_t>(1, kMostInner);
   c.n_positions = input.ConsumeIntegralInRange<std::size_t>(1, 9);
   c.vocab_size = input.ConsumeIntegralInRange<std::size_t>(1, 12);
   c.activation = input.ConsumeBool() ? Activation::kGeluTanh : Activation::kGeluErf;

@@ -1,0 +1,50 @@
+// Steps of `npm test` that run beside others: in a process of their own, which takes what processor time the others leave.
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../engine/toolchain/build.mjs";
+
+const script = join(root, "tests/run.mjs");
+/** What they print, so that it does not mix with what others print. */
+const log = join(root, "build/reports/beside.log");
+const outcome = join(root, "build/reports/beside.json");
+/** Browsers that are waited for go first; still, what gives way to all that ever runs would not end in time. */
+const niceness = "10";
+
+/**
+ * What steps came to, as tests/run.mjs notes it.
+ * @typedef {{ name: string, failed: boolean, seconds: number }} StepResult
+ * @typedef {{ results: StepResult[], skipped: [string, string[]][], times: import("./report/slowest.mjs").Timed[] }} Outcome
+ */
+
+/** Its options for a process that runs steps beside others: it writes an outcome, and no summary. */
+export const outcomeOption = "--outcome";
+
+/**
+ * Starts `steps`, in their order. The function that it returns waits for their end and prints what they printed.
+ * @param {string[]} steps
+ * @returns {() => Promise<Outcome>}
+ */
+export function startBeside(steps) {
+  rmSync(outcome, { force: true });
+  const output = openSync(log, "w");
+  const args = ["-n", niceness, process.execPath, script, outcomeOption, outcome, ...steps];
+  const child = spawn("nice", args, { cwd: root, stdio: ["ignore", output, output] });
+  closeSync(output);
+  /** @type {Promise<void>} */
+  const end = new Promise((resolve) => {
+    child.on("error", () => resolve()); // no outcome is written
+    child.on("close", () => resolve());
+  });
+  return async () => {
+    await end;
+    process.stdout.write(readFileSync(log, "utf8"));
+    try {
+      return JSON.parse(readFileSync(outcome, "utf8"));
+    } catch {
+      const results = steps.map((name) => ({ name, failed: true, seconds: 0 }));
+      console.error(`the process of the steps ${steps.join(", ")} ended without an outcome`);
+      return { results, skipped: [], times: [] };
+    }
+  };
+}
