@@ -5,6 +5,7 @@ import { Model } from "../../web/src/client/model.js";
 import { startWorker } from "../../web/src/client/start-worker.js";
 import { readThreadChoices, rememberThreads } from "../../web/src/client/thread-choices.js";
 import type { LoadResult } from "../../web/src/shared/protocol.js";
+import type { LoadProgress } from "../../web/src/shared/types.js";
 import { connect } from "./support/fake-worker.js";
 
 class Storage {
@@ -101,7 +102,14 @@ describe("loadModel", () => {
   it("gives the model, and tells how far it is", async () => {
     const events: unknown[] = [];
     const { worker, model } = load("m", { onProgress: (event: unknown) => events.push(event), signal: null });
-    const event = { stage: "weights" as const, loadedBytes: 1, totalBytes: 2 };
+    const event: LoadProgress = {
+      stage: "download",
+      loadedBytes: 1,
+      totalBytes: 2,
+      bytesPerSecond: 0,
+      secondsLeft: null,
+      source: "network",
+    };
     worker.say({ type: "event", id: 1, event });
     worker.say({ type: "done", id: 1, result: { info, threadChoice: undefined } });
     expect(await model).toBeInstanceOf(Model);

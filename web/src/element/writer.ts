@@ -1,5 +1,6 @@
 // <gpt2-writer>: a field in which the model writes on.
 import type { GenerateCall, GenerateSummary, LoadOptions, LoadProgress } from "../client/index.js";
+import { formatPace } from "../shared/format-bytes.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
 import { emit } from "./events.js";
 import { adoptProperties, Base, make, style } from "./html-element.js";
@@ -68,6 +69,8 @@ export class Gpt2Writer extends Base {
   private readonly text = make("textarea", { part: "text", rows: "6" });
   private readonly button = make("button", { part: "button", type: "button" }, "Write");
   private readonly status = make("span", { part: "status", class: "status", role: "status" });
+  /** Not read out: it changes many times a second. */
+  private readonly pace = make("span", { class: "pace", "aria-hidden": "true" });
   private readonly bar = make("progress", { part: "progress", max: "1", "aria-label": "Loading the model" });
   private readonly written = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly lazy = new LazyModel(
@@ -83,7 +86,7 @@ export class Gpt2Writer extends Base {
     super();
     const root = this.attachShadow({ mode: "open", delegatesFocus: true });
     style(root, writerStyle);
-    const state = make("div", { class: "state" }, this.status, this.bar);
+    const state = make("div", { class: "state" }, this.status, this.pace, this.bar);
     const footer = make("div", { part: "footer", class: "footer" }, this.button, state);
     root.append(this.text, footer, this.written);
     this.button.addEventListener("click", () => (this.running ? this.stop() : void this.write()));
@@ -255,14 +258,16 @@ export class Gpt2Writer extends Base {
   private fail(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     this.bar.classList.remove("busy");
+    this.pace.textContent = "";
     this.lazy.forget(error);
     this.say(`It did not work: ${message}`);
     emit(this, "gpt2-error", { error });
   }
 
   private showProgress(progress: LoadProgress): void {
-    const { stage, loadedBytes, totalBytes } = progress;
+    const { stage, loadedBytes, totalBytes, bytesPerSecond, secondsLeft } = progress;
     emit(this, "gpt2-progress", progress);
+    this.pace.textContent = stage === "ready" ? "" : formatPace(bytesPerSecond, secondsLeft);
     this.bar.classList.toggle("busy", stage !== "ready");
     if (totalBytes > 0) this.bar.value = loadedBytes / totalBytes;
     else this.bar.removeAttribute("value");

@@ -1,111 +1,104 @@
-// Streams a model's weights, piece by piece: while one is checked and handed on, the next arrives.
-import { isLoadError, LoadError } from "../shared/errors.js";
-import { readChunks, type ModelSource, type OpenFile } from "./model-source.js";
+// Streams a model's weights into the engine. Several pieces are under way at once; the engine takes them in their order.
+import type { LoadProgress } from "../shared/types.js";
+import { follow, unlessAborted } from "../shared/unless-aborted.js";
+import { readChunks, type OpenFile } from "./model-source.js";
+import type { Bytes, PieceSource } from "./piece-source.js";
 import type { Piece, WeightsIndex } from "./weights-index.js";
 
-/** SHA-256 of some bytes, in lower-case hexadecimal. */
-export type Hash = (bytes: Uint8Array<ArrayBuffer>) => Promise<string>;
+/** Takes the next bytes of model.safetensors; they may be overwritten after it returns. */
+export type Take = (bytes: Uint8Array) => void;
 
 export interface WeightSink {
-  /** Takes the next bytes of model.safetensors; they may be overwritten after it returns. */
-  take(bytes: Uint8Array): void;
-  hash: Hash;
-  /** Bytes that have arrived so far. */
-  onBytes(loadedBytes: number): void;
+  /** Resolves when the engine is there; what arrives meanwhile waits. */
+  ready: Promise<Take>;
+  /** Bytes that have arrived so far, and where the last ones are from. */
+  onBytes(loadedBytes: number, origin: LoadProgress["source"]): void;
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Reads a piece into `buffer`; `onChunk` receives the number of bytes, negative where they are discarded. */
-async function fetchPiece(
-  source: ModelSource,
-  piece: Piece,
-  buffer: Bytes,
-  signal: AbortSignal,
-  onChunk: (bytes: number) => void,
-  anew = false,
-): Promise<void> {
-  let received = 0;
-  try {
-    await readChunks(await source.open(piece.path, { signal, anew }), piece.path, signal, (chunk) => {
-      if (received + chunk.length > piece.size) throw tooLong(piece);
-      buffer.set(chunk, received);
-      received += chunk.length;
-      onChunk(chunk.length);
-    });
-    if (received < piece.size) throw tooShort(piece, received);
-  } catch (error) {
-    onChunk(-received);
-    throw error;
-  }
-}
-
-const tooLong = ({ path, size }: Piece) =>
-  new LoadError("corrupt", `${path} is longer than the ${size} bytes that weights.json says`);
-const tooShort = ({ path, size }: Piece, found: number) =>
-  new LoadError("corrupt", `${path} is ${found} bytes, weights.json says ${size}`);
-
-const isCorrupt = (error: unknown) => isLoadError(error) && error.code === "corrupt";
+/** Pieces that arrive at once: what one connection waits for, others use. */
+const mostLanes = 3;
+/** One more is checked and taken meanwhile. A piece that is slow holds the others back once all of them are full. */
+const bufferCount = mostLanes + 1;
 
 /** Streams all pieces in order into `sink`. No byte is handed on before its piece's hash is right. */
 export async function loadPieces(
-  source: ModelSource,
-  index: WeightsIndex,
+  source: PieceSource,
+  { pieces }: WeightsIndex,
   sink: WeightSink,
   signal: AbortSignal,
 ): Promise<void> {
-  // Two buffers take turns: one piece arrives while the one before it is checked and taken.
-  const largest = index.pieces.reduce((most, piece) => Math.max(most, piece.size), 0);
-  const buffers = [0, 1].map(() => new Uint8Array(largest));
+  const { controller, letGo } = follow(signal);
+  const fail = (error: unknown) => controller.abort(error); // the first failure ends all that is under way
+  const largest = pieces.reduce((most, { size }) => Math.max(most, size), 0);
+  /** Used in turn; each is free once what was in it is taken, and kept if need be. */
+  const buffers = Array.from({ length: bufferCount }, () => ({
+    bytes: undefined as Bytes | undefined,
+    free: Promise.resolve(),
+  }));
+  const lanes: Promise<void>[] = [];
+  let next = 0;
   let loaded = 0;
-  let checking: Promise<void> = Promise.resolve();
-  for (const [number, piece] of index.pieces.entries()) {
-    const buffer = buffers[number % 2] ?? new Uint8Array(piece.size);
-    const onChunk = (bytes: number) => sink.onBytes((loaded += bytes));
-    const fetchAnew = () => fetchPiece(source, piece, buffer, signal, onChunk, true);
-    const arriving = fetchPiece(source, piece, buffer, signal, onChunk).catch((error: unknown) => {
-      if (isCorrupt(error)) return fetchAnew();
-      throw error;
-    });
-    await Promise.all([arriving, checking]);
-    signal.throwIfAborted();
-    checking = checkAndTake(piece, buffer.subarray(0, piece.size), sink, () => {
-      onChunk(-piece.size);
-      return fetchAnew();
-    });
-    checking.catch(() => {}); // awaited with the next piece, or below
-  }
-  await checking;
-}
+  let taken = sink.ready.then(() => {});
 
-/** A cache may keep a damaged piece for ever: once, it is fetched past all of them. */
-async function checkAndTake(
-  piece: Piece,
-  bytes: Bytes,
-  sink: WeightSink,
-  fetchAnew: () => Promise<void>,
-): Promise<void> {
-  let found = await sink.hash(bytes);
-  if (found !== piece.sha256) {
-    await fetchAnew();
-    found = await sink.hash(bytes);
+  const read = async (piece: Piece, number: number, buffer: (typeof buffers)[number]): Promise<Bytes> => {
+    await unlessAborted(buffer.free, controller.signal);
+    buffer.bytes ??= new Uint8Array(largest);
+    const bytes = buffer.bytes.subarray(0, piece.size);
+    let received = 0;
+    await source.read(piece, bytes, {
+      signal: controller.signal,
+      onBytes(count, origin) {
+        received += count;
+        sink.onBytes((loaded += count), origin);
+        // Lanes that began at the same time would all end at the same time.
+        if (number === lanes.length - 1 && received * mostLanes >= piece.size) startLane();
+      },
+    });
+    return bytes;
+  };
+  const takeAfter = async (before: Promise<void>, reading: Promise<Bytes>): Promise<void> => {
+    const [bytes] = await Promise.all([reading, before]);
+    controller.signal.throwIfAborted();
+    (await sink.ready)(bytes);
+  };
+  const runLane = async (): Promise<void> => {
+    for (;;) {
+      const number = next++;
+      const piece = pieces[number];
+      const buffer = buffers[number % bufferCount];
+      if (!piece || !buffer) return;
+      const reading = read(piece, number, buffer);
+      taken = takeAfter(taken, reading);
+      buffer.free = taken.then(async () => source.keep?.(piece, await reading));
+      buffer.free.catch(fail);
+      await reading;
+    }
+  };
+  const startLane = () => {
+    if (lanes.length < mostLanes) lanes.push(runLane().catch(fail));
+  };
+
+  try {
+    startLane();
+    for (const lane of lanes) await unlessAborted(lane, controller.signal); // others may start meanwhile
+    await unlessAborted(taken, controller.signal);
+  } finally {
+    letGo();
+    fail(undefined);
   }
-  if (found !== piece.sha256) {
-    throw new LoadError("corrupt", `${piece.path} has SHA-256 ${found}, weights.json says ${piece.sha256}`);
-  }
-  sink.take(bytes);
 }
 
 /** Streams a plain model.safetensors, which states no hash, into `sink`. */
 export async function loadPlainFile(
   file: OpenFile,
   name: string,
-  sink: Pick<WeightSink, "take" | "onBytes">,
+  sink: WeightSink,
   signal: AbortSignal,
 ): Promise<void> {
+  const take = await sink.ready;
   let loaded = 0;
   await readChunks(file, name, signal, (chunk) => {
-    sink.take(chunk);
-    sink.onBytes((loaded += chunk.length));
+    take(chunk);
+    sink.onBytes((loaded += chunk.length), "network");
   });
 }

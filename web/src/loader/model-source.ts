@@ -22,11 +22,14 @@ export interface OpenOptions {
   signal: AbortSignal;
   /** Whether what caches have of it is not to be trusted. */
   anew?: boolean;
+  /** Where the stream is to begin, in bytes; 0. */
+  from?: number;
 }
 
 export interface OpenFile {
-  /** In bytes; undefined where the host does not say. */
+  /** Of the whole file, in bytes; undefined where the host does not say, or a part was asked for. */
   size: number | undefined;
+  /** From where it was opened on. */
   stream: ReadableStream<Uint8Array>;
 }
 
@@ -72,20 +75,24 @@ export class UrlSource implements ModelSource {
   private readonly folder: string;
   private readonly ask: typeof fetch;
 
+  /** `ask` has to give parts that are asked for by `Range`, as steadyFetch does of every host. */
   constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args)) {
     this.id = folder;
     this.folder = folder;
     this.ask = ask;
   }
 
-  async open(name: string, { signal, anew = false }: OpenOptions): Promise<OpenFile> {
+  async open(name: string, { signal, anew = false, from = 0 }: OpenOptions): Promise<OpenFile> {
     const url = new URL(name, this.folder).href;
-    const response = await fetchFile(url, signal, this.ask, anew ? { cache: "reload" } : {});
+    const response = await fetchFile(url, signal, this.ask, {
+      ...(anew && { cache: "reload" }),
+      ...(from > 0 && { headers: { Range: `bytes=${from}-` } }),
+    });
     // A host that compresses on the fly states the compressed length.
     const encoded = response.headers.get("content-encoding") !== null;
     const length = Number(response.headers.get("content-length") ?? NaN);
     const stream = response.body ?? new Blob([]).stream();
-    return { size: encoded || !Number.isFinite(length) ? undefined : length, stream };
+    return { size: encoded || from > 0 || !Number.isFinite(length) ? undefined : length, stream };
   }
 }
 

@@ -1,7 +1,7 @@
 // A `fetch` that does not give up at the first fault: a connection that breaks or falls silent is made again and goes on
 // where it was, and a host that is busy is asked again.
 import { isLoadError, LoadError } from "../shared/errors.js";
-import { unlessAborted } from "../shared/unless-aborted.js";
+import { follow, unlessAborted } from "../shared/unless-aborted.js";
 
 export interface Patience {
   /** Silence after which a connection counts as broken, in milliseconds. */
@@ -37,27 +37,19 @@ function versionOf({ headers }: Response): string | null {
 
 /** One connection to the host. It ends when it is silent for too long, or when nobody wants it any longer. */
 export class Attempt {
-  private readonly controller = new AbortController();
-  private readonly onAbort = () => this.controller.abort(this.wanted.reason);
-
-  private readonly wanted: AbortSignal;
+  readonly signal: AbortSignal;
+  private readonly link: ReturnType<typeof follow>;
   private readonly stallMs: number;
 
   constructor(wanted: AbortSignal, stallMs: number) {
-    this.wanted = wanted;
+    this.link = follow(wanted);
+    this.signal = this.link.controller.signal;
     this.stallMs = stallMs;
-
-    if (wanted.aborted) this.onAbort();
-    wanted.addEventListener("abort", this.onAbort);
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
   }
 
   /** `promise`, which brings the next bytes. */
   async watch<T>(promise: Promise<T>): Promise<T> {
-    const stalled = () => this.controller.abort(new Error(`no byte for ${this.stallMs / 1000} s`));
+    const stalled = () => this.link.controller.abort(new Error(`no byte for ${this.stallMs / 1000} s`));
     const timer = setTimeout(stalled, this.stallMs);
     try {
       return await unlessAborted(promise, this.signal);
@@ -67,127 +59,116 @@ export class Attempt {
   }
 
   end(): void {
-    this.wanted.removeEventListener("abort", this.onAbort);
-    this.controller.abort();
+    this.link.letGo();
+    this.link.controller.abort();
   }
 }
 
 /** One file on its way. */
-class Download {
-  private readonly signal: AbortSignal;
-  private attempt: Attempt | undefined;
-  private reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  private version: string | null = null;
-  /** Bytes that were handed on, and those to come that have been already. */
-  private received = 0;
-  private repeated = 0;
-  private failures = 0;
+async function download(
+  ask: typeof fetch,
+  url: string,
+  init: RequestInit,
+  { stallMs, onRetry }: Patience,
+): Promise<Response> {
+  const signal = init.signal ?? new AbortController().signal;
+  const start = Number(/^bytes=(\d+)-$/.exec(new Headers(init.headers).get("range") ?? "")?.[1] ?? 0);
+  /** Of the next byte that is handed on; bytes that come before it have been already. */
+  let place = start;
+  let repeated = 0;
+  let failures = 0;
+  let version: string | null = null;
+  let attempt: Attempt | undefined;
+  let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
 
-  private readonly ask: typeof fetch;
-  private readonly url: string;
-  private readonly init: RequestInit;
-  private readonly patience: Patience;
+  const networkError = (message: string) => new LoadError("network", message);
 
-  constructor(ask: typeof fetch, url: string, init: RequestInit, patience: Patience) {
-    this.ask = ask;
-    this.url = url;
-    this.init = init;
-    this.patience = patience;
-
-    this.signal = init.signal ?? new AbortController().signal;
-  }
-
-  async open(): Promise<Response> {
-    const response = await this.connect({});
-    const { status, statusText, headers } = response;
-    if (!response.ok || !response.body) return response;
-    this.version = versionOf(response);
-    this.reader = response.body.getReader();
-    const body = new ReadableStream<Uint8Array>(
-      { pull: (controller) => this.pull(controller), cancel: () => this.attempt?.end() },
-      { highWaterMark: 0 }, // read on demand only: an idle reader must not count as a stall
-    );
-    return new Response(body, { status, statusText, headers });
-  }
-
-  private async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    for (;;) {
-      const chunk = await this.read();
-      if (!chunk) {
-        this.attempt?.end();
-        return controller.close();
-      }
-      const fresh = chunk.subarray(Math.min(this.repeated, chunk.length));
-      this.repeated -= chunk.length - fresh.length;
-      if (fresh.length === 0) continue;
-      this.received += fresh.length;
-      if (this.failures > 0) this.patience.onRetry(null);
-      this.failures = 0;
-      return controller.enqueue(fresh);
-    }
-  }
-
-  /** The next chunk, over a new connection if need be; undefined at the end. */
-  private async read(): Promise<Uint8Array | undefined> {
-    for (;;) {
-      try {
-        const { attempt, reader } = this;
-        return attempt && reader ? (await attempt.watch(reader.read())).value : undefined;
-      } catch (error) {
-        await this.pauseAfter(error);
-        await this.resume();
-      }
-    }
-  }
-
-  private async resume(): Promise<void> {
-    const from = this.received;
-    const response = await this.connect(from > 0 ? { Range: `bytes=${from}-` } : {});
-    const version = versionOf(response);
-    const isPart = response.status === 206;
-    const start = /^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1];
-    if (!response.ok || (isPart && Number(start ?? from) !== from)) {
-      throw new LoadError("network", `the host does not give the rest of ${this.url}: ${response.status}`);
-    }
-    if (version !== null && this.version !== null && version !== this.version) {
-      throw new LoadError("network", `${this.url} changed while it was read`);
-    }
-    this.reader = response.body?.getReader();
-    this.repeated = isPart ? 0 : from;
-  }
+  /** Returns when it is time for another attempt. Throws `error` where there is none. */
+  const pauseAfter = async (error: unknown, pauseMs?: number): Promise<void> => {
+    signal.throwIfAborted();
+    if (isLoadError(error) || failures === mostRetries) throw error;
+    const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
+    failures += 1;
+    onRetry(error instanceof Error ? error.message : String(error));
+    await unlessAborted(online(), signal);
+    await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs ?? usualMs)), signal);
+  };
 
   /** The host's first answer that is not a temporary failure. */
-  private async connect(range: Record<string, string>): Promise<Response> {
+  const connect = async (): Promise<Response> => {
     for (;;) {
-      this.attempt?.end();
-      this.attempt = new Attempt(this.signal, this.patience.stallMs);
+      attempt?.end();
+      attempt = new Attempt(signal, stallMs);
+      const headers = new Headers(init.headers);
+      if (place > 0) headers.set("Range", `bytes=${place}-`);
       let response: Response;
       try {
-        const headers = new Headers(this.init.headers);
-        for (const [name, value] of Object.entries(range)) headers.set(name, value);
-        const asked = this.ask(this.url, { ...this.init, headers, signal: this.attempt.signal });
-        response = await this.attempt.watch(asked);
+        response = await attempt.watch(ask(url, { ...init, headers, signal: attempt.signal }));
       } catch (error) {
-        await this.pauseAfter(error);
+        await pauseAfter(error);
         continue;
       }
       const pauseMs = retryAfter(response);
-      const isUp = (pauseMs ?? 0) <= longestPauseMs && this.failures < mostRetries;
+      const isUp = (pauseMs ?? 0) <= longestPauseMs && failures < mostRetries;
       if (!passing.has(response.status) || !isUp) return response;
-      await this.pauseAfter(new Error(`the host answered ${response.status}`), pauseMs);
+      await pauseAfter(new Error(`the host answered ${response.status}`), pauseMs);
     }
-  }
+  };
 
-  /** Returns when it is time for another attempt. Throws `error` where there is none. */
-  private async pauseAfter(error: unknown, pauseMs?: number): Promise<void> {
-    this.signal.throwIfAborted();
-    if (isLoadError(error) || this.failures === mostRetries) throw error;
-    const usualMs = firstPauseMs * 3 ** this.failures * (0.5 + Math.random());
-    this.failures += 1;
-    this.patience.onRetry(error instanceof Error ? error.message : String(error));
-    await unlessAborted(online(), this.signal);
-    await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs ?? usualMs)), this.signal);
-  }
+  /** Goes on with what was answered: the rest, or all of it. */
+  const readOn = (response: Response): void => {
+    const { ok, status, body } = response;
+    const begins = /^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1];
+    if (!ok || (status === 206 && Number(begins ?? place) !== place)) {
+      throw networkError(`the host does not give the rest of ${url}: ${status}`);
+    }
+    const found = versionOf(response);
+    if (found !== null && version !== null && found !== version) {
+      throw networkError(`${url} changed while it was read`);
+    }
+    version ??= found;
+    reader = body?.getReader();
+    repeated = status === 206 ? 0 : place;
+  };
+
+  /** The next chunk, over a new connection if need be; undefined at the end. */
+  const read = async (): Promise<Uint8Array | undefined> => {
+    for (;;) {
+      try {
+        return attempt && reader ? (await attempt.watch(reader.read())).value : undefined;
+      } catch (error) {
+        await pauseAfter(error);
+        readOn(await connect());
+      }
+    }
+  };
+
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    for (;;) {
+      const chunk = await read();
+      if (!chunk) {
+        attempt?.end();
+        return controller.close();
+      }
+      const fresh = chunk.subarray(Math.min(repeated, chunk.length));
+      repeated -= chunk.length - fresh.length;
+      if (fresh.length === 0) continue;
+      place += fresh.length;
+      if (failures > 0) onRetry(null);
+      failures = 0;
+      return controller.enqueue(fresh);
+    }
+  };
+
+  const response = await connect();
+  if (!response.ok || !response.body) return response;
+  readOn(response);
+  const body = new ReadableStream<Uint8Array>(
+    { pull, cancel: () => attempt?.end() },
+    { highWaterMark: 0 }, // read on demand only: an idle reader must not count as a stall
+  );
+  const { status, statusText } = response;
+  return new Response(body, { status: start > 0 ? 206 : status, statusText, headers: response.headers });
 }
 
 /** Resolves at once where the browser does not say that there is no network at all. */
@@ -199,9 +180,10 @@ function online(): Promise<void> {
 
 /**
  * `ask`, which is fetch or answers as it does, with patience. A file that changes meanwhile is an error. Where the host
- * gives no ranges, or `ask` asks for none, a file is read once more from its beginning.
+ * gives no ranges, or `ask` asks for none, a file is read once more from its beginning. The rest of a file, which the
+ * header `Range: bytes=N-` asks for, is given by every host.
  */
 export function steadyFetch(ask: typeof fetch, patience: Patience): typeof fetch {
   return (input, init = {}) =>
-    new Download(ask, input instanceof Request ? input.url : String(input), init, patience).open();
+    download(ask, input instanceof Request ? input.url : String(input), init, patience);
 }

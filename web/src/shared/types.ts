@@ -11,16 +11,27 @@ export type TokenIds =
 /** A text, or the ids of its tokens. */
 export type Prompt = string | TokenIds;
 
+/** How far a load has come: told on each change of stage, and about 20 times a second while bytes flow. */
 export interface LoadProgress {
-  stage: "engine" | "config" | "weights" | "ready";
+  /** The engine starts, the weights come, the last of them are checked, all is there. */
+  stage: "engine" | "download" | "check" | "ready";
+  /** Of the weights. */
   loadedBytes: number;
   /** 0 until it is known. */
   totalBytes: number;
+  /** Over the last seconds; 0 until it is known. */
+  bytesPerSecond: number;
+  /** Until all bytes are there, at that rate; null while it is not known. */
+  secondsLeft: number | null;
+  /** Where the last bytes came from. */
+  source: "network" | "cache";
+  /** Layers through which a prompt that was given before has run, as far as the weights have come. */
+  layer?: PromptProgress;
   /** While a file is asked for once more: what went wrong. */
   retry?: string;
 }
 
-/** How far the prefill of a prompt, or scoring a text, has come, in tokens. */
+/** How far something has come that has so many steps: the prefill of a prompt, or scoring a text, in tokens. */
 export interface PromptProgress {
   done: number;
   total: number;

@@ -8,3 +8,12 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
+
+/** A controller that is aborted with `signal`, until `letGo` is called. */
+export function follow(signal: AbortSignal): { controller: AbortController; letGo: () => void } {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
+  return { controller, letGo: () => signal.removeEventListener("abort", onAbort) };
+}

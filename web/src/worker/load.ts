@@ -1,5 +1,6 @@
 // Brings a model up: picks the engine's build, makes its memory, streams the weights in.
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
+import { NetworkPieces, type Hash } from "../loader/piece-source.js";
 import { readOptionalText, readText, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
@@ -7,6 +8,7 @@ import type { LoadRequest, LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { toHex, type Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
+import { reportTo } from "./load-report.js";
 import { planMemory } from "./memory-plan.js";
 import { fetchBuild, findBuild, startEngine, type BuildSource } from "./start-engine.js";
 import { chooseThreads, chooseVariant, type Features } from "./variants.js";
@@ -56,18 +58,6 @@ async function readTokenizer(source: ModelSource, signal: AbortSignal): Promise<
   return [vocab ?? "", merges ?? ""];
 }
 
-function makeSink(engine: Engine, onBytes: (loaded: number) => void): WeightSink {
-  return {
-    take: (bytes) => engine.loadWeights(bytes),
-    hash: async (bytes) =>
-      // Pages that are not served securely have no crypto.subtle.
-      (crypto as Partial<Crypto>).subtle
-        ? toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
-        : engine.sha256(bytes),
-    onBytes,
-  };
-}
-
 /** What a load needs of the worker that it runs in. */
 export interface LoadSurroundings {
   signal: AbortSignal;
@@ -94,40 +84,55 @@ type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice">
 
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
   const { signal, builds } = around;
-  let progress: LoadProgress | undefined;
-  const tell = (next: LoadProgress) => around.tell((progress = next));
-  const onRetry = (retry: string | null) => {
-    if (progress) around.tell(retry === null ? progress : { ...progress, retry });
-  };
-  tell({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
+  const report = reportTo(around.tell);
+  report.set({ stage: "engine" });
   const chosen = chooseVariant(await around.features(), request.variant);
-  const source = await around.openSource(request, onRetry);
+  const source = await around.openSource(request, report.onRetry);
   const fetchOne = async (variant: Variant) => {
     const build = await fetchBuild(builds, variant, signal);
     around.startThreadsFrom(build.threadScript);
     return build;
   };
-  const [found, configText, [vocab, merges], index] = await Promise.all([
+  const parts = Promise.all([
     findBuild(chosen.variant, fetchOne),
     readText(source, "config.json", signal),
     readTokenizer(source, signal),
-    readIndex(source, signal),
   ]);
+  parts.catch(() => {}); // awaited below, if the index is there
+  const index = await readIndex(source, signal);
   const plainFile = index ? undefined : await openPlainFile(source, signal);
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
-  tell({ stage: "config", loadedBytes: 0, totalBytes });
+  report.set({ stage: "download", totalBytes });
 
-  const hasThreads = found.build.variant.startsWith("threads");
-  const choice = chooseThreads(hasThreads, request, around.cores, totalBytes || unknownSize);
-  const plan = planMemory(parseConfig(configText), totalBytes || unknownSize, request.kv);
-  const { engine, variant, notice } = await startEngine(found, plan, choice.threads, fetchOne);
-  around.onEngine(engine);
-  signal.throwIfAborted();
-  const sink = makeSink(engine, (loadedBytes) => tell({ stage: "weights", loadedBytes, totalBytes }));
-  engine.loadBegin(configText, vocab, merges, request.kv ? { kv: request.kv } : {});
-  if (index) await loadPieces(source, index, sink, signal);
+  const begin = async () => {
+    const [found, config, [vocab, merges]] = await parts;
+    const hasThreads = found.build.variant.startsWith("threads");
+    const choice = chooseThreads(hasThreads, request, around.cores, totalBytes || unknownSize);
+    const plan = planMemory(parseConfig(config), totalBytes || unknownSize, request.kv);
+    const { engine, ...started } = await startEngine(found, plan, choice.threads, fetchOne);
+    around.onEngine(engine);
+    signal.throwIfAborted();
+    engine.loadBegin(config, vocab, merges, request.kv ? { kv: request.kv } : {});
+    return { engine, choice, ...started };
+  };
+  const begun = begin();
+  const sink: WeightSink = {
+    ready: begun.then(
+      ({ engine }) =>
+        (bytes) =>
+          engine.loadWeights(bytes),
+    ),
+    onBytes: report.onBytes,
+  };
+  const hash: Hash = async (bytes) =>
+    // Pages that are not served securely have no crypto.subtle.
+    (crypto as Partial<Crypto>).subtle
+      ? toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
+      : (await begun).engine.sha256(bytes);
+  if (index) await loadPieces(new NetworkPieces(source, hash), index, sink, signal);
   if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
   signal.throwIfAborted();
+  const { engine, choice, variant, notice } = await begun;
   const wanted = variant.startsWith("threads") ? choice.threads : 1;
   const gathered = await gatherThreads(engine, wanted, around.failedThreads, signal);
   const { kernels, ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
@@ -145,6 +150,6 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     // What fewer threads measured says nothing of next time.
     if (gathered === wanted) threadChoice = { key: choice.measureAs, threads };
   }
-  tell({ stage: "ready", loadedBytes: totalBytes, totalBytes });
+  report.set({ stage: "ready" });
   return { engine, info, threadChoice };
 }

@@ -1,0 +1,73 @@
+// Where the pieces of a model's weights come from, checked: the network; a cache may stand before it.
+import { isLoadError, LoadError } from "../shared/errors.js";
+import type { LoadProgress } from "../shared/types.js";
+import { readChunks, type ModelSource } from "./model-source.js";
+import type { Piece } from "./weights-index.js";
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** SHA-256 of some bytes, in lower-case hexadecimal. */
+export type Hash = (bytes: Bytes) => Promise<string>;
+
+export interface PieceOptions {
+  signal: AbortSignal;
+  /** Called with how many bytes have come, negative where they are discarded, and where they are from. */
+  onBytes: (bytes: number, origin: LoadProgress["source"]) => void;
+  /** Bytes at the beginning of the buffer that are there already, and were told; 0. */
+  from?: number;
+}
+
+export interface PieceSource {
+  /** Fills `into`, which has the piece's size. Resolves once its hash is known to be right. */
+  read(piece: Piece, into: Bytes, options: PieceOptions): Promise<void>;
+  /** Called with each piece once the engine has it: `bytes` stay as they are until this resolves. Never rejects. */
+  keep?(piece: Piece, bytes: Bytes): Promise<void>;
+}
+
+const corrupt = (message: string) => new LoadError("corrupt", message);
+
+/** Pieces straight from a model's folder. */
+export class NetworkPieces implements PieceSource {
+  private readonly source: ModelSource;
+  private readonly hash: Hash;
+
+  constructor(source: ModelSource, hash: Hash) {
+    this.source = source;
+    this.hash = hash;
+  }
+
+  /** A cache may keep a damaged piece for ever: once, it is fetched past all of them. */
+  async read(piece: Piece, into: Bytes, options: PieceOptions): Promise<void> {
+    try {
+      await this.fetch(piece, into, options, false);
+    } catch (error) {
+      if (!(isLoadError(error) && error.code === "corrupt")) throw error;
+      await this.fetch(piece, into, { ...options, from: 0 }, true);
+    }
+  }
+
+  private async fetch(
+    { path, size, sha256 }: Piece,
+    into: Bytes,
+    { signal, onBytes, from = 0 }: PieceOptions,
+    anew: boolean,
+  ): Promise<void> {
+    let received = from;
+    try {
+      await readChunks(await this.source.open(path, { signal, anew, from }), path, signal, (chunk) => {
+        if (received + chunk.length > size) {
+          throw corrupt(`${path} is longer than the ${size} bytes that weights.json says`);
+        }
+        into.set(chunk, received);
+        received += chunk.length;
+        onBytes(chunk.length, "network");
+      });
+      if (received < size) throw corrupt(`${path} is ${received} bytes, weights.json says ${size}`);
+      const found = await this.hash(into);
+      if (found !== sha256) throw corrupt(`${path} has SHA-256 ${found}, weights.json says ${sha256}`);
+    } catch (error) {
+      onBytes(-received, "network");
+      throw error;
+    }
+  }
+}
