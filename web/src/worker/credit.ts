@@ -1,4 +1,5 @@
 // How many tokens a generation may still write before its reader has read some.
+import { unlessAborted } from "../shared/unless-aborted.js";
 
 export class Credit {
   private wake: (() => void) | undefined;
@@ -26,13 +27,6 @@ export class Credit {
   async wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.isSpent) return;
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = () => reject(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.wake = () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      };
-    });
+    await unlessAborted(new Promise<void>((resolve) => (this.wake = resolve)), signal);
   }
 }

@@ -208,25 +208,19 @@ export class Engine {
   start(name: StartCall, prompt: string | readonly number[], options: object): unknown {
     const isText = typeof prompt === "string";
     const bytes = isText ? this.encoder.encode(prompt) : idBytes(prompt);
-    const json = this.encoder.encode(toJson(options));
     const isIds = isText ? 0 : 1;
     return this.withBytes(bytes, (pointer) =>
-      this.withBytes(json, (at) =>
-        this.parse(
-          this.run(() => this.module[name](this.engine, pointer, bytes.length, isIds, at, json.length)),
-        ),
+      this.withJson(options, (at, size) =>
+        this.module[name](this.engine, pointer, bytes.length, isIds, at, size),
       ),
     );
   }
 
   tokenize(text: string, options: object): number[] {
     const bytes = this.encoder.encode(text);
-    const json = this.encoder.encode(toJson(options));
     return this.withBytes(bytes, (pointer) => {
-      this.withBytes(json, (at) =>
-        this.parse(
-          this.run(() => this.module._gpt2_tokenize(this.engine, pointer, bytes.length, at, json.length)),
-        ),
+      this.withJson(options, (at, size) =>
+        this.module._gpt2_tokenize(this.engine, pointer, bytes.length, at, size),
       );
       const all: number[] = [];
       for (;;) {
@@ -298,6 +292,12 @@ export class Engine {
     } finally {
       this.free(pointer);
     }
+  }
+
+  /** What a call answers that takes `options` as JSON. */
+  private withJson(options: object, call: (pointer: number, size: number) => number): unknown {
+    const json = this.encoder.encode(toJson(options));
+    return this.withBytes(json, (at) => this.parse(this.run(() => call(at, json.length))));
   }
 
   private decode(pointer: number, size: number): string {

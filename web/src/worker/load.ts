@@ -100,6 +100,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   ]);
   parts.catch(() => {}); // awaited below, if the index is there
   const index = await readIndex(source, signal);
+  if (!index) await parts; // a folder that is not there lacks its config.json first of all
   const plainFile = index ? undefined : await openPlainFile(source, signal);
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
   report.set({ stage: "download", totalBytes });
