@@ -150,6 +150,7 @@ function load(setting: Setting = {}) {
     stallMs: undefined,
     headers: [],
     credentials: undefined,
+    cache: true,
     fetchPort: undefined,
     ...setting.request,
   };
@@ -195,6 +196,7 @@ describe("loadEngine", () => {
       simd: "relaxed",
       variant: "threads-relaxed",
       memoryBytes: engine.memoryBytes,
+      notStored: null,
       notice: null,
     });
     expect(threadChoice).toMatchObject({ key: expect.stringContaining("4 cores"), threads: 2 });

@@ -49,6 +49,7 @@ describe("loadModel", () => {
       variant: undefined,
       headers: [],
       credentials: undefined,
+      cache: true,
       threadChoices: {},
       fetchPort: undefined,
     });
@@ -76,7 +77,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs',
+      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs, cache',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
@@ -90,6 +91,7 @@ describe("loadModel", () => {
     ],
     ["m", { signal: 3 }, "signal is 3, expected an AbortSignal"],
     ["m", { onProgress: {} }, "onProgress is an object, expected a function"],
+    ["m", { cache: "no" }, 'cache is "no", expected true or false'],
     ["m", { fetch: "x" }, 'fetch is "x", expected a function'],
     ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
   ])("refuses %s, %s, and starts no worker", async (url, options, message) => {

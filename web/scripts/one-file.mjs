@@ -32,8 +32,13 @@ export async function packedWorker(release, engine) {
   return `"use strict";${output[0].code}`; // as the modules that it was made of
 }
 
-/** Lets a module start its worker out of memory. */
+/** What takes the place of a module in one file: the worker comes out of memory, and stores models itself. */
+const inOneFile = new Map([
+  ["./start-worker.js", join(sources, "client/start-packed-worker.ts")],
+  ["../cache/index.js", join(sources, "cache/models.ts")],
+]);
+
 export const packedClient = {
   name: "packed-client",
-  resolveId: (id) => (id === "./start-worker.js" ? join(sources, "client/start-packed-worker.ts") : null),
+  resolveId: (id) => inOneFile.get(id) ?? null,
 };

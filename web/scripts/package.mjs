@@ -69,7 +69,9 @@ const clientFrom = (file) => ({
 const apart = [
   { name: "gpt2-environment", source: "client/environment" },
   { name: "gpt2-page-sources", source: "client/page-sources" },
+  { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-sources", source: "sources/index" },
+  { name: "gpt2-cache", source: "cache/index" },
 ];
 
 /**
@@ -155,7 +157,7 @@ export async function buildPackage() {
   await buildOneFile(release);
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");
   copyTypes();
-  const manifest = JSON.stringify(customElementsManifest(), null, 2);
+  const manifest = JSON.stringify(customElementsManifest());
   writeFileSync(join(packageFolder, "custom-elements.json"), `${manifest}\n`);
 }
 

@@ -2,7 +2,7 @@
 import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { oldBrowser, wasmForbidden } from "../shared/failures.js";
 import { formatBytes } from "../shared/format-bytes.js";
-import { whyNotIsolated } from "../shared/isolation.js";
+import { isolationRemedy, whyNotIsolated } from "../shared/isolation.js";
 import type { ModelInfo } from "../shared/types.js";
 
 /** Something that this page has or misses. */
@@ -69,8 +69,7 @@ function describeSimd(facts: Facts): Capability {
 
 function describeIsolation(facts: Facts): Capability {
   if (facts.isIsolated) return has("The page is cross-origin isolated.");
-  const { reason, remedy } = whyNotIsolated(facts);
-  return misses(sentence(reason), remedy);
+  return misses(sentence(whyNotIsolated(facts)), isolationRemedy(facts));
 }
 
 const sentence = (clause: string) => `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;

@@ -3,6 +3,7 @@ export { explainEnvironment } from "./explain-environment.js";
 export type { Capability, Environment, Explanation } from "./environment.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
 export { loadModel, type LoadOptions, type ModelSource } from "./load-model.js";
+export { keepModel, listModels, removeModel, storage } from "./stored-models.js";
 export { Model, type CallOptions, type GenerateCall } from "./model.js";
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
 export type {
@@ -17,6 +18,8 @@ export type {
   Prompt,
   PromptProgress,
   Score,
+  StorageInfo,
+  StoredModel,
   Timings,
   Token,
   TokenIds,

@@ -8,6 +8,7 @@ import {
   readCallback,
   readChoice,
   readCount,
+  readFlag,
   readFunction,
   readHeaders,
   readOptions,
@@ -61,6 +62,11 @@ export interface LoadOptions {
    * `credentials`: to sign addresses, to decrypt, or to read from elsewhere. The worker takes its response chunk by chunk.
    */
   fetch?: typeof fetch | null | undefined;
+  /**
+   * Whether the model is stored on this device, so that the next visit needs no network; true. `listModels` tells what is
+   * stored, `removeModel` removes it.
+   */
+  cache?: boolean | null | undefined;
 }
 
 const optionNames = [
@@ -75,6 +81,7 @@ const optionNames = [
   "credentials",
   "fetch",
   "stallMs",
+  "cache",
 ];
 const credentialChoices = ["omit", "same-origin", "include"] as const;
 
@@ -151,6 +158,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
     headers: readHeaders("headers", fields.headers),
     credentials: readChoice("credentials", fields.credentials, credentialChoices),
     stallMs: readCount("stallMs", fields.stallMs, 1, 2 ** 31 - 1),
+    cache: readFlag("cache", fields.cache ?? true),
     threadChoices: {},
     fetchPort: undefined,
   };

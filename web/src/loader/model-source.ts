@@ -16,6 +16,8 @@ export interface ModelSource {
   version?(signal: AbortSignal): Promise<string | undefined>;
   /** The names of all files, where that can be known. */
   list?(signal: AbortSignal): Promise<string[] | undefined>;
+  /** Why the model is not stored on this device, in words; null where it is, or where nobody asked for that. */
+  notStored?(): Promise<string | null>;
 }
 
 export interface OpenOptions {
@@ -31,6 +33,8 @@ export interface OpenFile {
   size: number | undefined;
   /** From where it was opened on. */
   stream: ReadableStream<Uint8Array>;
+  /** Where the bytes are that come first; the network, if it is not said. */
+  origin?: "cache";
 }
 
 /** What to do about an answer. */

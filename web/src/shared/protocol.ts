@@ -65,6 +65,8 @@ export interface LoadRequest {
   kv: "q8" | "f32" | undefined;
   /** Silence of a host that counts as a broken connection; undefined: the usual one. */
   stallMs: number | undefined;
+  /** Whether the model is stored on this device, and read from there. */
+  cache: boolean;
   /** Of every request for a file of the model. */
   headers: readonly (readonly [string, string])[];
   credentials: "omit" | "same-origin" | "include" | undefined;

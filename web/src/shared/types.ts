@@ -172,4 +172,36 @@ export interface ModelInfo {
   hasTokenizer: boolean;
   /** Why this is slower than it could be, in words; null if it is not. */
   notice: string | null;
+  /** Why this model is not stored on this device for the next visit, in words; null if it is, or with `cache: false`. */
+  notStored: string | null;
+}
+
+/** A model that is stored on this device. */
+export interface StoredModel {
+  /** What it was loaded by: the absolute URL of its folder, or its id on a hub. */
+  id: string;
+  /** Bytes that are stored of it. Models share what is equal in them, and each counts all of it. */
+  bytes: number;
+  /** Bytes of all its files. */
+  totalBytes: number;
+  /** Whether it loads without network; else its download goes on where it was interrupted. */
+  isComplete: boolean;
+  /** Whether the user keeps it: it is not removed to make room for others. */
+  isKept: boolean;
+  /** When it was loaded last. */
+  used: Date;
+}
+
+export interface StorageInfo {
+  /** Where models are stored; null where this browser gives this page nothing for that. */
+  kind: "opfs" | "cache-storage" | null;
+  /** Bytes that the models take, each file counted once. */
+  modelBytes: number;
+  /** Bytes that all of this origin takes, and may take, as the browser estimates; null where it does not say. */
+  usage: number | null;
+  quota: number | null;
+  /** Whether the browser has promised not to remove anything by itself when it is short of room. */
+  persisted: boolean;
+  /** Why models cannot be stored, in words; null if they can. */
+  notice: string | null;
 }

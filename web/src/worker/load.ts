@@ -78,7 +78,7 @@ export interface LoadedEngine extends LoadResult {
   engine: Engine;
 }
 
-type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice"> & {
+type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice" | "notStored"> & {
   kernels: ModelInfo["simd"];
 };
 
@@ -87,14 +87,16 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   const report = reportTo(around.tell);
   report.set({ stage: "engine" });
   const chosen = chooseVariant(await around.features(), request.variant);
-  const source = await around.openSource(request, report.onRetry);
   const fetchOne = async (variant: Variant) => {
     const build = await fetchBuild(builds, variant, signal);
     around.startThreadsFrom(build.threadScript);
     return build;
   };
+  const finding = findBuild(chosen.variant, fetchOne);
+  finding.catch(() => {}); // awaited below, once there is a source
+  const source = await around.openSource(request, report.onRetry);
   const parts = Promise.all([
-    findBuild(chosen.variant, fetchOne),
+    finding,
     readText(source, "config.json", signal),
     readTokenizer(source, signal),
   ]);
@@ -142,6 +144,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     variant,
     simd: kernels,
     memoryBytes: engine.memoryBytes,
+    notStored: (await source.notStored?.()) ?? null,
     notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };
   let threadChoice: LoadResult["threadChoice"];

@@ -1,8 +1,8 @@
 // What every worker of the engine does, wherever its builds come from.
 import { headersFetch } from "../loader/headers-fetch.js";
-import { UrlSource } from "../loader/model-source.js";
+import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch, usualStallMs } from "../loader/steady-fetch.js";
-import type { FromWorker, ToWorker } from "../shared/protocol.js";
+import type { FromWorker, LoadRequest, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
 import { watchWorkers } from "./helper-threads.js";
 import { holdLock } from "./lifeline.js";
@@ -12,6 +12,13 @@ import type { BuildSource } from "./start-engine.js";
 import { detectFeatures } from "./variants.js";
 
 declare const self: DedicatedWorkerGlobalScope & { Worker: typeof Worker };
+
+/** `files` over what is stored of them on this device. */
+async function overCache(files: ModelSource, request: LoadRequest): Promise<ModelSource> {
+  // An embedder's copy of the package may lack it.
+  const cache = await import("../cache/index.js").catch(() => undefined);
+  return cache?.cached(files, request) ?? files;
+}
 
 /** Answers the page's requests with the builds from `builds`, from now on. */
 export function serve(builds: BuildSource): void {
@@ -23,10 +30,11 @@ export function serve(builds: BuildSource): void {
         async openSource(wanted, onRetry) {
           const { source, fetchPort, stallMs = usualStallMs } = wanted;
           const patience = { stallMs, onRetry };
-          if (source.kind === "folder" && !source.orHub && !fetchPort) {
-            return new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience));
-          }
-          return (await import("../sources/index.js")).openSource(wanted, patience, around.signal);
+          const isUsual = source.kind === "folder" && !source.orHub && !fetchPort;
+          const files = isUsual
+            ? new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience))
+            : await (await import("../sources/index.js")).openSource(wanted, patience, around.signal);
+          return wanted.cache ? overCache(files, wanted) : files;
         },
         builds,
         startThreadsFrom: threads.startFrom,

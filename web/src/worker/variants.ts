@@ -62,7 +62,7 @@ export function chooseVariant(
   if (!features.threads) {
     const reason = features.isIsolated
       ? "this browser has no WebAssembly threads"
-      : whyNotIsolated({ isSecure: features.isSecure, isFramed: false }).reason;
+      : whyNotIsolated({ isSecure: features.isSecure, isFramed: false });
     return {
       variant: features.relaxedSimd ? "simd-relaxed" : "simd",
       notice: `Running on one thread: ${reason}.`,

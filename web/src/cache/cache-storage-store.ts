@@ -1,0 +1,70 @@
+// A store in Cache Storage, where the origin private file system is refused: a file is there once it is whole, so that
+// a download that is interrupted begins again with the piece that was under way.
+import { bytesOf, type Appender, type Folder, type Store, type StoredFile } from "./store.js";
+
+const cacheName = "gpt2-wasm-store";
+const sizeHeader = "Content-Length";
+const timeHeader = "Last-Modified";
+
+/** Nothing is ever fetched from there. */
+const prefix = (folder: Folder) => `https://gpt2-wasm.invalid/${folder}/`;
+const addressOf = (folder: Folder, name: string) => prefix(folder) + encodeURIComponent(name);
+
+const sizeOf = ({ headers }: Response) => Number(headers.get(sizeHeader) ?? 0);
+
+export class CacheStorageStore implements Store {
+  readonly kind = "cache-storage";
+  private readonly cache: Cache;
+
+  private constructor(cache: Cache) {
+    this.cache = cache;
+  }
+
+  /** Rejects where the browser has none, or refuses it to this page. */
+  static async open(): Promise<CacheStorageStore> {
+    return new CacheStorageStore(await caches.open(cacheName));
+  }
+
+  async size(folder: Folder, name: string): Promise<number | undefined> {
+    const found = await this.cache.match(addressOf(folder, name));
+    return found && sizeOf(found);
+  }
+
+  async read(folder: Folder, name: string, from = 0): Promise<ReadableStream<Uint8Array> | undefined> {
+    const found = await this.cache.match(addressOf(folder, name));
+    if (!found?.body || from === 0) return found?.body ?? undefined;
+    return new Blob([(await bytesOf(found.body)).slice(from)]).stream();
+  }
+
+  async append(folder: Folder, name: string, at: number): Promise<Appender> {
+    const start = at > 0 ? await this.read(folder, name) : undefined;
+    const parts: Uint8Array<ArrayBuffer>[] = start ? [(await bytesOf(start)).slice(0, at)] : [];
+    return {
+      write: (bytes) => void parts.push(Uint8Array.from(bytes)), // whose memory is used again
+      close: async () => {
+        const all = new Blob(parts);
+        const headers = { [sizeHeader]: String(all.size), [timeHeader]: new Date().toUTCString() };
+        await this.cache.put(addressOf(folder, name), new Response(all, { headers }));
+      },
+    };
+  }
+
+  async remove(folder: Folder, name: string): Promise<void> {
+    await this.cache.delete(addressOf(folder, name));
+  }
+
+  async list(folder: Folder): Promise<StoredFile[]> {
+    const found: StoredFile[] = [];
+    for (const { url } of await this.cache.keys()) {
+      if (!url.startsWith(prefix(folder))) continue;
+      const response = await this.cache.match(url);
+      if (!response) continue;
+      found.push({
+        name: decodeURIComponent(url.slice(prefix(folder).length)),
+        size: sizeOf(response),
+        modified: Date.parse(response.headers.get(timeHeader) ?? ""),
+      });
+    }
+    return found;
+  }
+}

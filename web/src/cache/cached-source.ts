@@ -1,0 +1,223 @@
+// A model folder whose files are stored on this device as they are read, and read from there the next time.
+import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { parseWeightsIndex, type Piece, type WeightsIndex } from "../loader/weights-index.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
+import { whileAlone } from "./locks.js";
+import { readRecords, storedBytes, writeRecord, type ModelRecord, type StoredRecord } from "./records.js";
+import { makeRoom, removeRecord, sweep } from "./room.js";
+import { openPiece, readStored } from "./stored-piece.js";
+import { bytesOf, sha256, writeFile, type Store } from "./store.js";
+
+const indexFile = "weights.json";
+/** Files that are read whole, and have no hash but in the index. */
+const isSmall = (name: string) => /\.(json|txt)$/.test(name);
+
+/** How the host is asked whether a stored model is still the one that it has. */
+export interface Revalidation {
+  /** Asks once, and does not try again. */
+  hasChanged: (record: ModelRecord, signal: AbortSignal) => Promise<boolean>;
+  /** After so long without an answer the stored model is used, and the answer counts for the next visit. */
+  patienceMs: number;
+}
+
+const streamOf = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
+const isMissing = (error: unknown) => isLoadError(error) && error.code === "not-found";
+
+export class CachedSource implements ModelSource {
+  readonly id: string;
+  private refusal: string | null = null;
+  private readonly files = new Map<string, Piece>();
+  private readonly missing = new Set<string>();
+  private index: WeightsIndex | undefined;
+  /** The stored model that is read, or that there is none. */
+  private stored: Promise<StoredRecord | undefined> | undefined;
+  /** Whether the host has another version than what is stored, so that other caches are old, too. */
+  private hasChanged = false;
+  private room: Promise<string | null> | undefined;
+  /** What is being written of the model but its pieces, in order. */
+  private writing: Promise<void> = Promise.resolve();
+
+  private readonly store: Store;
+  private readonly source: ModelSource;
+  /** undefined: what is stored is never used unasked, only pieces are by their hashes. */
+  private readonly revalidation: Revalidation | undefined;
+
+  /** `id`: what the model is listed by. */
+  constructor(store: Store, source: ModelSource, id: string, revalidation: Revalidation | undefined) {
+    this.store = store;
+    this.source = source;
+    this.id = id;
+    this.revalidation = revalidation;
+  }
+
+  get weights(): ModelSource["weights"] {
+    return this.source.weights;
+  }
+
+  async list(signal: AbortSignal): Promise<string[] | undefined> {
+    return this.source.list?.(signal);
+  }
+
+  async open(name: string, options: OpenOptions): Promise<OpenFile> {
+    this.stored ??= this.findStored(options.signal);
+    const stored = await this.stored.catch(() => undefined); // a store that fails is as none
+    options.signal.throwIfAborted();
+    const piece = (stored ?? this.index)?.pieces.find(({ path }) => path === name);
+    if (piece) return this.openPiece(piece, options);
+    if (!stored) return isSmall(name) ? this.keepSmall(name, options) : this.source.open(name, options);
+    if (stored.missing.includes(name)) {
+      throw new LoadError("not-found", `${stored.id} has no ${name}`);
+    }
+    const file = stored.files.find(({ path }) => path === name);
+    return file ? this.openSmall(stored, file, options) : this.source.open(name, options);
+  }
+
+  /** Waits until what was read has been written. */
+  async notStored(): Promise<string | null> {
+    await this.writing;
+    return this.refusal;
+  }
+
+  /** The stored version of the model that may be used, if there is one. */
+  private async findStored(signal: AbortSignal): Promise<StoredRecord | undefined> {
+    const { revalidation } = this;
+    if (!revalidation) return undefined;
+    for (const record of await readRecords(this.store, this.id)) {
+      if (record.weights !== this.weights) continue;
+      if (!(await storedBytes(this.store, record)).isWhole) continue;
+      this.hasChanged = await this.isOutdated(record, revalidation, signal);
+      if (this.hasChanged) return undefined;
+      this.write(() => writeRecord(this.store, record)); // its use
+      return record;
+    }
+    return undefined;
+  }
+
+  /** Whether the host has another version; false where it does not say so in time. */
+  private async isOutdated(
+    record: StoredRecord,
+    { hasChanged, patienceMs }: Revalidation,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const answers = hasChanged(record, signal);
+    const wasChanged = (await this.store.size("changed", record.key)) !== undefined;
+    const late = new Promise<undefined>((resolve) => {
+      if (!wasChanged) setTimeout(() => resolve(undefined), patienceMs);
+    });
+    const answer = await Promise.race([answers.catch(() => false), late]);
+    if (answer !== undefined) return answer;
+    void answers.then(
+      (isChanged) => {
+        if (isChanged) this.write(() => writeFile(this.store, "changed", record.key));
+      },
+      () => undefined,
+    );
+    return false;
+  }
+
+  /** A small file of the stored model; where it is damaged, the host's, if that is of the same version. */
+  private async openSmall(
+    record: StoredRecord,
+    file: Piece,
+    { signal, anew = false }: OpenOptions,
+  ): Promise<OpenFile> {
+    const found = anew ? undefined : await readStored(this.store, file);
+    const bytes = found && (await bytesOf(found.stream));
+    if (bytes && (await sha256(bytes)) === file.sha256) {
+      return { size: bytes.length, stream: streamOf(bytes), origin: "cache" };
+    }
+    const fetched = await bytesOf((await this.source.open(file.path, { signal, anew: true })).stream);
+    if ((await sha256(fetched)) !== file.sha256) {
+      await whileAlone(() => removeRecord(this.store, record));
+      throw new LoadError(
+        "corrupt",
+        `${file.path} is damaged in the store, and the host has another version by now: load it again`,
+      );
+    }
+    this.write(() => writeFile(this.store, "blobs", file.sha256, fetched));
+    return { size: fetched.length, stream: streamOf(fetched) };
+  }
+
+  private async keepSmall(name: string, { signal, anew = false }: OpenOptions): Promise<OpenFile> {
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      const file = await this.source.open(name, { signal, anew: anew || this.hasChanged });
+      bytes = await bytesOf(file.stream);
+    } catch (error) {
+      if (isMissing(error)) this.missing.add(name);
+      this.save();
+      throw error;
+    }
+    if (name === indexFile) this.index = readIndex(bytes);
+    const file = { path: name, size: bytes.length, sha256: await sha256(bytes) };
+    this.write(() => writeFile(this.store, "blobs", file.sha256, bytes));
+    this.files.set(name, file);
+    this.save();
+    return { size: bytes.length, stream: streamOf(bytes) };
+  }
+
+  private async openPiece(piece: Piece, options: OpenOptions): Promise<OpenFile> {
+    const stored = options.anew ? undefined : await readStored(this.store, piece, options.from);
+    if (stored) return stored;
+    this.room ??= this.makeRoom();
+    this.refusal ??= await this.room;
+    if (this.refusal !== null) return this.source.open(piece.path, options);
+    return openPiece(this.store, this.source, piece, {
+      ...options,
+      onRefusal: (error) => (this.refusal = `it cannot be written (${String(error)})`),
+      onStored: () => this.write(() => this.finish()),
+    });
+  }
+
+  private async makeRoom(): Promise<string | null> {
+    const model = (await this.stored) ?? this.record();
+    const missing =
+      model.pieces.reduce((sum, { size }) => sum + size, 0) - (await storedBytes(this.store, model)).bytes;
+    return whileAlone(() => makeRoom(this.store, Math.max(0, missing), this.id));
+  }
+
+  private record() {
+    return {
+      id: this.id,
+      weights: this.weights,
+      files: [...this.files.values()],
+      missing: [...this.missing],
+      pieces: this.index?.pieces ?? [],
+    };
+  }
+
+  /** Writes the record of what is known by now: it is listed, and its pieces are not swept away. */
+  private save(): void {
+    if (this.index) this.write(() => writeRecord(this.store, this.record()));
+  }
+
+  /** Once all is stored: what older versions alone needed goes. */
+  private async finish(): Promise<void> {
+    if (!this.index || !(await storedBytes(this.store, this.record())).isWhole) return;
+    const key = await writeRecord(this.store, this.record());
+    for (const older of await readRecords(this.store, this.id)) {
+      if (older.key !== key && older.weights === this.weights) await removeRecord(this.store, older);
+    }
+    await sweep(this.store);
+  }
+
+  private write(change: () => Promise<unknown>): void {
+    this.writing = this.writing
+      .then(() => whileAlone(change))
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          this.refusal ??= `it cannot be written (${String(error)})`;
+        },
+      );
+  }
+}
+
+/** undefined where it cannot be read: the loader says why. */
+function readIndex(bytes: Uint8Array): WeightsIndex | undefined {
+  try {
+    return parseWeightsIndex(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

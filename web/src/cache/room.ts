@@ -1,0 +1,61 @@
+// What is removed from the store, and when.
+import { formatBytes } from "../shared/format-bytes.js";
+import { digestOf, readRecords, type StoredRecord } from "./records.js";
+import type { Store } from "./store.js";
+
+/** Records, marks and what a file system adds. */
+const slack = 1.01;
+
+/** Removes all files that no record needs, and returns their bytes. Those that are being written stay. */
+export async function sweep(store: Store): Promise<number> {
+  const records = await readRecords(store);
+  const needed = new Set(
+    records.flatMap(({ files, pieces }) => [...files, ...pieces].map((piece) => piece.sha256)),
+  );
+  let freed = 0;
+  for (const { name, size } of await store.list("blobs")) {
+    if (needed.has(name)) continue;
+    const isGone = await store.remove("blobs", name).then(
+      () => true,
+      () => false,
+    );
+    if (isGone) freed += size;
+  }
+  return freed;
+}
+
+/** Removes a version of a model, and what no other needs. Returns the bytes that are free then. */
+export async function removeRecord(store: Store, { key }: StoredRecord): Promise<number> {
+  await store.remove("models", key);
+  await store.remove("changed", key);
+  return sweep(store);
+}
+
+/** Models that may be removed for others, the one that was used longest ago first. */
+async function dispensable(store: Store, exceptId: string): Promise<StoredRecord[]> {
+  const kept = new Set((await store.list("kept")).map(({ name }) => name));
+  const found: StoredRecord[] = [];
+  for (const record of await readRecords(store)) {
+    if (record.id !== exceptId && !kept.has(await digestOf(record.id))) found.push(record);
+  }
+  return found.sort((a, b) => a.used - b.used);
+}
+
+/**
+ * Sees to it that `bytes` more fit into what the browser gives this origin: what no model needs goes first, then the models
+ * that were used longest ago, but none that the user keeps. Returns why they do not fit, in words; null if they do.
+ */
+export async function makeRoom(store: Store, bytes: number, forId: string): Promise<string | null> {
+  const { quota, usage } = (await navigator.storage.estimate().catch(() => undefined)) ?? {};
+  if (quota === undefined || usage === undefined) return null; // writing will tell
+  let free = quota - usage;
+  if (free >= bytes * slack) return null;
+  free += await sweep(store);
+  for (const record of free < bytes * slack ? await dispensable(store, forId) : []) {
+    free += await removeRecord(store, record);
+    if (free >= bytes * slack) break;
+  }
+  return free >= bytes * slack
+    ? null
+    : `it takes ${formatBytes(bytes)} more, and the browser gives this site ${formatBytes(Math.max(0, free))}`;
+}

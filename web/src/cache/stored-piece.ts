@@ -1,0 +1,118 @@
+// A file of a model whose hash is known: from the store if it is there, else from the network and into the store.
+import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import type { Piece } from "../loader/weights-index.js";
+import { takeWriting } from "./locks.js";
+import { bytesOf, type Appender, type Store } from "./store.js";
+
+export interface PieceOptions extends OpenOptions {
+  /** Called when it cannot be stored: there is no room, say. */
+  onRefusal: (error: unknown) => void;
+  /** Called when all of it is in the store. */
+  onStored: () => void;
+}
+
+/** What is stored of a piece, if that is all of it. It may be damaged: whoever reads it compares hashes. */
+export async function readStored(store: Store, piece: Piece, from = 0): Promise<OpenFile | undefined> {
+  const size = await store.size("blobs", piece.sha256);
+  const stream = size === piece.size ? await store.read("blobs", piece.sha256, from) : undefined;
+  return stream && { size: piece.size, stream, origin: "cache" };
+}
+
+/** Opens a piece of `source`; one tab downloads it, and others that want it wait for that. */
+export async function openPiece(
+  store: Store,
+  source: ModelSource,
+  piece: Piece,
+  options: PieceOptions,
+): Promise<OpenFile> {
+  const { signal, anew = false, from = 0 } = options;
+  const stored = anew ? undefined : await readStored(store, piece, from);
+  if (stored) return stored;
+  const sizeNow = () => store.size("blobs", piece.sha256);
+  const giveBack = await takeWriting(piece.sha256, signal, sizeNow);
+  if (!giveBack) return source.open(piece.path, { signal, anew, from });
+  try {
+    const downloaded = anew ? undefined : await readStored(store, piece, from);
+    if (downloaded) {
+      giveBack();
+      return downloaded;
+    }
+    return await download(store, source, piece, options, giveBack);
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}
+
+/** The bytes that are stored, then those of the network, which are stored as they come. */
+async function download(
+  store: Store,
+  source: ModelSource,
+  piece: Piece,
+  { signal, anew = false, from = 0, onRefusal, onStored }: PieceOptions,
+  giveBack: () => void,
+): Promise<OpenFile> {
+  const name = piece.sha256;
+  const found = anew ? 0 : ((await store.size("blobs", name)) ?? 0);
+  let at = found < piece.size && found >= from ? found : from; // longer than it may be: of no use
+  const start = at > from ? await store.read("blobs", name, from) : undefined;
+  const first = start && (await bytesOf(start));
+  if (first?.length !== at - from) at = from;
+  const file = await source.open(piece.path, { signal, anew, from: at });
+  let appender: Appender | undefined;
+  try {
+    // What comes before `from` would have to be there.
+    if (found >= at || at === 0) appender = await store.append("blobs", name, at);
+  } catch (error) {
+    onRefusal(error);
+  }
+  const end = async () => {
+    const closing = appender;
+    appender = undefined;
+    try {
+      await closing?.close();
+    } catch (error) {
+      onRefusal(error);
+    } finally {
+      giveBack();
+    }
+  };
+  const reader = file.stream.getReader();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        if (first && first.length === at - from && first.length > 0) controller.enqueue(first);
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            const isWhole = appender !== undefined && at === piece.size;
+            await end();
+            if (isWhole) onStored();
+            return controller.close();
+          }
+          at += value.length;
+          if (appender && at <= piece.size) {
+            try {
+              appender.write(value);
+            } catch (error) {
+              onRefusal(error);
+              await end();
+            }
+          }
+          controller.enqueue(value);
+        } catch (error) {
+          await end();
+          controller.error(error);
+        }
+      },
+      async cancel(reason) {
+        await end();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { size: file.size, stream };
+}
