@@ -54,13 +54,14 @@ export class NetworkPieces implements PieceSource {
   ): Promise<void> {
     let received = from;
     try {
-      await readChunks(await this.source.open(path, { signal, anew, from }), path, signal, (chunk) => {
+      const file = await this.source.open(path, { signal, anew, from });
+      await readChunks(file, path, signal, (chunk) => {
         if (received + chunk.length > size) {
           throw corrupt(`${path} is longer than the ${size} bytes that weights.json says`);
         }
         into.set(chunk, received);
         received += chunk.length;
-        onBytes(chunk.length, "network");
+        onBytes(chunk.length, file.origin ?? "network");
       });
       if (received < size) throw corrupt(`${path} is ${received} bytes, weights.json says ${size}`);
       const found = await this.hash(into);
