@@ -16,6 +16,9 @@ async function tried(store: Store, bytes: Uint8Array): Promise<Store> {
 
 /** `writes`: whether files are to be written, which the file system lets workers do alone, or only listed and removed. */
 export async function openStore(writes: boolean): Promise<Opened> {
+  const insecure = "only pages that are served securely (https:, or localhost) are given storage";
+  // Files are named by their hashes.
+  if (!(crypto as Partial<Crypto>).subtle) return { store: undefined, refusal: insecure };
   const refusals: string[] = [];
   for (const open of [() => OpfsStore.open(), () => CacheStorageStore.open()]) {
     try {
@@ -24,8 +27,6 @@ export async function openStore(writes: boolean): Promise<Opened> {
       refusals.push(String(error));
     }
   }
-  const why = (globalThis as { isSecureContext?: boolean }).isSecureContext
-    ? `this browser gives this page no storage, as in private windows (${refusals[0] ?? ""})`
-    : "only pages that are served securely (https:, or localhost) are given storage";
+  const why = `this browser gives this page no storage, as in private windows (${refusals[0] ?? ""})`;
   return { store: undefined, refusal: why };
 }

@@ -1,0 +1,418 @@
+// What is stored of models, over a file system in memory: what is damaged, cut short, refused or written twice.
+import { createHash } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CachedSource, type Revalidation } from "../../web/src/cache/cached-source.js";
+import { keepModel, listModels, removeModel, storage } from "../../web/src/cache/models.js";
+import { openStore } from "../../web/src/cache/open-store.js";
+import { bytesOf, type Store } from "../../web/src/cache/store.js";
+import type { ModelSource, OpenOptions } from "../../web/src/loader/model-source.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+import { FakeDisk } from "./support/fake-opfs.js";
+
+const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const bytes = (size: number, seed: number) =>
+  Uint8Array.from({ length: size }, (_, i) => (i * 7 + seed) % 251);
+const signal = new AbortController().signal;
+const id = "http://host/m/";
+
+let disk: FakeDisk;
+let store: Store;
+beforeEach(async () => {
+  disk = new FakeDisk();
+  vi.stubGlobal("navigator", disk.navigator);
+  vi.stubGlobal("location", { href: "http://host/page.html" });
+  store = await storeNow();
+});
+afterEach(() => vi.unstubAllGlobals());
+
+async function storeNow(): Promise<Store> {
+  const opened = await openStore(true);
+  if (!opened.store) throw new Error(opened.refusal);
+  return opened.store;
+}
+
+/** A host with a model of two pieces, that counts the bytes it gives. */
+class Host implements ModelSource {
+  readonly files: Map<string, Uint8Array<ArrayBuffer>>;
+  readonly opened: { name: string; from: number; anew: boolean }[] = [];
+  given = 0;
+  /** After so many bytes of a file its connection breaks. */
+  cutAfter = Infinity;
+  isDown = false;
+
+  constructor(pieces = [bytes(1000, 1), bytes(700, 2)], config = "{}") {
+    const paths = pieces.map((_, number) => `w.00${number}`);
+    const index = {
+      size: pieces.reduce((sum, { length }) => sum + length, 0),
+      pieces: pieces.map((piece, number) => ({
+        path: paths[number],
+        size: piece.length,
+        sha256: hash(piece),
+      })),
+    };
+    const text = (value: string) => new TextEncoder().encode(value);
+    this.files = new Map([
+      ["config.json", text(config)],
+      ["vocab.json", text("{}")],
+      ["merges.txt", text("m")],
+      ["weights.json", text(JSON.stringify(index))],
+      ...pieces.map((piece, number) => [paths[number] ?? "", piece] as const),
+    ]);
+  }
+
+  async open(name: string, { from = 0, anew = false }: OpenOptions) {
+    this.opened.push({ name, from, anew });
+    if (this.isDown) throw new LoadError("network", `cannot fetch ${name}`);
+    const file = this.files.get(name);
+    if (!file) throw new LoadError("not-found", `no ${name}`);
+    const rest = file.slice(from);
+    let at = 0;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          if (from + at >= this.cutAfter) return controller.error(new LoadError("network", "cut"));
+          const end = Math.min(at + 100, this.cutAfter - from);
+          const chunk = rest.slice(at, end);
+          at = end;
+          if (chunk.length === 0) return controller.close();
+          this.given += chunk.length;
+          controller.enqueue(chunk);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return { size: file.length, stream };
+  }
+
+  /** Names of the pieces that were asked for. */
+  get asked(): string[] {
+    return this.opened.filter(({ name }) => name.startsWith("w.")).map(({ name }) => name);
+  }
+}
+
+/** Asks `host` as it is for its weights.json. */
+const asks = (host: Host, patienceMs = 1000): Revalidation => ({
+  patienceMs,
+  hasChanged: async ({ files }) => {
+    if (host.isDown) throw new LoadError("network", "down");
+    const known = files.find(({ path }) => path === "weights.json")?.sha256;
+    return known !== hash(host.files.get("weights.json") ?? bytes(0, 0));
+  },
+});
+
+const small = ["config.json", "vocab.json", "merges.txt", "generation_config.json", "weights.json"];
+
+/** Reads a model as the loader does; what it read, by name. */
+async function load(host: Host, { of = id, revalidation = asks(host) as Revalidation | undefined } = {}) {
+  const source = new CachedSource(store, host, of, revalidation);
+  const read = new Map<string, Uint8Array>();
+  await Promise.all(
+    small.map(async (name) => {
+      const opening = source.open(name, { signal }).catch((error: LoadError) => {
+        if (error.code !== "not-found") throw error;
+      });
+      const file = await opening;
+      if (file) read.set(name, await bytesOf(file.stream));
+    }),
+  );
+  const index = JSON.parse(new TextDecoder().decode(read.get("weights.json"))) as {
+    pieces: { path: string; sha256: string }[];
+  };
+  const origins: string[] = [];
+  for (const { path, sha256 } of index.pieces) {
+    for (const anew of [false, true]) {
+      const file = await source.open(path, { signal, anew });
+      const found = await bytesOf(file.stream);
+      read.set(path, found);
+      origins.push(file.origin ?? "network");
+      if (hash(found) === sha256) break;
+    }
+  }
+  const notStored = await source.notStored();
+  return { source, read, origins, notStored };
+}
+
+/** Stands for the death of a tab: what it had open is given back, what it wrote stays. */
+async function dieWhile(host: Host, cutAfter: number): Promise<void> {
+  host.cutAfter = cutAfter;
+  await expect(load(host)).rejects.toThrow();
+  host.cutAfter = Infinity;
+}
+
+const blob = async (piece: Uint8Array) => (await disk.folder("blobs")).files.get(hash(piece));
+
+describe("a model that was loaded once", () => {
+  it("is read without its host, byte for byte", async () => {
+    const host = new Host();
+    const first = await load(host);
+    expect(first.origins).toEqual(["network", "network"]);
+    expect(first.notStored).toBeNull();
+    host.isDown = true;
+    const given = host.given;
+    const second = await load(host);
+    expect(second.origins).toEqual(["cache", "cache"]);
+    expect(host.given).toBe(given);
+    expect([...second.read]).toEqual(expect.arrayContaining([...first.read]));
+    expect(second.read.has("generation_config.json")).toBe(false); // the host has none
+  });
+
+  it("shares what is equal with other models", async () => {
+    await load(new Host());
+    const other = new Host([bytes(1000, 1), bytes(500, 9)]);
+    const { origins } = await load(other, { of: "http://host/other/" });
+    expect(origins).toEqual(["cache", "network"]);
+    await removeModel("http://host/other/");
+    const again = await load(new Host());
+    expect(again.origins).toEqual(["cache", "cache"]); // what the first needs has stayed
+    expect(await blob(bytes(500, 9))).toBeUndefined();
+  });
+
+  it("is asked for anew where its host has another version, of which only what differs is fetched", async () => {
+    await load(new Host());
+    const changed = new Host([bytes(1000, 1), bytes(700, 3)], '{"changed":1}');
+    const { origins, read } = await load(changed);
+    expect(origins).toEqual(["cache", "network"]);
+    expect(new TextDecoder().decode(read.get("config.json"))).toBe('{"changed":1}');
+    expect(changed.opened.filter(({ name }) => name === "config.json")).toEqual([
+      { name: "config.json", from: 0, anew: true }, // other caches have the old one
+    ]);
+    expect(await blob(bytes(700, 2))).toBeUndefined();
+    expect(await listModels()).toHaveLength(1);
+  });
+
+  it("stays whole until all of another version is there", async () => {
+    const old = new Host();
+    await load(old);
+    await dieWhile(new Host([bytes(1000, 4), bytes(700, 5)]), 300);
+    old.isDown = true;
+    expect((await load(old)).origins).toEqual(["cache", "cache"]);
+  });
+
+  it("is used at once where its host is slow, whose answer counts the next time", async () => {
+    await load(new Host());
+    const changed = new Host([bytes(1000, 1), bytes(700, 3)]);
+    let answer: (hasChanged: boolean) => void = () => {};
+    const late = { patienceMs: 20, hasChanged: () => new Promise<boolean>((resolve) => (answer = resolve)) };
+    const { source, origins } = await load(changed, { revalidation: late });
+    expect(origins).toEqual(["cache", "cache"]);
+    answer(true);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await source.notStored();
+    const slow = {
+      ...late,
+      hasChanged: async () => new Promise<boolean>((resolve) => setTimeout(resolve, 100, true)),
+    };
+    expect((await load(changed, { revalidation: slow })).origins).toEqual(["cache", "network"]);
+  });
+
+  it("is not used unasked where the same address may mean another model", async () => {
+    await load(new Host());
+    const other = new Host([bytes(1000, 1), bytes(600, 7)]);
+    const { read, origins } = await load(other, { revalidation: undefined });
+    expect(origins).toEqual(["cache", "network"]);
+    expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(600, 7)));
+  });
+});
+
+describe("what is damaged", () => {
+  it.each([
+    ["a bit of a piece", (file: { bytes: Uint8Array }) => (file.bytes[500] = 255 - (file.bytes[500] ?? 0))],
+    ["the end of a piece", (file: { bytes: Uint8Array }) => (file.bytes = file.bytes.slice(0, 400))],
+    ["all of a piece", (file: { bytes: Uint8Array }) => (file.bytes = new Uint8Array())],
+    ["a piece that is longer", (file: { bytes: Uint8Array }) => (file.bytes = new Uint8Array(2000))],
+  ])("heals itself: %s", async (_, damage) => {
+    const host = new Host();
+    await load(host);
+    damage((await blob(bytes(1000, 1))) ?? { bytes: new Uint8Array() });
+    const { read } = await load(host);
+    expect(hash(read.get("w.000") ?? bytes(0, 0))).toBe(hash(bytes(1000, 1)));
+    const given = host.given;
+    expect((await load(host)).origins).toEqual(["cache", "cache"]);
+    expect(host.given).toBe(given);
+  });
+
+  it("heals itself: a small file, which nobody else would find out", async () => {
+    const host = new Host();
+    await load(host);
+    const file = (await disk.folder("blobs")).files.get(hash(new TextEncoder().encode("m")));
+    if (file) file.bytes[0] = 0;
+    const { read } = await load(host);
+    expect(new TextDecoder().decode(read.get("merges.txt"))).toBe("m");
+    host.isDown = true;
+    expect((await load(host)).origins).toEqual(["cache", "cache"]);
+  });
+
+  it("is refused where the host has another version of a small file, and right the next time", async () => {
+    const host = new Host();
+    await load(host);
+    const file = (await disk.folder("blobs")).files.get(hash(new TextEncoder().encode("m")));
+    if (file) file.bytes[0] = 0;
+    host.files.set("merges.txt", new TextEncoder().encode("n"));
+    await expect(load(host)).rejects.toMatchObject({
+      code: "corrupt",
+      message: expect.stringContaining("merges.txt"),
+    });
+    const { read } = await load(host);
+    expect(new TextDecoder().decode(read.get("merges.txt"))).toBe("n");
+  });
+
+  it("heals itself: a record that was cut short is no record", async () => {
+    const host = new Host();
+    await load(host);
+    for (const file of (await disk.folder("models")).files.values()) file.bytes = file.bytes.slice(0, 50);
+    expect(await listModels()).toEqual([]);
+    expect((await load(host)).origins).toEqual(["cache", "cache"]); // found by their hashes
+    expect(await listModels()).toHaveLength(1);
+  });
+});
+
+describe("a download that is interrupted", () => {
+  it("goes on where it was, at ten places", async () => {
+    const host = new Host([bytes(5000, 1), bytes(3000, 2)]);
+    for (let cut = 300; cut < 5000; cut += 480) await dieWhile(host, cut);
+    const { read } = await load(host);
+    expect(hash(read.get("w.000") ?? bytes(0, 0))).toBe(hash(bytes(5000, 1)));
+    const weights = host.opened.filter(({ name }) => name === "w.000");
+    expect(weights.length).toBeGreaterThanOrEqual(10);
+    const indexBytes = small.reduce((sum, name) => sum + (host.files.get(name)?.length ?? 0), 0);
+    expect(host.given - 11 * indexBytes).toBeLessThanOrEqual(8000); // no byte of the weights twice
+  });
+
+  it("is listed with what there is of it", async () => {
+    await dieWhile(new Host(), 600);
+    const [model] = await listModels();
+    expect(model).toMatchObject({ id, isComplete: false });
+    expect(model?.bytes).toBeGreaterThan(600);
+    expect(model?.bytes).toBeLessThan(model?.totalBytes ?? 0);
+  });
+
+  it("is never taken for whole, also where what is there is wrong", async () => {
+    const host = new Host();
+    await dieWhile(host, 600);
+    const part = await blob(bytes(1000, 1));
+    if (part) part.bytes[10] = 255 - (part.bytes[10] ?? 0);
+    const { read } = await load(host);
+    expect(hash(read.get("w.000") ?? bytes(0, 0))).toBe(hash(bytes(1000, 1)));
+  });
+});
+
+describe("two that load the same at once", () => {
+  it("download it once", async () => {
+    const host = new Host();
+    const [one, two] = await Promise.all([load(host), load(host)]);
+    expect(host.asked.sort()).toEqual(["w.000", "w.001"]);
+    expect(one.read.get("w.001")).toEqual(two.read.get("w.001"));
+  });
+
+  it("do not wait for one that died", async () => {
+    const host = new Host();
+    host.cutAfter = 500;
+    const dying = load(host).catch(() => "died");
+    const source = new CachedSource(store, new Host(), id, undefined);
+    await source.open("weights.json", { signal });
+    const file = await source.open("w.000", { signal });
+    expect(hash(await bytesOf(file.stream))).toBe(hash(bytes(1000, 1)));
+    expect(await dying).toBe("died");
+  });
+
+  it("abort while they wait", async () => {
+    const host = new Host();
+    const holder = new CachedSource(store, host, id, undefined);
+    await holder.open("weights.json", { signal });
+    const held = await holder.open("w.000", { signal }); // and is not read
+    const waiter = new CachedSource(store, host, id, undefined);
+    await waiter.open("weights.json", { signal });
+    const controller = new AbortController();
+    const waiting = waiter.open("w.000", { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error("enough")), 20);
+    await expect(waiting).rejects.toThrow("enough");
+    await held.stream.cancel();
+    const next = await waiter.open("w.000", { signal });
+    expect(hash(await bytesOf(next.stream))).toBe(hash(bytes(1000, 1)));
+  });
+
+  it("stream without storing where there are no locks", async () => {
+    Object.assign(disk.navigator, { locks: undefined });
+    const host = new Host();
+    expect((await load(host)).origins).toEqual(["network", "network"]);
+    expect((await load(host)).origins).toEqual(["network", "network"]);
+  });
+});
+
+describe("room", () => {
+  it("that is too little is said, and the model streams", async () => {
+    disk.quota = 1500;
+    const { read, notStored } = await load(new Host());
+    expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(700, 2)));
+    expect(notStored).toMatch(/^it takes 2 kB more, and the browser gives this site 1 kB$/);
+  });
+
+  it("that ends in the middle is said, and what is stored is right", async () => {
+    const host = new Host();
+    disk.navigator.storage.estimate = async () => ({ quota: 1e9, usage: 0 });
+    disk.quota = 1600;
+    const { read, notStored } = await load(host);
+    expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(700, 2)));
+    expect(notStored).toContain("QuotaExceededError");
+    disk.quota = Infinity;
+    const second = await load(host);
+    expect(hash(second.read.get("w.000") ?? bytes(0, 0))).toBe(hash(bytes(1000, 1)));
+    expect(second.notStored).toBeNull();
+  });
+
+  it("is made by removing what was used longest ago, and nothing that is kept", async () => {
+    await load(new Host([bytes(1000, 1)]), { of: "http://host/kept/" });
+    await load(new Host([bytes(1000, 2)]), { of: "http://host/old/" });
+    await load(new Host([bytes(1000, 3)]), { of: "http://host/new/" });
+    expect(await keepModel("http://host/kept/")).toBe(true);
+    disk.quota = disk.used() + 700;
+    const { notStored } = await load(new Host([bytes(1000, 4)]));
+    expect(notStored).toBeNull();
+    expect((await listModels()).map((model) => model.id).sort()).toEqual([
+      "http://host/kept/",
+      id,
+      "http://host/new/",
+    ]);
+  });
+});
+
+describe("what pages ask", () => {
+  it("lists, keeps and removes models by their addresses, also relative ones", async () => {
+    await load(new Host());
+    expect(await listModels()).toEqual([
+      expect.objectContaining({ id, isComplete: true, isKept: false, used: expect.any(Date) }),
+    ]);
+    expect(await keepModel("m")).toBe(true);
+    expect((await listModels())[0]?.isKept).toBe(true);
+    expect(await keepModel("m", false)).toBe(false);
+    expect((await listModels())[0]?.isKept).toBe(false);
+    expect(await keepModel("nowhere")).toBe(false);
+    expect(await removeModel("nowhere")).toBe(false);
+    expect(await removeModel("m/")).toBe(true);
+    expect(await listModels()).toEqual([]);
+    expect(disk.used()).toBe(0);
+  });
+
+  it("tells what is stored, and what there is room for", async () => {
+    await load(new Host());
+    disk.quota = 1e6;
+    const { modelBytes, kind, quota, usage, persisted, notice } = await storage();
+    expect({ kind, quota, persisted, notice }).toEqual({
+      kind: "opfs",
+      quota: 1e6,
+      persisted: false,
+      notice: null,
+    });
+    expect(modelBytes).toBeGreaterThan(1700);
+    expect(usage).toBeGreaterThan(modelBytes);
+  });
+
+  it("says why nothing is stored where nothing can be", async () => {
+    vi.stubGlobal("navigator", {});
+    expect(await listModels()).toEqual([]);
+    expect(await removeModel("m")).toBe(false);
+    const found = await storage();
+    expect(found).toMatchObject({ kind: null, modelBytes: 0, quota: null });
+    expect(found.notice).toContain("as in private windows");
+  });
+});
