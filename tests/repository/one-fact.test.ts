@@ -177,8 +177,8 @@ describe("what is said of a model", () => {
     expect([...keys(config), "tieWordEmbeddings"].sort()).toEqual(
       ["config", ...declared("ModelConfig")].sort(),
     );
-    // The worker adds the first three, and gives the kernels as simd.
-    expect(["memoryBytes", "notice", "variant", "simd", "config", ...keys(rest)].sort()).toEqual(
+    // The worker adds the first four, and gives the kernels as simd.
+    expect(["memoryBytes", "notStored", "notice", "variant", "simd", "config", ...keys(rest)].sort()).toEqual(
       ["kernels", ...declared("ModelInfo")].sort(),
     );
   });
