@@ -13,6 +13,7 @@
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
@@ -56,8 +57,8 @@ Result<std::size_t> ReadStride(const Json& options, std::size_t capacity) {
   if (given == nullptr) return std::max<std::size_t>(1, capacity / 2);
   const auto stride = WholeNumber(*given, 1, static_cast<std::int64_t>(capacity) - 1);
   if (stride) return static_cast<std::size_t>(*stride);
-  return Misuse("stride is " + Shown(*given) + ", expected a whole number from 1 to " +
-                std::to_string(capacity - 1));
+  return Misuse(
+      Concat("stride is ", Shown(*given), ", expected a whole number from 1 to ", capacity - 1));
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ Status Suspend(Gpt2Engine& engine, JsonWriter& out) {
 Status Resume(Gpt2Engine& engine, std::uint32_t number) {
   const auto found = engine.suspended.find(number);
   if (found == engine.suspended.end()) {
-    return Misuse("no generation " + std::to_string(number) + " is set aside");
+    return Misuse(Concat("no generation ", number, " is set aside"));
   }
   engine.scorer.reset();
   engine.session.emplace(std::move(found->second));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/number_text.h"
@@ -31,7 +32,7 @@ Status ReadStop(const Json& value, GenerateOptions& options) {
   const bool is_list =
       value.is_array() &&
       std::all_of(value.begin(), value.end(), [](const Json& text) { return text.is_string(); });
-  if (!is_list) return Bad("stop is " + Shown(value) + ", expected an array of strings");
+  if (!is_list) return Bad(Concat("stop is ", Shown(value), ", expected an array of strings"));
   return SetStop(value.get<std::vector<std::string>>(), options);
 }
 
@@ -39,17 +40,19 @@ Status ReadOption(const std::string& name, const Json& value, GenerateOptions& o
   for (const NumberOption& option : NumberOptions()) {
     if (option.name != name) continue;
     if (value.is_number() && SetNumber(option, value.get<double>(), options)) return Done{};
-    return Bad(name + " is " + Shown(value) + ", expected a " + (option.is_whole ? "whole " : "") +
-               "number from " + NumberText(option.least) + " to " + NumberText(option.most));
+    return Bad(Concat(name, " is ", Shown(value), ", expected a ",
+                      (option.is_whole ? "whole " : ""), "number from ", NumberText(option.least),
+                      " to ", NumberText(option.most)));
   }
   for (const FlagOption& option : FlagOptions()) {
     if (option.name != name) continue;
-    if (!value.is_boolean()) return Bad(name + " is " + Shown(value) + ", expected true or false");
+    if (!value.is_boolean())
+      return Bad(Concat(name, " is ", Shown(value), ", expected true or false"));
     option.set(options, value.get<bool>());
     return Done{};
   }
   if (name == kStopOption) return ReadStop(value, options);
-  return Bad("there is no option " + Quoted(name) + "; there are " + AllNames());
+  return Bad(Concat("there is no option ", Quoted(name), "; there are ", AllNames()));
 }
 
 }  // namespace
@@ -62,14 +65,14 @@ Result<ParsedJson> ParseRequest(std::string_view text, const std::string& what) 
 
 Status CheckNames(const Json& json, const std::string& what,
                   std::initializer_list<std::string_view> names) {
-  if (!json.is_object()) return Bad(what + " is " + Shown(json) + ", expected an object");
+  if (!json.is_object()) return Bad(Concat(what, " is ", Shown(json), ", expected an object"));
   for (const auto& [name, value] : json.items()) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::string all;
     for (const std::string_view known : names) {
       all += std::string(all.empty() ? "" : ", ") + std::string(known);
     }
-    return Bad(what + " has no option " + Quoted(name) + "; there are " + all);
+    return Bad(Concat(what, " has no option ", Quoted(name), "; there are ", all));
   }
   return Done{};
 }
@@ -77,12 +80,13 @@ Status CheckNames(const Json& json, const std::string& what,
 Result<bool> ReadFlag(const Json& request, const std::string& name) {
   const Json* const value = FindMember(request, name);
   if (value == nullptr) return false;
-  if (!value->is_boolean()) return Bad(name + " is " + Shown(*value) + ", expected true or false");
+  if (!value->is_boolean())
+    return Bad(Concat(name, " is ", Shown(*value), ", expected true or false"));
   return value->get<bool>();
 }
 
 Result<GenerateOptions> ReadGenerateOptions(const Json& json) {
-  if (!json.is_object()) return Bad("options are " + Shown(json) + ", expected an object");
+  if (!json.is_object()) return Bad(Concat("options are ", Shown(json), ", expected an object"));
   GenerateOptions options;
   for (const auto& [name, value] : json.items()) GPT2_TRY(ReadOption(name, value, options));
   return options;

@@ -37,7 +37,7 @@ function(gpt2_add_wasm_variant engine name)
     -sMODULARIZE -sEXPORT_ES6 -sEXPORT_NAME=createGpt2 -sENVIRONMENT=worker
     -sEXPORTED_FUNCTIONS=${_exports}
     -sIMPORTED_MEMORY -sINCOMING_MODULE_JS_API=wasmMemory,instantiateWasm -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=4GB
-    -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sDYNAMIC_EXECUTION=0 -sSTRICT --no-entry
+    -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sWASM_ASYNC_COMPILATION=0 -sDYNAMIC_EXECUTION=0 -sSTRICT --no-entry
     -Wno-pthreads-mem-growth)
 endfunction()
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 
 namespace gpt2 {
@@ -56,9 +57,8 @@ class AlignedBuffer {
     const std::size_t most = (std::numeric_limits<std::size_t>::max() - kAlignment) / sizeof(T);
     if (size <= most) buffer.memory_.reset(allocate(size * sizeof(T) + kAlignment));
     if (!buffer.memory_) {
-      return Error{ErrorCode::kOutOfMemory, "no memory for " + std::string(what) + ": " +
-                                                std::to_string(size) + " values of " +
-                                                std::to_string(sizeof(T)) + " bytes"};
+      return Error{ErrorCode::kOutOfMemory,
+                   Concat("no memory for ", what, ": ", size, " values of ", sizeof(T), " bytes")};
     }
     const auto address = reinterpret_cast<std::uintptr_t>(buffer.memory_.get());
     buffer.data_ = reinterpret_cast<T*>(RoundUp(address, kAlignment));

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cassert>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace gpt2 {
 
@@ -32,29 +33,36 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}      // NOLINT: implicit by design
-  Result(Error error) : state_(std::move(error)) {}  // NOLINT: implicit by design
+  Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
+  Result(Error error)                            // NOLINT: implicit by design
+      : error_(std::make_unique<Error>(std::move(error))) {}
+  // Of another result: see TakeError.
+  Result(std::unique_ptr<Error> error) : error_(std::move(error)) {}  // NOLINT: implicit by design
 
-  bool ok() const { return std::holds_alternative<T>(state_); }
+  bool ok() const { return error_ == nullptr; }
 
   // Only when ok().
   T& value() {
     assert(ok());
-    return *std::get_if<T>(&state_);
+    return *value_;
   }
   const T& value() const {
     assert(ok());
-    return *std::get_if<T>(&state_);
+    return *value_;
   }
 
   // Only when !ok().
   const Error& error() const {
     assert(!ok());
-    return *std::get_if<Error>(&state_);
+    return *error_;
   }
+  // To hand on. Only when !ok(), and the last that is asked of it.
+  std::unique_ptr<Error> TakeError() { return std::move(error_); }
 
  private:
-  std::variant<T, Error> state_;
+  // Apart: a variant of both is four times the code where it is made, moved and given back.
+  std::unique_ptr<Error> error_;  // null if ok()
+  std::optional<T> value_;
 };
 
 struct Done {};
@@ -64,16 +72,16 @@ using Status = Result<Done>;
 #define GPT2_CONCAT(a, b) GPT2_CONCAT_INNER(a, b)
 
 // Leaves the function with the error of `expression` (a Result), if it has one.
-#define GPT2_TRY(expression)                                                            \
-  do {                                                                                  \
-    if (auto gpt2_result = (expression); !gpt2_result.ok()) return gpt2_result.error(); \
+#define GPT2_TRY(expression)                                                                \
+  do {                                                                                      \
+    if (auto gpt2_result = (expression); !gpt2_result.ok()) return gpt2_result.TakeError(); \
   } while (false)
 
 // Declares or assigns `target` from the value of `expression`, or leaves with its error.
-#define GPT2_ASSIGN(target, expression)                    \
-  auto GPT2_CONCAT(gpt2_result_, __LINE__) = (expression); \
-  if (!GPT2_CONCAT(gpt2_result_, __LINE__).ok())           \
-    return GPT2_CONCAT(gpt2_result_, __LINE__).error();    \
+#define GPT2_ASSIGN(target, expression)                     \
+  auto GPT2_CONCAT(gpt2_result_, __LINE__) = (expression);  \
+  if (!GPT2_CONCAT(gpt2_result_, __LINE__).ok())            \
+    return GPT2_CONCAT(gpt2_result_, __LINE__).TakeError(); \
   target = std::move(GPT2_CONCAT(gpt2_result_, __LINE__).value())
 
 }  // namespace gpt2

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/kernels/kernels.h"
@@ -24,7 +25,7 @@ constexpr std::int64_t kMostWidth = 1 << 16;
 constexpr std::int64_t kMostPositions = 1 << 20;
 
 Error Bad(const std::string& what) {
-  return Error{ErrorCode::kUnsupported, "config.json: " + what};
+  return Error{ErrorCode::kUnsupported, Concat("config.json: ", what)};
 }
 
 // The value of a key that may be absent or null.
@@ -35,11 +36,11 @@ const Json* FindValue(const Json& json, std::string_view key) {
 
 Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most) {
   const Json* const json_value = FindMember(json, key);
-  if (json_value == nullptr) return Bad(std::string("\"") + key + "\" is missing");
+  if (json_value == nullptr) return Bad(Concat("\"", key, "\" is missing"));
   const auto value = WholeNumber(*json_value, 1, most);
   if (!value) {
-    return Bad(std::string("\"") + key + "\" is " + Shown(*json_value) +
-               ", expected a whole number from 1 to " + std::to_string(most));
+    return Bad(Concat("\"", key, "\" is ", Shown(*json_value),
+                      ", expected a whole number from 1 to ", most));
   }
   return static_cast<std::size_t>(*value);
 }
@@ -50,8 +51,8 @@ Result<Activation> ReadActivation(const Json& json) {
     return Activation::kGeluTanh;
   }
   if (IsText(*name, "gelu")) return Activation::kGeluErf;
-  return Bad("\"activation_function\" is " + Shown(*name) +
-             ", expected \"gelu_new\", \"gelu_pytorch_tanh\" or \"gelu\"");
+  return Bad(Concat("\"activation_function\" is ", Shown(*name),
+                    ", expected \"gelu_new\", \"gelu_pytorch_tanh\" or \"gelu\""));
 }
 
 // The value of a yes-or-no key.
@@ -59,7 +60,7 @@ Result<bool> ReadFlag(const Json& json, const char* key, bool otherwise) {
   const Json* const value = FindValue(json, key);
   if (value == nullptr) return otherwise;
   if (value->is_boolean()) return value->get<bool>();
-  return Bad(std::string("\"") + key + "\" is " + Shown(*value) + ", expected true or false");
+  return Bad(Concat("\"", key, "\" is ", Shown(*value), ", expected true or false"));
 }
 
 Result<float> ReadEpsilon(const Json& json, float otherwise) {
@@ -68,8 +69,8 @@ Result<float> ReadEpsilon(const Json& json, float otherwise) {
   // As a float, which is what computes with it: 1e-60 would be zero.
   const float epsilon = value->is_number() ? value->get<float>() : 0.0f;
   if (epsilon >= std::numeric_limits<float>::min() && epsilon < 1.0f) return epsilon;
-  return Bad("\"layer_norm_epsilon\" is " + Shown(*value) +
-             ", expected a number from 1.2e-38 to 1");
+  return Bad(
+      Concat("\"layer_norm_epsilon\" is ", Shown(*value), ", expected a number from 1.2e-38 to 1"));
 }
 
 // Tiny test models carry GPT-2's own 50256, others -1: outside the vocabulary means that there is
@@ -80,7 +81,8 @@ Result<std::optional<std::int32_t>> ReadEndOfText(const Json& json, std::size_t 
   if (value == nullptr) return Id();
   const auto id = WholeNumber(*value, std::numeric_limits<std::int64_t>::min(),
                               std::numeric_limits<std::int64_t>::max());
-  if (!id) return Bad("\"eos_token_id\" is " + Shown(*value) + ", expected a token id or null");
+  if (!id)
+    return Bad(Concat("\"eos_token_id\" is ", Shown(*value), ", expected a token id or null"));
   const bool is_token = *id >= 0 && static_cast<std::uint64_t>(*id) < vocab_size;
   return is_token ? Id(static_cast<std::int32_t>(*id)) : Id();
 }
@@ -91,26 +93,26 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
   const Json* const method = FindMember(*quantization, kQuantMethodKey);
   const Json* const name = FindMember(*quantization, kWeightsKey);
   if (method == nullptr || !IsText(*method, kFormatName) || name == nullptr) {
-    return Bad("\"quantization_config\" is " + Shown(*quantization) +
-               ", expected {\"quant_method\": \"gpt2-wasm\", \"weights\": ...}");
+    return Bad(Concat("\"quantization_config\" is ", Shown(*quantization),
+                      ", expected {\"quant_method\": \"gpt2-wasm\", \"weights\": ...}"));
   }
   const Json* const group_size = FindMember(*quantization, kGroupSizeKey);
   if (group_size != nullptr && !WholeNumber(*group_size, kGroup, kGroup)) {
-    return Bad("\"group_size\" is " + Shown(*group_size) + ", expected " + std::to_string(kGroup));
+    return Bad(Concat("\"group_size\" is ", Shown(*group_size), ", expected ", kGroup));
   }
   for (const StoredWeights weights :
        {StoredWeights::kF32, StoredWeights::kF16, StoredWeights::kQ8, StoredWeights::kQ4}) {
     if (IsText(*name, StoredWeightsName(weights))) return weights;
   }
-  return Bad("\"weights\" in \"quantization_config\" is " + Shown(*name) +
-             ", expected \"f32\", \"f16\", \"q8\" or \"q4\"");
+  return Bad(Concat("\"weights\" in \"quantization_config\" is ", Shown(*name),
+                    ", expected \"f32\", \"f16\", \"q8\" or \"q4\""));
 }
 
 // Variants of attention that change the result and that GPT-2 itself does not use.
 Status RefuseUnknownVariants(const Json& json) {
   const Json* const type = FindMember(json, "model_type");
   if (type != nullptr && !IsText(*type, "gpt2")) {
-    return Bad("\"model_type\" is " + Shown(*type) + ", expected \"gpt2\"");
+    return Bad(Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\""));
   }
   GPT2_ASSIGN(const bool scaled, ReadFlag(json, "scale_attn_weights", true));
   if (!scaled) return Bad("\"scale_attn_weights\": false is not supported");
@@ -135,8 +137,8 @@ Status CheckAddressable(const Config& c) {
        matrix(std::uint64_t{3} * c.n_embd, c.n_embd), matrix(c.n_positions, c.n_embd), cache});
   // Half the address space: pointers into one block must be comparable, and the rest needs room.
   if (largest <= std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return Done{};
-  return Bad("a model of this shape has a matrix of " + std::to_string(largest) +
-             " values, more than this build can address");
+  return Bad(Concat("a model of this shape has a matrix of ", largest,
+                    " values, more than this build can address"));
 }
 
 }  // namespace
@@ -160,7 +162,7 @@ std::string_view StoredWeightsName(StoredWeights weights) {
 Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, "config.json"));
   const Json& json = *parsed;
-  if (!json.is_object()) return Bad("expected an object, found " + Shown(json));
+  if (!json.is_object()) return Bad(Concat("expected an object, found ", Shown(json)));
   GPT2_TRY(RefuseUnknownVariants(json));
   ModelConfig model;
   Config& c = model.config;
@@ -176,12 +178,10 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
     GPT2_ASSIGN(c.n_inner, ReadSize(json, "n_inner", 4 * kMostWidth));
   }
   if (c.n_embd % c.n_head != 0) {
-    return Bad("\"n_embd\" " + std::to_string(c.n_embd) + " is not a multiple of \"n_head\" " +
-               std::to_string(c.n_head));
+    return Bad(Concat("\"n_embd\" ", c.n_embd, " is not a multiple of \"n_head\" ", c.n_head));
   }
   if (c.head_dim() > kMaxHeadDim) {
-    return Bad("heads are " + std::to_string(c.head_dim()) + " wide, at most " +
-               std::to_string(kMaxHeadDim) + " is supported");
+    return Bad(Concat("heads are ", c.head_dim(), " wide, at most ", kMaxHeadDim, " is supported"));
   }
   GPT2_TRY(CheckAddressable(c));
   GPT2_ASSIGN(c.activation, ReadActivation(json));

@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/format/number_text.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {
@@ -66,9 +69,9 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   bool end_object() override {
     std::vector<std::string_view> keys;
     for (const auto& [name, member] : open_.back().members) keys.push_back(name);
-    std::sort(keys.begin(), keys.end());
+    SortNames(keys);
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
-    if (twice != keys.end()) return Refuse("the key " + Quoted(*twice) + " twice");
+    if (twice != keys.end()) return Refuse(Concat("the key ", Quoted(*twice), " twice"));
     MoveMembers(open_.back());
     return Close();
   }
@@ -76,10 +79,8 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
     constexpr int kOutOfRange = 406;  // a number past what a double holds
-    if (error.id == kOutOfRange)
-      return Refuse("a number too large at byte " + std::to_string(byte));
-    error_ = {ErrorCode::kCorrupt,
-              what_ + " is not valid JSON: stopped at byte " + std::to_string(byte)};
+    if (error.id == kOutOfRange) return Refuse(Concat("a number too large at byte ", byte));
+    error_ = {ErrorCode::kCorrupt, Concat(what_, " is not valid JSON: stopped at byte ", byte)};
     return false;
   }
 
@@ -104,15 +105,14 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   }
 
   bool Refuse(const std::string& found) {
-    error_ = {ErrorCode::kCorrupt, what_ + " has " + found};
+    error_ = {ErrorCode::kCorrupt, Concat(what_, " has ", found)};
     return false;
   }
 
   bool Open(Json container) {
     if (open_.empty() && take_ != nullptr && !container.is_object()) return RefuseRoot(container);
     if (open_.size() == kMostDepth) {
-      return Refuse("more than " + std::to_string(kMostDepth) +
-                    " arrays and objects inside each other");
+      return Refuse(Concat("more than ", kMostDepth, " arrays and objects inside each other"));
     }
     open_.push_back({std::move(container), {}, {}});
     return true;
@@ -145,7 +145,7 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   }
 
   bool RefuseRoot(const Json& value) {
-    error_ = {ErrorCode::kCorrupt, what_ + ": expected an object, found " + Shown(value)};
+    error_ = {ErrorCode::kCorrupt, Concat(what_, ": expected an object, found ", Shown(value))};
     return false;
   }
 
@@ -165,6 +165,11 @@ Result<ParsedJson> Parse(std::string_view text, const std::string& what, const M
 
 }  // namespace
 
+void SortNames(std::span<std::string_view> names) {
+  std::make_heap(names.begin(), names.end());
+  std::sort_heap(names.begin(), names.end());
+}
+
 ParsedJson::~ParsedJson() {
   Clear(value_);
 }
@@ -180,9 +185,13 @@ Status ForMembers(std::string_view text, const std::string& what, MemberSink tak
 
 std::string Shown(const Json& value) {
   if (value.is_string()) return Quoted(value.get_ref<const std::string&>());
-  if (value.is_array()) return "an array of " + std::to_string(value.size());
-  if (value.is_object()) return "an object of " + std::to_string(value.size());
-  return value.dump();
+  if (value.is_array()) return Concat("an array of ", value.size());
+  if (value.is_object()) return Concat("an object of ", value.size());
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number_unsigned()) return std::to_string(value.get<std::uint64_t>());
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return NumberText(value.get<double>());
+  return "null";
 }
 
 const Json* FindMember(const Json& value, std::string_view key) {
@@ -222,14 +231,14 @@ std::optional<std::int64_t> WholeNumber(const Json& value, std::int64_t least, s
 Result<std::vector<std::int32_t>> ReadTokenIds(const Json& json) {
   if (!json.is_array()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "expected an array of token ids, found " + Shown(json)};
+                 Concat("expected an array of token ids, found ", Shown(json))};
   }
   std::vector<std::int32_t> ids;
   for (const Json& value : json) {
     const auto id = WholeNumber(value, 0, std::numeric_limits<std::int32_t>::max());
     if (!id) {
       return Error{ErrorCode::kInvalidArgument,
-                   "token id " + Shown(value) + " is not a whole number from 0 on"};
+                   Concat("token id ", Shown(value), " is not a whole number from 0 on")};
     }
     ids.push_back(static_cast<std::int32_t>(*id));
   }

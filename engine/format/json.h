@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,9 @@ class ParsedJson {
  private:
   Json value_;
 };
+
+// In ascending order, by heap sort: a quarter of the code of std::sort.
+void SortNames(std::span<std::string_view> names);
 
 // Parses `text`. An error names `what` and the byte, the depth, or the key that an object has
 // twice. Time and memory grow linearly with the text.

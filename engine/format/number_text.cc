@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace gpt2 {
@@ -13,8 +12,7 @@ std::string NumberText(double value) {
   if (std::fabs(value) < 0x1p53 && value == std::trunc(value)) {
     return std::to_string(static_cast<std::int64_t>(value));
   }
-  char digits[64];
-  return {digits, nlohmann::detail::to_chars(digits, digits + sizeof digits, value)};
+  return ShortestDigits(value);
 }
 
 }  // namespace gpt2

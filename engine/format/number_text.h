@@ -10,4 +10,8 @@ namespace gpt2 {
 // and "-inf" for what is not finite.
 std::string NumberText(double value);
 
+// The shortest decimal text that reads back as `value`, which is finite. When it is written with an
+// exponent is for each platform to say: 1e-05 natively, 0.00001 in WebAssembly.
+std::string ShortestDigits(double value);
+
 }  // namespace gpt2

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/text/quoted.h"
@@ -34,7 +35,7 @@ constexpr std::array<DTypeRow, 5> kDTypes = {{{DType::kF32, "F32", 4},
                                               {DType::kU8, "U8", 1}}};
 
 Error Bad(const std::string& what) {
-  return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
 }
 
 // The number of values of a shape, if it fits.
@@ -49,7 +50,7 @@ std::optional<std::uint64_t> CountValues(const std::vector<std::uint64_t>& shape
 
 Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   const auto bad = [&](const std::string& what) {
-    return Bad("tensor " + Quoted(name) + ": " + what);
+    return Bad(Concat("tensor ", Quoted(name), ": ", what));
   };
   const Json* const dtype = FindMember(json, "dtype");
   const Json* const shape = FindMember(json, "shape");
@@ -64,8 +65,8 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
     if (dtype->get_ref<const std::string&>() == row.name) tensor.dtype = row.dtype;
   }
   if (shape->size() > kMostDimensions) {
-    return bad("its shape has " + std::to_string(shape->size()) + " dimensions, expected at most " +
-               std::to_string(kMostDimensions));
+    return bad(
+        Concat("its shape has ", shape->size(), " dimensions, expected at most ", kMostDimensions));
   }
   for (const Json& size : *shape) {
     const auto value = WholeNumber(size, 0, kLargestOffset);
@@ -81,15 +82,16 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   if (!count) return bad("its shape has too many values");
   const std::uint64_t size = DTypeSize(tensor.dtype);
   if (size != 0 && *count * size != tensor.end - tensor.begin) {
-    return bad(tensor.Describe() + " takes " + std::to_string(*count * size) +
-               " bytes, its data_offsets span " + std::to_string(tensor.end - tensor.begin));
+    return bad(Concat(tensor.Describe(), " takes ", *count * size, " bytes, its data_offsets span ",
+                      tensor.end - tensor.begin));
   }
   return tensor;
 }
 
 // Values that are not text are left out: nothing here asks for them.
 Status ReadMetadata(const Json& json, std::map<std::string, std::string>& metadata) {
-  if (!json.is_object()) return Bad("\"__metadata__\" is " + Shown(json) + ", expected an object");
+  if (!json.is_object())
+    return Bad(Concat("\"__metadata__\" is ", Shown(json), ", expected an object"));
   for (const auto& [key, value] : json.items()) {
     if (value.is_string()) metadata[key] = value.get_ref<const std::string&>();
   }
@@ -100,10 +102,10 @@ Status CheckNamesDiffer(const std::vector<TensorInfo>& tensors) {
   std::vector<std::string_view> names;
   names.reserve(tensors.size());
   for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
-  std::sort(names.begin(), names.end());
+  SortNames(names);
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return Done{};
-  return Bad("tensor " + Quoted(*twice) + " is listed twice");
+  return Bad(Concat("tensor ", Quoted(*twice), " is listed twice"));
 }
 
 }  // namespace
@@ -133,16 +135,15 @@ std::string TensorInfo::Describe() const {
 
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix, std::uint64_t most) {
   if (prefix.size() < kSafetensorsPrefix) {
-    return Bad("the file is " + std::to_string(prefix.size()) +
-               " bytes, its header length takes 8");
+    return Bad(Concat("the file is ", prefix.size(), " bytes, its header length takes 8"));
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
     length |= static_cast<std::uint64_t>(static_cast<unsigned char>(prefix[i])) << (8 * i);
   }
   if (length < 2 || length > most) {
-    return Bad("no safetensors file of this model: its header length is " + std::to_string(length) +
-               " bytes, expected 2 to " + std::to_string(most));
+    return Bad(Concat("no safetensors file of this model: its header length is ",
+                      std::to_string(length), " bytes, expected 2 to ", most));
   }
   return static_cast<std::size_t>(length);
 }
@@ -156,8 +157,8 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
       return ReadMetadata(value, header.metadata);
     }
     if (header.tensors.size() == most_tensors) {
-      return Bad("more than " + std::to_string(most_tensors) +
-                 " tensors, which is all that a GPT-2 of this config.json can have");
+      return Bad(Concat("more than ", most_tensors,
+                        " tensors, which is all that a GPT-2 of this config.json can have"));
     }
     GPT2_ASSIGN(TensorInfo tensor, ReadTensor(name, value));
     header.tensors.push_back(std::move(tensor));
@@ -166,16 +167,16 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
   GPT2_TRY(ForMembers(text, "the header of model.safetensors", take));
   GPT2_TRY(CheckNamesDiffer(header.tensors));
   // Empty tensors may lie at the same place; their names make the order the same everywhere.
-  std::sort(header.tensors.begin(), header.tensors.end(),
-            [](const TensorInfo& a, const TensorInfo& b) {
-              return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
-            });
+  const auto is_before = [](const TensorInfo& a, const TensorInfo& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  };
+  std::make_heap(header.tensors.begin(), header.tensors.end(), is_before);
+  std::sort_heap(header.tensors.begin(), header.tensors.end(), is_before);
   std::uint64_t expected = 0;
   for (const TensorInfo& tensor : header.tensors) {
     if (tensor.begin != expected) {
-      return Bad("tensor " + Quoted(tensor.name) + " begins at byte " +
-                 std::to_string(tensor.begin) + ", expected " + std::to_string(expected) +
-                 ": tensors must neither overlap nor leave gaps");
+      return Bad(Concat("tensor ", Quoted(tensor.name), " begins at byte ", tensor.begin,
+                        ", expected ", expected, ": tensors must neither overlap nor leave gaps"));
     }
     expected = tensor.end;
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/code_rows.h"
 #include "engine/format/safetensors.h"
@@ -90,8 +91,8 @@ Status TensorStream::Take(const std::byte* bytes) {
 }
 
 Error TensorStream::Bad(std::size_t row, const char* what) const {
-  return Error{ErrorCode::kCorrupt, "model.safetensors: tensor " + Quoted(plan_.tensor->name) +
-                                        " row " + std::to_string(row) + ": " + what};
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: tensor ", Quoted(plan_.tensor->name),
+                                           " row ", row, ": ", what)};
 }
 
 Status TensorStream::TakeCodes(std::size_t row, const std::byte* bytes) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/text/quoted.h"
@@ -28,9 +29,9 @@ Result<std::vector<std::string>> ReadTokens(std::string_view vocab_json, std::si
   const auto take = [&](std::string& token, const Json& value) -> Status {
     const auto id = WholeNumber(value, 0, static_cast<std::int64_t>(vocab_size) - 1);
     if (!id) {
-      return Corrupt("vocab.json: the token " + Quoted(token) + " has the id " + Shown(value) +
-                     ", expected a whole number below " + std::to_string(vocab_size) +
-                     ", config.json's \"vocab_size\"");
+      return Corrupt(Concat("vocab.json: the token ", Quoted(token), " has the id ", Shown(value),
+                            ", expected a whole number below ", vocab_size,
+                            ", config.json's \"vocab_size\""));
     }
     size = std::max(size, static_cast<std::size_t>(*id) + 1);
     entries.emplace_back(*id, std::move(token));
@@ -39,15 +40,14 @@ Result<std::vector<std::string>> ReadTokens(std::string_view vocab_json, std::si
   GPT2_TRY(ForMembers(vocab_json, "vocab.json", take));
   if (entries.empty()) return Corrupt("vocab.json has no tokens");
   if (size > 2 * entries.size() + kGapsAllowed) {
-    return Corrupt("vocab.json has the id " + std::to_string(size - 1) + ", but only " +
-                   std::to_string(entries.size()) + " tokens");
+    return Corrupt(
+        Concat("vocab.json has the id ", size - 1, ", but only ", entries.size(), " tokens"));
   }
   std::vector<std::string> tokens(size);
   std::vector<bool> is_taken(size);
   for (auto& [id, token] : entries) {
     if (is_taken[id]) {
-      return Corrupt("vocab.json: " + Quoted(token) + " is a second token with id " +
-                     std::to_string(id));
+      return Corrupt(Concat("vocab.json: ", Quoted(token), " is a second token with id ", id));
     }
     is_taken[id] = true;
     tokens[id] = std::move(token);
@@ -69,8 +69,8 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadMerges(std::string_
     const std::size_t space = line.find(' ');
     if (space == 0 || space == std::string_view::npos || space + 1 == line.size() ||
         line.find(' ', space + 1) != std::string_view::npos) {
-      return Corrupt("merges.txt line " + std::to_string(line_number) + ": " + Quoted(line) +
-                     ", expected two tokens and one space");
+      return Corrupt(Concat("merges.txt line ", line_number, ": ", Quoted(line),
+                            ", expected two tokens and one space"));
     }
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
@@ -83,8 +83,8 @@ Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view me
                                 std::size_t vocab_size) {
   if (vocab_json.empty() || merges_txt.empty()) {
     return Error{ErrorCode::kNotFound,
-                 std::string(vocab_json.empty() ? "vocab.json" : "merges.txt") +
-                     " is missing or empty: vocab.json and merges.txt go together"};
+                 Concat(vocab_json.empty() ? "vocab.json" : "merges.txt",
+                        " is missing or empty: vocab.json and merges.txt go together")};
   }
   GPT2_ASSIGN(std::vector<std::string> tokens, ReadTokens(vocab_json, vocab_size));
   GPT2_ASSIGN(auto merges, ReadMerges(merges_txt));

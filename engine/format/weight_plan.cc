@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/code_rows.h"
 #include "engine/format/config_json.h"
@@ -28,7 +29,7 @@ namespace {
 constexpr std::size_t kSkippedBytes = 1 << 16;  // of a tensor that is not used, at a time
 
 Error Corrupt(const std::string& what) {
-  return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
 }
 
 // Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
@@ -77,8 +78,8 @@ struct Expected {
   Error Mismatch(const TensorInfo& tensor) const {
     const std::string type =
         dtype == DType::kOther ? "F32, F16 or BF16" : std::string(DTypeName(dtype));
-    Error error = Corrupt("tensor " + Quoted(tensor.name) + " is " + tensor.Describe() +
-                          ", config.json asks for " + type + " " + ShapeText(shape));
+    Error error = Corrupt(Concat("tensor ", Quoted(tensor.name), " is ", tensor.Describe(),
+                                 ", config.json asks for ", type, " ", ShapeText(shape)));
     // Doubles and such of a hub are well-formed.
     if (dtype == DType::kOther && tensor.shape == shape) error.code = ErrorCode::kUnsupported;
     return error;
@@ -92,10 +93,10 @@ class Planner {
 
   Result<TensorPlan> PlanIgnored(const TensorInfo& tensor) const {
     if (!IsIgnored(CanonicalName(tensor.name), config_.config)) {
-      return Corrupt("tensor " + Quoted(tensor.name) + " does not belong to a GPT-2");
+      return Corrupt(Concat("tensor ", Quoted(tensor.name), " does not belong to a GPT-2"));
     }
     if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
-      return Corrupt("tensor " + Quoted(tensor.name) + " is too large");
+      return Corrupt(Concat("tensor ", Quoted(tensor.name), " is too large"));
     }
     return TensorPlan{.tensor = &tensor,
                       .rows = static_cast<std::size_t>(tensor.end - tensor.begin),
@@ -132,8 +133,8 @@ class Planner {
   Result<TensorPlan> PlanScales(const TensorInfo& tensor, const TensorInfo* codes,
                                 const TensorSpec& spec) const {
     if (codes == nullptr || !IsCodes(codes->dtype)) {
-      return Corrupt("tensor " + Quoted(tensor.name) + " has no codes \"" + spec.name +
-                     "\" before it");
+      return Corrupt(
+          Concat("tensor ", Quoted(tensor.name), " has no codes \"", spec.name, "\" before it"));
     }
     const Expected expected{DType::kBF16, {spec.rows, CeilDiv(spec.cols, kGroup)}};
     if (!expected.Matches(tensor)) return expected.Mismatch(tensor);
@@ -164,7 +165,7 @@ const TensorInfo* Find(const TensorsByName& tensors, const std::string& name) {
 Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSpec> specs) {
   const auto missing = [](const std::string& name, const std::string& what) {
     return Error{ErrorCode::kNotFound,
-                 "model.safetensors: tensor \"" + name + "\" is missing" + what};
+                 Concat("model.safetensors: tensor \"", name, "\" is missing", what)};
   };
   for (const TensorSpec& spec : specs) {
     const TensorInfo* const tensor = Find(tensors, spec.name);
@@ -198,15 +199,14 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
   if (!is_converted) return Done{};
   const std::string version = metadata(kVersionKey);
   if (version != kFormatVersion && version != kQ4FormatVersion) {
-    return Error{ErrorCode::kUnsupported, "model.safetensors: version " + Quoted(version) +
-                                              ", this engine reads " + kFormatVersion + " and " +
-                                              kQ4FormatVersion};
+    return Error{ErrorCode::kUnsupported,
+                 Concat("model.safetensors: version ", Quoted(version), ", this engine reads ",
+                        kFormatVersion, " and ", kQ4FormatVersion)};
   }
   const char* expected = config.weights == StoredWeights::kQ4 ? kQ4FormatVersion : kFormatVersion;
   if (version == expected) return Done{};
-  return Corrupt("version " + version + ", but config.json says \"" +
-                 std::string(StoredWeightsName(config.weights)) + "\", which is version " +
-                 expected);
+  return Corrupt(Concat("version ", version, ", but config.json says \"",
+                        StoredWeightsName(config.weights), "\", which is version ", expected));
 }
 
 }  // namespace
@@ -247,8 +247,8 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
   for (const TensorInfo& tensor : header.tensors) {
     const std::string name = CanonicalName(tensor.name);
     if (!seen.emplace(name, &tensor).second) {
-      return Corrupt("tensor " + Quoted(name) +
-                     " is listed twice, with and without \"transformer.\"");
+      return Corrupt(
+          Concat("tensor ", Quoted(name), " is listed twice, with and without \"transformer.\""));
     }
     // A hub's floats are quantized here, by our own scales.
     const bool may_be_scales =

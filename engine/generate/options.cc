@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 
 namespace gpt2 {
@@ -70,17 +71,15 @@ bool SetNumber(const NumberOption& option, double value, GenerateOptions& option
 
 Status SetStop(std::vector<std::string> stop, GenerateOptions& options) {
   const auto bad = [](const std::string& what) {
-    return Error{ErrorCode::kInvalidArgument, "stop has " + what};
+    return Error{ErrorCode::kInvalidArgument, Concat("stop has ", what)};
   };
   if (stop.size() > kMostStops) {
-    return bad(std::to_string(stop.size()) + " strings, expected at most " +
-               std::to_string(kMostStops));
+    return bad(Concat(stop.size(), " strings, expected at most ", kMostStops));
   }
   for (const std::string& text : stop) {
     if (text.empty()) return bad("an empty string, expected text");
     if (text.size() > kMostStopBytes) {
-      return bad("a string of " + std::to_string(text.size()) + " bytes, expected at most " +
-                 std::to_string(kMostStopBytes));
+      return bad(Concat("a string of ", text.size(), " bytes, expected at most ", kMostStopBytes));
     }
   }
   options.stop = std::move(stop);

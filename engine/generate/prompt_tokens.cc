@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/model/config.h"
 
@@ -16,10 +17,9 @@ Status CheckTokenIds(const Config& config, std::span<const std::int32_t> ids,
   const auto vocab_size = static_cast<std::int64_t>(config.vocab_size);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= 0 && ids[i] < vocab_size) continue;
-    return Error{ErrorCode::kInvalidArgument, "token id " + std::to_string(ids[i]) + " at index " +
-                                                  std::to_string(first_index + i) +
-                                                  ", expected 0 to " +
-                                                  std::to_string(vocab_size - 1)};
+    return Error{ErrorCode::kInvalidArgument,
+                 Concat("token id ", ids[i], " at index ", first_index + i, ", expected 0 to ",
+                        vocab_size - 1)};
   }
   return Done{};
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/generate/context.h"
@@ -20,9 +21,9 @@ Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, st
   GPT2_TRY(CheckTokenIds(context.config(), ids));
   const std::size_t capacity = context.config().n_positions;
   if (stride == 0 || stride >= capacity) {
-    return Error{ErrorCode::kInvalidArgument, "stride is " + std::to_string(stride) +
-                                                  ", expected a whole number from 1 to " +
-                                                  std::to_string(capacity - 1)};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        Concat("stride is ", stride, ", expected a whole number from 1 to ", capacity - 1)};
   }
   Scorer scorer(context, std::move(ids), stride);
   if (!scorer.is_done()) scorer.OpenWindow(0);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/generate/context.h"
@@ -28,9 +29,8 @@ namespace {
 Status CheckFits(std::size_t prompt, const GenerateOptions& options, std::size_t capacity) {
   if (!options.strict || prompt + options.max_new_tokens <= capacity) return Done{};
   return Error{ErrorCode::kCapacity,
-               "sequence longer than model capacity: " + std::to_string(prompt) +
-                   " prompt tokens and " + std::to_string(options.max_new_tokens) +
-                   " new ones, the context holds " + std::to_string(capacity)};
+               Concat("sequence longer than model capacity: ", prompt, " prompt tokens and ",
+                      options.max_new_tokens, " new ones, the context holds ", capacity)};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/tokenizer.h"
@@ -28,7 +29,7 @@ Status WordMerger::Encode(std::string_view word) {
     const std::int32_t token = tokenizer_->ByteToken(byte);
     if (token < 0) {
       return Error{ErrorCode::kInvalidArgument,
-                   "the vocabulary has no token for byte " + std::to_string(byte)};
+                   Concat("the vocabulary has no token for byte ", byte)};
     }
     SetToken(i, token);
   }

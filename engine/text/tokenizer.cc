@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/encoding.h"
@@ -30,7 +31,7 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     if (tokens[id] == kEndOfText) tokenizer.end_of_text_ = index;
     if (!tokens[id].empty() && !ids.emplace(tokens[id], index).second) {
       return Error{ErrorCode::kCorrupt,
-                   "vocab.json: the token " + Quoted(tokens[id]) + " is listed twice"};
+                   Concat("vocab.json: the token ", Quoted(tokens[id]), " is listed twice")};
     }
     if (bytes.size() == 1) tokenizer.byte_tokens_[static_cast<unsigned char>(bytes[0])] = index;
     tokenizer.bytes_.push_back(std::move(bytes));
@@ -39,7 +40,7 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
                                        [](char c) { return (c & 0xc0) != 0x80; });
     if (symbols == 0 && !tokens[id].empty()) {
       return Error{ErrorCode::kCorrupt,
-                   "vocab.json: the token with id " + std::to_string(id) + " is not valid UTF-8"};
+                   Concat("vocab.json: the token with id ", id, " is not valid UTF-8")};
     }
     tokenizer.symbols_.push_back(static_cast<std::uint32_t>(symbols));
   }
@@ -49,9 +50,9 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
     const std::string whole = left + right;
     for (const std::string& token : {left, right, whole}) {
       if (find(token) != ids.end()) continue;
-      return Error{ErrorCode::kCorrupt, "merges.txt: merge " + std::to_string(rank + 1) + " " +
-                                            Quoted(left + " " + right) + " needs the token " +
-                                            Quoted(token) + ", which vocab.json does not have"};
+      return Error{ErrorCode::kCorrupt,
+                   Concat("merges.txt: merge ", rank + 1, " ", Quoted(left + " " + right),
+                          " needs the token ", Quoted(token), ", which vocab.json does not have")};
     }
     tokenizer.merges_.emplace(PairKey(find(left)->second, find(right)->second),
                               Merge{static_cast<std::uint32_t>(rank), find(whole)->second});
@@ -74,9 +75,8 @@ Result<std::string> Tokenizer::Decode(std::span<const std::int32_t> ids) const {
   std::string bytes;
   for (const std::int32_t id : ids) {
     if (id < 0 || static_cast<std::size_t>(id) >= vocab_size()) {
-      return Error{
-          ErrorCode::kInvalidArgument,
-          "token id " + std::to_string(id) + ", expected 0 to " + std::to_string(vocab_size() - 1)};
+      return Error{ErrorCode::kInvalidArgument,
+                   Concat("token id ", id, ", expected 0 to ", vocab_size() - 1)};
     }
     bytes += TokenBytes(id);
   }

@@ -1,0 +1,37 @@
+// Sentences put together from texts and numbers.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+// A text, which is borrowed, or a whole number below 2^63.
+class Piece {
+ public:
+  Piece(std::string_view text)  // NOLINT: implicit by design
+      : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
+  Piece(std::integral auto number)  // NOLINT: implicit by design
+      : text_(nullptr), number_(static_cast<std::int64_t>(number)) {}
+
+  void AppendTo(std::string& out) const;
+
+ private:
+  const char* text_;     // null for a number
+  std::int64_t number_;  // or bytes of text_
+};
+
+std::string ConcatPieces(std::initializer_list<Piece> pieces);
+
+// Its arguments one after the other. A chain of `+` would be ten times the code: each of its steps
+// makes a string, and gives it back where the next runs out of memory.
+template <typename... Pieces>
+std::string Concat(const Pieces&... pieces) {
+  return ConcatPieces({Piece(pieces)...});
+}
+
+}  // namespace gpt2
