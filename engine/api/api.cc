@@ -155,6 +155,15 @@ const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t s
   });
 }
 
+const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids) {
+  return RunLoad(engine,
+                 [&](Gpt2Engine& e) { return gpt2::LoadPrompt(e, Bytes(prompt, size, is_ids)); });
+}
+
+const char* gpt2_load_step(Gpt2Engine* engine) {
+  return RunLoad(engine, &gpt2::LoadStep);
+}
+
 const char* gpt2_load_end(Gpt2Engine* engine) {
   const char* error =
       RunLoad(engine, [](Gpt2Engine& e) { return gpt2::WriteResult(e, &gpt2::LoadEnd); });

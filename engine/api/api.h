@@ -45,8 +45,8 @@ typedef struct Gpt2Output {
   size_t token_count;
   const char* text;  // [text_size] of the tokens, alternatives among them, one after the other
   size_t text_size;  // bytes
-  size_t done;       // tokens that have been prefilled, or scored
-  size_t total;      // tokens to prefill, or to score
+  size_t done;       // tokens that have been prefilled, or scored, or layers: see gpt2_load_step
+  size_t total;      // tokens to prefill, or to score, or layers
   size_t is_done;    // 1: there is no further step, else 0
 } Gpt2Output;
 
@@ -78,6 +78,16 @@ const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t confi
                             size_t merges_size, const char* options, size_t options_size);
 // Takes the next bytes of model.safetensors. No result.
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
+// Gives the load a prompt, to be prefilled while the weights come: what gpt2_generate then finds of
+// it in the cache is to the bit what it would have computed. A model keeps the last n_positions
+// tokens of it; one that is empty takes the last one's place, too. No result.
+const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids);
+// Runs some tokens of it through a layer whose weights are there, if it has not run through that.
+// Layers count from the first on: a file that begins with others has them wait. No result;
+// gpt2_output has as `done` the layers that the whole prompt has run through, of `total`, and as
+// `is_done` whether nothing is left to run until more bytes come. Whoever ends a load before that
+// has the prompt prefilled by gpt2_generate.
+const char* gpt2_load_step(Gpt2Engine* engine);
 // Ends the load. Result: {"config": {...}, "parameters", "weights", "kv", "weightBytes",
 // "contextBytes", "threads", "kernels", "hasTokenizer"}.
 const char* gpt2_load_end(Gpt2Engine* engine);
@@ -128,7 +138,8 @@ const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool i
 // Continues it: scores some tokens more. No result; see gpt2_output.
 const char* gpt2_score_step(Gpt2Engine* engine);
 
-// Output of the last successful gpt2_generate, gpt2_step, gpt2_score or gpt2_score_step. Never
+// Output of the last successful gpt2_load_step, gpt2_generate, gpt2_step, gpt2_score or
+// gpt2_score_step. Never
 // null; what it holds is valid until the next of these.
 const Gpt2Output* gpt2_output(const Gpt2Engine* engine);
 

@@ -78,6 +78,13 @@ void Unload(Gpt2Engine& engine) {
   engine.tokenizer.reset();
   engine.weights.reset();
   engine.reader.reset();
+  engine.output.Clear();
+  EndEarlyPrefill(engine);
+}
+
+void EndEarlyPrefill(Gpt2Engine& engine) {
+  engine.early_prefill.reset();
+  std::vector<std::int32_t>().swap(engine.early_prompt);
 }
 
 Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view options_json) {

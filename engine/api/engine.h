@@ -20,6 +20,7 @@
 #include "engine/format/json_writer.h"
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
+#include "engine/generate/early_prefill.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/session.h"
 #include "engine/model/weights.h"
@@ -31,9 +32,11 @@ struct Gpt2Engine {
   explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
 
   gpt2::ThreadPool pool;
-  std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
-  std::optional<gpt2::WeightReader> reader;  // during a load
-  std::optional<gpt2::Error> load_error;     // of the load that failed last, until the next begins
+  std::optional<gpt2::KvFormat> kv_format;          // as asked for; once loaded, as it is
+  std::optional<gpt2::WeightReader> reader;         // during a load
+  std::vector<std::int32_t> early_prompt;           // during a load: what to prefill on the way
+  std::optional<gpt2::EarlyPrefill> early_prefill;  // of that, from the first layer on
+  std::optional<gpt2::Error> load_error;  // of the load that failed last, until the next begins
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;
@@ -60,6 +63,11 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
                  std::string_view merges, std::string_view options);
 // Takes the next bytes of model.safetensors, in pieces of any size.
 Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes);
+// Gives the load a prompt, in place of the one it had, to be prefilled as the layers come.
+Status LoadPrompt(Gpt2Engine& engine, const PromptBytes& prompt);
+// Runs some of the prompt through a layer, if one is there that it has not run through.
+// engine.output has how many it has, of how many, and whether it waits for bytes.
+Status LoadStep(Gpt2Engine& engine);
 // Makes the context of the model whose bytes are all there, and writes what the model is.
 Status LoadEnd(Gpt2Engine& engine, JsonWriter& out);
 // Ends what is under way, and measures how many threads to use: see TuneThreads.
@@ -90,6 +98,9 @@ Status ScoreStep(Gpt2Engine& engine);
 
 // Frees everything that has to do with a model.
 void Unload(Gpt2Engine& engine);
+
+// Frees what only the prefill during a load needs.
+void EndEarlyPrefill(Gpt2Engine& engine);
 
 // Ends what is under way, and frees what only that needs.
 void EndWork(Gpt2Engine& engine);

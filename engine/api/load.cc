@@ -9,15 +9,19 @@
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/generate/context.h"
+#include "engine/generate/early_prefill.h"
+#include "engine/generate/prompt_tokens.h"
 #include "engine/generate/thread_tuner.h"
 #include "engine/kernels/kernels.h"
 #include "engine/model/config.h"
+#include "engine/model/forward.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
@@ -34,13 +38,21 @@ Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
   if (kv == nullptr || kv->is_null()) return Format();
   const auto* const name = kv->get_ptr<const std::string*>();  // null where it is no text
   if (const Format format = name == nullptr ? Format() : KvFormatNamed(*name)) return format;
-  return Misuse("kv is " + Shown(*kv) + ", expected \"q8\" or \"f32\"");
+  return Misuse(Concat("kv is ", Shown(*kv), ", expected \"q8\" or \"f32\""));
 }
 
 Status NeedLoad(const Gpt2Engine& engine) {
   if (engine.load_error) return *engine.load_error;
   if (!engine.reader) return Misuse("no load has begun");
   return Done{};
+}
+
+Compute ComputeOf(Gpt2Engine& engine) {
+  return {&BestKernels(), &engine.pool};
+}
+
+KvFormat KvFormatOf(const Gpt2Engine& engine, const Weights& weights) {
+  return engine.kv_format.value_or(DefaultKvFormat(weights.format()));
 }
 
 // What the loaded model is.
@@ -88,13 +100,44 @@ Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
   return engine.reader->Feed(bytes);
 }
 
+Status LoadPrompt(Gpt2Engine& engine, const PromptBytes& prompt) {
+  GPT2_TRY(NeedLoad(engine));
+  PromptTokens tokens(engine.reader->config());
+  GPT2_TRY(
+      ForPromptIds(engine, prompt, /*special=*/false, [&](auto ids) { return tokens.Add(ids); }));
+  engine.early_prefill.reset();
+  engine.early_prompt.assign(tokens.window().begin(), tokens.window().end());
+  return Done{};
+}
+
+Status LoadStep(Gpt2Engine& engine) {
+  GPT2_TRY(NeedLoad(engine));
+  GPT2_ASSIGN(std::size_t ready, engine.reader->CompleteLayers());
+  if (engine.early_prompt.empty()) ready = 0;
+  std::optional<EarlyPrefill>& prefill = engine.early_prefill;
+  if (ready > 0 && !prefill) {
+    const Weights& weights = *engine.reader->weights();
+    GPT2_ASSIGN(prefill, EarlyPrefill::Create(weights, ComputeOf(engine),
+                                              KvFormatOf(engine, weights), engine.early_prompt));
+  }
+  if (prefill && prefill->layers() < ready) prefill->Step();
+  const std::size_t done = prefill ? prefill->layers() : 0;
+  engine.output.Begin(done, engine.reader->config().n_layer, done == ready);
+  return Done{};
+}
+
 Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
   GPT2_TRY(NeedLoad(engine));
   GPT2_ASSIGN(engine.weights, engine.reader->Finish());
   engine.reader.reset();
-  if (!engine.kv_format) engine.kv_format = DefaultKvFormat(engine.weights->format());
-  GPT2_ASSIGN(engine.context,
-              Context::Create(*engine.weights, {&BestKernels(), &engine.pool}, *engine.kv_format));
+  engine.kv_format = KvFormatOf(engine, *engine.weights);
+  if (engine.early_prefill) {
+    engine.context.emplace(engine.early_prefill->TakeContext());
+    EndEarlyPrefill(engine);
+  } else {
+    GPT2_ASSIGN(engine.context,
+                Context::Create(*engine.weights, ComputeOf(engine), *engine.kv_format));
+  }
   WriteInfo(engine, out);
   return Done{};
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
@@ -21,7 +22,7 @@ namespace gpt2 {
 namespace {
 
 Error Corrupt(const std::string& what) {
-  return Error{ErrorCode::kCorrupt, "model.safetensors: " + what};
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
 }
 
 // Empties a container. Assigning {} to it would keep its memory.
@@ -62,7 +63,7 @@ Status WeightReader::Take(std::span<const std::byte> bytes) {
     } else if (current_ < streams_.size()) {
       GPT2_TRY(TakeTensor(bytes));
     } else {
-      return Corrupt(std::to_string(bytes.size()) + " bytes follow the last tensor");
+      return Corrupt(Concat(bytes.size(), " bytes follow the last tensor"));
     }
   }
   return Done{};
@@ -123,37 +124,54 @@ void WeightReader::SkipDoneStreams() {
 
 Status WeightReader::CheckWhole() {
   if (!has_header_) {
-    return Corrupt("the file ends inside its header, after " + std::to_string(pending_.size()) +
-                   " bytes");
+    return Corrupt(Concat("the file ends inside its header, after ", pending_.size(), " bytes"));
   }
   if (current_ == streams_.size()) return Done{};
   const TensorStream& stream = streams_[current_];
-  return Corrupt("the file ends inside tensor " + Quoted(stream.plan().tensor->name) + ", row " +
-                 std::to_string(stream.next_row()) + " of " + std::to_string(stream.plan().rows));
+  return Corrupt(Concat("the file ends inside tensor ", Quoted(stream.plan().tensor->name),
+                        ", row ", stream.next_row(), " of ", stream.plan().rows));
 }
 
-// What the checkpoint may lack is zero.
-Status WeightReader::CompleteWeights() {
+Result<std::size_t> WeightReader::CompleteLayers() {
+  if (failure_) return *failure_;
+  if (!has_header_) return std::size_t{0};
+  std::size_t layers = config_.config.n_layer;
+  for (const TensorStream& stream : std::span(streams_).subspan(current_)) {
+    if (stream.plan().spec != nullptr) layers = std::min(layers, stream.plan().spec->layer);
+  }
+  const Status complete = CompleteVectors(layers);
+  if (!complete.ok()) return Fail(complete.error());
+  return layers;
+}
+
+// What the checkpoint may lack of the first `layers` is zero.
+Status WeightReader::CompleteVectors(std::size_t layers) {
+  for (const TensorSpec& spec : specs_) {
+    const TensorRef tensor = Bind(spec, *weights_);
+    if (spec.layer >= layers || spec.is_matrix() || tensor.floats->size() != 0) continue;
+    GPT2_TRY(Allocate(spec, WeightFormat::kF32, *weights_));
+  }
+  return Done{};
+}
+
+void WeightReader::CountWeights() {
   for (const TensorStream& stream : streams_) {
     if (!stream.owns_memory()) continue;
     weights_->parameter_count += stream.plan().spec->rows * stream.plan().spec->cols;
   }
   for (const TensorSpec& spec : specs_) {
     const TensorRef tensor = Bind(spec, *weights_);
-    if (!spec.is_matrix() && tensor.floats->size() == 0) {
-      GPT2_TRY(Allocate(spec, WeightFormat::kF32, *weights_));
-    }
     weights_->bytes += spec.is_matrix() ? tensor.matrix->bytes() : tensor.floats->bytes();
   }
-  return Done{};
 }
 
 Result<std::unique_ptr<Weights>> WeightReader::Finish() {
   if (failure_) return *failure_;
   const Status whole = CheckWhole();
   if (!whole.ok()) return Fail(whole.error());
-  const Status complete = CompleteWeights();
+  const Status complete = CompleteVectors(config_.config.n_layer + 1);
   if (!complete.ok()) return Fail(complete.error());
+  CountWeights();
   failure_ = Error{ErrorCode::kInvalidArgument, "the weights have been taken already"};
   return std::move(weights_);
 }

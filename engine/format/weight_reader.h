@@ -29,6 +29,16 @@ class WeightReader {
   // from then on.
   Status Feed(std::span<const std::byte> bytes);
 
+  const Config& config() const { return config_.config; }
+
+  // How many layers, from the first on, can run by now: every byte of theirs, and of the
+  // embeddings, has come. What the checkpoint lacks of them is zero from now on. Fails without
+  // memory for that, as Feed does.
+  Result<std::size_t> CompleteLayers();
+
+  // What has come so far; null after an error, and once they have been taken.
+  const Weights* weights() const { return weights_.get(); }
+
   // The weights, once every byte that the header promises has come. Afterwards the reader is used
   // up.
   Result<std::unique_ptr<Weights>> Finish();
@@ -41,7 +51,8 @@ class WeightReader {
   Status TakeHeader(std::span<const std::byte>& bytes);
   Status TakeTensor(std::span<const std::byte>& bytes);
   Status CheckWhole();
-  Status CompleteWeights();
+  Status CompleteVectors(std::size_t layers);
+  void CountWeights();
   void SkipDoneStreams();
   Error Fail(const Error& error);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/aligned_buffer.h"
+#include "engine/base/concat.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/generate/not_finite.h"
@@ -49,6 +50,13 @@ Pass Context::Prefill(Sequence& sequence, std::size_t most, const Trace* trace) 
   const std::size_t count = std::min({most, kMaxBatch, sequence.pending()});
   for (std::size_t i = 0; i < count; ++i) batch_[i] = sequence.Advance();
   return Run(count, trace);
+}
+
+void Context::RunLayer(std::size_t layer, std::size_t first, MatView<float> x) {
+  for (std::size_t i = 0; i < x.rows; ++i) batch_[i] = sequence().At(first + i);
+  const std::span<const BatchToken> batch(batch_.data(), x.rows);
+  if (layer == 0) Embed(*weights_, compute_, batch, x);
+  RunBlock(*weights_, compute_, batch, layer, scratch_, x);
 }
 
 Pass Context::Decode(std::span<Sequence* const> sequences) {
@@ -96,10 +104,10 @@ Error Context::NotFinite(const BatchToken& bad) {
   const Trace trace = watch;
   Forward(*weights_, compute_, {&bad, 1}, scratch_, &trace);
   if (tensor.empty()) tensor = config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
-  return Error{ErrorCode::kCorrupt, "the logits after position " + std::to_string(bad.position) +
-                                        " (token id " + std::to_string(bad.id) +
-                                        ") are not finite; the likely cause is tensor \"" + tensor +
-                                        "\": the first numbers that are not finite come from it"};
+  return Error{ErrorCode::kCorrupt,
+               Concat("the logits after position ", bad.position, " (token id ", bad.id,
+                      ") are not finite; the likely cause is tensor \"", tensor,
+                      "\": the first numbers that are not finite come from it")};
 }
 
 }  // namespace gpt2

@@ -60,6 +60,12 @@ class Context {
   // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch.
   Pass Prefill(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
 
+  // A part of Prefill, for who has but some of the weights: runs tokens [first, first + x.rows), at
+  // most kMaxBatch, of the first sequence's window through `layer`, the first from their embedding
+  // on. x [tokens, n_embd] is their residual stream, updated in place. Tokens before them must have
+  // run through that layer. They stay pending until Sequence::Advance.
+  void RunLayer(std::size_t layer, std::size_t first, MatView<float> x);
+
   // Runs the next pending token of each of `sequences`, at most kMaxBatch, as one batch.
   Pass Decode(std::span<Sequence* const> sequences);
 

@@ -53,8 +53,7 @@ std::size_t Sequence::Push(std::int32_t id) {
 
 BatchToken Sequence::Advance() {
   assert(!is_current());
-  const std::size_t position = cached_++;
-  return {window_[position], position, &cache_};
+  return At(cached_++);
 }
 
 BatchToken Sequence::Drafted(std::size_t index, std::int32_t id) {

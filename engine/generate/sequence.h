@@ -38,6 +38,9 @@ class Sequence {
   // The next pending token, for a forward pass that is about to run it: it counts as cached.
   BatchToken Advance();
 
+  // Token `position` of the window, for a forward pass that runs it in parts.
+  BatchToken At(std::size_t position) { return {window_[position], position, &cache_}; }
+
   // Token `index` of a draft that follows the window, which must be current: to be run, but no part
   // of the window until Accept.
   BatchToken Drafted(std::size_t index, std::int32_t id);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "engine/base/aligned_buffer.h"
+#include "engine/base/concat.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
@@ -160,18 +161,6 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
   });
 }
 
-using CausalAttentionFn = decltype(CausalAttention<&KvCache::HeadF32>);
-
-// What all layers of one forward pass share.
-struct Run {
-  const Compute& compute;
-  const Config& config;
-  std::span<const BatchToken> batch;
-  CausalAttentionFn* attention;  // for the format of the batch's caches
-  Scratch& scratch;
-  const Trace* trace;
-};
-
 // Shows the stages of one layer to the trace, where there is one.
 class Tracer {
  public:
@@ -189,31 +178,43 @@ class Tracer {
   // Not inlined: nine copies of it cost a kilobyte of runtime.
   [[gnu::noinline]] void Tell(std::string_view stage, std::string_view suffix,
                               MatView<const float> x) const {
-    std::string name = "h." + std::to_string(layer_);
-    name += stage;
-    name += suffix;
-    (*trace_)(name, x);
+    (*trace_)(Concat("h.", layer_, stage, suffix), x);
   }
 
   const Trace* trace_;
   std::size_t layer_;
 };
 
-// x: residual stream [tokens, n_embd], updated in place.
-void RunBlock(const Run& run, const BlockWeights& w, std::size_t layer, MatView<float> x) {
-  const Compute& c = run.compute;
-  const Config& config = run.config;
-  Scratch& s = run.scratch;
+}  // namespace
+
+void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
+           MatView<float> x) {
+  const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
+  ForTokens(c, x, [&](std::size_t t) {
+    const std::span<float> embedding = x.Row(t);
+    w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), embedding);
+    c.kernels->AddTo(embedding.data(), wpe.Row(batch[t].position).data(), x.cols);
+  });
+}
+
+void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchToken> batch,
+              std::size_t layer, Scratch& s, MatView<float> x, const Trace* trace) {
+  const Config& config = weights.config;
+  const BlockWeights& w = weights.blocks[layer];
   const MatView<float> normed = s.normed.Top(x.rows);
   const MatView<float> qkv = s.qkv.Top(x.rows);
   const MatView<float> mixed = s.mixed.Top(x.rows);
   const MatView<float> hidden = s.hidden.Top(x.rows);
-  const Tracer tracer(run.trace, layer);
+  const Tracer tracer(trace, layer);
 
   LayerNorm(c, w.ln_1, config.layer_norm_epsilon, x, normed);
   tracer.ShowInput(".attn.c_attn", normed);
   Linear(c, w.attn_qkv, normed, s, qkv);
-  run.attention(c, config, layer, run.batch, qkv, mixed);
+  if (batch.front().cache->format() == KvFormat::kQ8) {
+    CausalAttention<&KvCache::HeadQ8>(c, config, layer, batch, qkv, mixed);
+  } else {
+    CausalAttention<&KvCache::HeadF32>(c, config, layer, batch, qkv, mixed);
+  }
   tracer.ShowInput(".attn.c_proj", mixed);
   LinearAddTo(c, w.attn_out, mixed, s, x);
   tracer.Show(".attn", x);
@@ -225,19 +226,6 @@ void RunBlock(const Run& run, const BlockWeights& w, std::size_t layer, MatView<
   LinearAddTo(c, w.mlp_down, hidden, s, x);
   tracer.Show(".mlp", x);
 }
-
-// x [tokens, n_embd] = wte[token] + wpe[position]
-void Embed(const Weights& w, const Compute& c, std::span<const BatchToken> batch,
-           MatView<float> x) {
-  const auto wpe = DenseView(w.wpe.data(), w.config.n_positions, x.cols);
-  ForTokens(c, x, [&](std::size_t t) {
-    const std::span<float> embedding = x.Row(t);
-    w.wte.ReadRow(static_cast<std::size_t>(batch[t].id), embedding);
-    c.kernels->AddTo(embedding.data(), wpe.Row(batch[t].position).data(), x.cols);
-  });
-}
-
-}  // namespace
 
 Result<Scratch> Scratch::Create(const Config& config) {
   Scratch s;
@@ -275,16 +263,11 @@ void Forward(const Weights& weights, const Compute& compute, std::span<const Bat
              Scratch& s, const Trace* trace) {
   assert(!batch.empty() && batch.size() <= kMaxBatch);
   const Config& config = weights.config;
-  const bool is_q8 = batch.front().cache->format() == KvFormat::kQ8;
-  const Run run{
-      compute, config,
-      batch,   is_q8 ? CausalAttention<&KvCache::HeadQ8> : CausalAttention<&KvCache::HeadF32>,
-      s,       trace};
   const MatView<float> x = s.x.Top(batch.size());
   Embed(weights, compute, batch, x);
   if (trace != nullptr) (*trace)("embed", x);
   for (std::size_t layer = 0; layer < config.n_layer; ++layer) {
-    RunBlock(run, weights.blocks[layer], layer, x);
+    RunBlock(weights, compute, batch, layer, s, x, trace);
   }
   const MatView<float> normed = s.normed.Top(batch.size());
   LayerNorm(compute, weights.ln_f, config.layer_norm_epsilon, x, normed);

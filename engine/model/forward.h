@@ -71,6 +71,15 @@ class Scratch {
 inline constexpr std::string_view kInputStage = ".input";
 using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)>;
 
+// x [tokens, n_embd] = wte[token] + wpe[position] of `batch`, 1 to kMaxBatch tokens.
+void Embed(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
+           MatView<float> x);
+
+// Runs `batch` through one layer: appends its keys and values there to its caches, and updates its
+// residual stream x [tokens, n_embd] in place. Reads nothing of other layers.
+void RunBlock(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
+              std::size_t layer, Scratch& scratch, MatView<float> x, const Trace* trace = nullptr);
+
 // Runs `batch` (1 to kMaxBatch tokens) through the model: appends their keys and values to their
 // caches and leaves the output of ln_f in scratch.normed [tokens, n_embd].
 void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,

@@ -73,7 +73,7 @@ struct TensorSpec {
   std::size_t rows;  // 1 for a vector
   std::size_t cols;
   const TensorPlace* place;
-  std::size_t layer = 0;  // of a block's tensor
+  std::size_t layer;  // that needs it first; n_layer: what follows the last one
 
   bool is_conv1d() const { return kind == TensorKind::kConv1d; }
   bool is_matrix() const { return kind == TensorKind::kEmbedding || is_conv1d(); }

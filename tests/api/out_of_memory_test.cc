@@ -101,6 +101,10 @@ class Caller {
     const std::string& bytes = Files().weights;
     return gpt2_load_weights(engine_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
+  const char* LoadPrompt() {
+    return gpt2_load_prompt(engine_, kText.data(), kText.size(), /*is_ids=*/false);
+  }
+  const char* LoadStep() { return gpt2_load_step(engine_); }
   const char* LoadEnd() { return gpt2_load_end(engine_); }
   const char* Tune() { return gpt2_tune_threads(engine_); }
   const char* Tokenize() {
@@ -168,6 +172,14 @@ const Case kCases[] = {
     {"load_begin", {&Caller::LoadBegin}, true},
     {"load_weights", {&Caller::LoadBegin, &Caller::LoadWeights}, true},
     {"load_end", {&Caller::LoadBegin, &Caller::LoadWeights, &Caller::LoadEnd}, true},
+    {"load_prompt", {&Caller::LoadBegin, &Caller::LoadPrompt}, true},
+    {"load_step",
+     {&Caller::LoadBegin, &Caller::LoadPrompt, &Caller::LoadWeights, &Caller::LoadStep},
+     true},
+    {"load_end after a step",
+     {&Caller::LoadBegin, &Caller::LoadPrompt, &Caller::LoadWeights, &Caller::LoadStep,
+      &Caller::LoadEnd},
+     true},
     {"tune", {&Caller::Tune}},
     {"tokenize", {&Caller::Tokenize}},
     {"tokenize_step", {&Caller::Tokenize, &Caller::TokenizeStep}},

@@ -29,6 +29,8 @@ class Books {
   readonly threadScripts: string[] = [];
   texts: string[] = [];
   startedThreads = 4;
+  /** Layers that the bytes so far complete: one for each two of them. */
+  layersRun = 0;
   tunedThreads = 2;
   isExact = true;
   refusal: Gpt2Error | undefined;
@@ -60,6 +62,9 @@ class Books {
             : 0;
         },
       ],
+      ["_gpt2_load_prompt", (_, pointer, size) => this.takePrompt(this.view(pointer, size))],
+      ["_gpt2_load_step", () => this.runLayer()],
+      ["_gpt2_output", () => 128],
       [
         "_gpt2_sha256",
         (pointer, size, digest) => {
@@ -84,6 +89,17 @@ class Books {
     });
   };
 
+  private takePrompt(bytes: Uint8Array): number {
+    this.calls.push(`prompt ${new TextDecoder().decode(bytes)}`);
+    return 0;
+  }
+  private runLayer(): number {
+    const ready = this.weights.length >> 1;
+    if (this.layersRun < ready) this.calls.push(`layer ${++this.layersRun}`);
+    const words = [0, 0, 0, 0, this.layersRun, 5, Number(this.layersRun === ready)];
+    new Uint32Array(this.memory?.buffer ?? new ArrayBuffer(0), 128, words.length).set(words);
+    return 0;
+  }
   private view(pointer = 0, size = 0): Uint8Array {
     // A copy of shared memory, where that is what it is; digests are written to the memory itself.
     const view = new Uint8Array(this.memory?.buffer ?? new ArrayBuffer(0), pointer, size);
@@ -134,6 +150,7 @@ interface Setting {
   refused?: Variant[];
   signal?: AbortSignal;
   onEngine?: LoadSurroundings["onEngine"];
+  onLayer?: () => void;
   onOpen?: (onRetry: (reason: string | null) => void) => void;
 }
 
@@ -147,6 +164,7 @@ function load(setting: Setting = {}) {
     threadChoices: {},
     variant: undefined,
     kv: undefined,
+    prompt: "",
     stallMs: undefined,
     headers: [],
     credentials: undefined,
@@ -156,7 +174,10 @@ function load(setting: Setting = {}) {
   };
   const loaded = loadEngine(request, {
     signal: setting.signal ?? new AbortController().signal,
-    tell: (event) => progress.push(event),
+    tell: (event) => {
+      progress.push(event);
+      if (event.layer) setting.onLayer?.();
+    },
     openSource: async (wanted, onRetry) => {
       expect(wanted).toBe(request);
       setting.onOpen?.(onRetry);
@@ -204,6 +225,31 @@ describe("loadEngine", () => {
     expect(progress[1]).toMatchObject({ stage: "download", loadedBytes: 0, totalBytes: 10 });
     expect(progress.at(-2)).toMatchObject({ stage: "check", loadedBytes: 10, totalBytes: 10 });
     expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
+  });
+
+  it("runs a prompt through the layers as they come, and is ready when it has run through all", async () => {
+    const { books, progress, loaded } = load({ request: { prompt: "Once" } });
+    await loaded;
+    const layers = [1, 2, 3, 4, 5].map((layer) => `layer ${layer}`);
+    expect(books.calls).toEqual(["create 4", "prompt Once", ...layers, "drop", "load_end", "tune"]);
+    const told = progress.filter(({ layer }) => layer).map(({ layer }) => layer);
+    expect(told.at(0)).toEqual({ done: 1, total: 5 });
+    expect(told.at(-1)).toEqual({ done: 5, total: 5 });
+  });
+
+  it("runs no further once it is aborted", async () => {
+    const controller = new AbortController();
+    const books = new Books();
+    const { loaded, progress } = load({
+      books,
+      request: { prompt: "Once" },
+      signal: controller.signal,
+      onLayer: () => controller.abort(),
+    });
+    await expect(loaded).rejects.toMatchObject({ name: "AbortError" });
+    expect(books.layersRun).toBe(1);
+    expect(progress.at(-1)?.layer).toEqual({ done: 1, total: 5 });
+    expect(books.calls).not.toContain("load_end");
   });
 
   it("streams a hub's one file, whether or not the host says its size", async () => {

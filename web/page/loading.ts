@@ -103,6 +103,7 @@ async function load(): Promise<Model | undefined> {
     const threads = query.get("threads");
     model = await loadModel(modelFolder, {
       signal,
+      prompt: ui.prompt.value,
       fetch: modelFetch,
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel

@@ -2,7 +2,7 @@
 import { LoadError } from "../shared/errors.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
 import { threadLimit, type FetchPort, type LoadRequest } from "../shared/protocol.js";
-import type { LoadProgress, Variant } from "../shared/types.js";
+import type { LoadProgress, Prompt, Variant } from "../shared/types.js";
 import { variants } from "../shared/types.js";
 import {
   readCallback,
@@ -12,6 +12,7 @@ import {
   readFunction,
   readHeaders,
   readOptions,
+  readPrompt,
   readSignal,
 } from "./arguments.js";
 import type { Connection } from "./connection.js";
@@ -46,6 +47,12 @@ export interface LoadOptions {
    * a few times, and goes on where it was.
    */
   stallMs?: number | null | undefined;
+  /**
+   * What is going to be generated from: it runs through each layer of the model as its weights arrive, so that when the
+   * last have come its first token is one step away. The text may still change: what it then begins with alike is not
+   * computed again. Costs nothing but work that the device would else have done later.
+   */
+  prompt?: Prompt | null | undefined;
   /** Forces a build of the engine; by default the fastest that the browser runs. */
   variant?: Variant | null | undefined;
   /**
@@ -82,6 +89,7 @@ const optionNames = [
   "fetch",
   "stallMs",
   "cache",
+  "prompt",
 ];
 const credentialChoices = ["omit", "same-origin", "include"] as const;
 
@@ -159,9 +167,11 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
     credentials: readChoice("credentials", fields.credentials, credentialChoices),
     stallMs: readCount("stallMs", fields.stallMs, 1, 2 ** 31 - 1),
     cache: readFlag("cache", fields.cache ?? true),
+    prompt: "",
     threadChoices: {},
     fetchPort: undefined,
   };
+  const prompt = readPrompt("prompt", fields.prompt ?? "");
   const baseUrl =
     (fields.baseUrl ?? undefined) === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
   signal?.throwIfAborted();
@@ -180,7 +190,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   let load = loads.get(key);
   if (!load) {
     const serve = fetchFile && page?.servePageFetch.bind(null, fetchFile);
-    const made = startLoad(start(baseUrl), request, serve, () => {
+    const made = startLoad(start(baseUrl), { ...request, prompt }, serve, () => {
       if (loads.get(key) === made) loads.delete(key);
     });
     loads.set(key, made);

@@ -74,7 +74,10 @@ export class Gpt2Writer extends Base {
   private readonly bar = make("progress", { part: "progress", max: "1", "aria-label": "Loading the model" });
   private readonly written = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly lazy = new LazyModel(
-    () => ({ url: this.model, options: { ...readLoadOptions(this), ...this.loadOptions } }),
+    () => ({
+      url: this.model,
+      options: { prompt: this.value, ...readLoadOptions(this), ...this.loadOptions },
+    }),
     (progress) => this.showProgress(progress),
   );
   private seen: IntersectionObserver | undefined;

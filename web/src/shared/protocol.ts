@@ -63,6 +63,8 @@ export interface LoadRequest {
   /** Engine build to use; undefined: the best that this browser runs. */
   variant: Variant | undefined;
   kv: "q8" | "f32" | undefined;
+  /** Is prefilled while the weights come; empty: nothing is. */
+  prompt: string | readonly number[];
   /** Silence of a host that counts as a broken connection; undefined: the usual one. */
   stallMs: number | undefined;
   /** Whether the model is stored on this device, and read from there. */

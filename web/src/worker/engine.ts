@@ -24,6 +24,8 @@ interface EngineModule {
   _gpt2_drop_unstarted_threads(engine: number): void;
   _gpt2_load_begin(engine: number, ...pointersAndSizes: number[]): number;
   _gpt2_load_weights(engine: number, bytes: number, size: number): number;
+  _gpt2_load_prompt(engine: number, prompt: number, size: number, isIds: number): number;
+  _gpt2_load_step(engine: number): number;
   _gpt2_load_end(engine: number): number;
   _gpt2_is_exact(): number;
   _gpt2_tune_threads(engine: number): number;
@@ -52,14 +54,14 @@ export type EngineFactory = (options: {
 }) => Promise<EngineModule>;
 
 type StartCall = "_gpt2_generate" | "_gpt2_score";
-type StepCall = "_gpt2_step" | "_gpt2_score_step";
+type StepCall = "_gpt2_step" | "_gpt2_score_step" | "_gpt2_load_step";
 type PlainCall = "_gpt2_load_end" | "_gpt2_tune_threads" | "_gpt2_summary" | "_gpt2_suspend";
 
 /** What a generation or a scoring has to say: Gpt2Output of engine/api/api.h. */
 export interface Output {
   /** Those of the last step. `logprob` is NaN for the first of a text that is scored. */
   tokens: Token[];
-  /** Tokens that have been prefilled, or scored, and how many there are. */
+  /** Tokens that have been prefilled, or scored, and how many there are; of a load, layers. */
   done: number;
   total: number;
   isDone: boolean;
@@ -148,6 +150,13 @@ export class Engine {
     );
   }
 
+  /** Gives a load the prompt that `_gpt2_load_step` prefills. */
+  loadPrompt(prompt: string | readonly number[]): void {
+    this.withPrompt(prompt, (pointer, size, isIds) =>
+      this.parse(this.run(() => this.module._gpt2_load_prompt(this.engine, pointer, size, isIds))),
+    );
+  }
+
   /** Calls that take nothing but the engine. */
   call(name: PlainCall): unknown {
     return this.parse(this.run(() => this.module[name](this.engine)));
@@ -206,12 +215,9 @@ export class Engine {
 
   /** Calls that start from a prompt, text or token ids. */
   start(name: StartCall, prompt: string | readonly number[], options: object): unknown {
-    const isText = typeof prompt === "string";
-    const bytes = isText ? this.encoder.encode(prompt) : idBytes(prompt);
-    const isIds = isText ? 0 : 1;
-    return this.withBytes(bytes, (pointer) =>
-      this.withJson(options, (at, size) =>
-        this.module[name](this.engine, pointer, bytes.length, isIds, at, size),
+    return this.withPrompt(prompt, (pointer, size, isIds) =>
+      this.withJson(options, (at, jsonSize) =>
+        this.module[name](this.engine, pointer, size, isIds, at, jsonSize),
       ),
     );
   }
@@ -298,6 +304,15 @@ export class Engine {
   private withJson(options: object, call: (pointer: number, size: number) => number): unknown {
     const json = this.encoder.encode(toJson(options));
     return this.withBytes(json, (at) => this.parse(this.run(() => call(at, json.length))));
+  }
+
+  private withPrompt<T>(
+    prompt: string | readonly number[],
+    use: (pointer: number, size: number, isIds: number) => T,
+  ): T {
+    const isText = typeof prompt === "string";
+    const bytes = isText ? this.encoder.encode(prompt) : idBytes(prompt);
+    return this.withBytes(bytes, (pointer) => use(pointer, bytes.length, isText ? 0 : 1));
   }
 
   private decode(pointer: number, size: number): string {

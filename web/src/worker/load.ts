@@ -6,6 +6,7 @@ import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js
 import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
+import { EarlyPrefill } from "./early-prefill.js";
 import { toHex, type Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
 import { reportTo } from "./load-report.js";
@@ -116,15 +117,15 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     around.onEngine(engine);
     signal.throwIfAborted();
     engine.loadBegin(config, vocab, merges, request.kv ? { kv: request.kv } : {});
-    return { engine, choice, ...started };
+    const early = new EarlyPrefill(engine, request.prompt, signal, (layer) => report.set({ layer }));
+    return { engine, early, choice, ...started };
   };
   const begun = begin();
   const sink: WeightSink = {
-    ready: begun.then(
-      ({ engine }) =>
-        (bytes) =>
-          engine.loadWeights(bytes),
-    ),
+    ready: begun.then(({ engine, early }) => (bytes) => {
+      engine.loadWeights(bytes);
+      early.wake();
+    }),
     onBytes: report.onBytes,
   };
   const hash: Hash = async (bytes) =>
@@ -134,8 +135,9 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
       : (await begun).engine.sha256(bytes);
   if (index) await loadPieces(new NetworkPieces(source, hash), index, sink, signal);
   if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
+  const { engine, early, choice, variant, notice } = await begun;
+  await early.end();
   signal.throwIfAborted();
-  const { engine, choice, variant, notice } = await begun;
   const wanted = variant.startsWith("threads") ? choice.threads : 1;
   const gathered = await gatherThreads(engine, wanted, around.failedThreads, signal);
   const { kernels, ...rest } = engine.call("_gpt2_load_end") as EngineInfo;

@@ -1,0 +1,51 @@
+// The prefill of a prompt by a model that is still being loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/generate/context.h"
+#include "engine/model/forward.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+
+// Context::Prefill, the other way round: all tokens through the first layer, then all through the
+// second, and so on, so that a layer can run as soon as its weights are there. What it computes is
+// the same to the bit, as a token's result does not depend on those it is computed with. The price
+// is that the residual stream of the whole prompt is kept between layers: 4 * n_embd bytes a token,
+// at most 6.5 MB for a GPT-2.
+//
+// Not thread-safe. Borrows the weights and what computes.
+class EarlyPrefill {
+ public:
+  // `window`: 1 to n_positions tokens. Of `weights` only the sizes are read.
+  static Result<EarlyPrefill> Create(const Weights& weights, const Compute& compute,
+                                     KvFormat kv_format, std::span<const std::int32_t> window);
+
+  // Layers that the whole prompt has run through.
+  std::size_t layers() const { return layer_; }
+
+  // Runs up to kMaxBatch tokens through the next layer, whose weights, and the embeddings, must be
+  // there. Only until the last layer.
+  void Step();
+
+  // The context, which has cached the prompt if it has run through all layers, else nothing.
+  Context TakeContext() { return std::move(context_); }
+
+ private:
+  EarlyPrefill(Context context, AlignedBuffer<float> residuals)
+      : context_(std::move(context)), residuals_(std::move(residuals)) {}
+
+  Context context_;
+  AlignedBuffer<float> residuals_;  // [tokens, n_embd in whole tiles]
+  std::size_t layer_ = 0;           // that runs next
+  std::size_t first_ = 0;           // of the tokens that it has not run yet
+};
+
+}  // namespace gpt2

@@ -1,0 +1,253 @@
+// A prompt that is given while a model is loaded.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/api.h"
+#include "engine/format/config_json.h"
+#include "engine/model/weights.h"
+#include "tests/support/api_output.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+// A safetensors file whose tensors lie in the order in which the forward pass needs them, as the
+// converter writes them; `file` has the hub's. `ends` are the bytes after which each layer is
+// there.
+std::string InNeedOrder(const std::string& file, const Config& config,
+                        std::vector<std::size_t>& ends) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  const Json old = Json::parse(file.substr(8, length));
+  Json header = Json::object();
+  std::string data;
+  ends.assign(config.n_layer, 0);
+  for (const TensorSpec& spec : TensorSpecs(config)) {
+    for (const std::string& name : {spec.name, "transformer." + spec.name}) {
+      if (!old.contains(name)) continue;
+      const auto offsets = old[name]["data_offsets"].get<std::vector<std::size_t>>();
+      header[name] = old[name];
+      header[name]["data_offsets"] = {data.size(), data.size() + offsets[1] - offsets[0]};
+      data += file.substr(8 + length + offsets[0], offsets[1] - offsets[0]);
+      if (spec.layer < config.n_layer) ends[spec.layer] = data.size();
+    }
+  }
+  const std::string json = header.dump();
+  const std::uint64_t json_size = json.size();
+  std::string result(sizeof json_size, '\0');
+  std::memcpy(result.data(), &json_size, sizeof json_size);
+  for (std::size_t& end : ends) end += sizeof json_size + json.size();
+  return result + json + data;
+}
+
+class LoadPrompt : public ::testing::TestWithParam<std::string> {
+ protected:
+  LoadPrompt() : engine(gpt2_create(2)) {
+    const std::string folder = TinyModelFolder(GetParam());
+    config = ReadTestFile(folder + "/config.json");
+    hub_order = ReadTestFile(folder + "/model.safetensors");
+    shape = ReadConfigJson(config).value().config;
+    need_order = InNeedOrder(hub_order, shape, layer_ends);
+    for (std::size_t i = 0; i < shape.n_positions / 2; ++i) {
+      prompt.push_back(static_cast<std::int32_t>((i * 31 + 7) % shape.vocab_size));
+    }
+  }
+  ~LoadPrompt() override { gpt2_destroy(engine); }
+
+  void Begin() {
+    const char* reply =
+        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2);
+    ASSERT_EQ(reply, nullptr) << reply;
+  }
+  const char* GivePrompt(const Ids& ids) {
+    return gpt2_load_prompt(engine, ids.data(), ids.size() * sizeof ids[0], /*is_ids=*/true);
+  }
+  void Feed(std::string_view bytes) {
+    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+    const char* reply = gpt2_load_weights(engine, data, bytes.size());
+    ASSERT_EQ(reply, nullptr) << reply;
+  }
+  // Layers that the prompt has run through, once all have that can.
+  std::size_t RunLayers() {
+    do {
+      const char* reply = gpt2_load_step(engine);
+      EXPECT_EQ(reply, nullptr) << reply;
+    } while (gpt2_output(engine)->is_done == 0);
+    EXPECT_EQ(gpt2_output(engine)->total, shape.n_layer);
+    return gpt2_output(engine)->done;
+  }
+  void End() {
+    const std::string reply = gpt2_load_end(engine);
+    ASSERT_TRUE(Json::parse(reply).contains("result")) << reply;
+  }
+  void Load(const std::string& file, std::size_t piece, const Ids& ids) {
+    Begin();
+    ASSERT_EQ(GivePrompt(ids), nullptr);
+    for (std::size_t at = 0; at < file.size(); at += piece) {
+      Feed(std::string_view(file).substr(at, piece));
+      RunLayers();
+    }
+    End();
+  }
+  // What is generated after `ids`, with logprobs, and as "reused" how much of them was cached.
+  Json Generate(const Ids& ids) {
+    const std::string options = R"({"temperature": 0, "maxNewTokens": 8, "logprobs": 3})";
+    Json result = Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
+                                            /*is_ids=*/true, options.data(), options.size()));
+    Json tokens = Json::array();
+    while (gpt2_output(engine)->is_done == 0) {
+      const char* reply = gpt2_step(engine);
+      if (reply != nullptr) return Json::parse(reply);
+      for (const Json& token : OutputJson(engine)["tokens"]) tokens.push_back(token);
+    }
+    return {{"tokens", tokens}, {"reused", result["result"]["reusedTokens"]}};
+  }
+  // The same of an engine that was given no prompt.
+  Json Plain(const Ids& ids) {
+    Begin();
+    Feed(hub_order);
+    End();
+    return Generate(ids)["tokens"];
+  }
+
+  Gpt2Engine* engine;
+  Config shape;
+  std::string config, hub_order, need_order;
+  std::vector<std::size_t> layer_ends;  // in need_order
+  Ids prompt;
+};
+
+TEST_P(LoadPrompt, WritesTheSameAndComputesNothingTwice) {
+  const Json plain = Plain(prompt);
+  for (const std::string* file : {&hub_order, &need_order}) {
+    for (const std::size_t piece : {std::size_t{1500}, file->size()}) {
+      Load(*file, piece, prompt);
+      const Json early = Generate(prompt);
+      EXPECT_EQ(early["tokens"], plain);
+      EXPECT_EQ(early["reused"], prompt.size() - 1);  // the last one's logits are asked for
+    }
+  }
+}
+
+TEST_P(LoadPrompt, RunsThroughEachLayerAsSoonAsItIsThere) {
+  const Json plain = Plain(prompt);
+  Begin();
+  ASSERT_EQ(GivePrompt(prompt), nullptr);
+  EXPECT_EQ(RunLayers(), 0u);
+  std::size_t fed = 0;
+  for (std::size_t layer = 0; layer < shape.n_layer; ++layer) {
+    Feed(std::string_view(need_order).substr(fed, layer_ends[layer] - 1 - fed));
+    EXPECT_EQ(RunLayers(), layer);  // it lacks a byte
+    fed = layer_ends[layer] - 1;
+    Feed(std::string_view(need_order).substr(fed, 1));
+    ++fed;
+    EXPECT_EQ(RunLayers(), layer + 1);
+  }
+  Feed(std::string_view(need_order).substr(fed));
+  EXPECT_EQ(RunLayers(), shape.n_layer);
+  End();
+  EXPECT_EQ(Generate(prompt)["tokens"], plain);
+}
+
+TEST_P(LoadPrompt, MayChangeAndMayBeginAnother) {
+  Ids longer = prompt;
+  longer.insert(longer.end(), {1, 2, 3});
+  const Json plain = Plain(longer);
+  Begin();
+  ASSERT_EQ(GivePrompt(longer), nullptr);
+  Feed(std::string_view(need_order).substr(0, layer_ends[0]));
+  EXPECT_EQ(RunLayers(), 1u);
+  ASSERT_EQ(GivePrompt(prompt), nullptr);
+  Feed(std::string_view(need_order).substr(layer_ends[0]));
+  EXPECT_EQ(RunLayers(), shape.n_layer);
+  End();
+  const Json early = Generate(longer);
+  EXPECT_EQ(early["tokens"], plain);
+  EXPECT_EQ(early["reused"], prompt.size());
+}
+
+TEST_P(LoadPrompt, OfMoreTokensThanTheContextKeepsTheLast) {
+  Ids text;
+  for (int i = 0; i < 5; ++i) text.insert(text.end(), prompt.begin(), prompt.end());
+  const Json plain = Plain(text);
+  Load(need_order, need_order.size(), text);
+  const Json early = Generate(text);
+  EXPECT_EQ(early["tokens"], plain);
+  EXPECT_EQ(early["reused"], shape.n_positions - 1);
+}
+
+TEST_P(LoadPrompt, ThatHasNotRunThroughAllLayersIsPrefilledLater) {
+  const Json plain = Plain(prompt);
+  Begin();
+  ASSERT_EQ(GivePrompt(prompt), nullptr);
+  Feed(need_order);
+  ASSERT_EQ(gpt2_load_step(engine), nullptr);
+  End();
+  const Json early = Generate(prompt);
+  EXPECT_EQ(early["tokens"], plain);
+  EXPECT_EQ(early["reused"], shape.n_layer == 1 ? prompt.size() - 1 : 0);
+}
+
+TEST_P(LoadPrompt, ThatIsEmptyIsNone) {
+  const Json plain = Plain(prompt);
+  Begin();
+  ASSERT_EQ(GivePrompt(prompt), nullptr);
+  ASSERT_EQ(GivePrompt({}), nullptr);
+  Feed(need_order);
+  EXPECT_EQ(RunLayers(), 0u);
+  End();
+  EXPECT_EQ(Generate(prompt), Json({{"tokens", plain}, {"reused", 0}}));
+}
+
+TEST_P(LoadPrompt, GoesWithALoadThatIsGivenUpOrFails) {
+  const Json plain = Plain(prompt);
+  const auto begin_and_run = [&] {
+    Begin();
+    ASSERT_EQ(GivePrompt(prompt), nullptr);
+    Feed(std::string_view(need_order).substr(0, layer_ends[0]));
+    EXPECT_EQ(RunLayers(), 1u);
+  };
+  begin_and_run();
+  begin_and_run();  // in place of the other
+  const std::string end = gpt2_load_end(engine);
+  EXPECT_NE(end.find("the file ends inside tensor"), std::string::npos) << end;
+  EXPECT_EQ(gpt2_load_step(engine), end);  // the load is over
+  EXPECT_EQ(Plain(prompt), plain);
+  begin_and_run();  // the engine ends in the middle
+}
+
+TEST_P(LoadPrompt, OutsideTheVocabularyOrOutOfTurnIsAnError) {
+  const auto error = [](const char* reply) -> std::string {
+    return Json::parse(reply)["error"]["message"];
+  };
+  EXPECT_EQ(error(GivePrompt(prompt)), "no load has begun");
+  EXPECT_EQ(error(gpt2_load_step(engine)), "no load has begun");
+  Begin();
+  EXPECT_NE(error(GivePrompt({1, -2})).find("token id -2 at index 1, expected 0 to "),
+            std::string::npos);
+  Begin();
+  EXPECT_NE(error(gpt2_load_prompt(engine, "text", 4, /*is_ids=*/false)).find("vocab.json"),
+            std::string::npos);
+  Begin();
+  Feed(hub_order);
+  End();
+  EXPECT_EQ(error(GivePrompt(prompt)), "no load has begun");
+  EXPECT_EQ(Generate(prompt)["reused"], 0);  // the model is as it was
+}
+
+INSTANTIATE_TEST_SUITE_P(TinyModels, LoadPrompt, ::testing::ValuesIn(TinyModelNames()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace gpt2::testing
