@@ -112,10 +112,11 @@ Status CheckDestination(const Destination& destination, const Identities& inputs
     return FileError("write into", destination.parent);
   }
   const auto folder = Folder::Open(path);
-  const Status status = folder.ok() ? CheckReplaceable(folder.value(), inputs) : folder.error();
+  Status status = folder.ok() ? CheckReplaceable(folder.value(), inputs) : folder.error();
   const bool is_gone = folder.ok() ? !folder.value().IsAt(path) : errno == ENOENT;
   // Another run may have replaced it, and removed its files, while they were looked at.
-  return status.ok() || !is_gone ? status : CheckDestination(destination, inputs, force);
+  if (!status.ok() && is_gone) return CheckDestination(destination, inputs, force);
+  return status;
 }
 
 Error AlreadyThere(const fs::path& path) {

@@ -53,7 +53,7 @@ int __wrap_snprintf(char* text, std::size_t size, const char*, ...) {
 // What libc++abi calls where it cannot go on: a worker that ends so is told of by its error event.
 // Its own would print why, with all of printf.
 void abort_message(const char*, ...) {
-  std::abort();
+  __builtin_trap();
 }
 extern std::terminate_handler __cxa_terminate_handler;
 extern std::terminate_handler __cxa_unexpected_handler;

@@ -52,6 +52,7 @@ describe("loadModel", () => {
       cache: true,
       threadChoices: {},
       fetchPort: undefined,
+      prompt: "",
     });
   });
 
@@ -77,7 +78,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs, cache',
+      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs, cache, prompt',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],

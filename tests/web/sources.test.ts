@@ -18,6 +18,7 @@ function open(source: SourceRequest): Promise<ModelSource> {
       threadChoices: {},
       variant: undefined,
       kv: undefined,
+    prompt: "",
       stallMs: undefined,
       headers: [["authorization", "Bearer t"]],
       credentials: undefined,

@@ -159,7 +159,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);
   const fetchFile = readFunction<typeof fetch>("fetch", fields.fetch);
   const { hub } = fields;
-  const common: Omit<LoadRequest, "source"> = {
+  const common: Omit<LoadRequest, "source" | "prompt"> = {
     threads: readCount("threads", fields.threads, 1, threadLimit),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
     variant: readChoice("variant", fields.variant, variants),
@@ -167,7 +167,6 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
     credentials: readChoice("credentials", fields.credentials, credentialChoices),
     stallMs: readCount("stallMs", fields.stallMs, 1, 2 ** 31 - 1),
     cache: readFlag("cache", fields.cache ?? true),
-    prompt: "",
     threadChoices: {},
     fetchPort: undefined,
   };
@@ -177,7 +176,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   signal?.throwIfAborted();
   const isUsual = hub === undefined && isFolder(source);
   const page = isUsual && !fetchFile ? undefined : await unlessAborted(pageSources(), signal);
-  const request: LoadRequest = {
+  const request: Omit<LoadRequest, "prompt"> = {
     ...common,
     source:
       page && !isUsual
