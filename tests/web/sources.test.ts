@@ -19,6 +19,7 @@ function open(source: SourceRequest): Promise<ModelSource> {
       variant: undefined,
       kv: undefined,
     prompt: "",
+    cache: false,
       stallMs: undefined,
       headers: [["authorization", "Bearer t"]],
       credentials: undefined,
