@@ -64,14 +64,15 @@ function plainStylesheet(): Plugin {
 }
 
 /**
- * All that the page needs: nothing that is written into it can bring in a script, or send anything anywhere. Workers come
- * from blobs on hosts that isolate the page, but not its workers.
+ * All that the page needs: nothing that is written into it can bring in a script. It connects to other hosts for models that
+ * its reader asks for: of the hub, whose redirects lead to hosts that it names anew for each file, and of any address.
+ * Workers come from blobs on hosts that isolate the page, but not its workers.
  */
 const policy = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "worker-src 'self' blob:",
-  "connect-src 'self'",
+  "connect-src 'self' https:",
   "style-src 'self'",
   "img-src 'self' data:",
   "manifest-src 'self'",

@@ -114,7 +114,7 @@ test.describe("a worker that dies", () => {
       isBroken ? route.fulfill({ status: 503 }) : route.continue(),
     );
     await page.getByRole("button", { name: "Generate" }).click();
-    await expect(page.getByRole("alert")).toContainText("503");
+    await expect(page.getByRole("alert")).toContainText("503", { timeout: 20_000 }); // after four attempts
     expect(await textOf(page)).toBe(text);
     await expect(page.getByRole("button", { name: "Generate" })).toBeEnabled();
     isBroken = false;

@@ -165,6 +165,7 @@ function load(setting: Setting = {}) {
     variant: undefined,
     kv: undefined,
     prompt: "",
+    weights: undefined,
     stallMs: undefined,
     headers: [],
     credentials: undefined,

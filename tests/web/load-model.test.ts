@@ -46,6 +46,7 @@ describe("loadModel", () => {
       source: { kind: "folder", url: folder },
       threads: undefined,
       kv: undefined,
+      weights: undefined,
       variant: undefined,
       headers: [],
       credentials: undefined,
@@ -78,7 +79,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, kv, variant, baseUrl, headers, credentials, fetch, stallMs, cache, prompt',
+      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, fetch, stallMs, cache, prompt',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],

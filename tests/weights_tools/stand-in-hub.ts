@@ -98,7 +98,7 @@ export class StandInHub {
         private: false,
         gated: false,
         lastModified: "2026-11-22T00:00:00Z",
-        siblings: Object.keys(this.files).map((rfilename) => ({ rfilename })),
+        siblings: Object.entries(this.files).map(([rfilename, { length }]) => ({ rfilename, size: length })),
       });
     }
     if (pathname.includes(`/tree/${commit}`)) {

@@ -1,8 +1,11 @@
 // Takes the place of host.ts in a page in one file: there is no host, and the model is in the page.
+import type { ChosenModel } from "./chosen-model.js";
 import { fetchEmbedded, isModelSpent } from "./embedded-model.js";
 
 /** No place that anything could be fetched from. */
-export const modelFolder = "this-page:/model/";
+export const firstModel: ChosenModel = { source: "this-page:/model/", name: "the model in this page" };
+/** Nor may this page fetch any. */
+export const mayChoose: boolean = false;
 export const modelFetch: typeof fetch | undefined = fetchEmbedded;
 
 /** A model is read but once; for another time the page is. */

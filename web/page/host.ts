@@ -1,12 +1,16 @@
 // What the page gets from the host that it came from. In a page in one file, host-one-file.ts takes its place.
+import { folderModel, type ChosenModel } from "./chosen-model.js";
 import { ensureIsolation } from "./isolation.js";
 import { offerSaving } from "./saving.js";
 import { keepForOffline, startServiceWorker } from "./service-worker.js";
 
-const chosen = new URLSearchParams(location.search).get("model");
+const query = new URLSearchParams(location.search);
+const named = query.get("model");
 
-/** The folder of the model, relative to the page. */
-export const modelFolder = chosen ?? "models/demo/";
+/** The model that the page begins with. */
+export const firstModel: ChosenModel = folderModel(named ?? "models/demo/", query.get("weights"));
+/** Whether there can be another one. */
+export const mayChoose: boolean = true;
 /** What its files are asked for with; undefined: as usual. */
 export const modelFetch: typeof fetch | undefined = undefined;
 
@@ -16,8 +20,8 @@ export async function prepareHost(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** To be called when the model is there. */
-export function afterLoad(): void {
-  keepForOffline(chosen === null);
-  offerSaving(modelFolder);
+/** To be called when `model` is there. */
+export function afterLoad(model: ChosenModel): void {
+  keepForOffline(model === firstModel && named === null);
+  offerSaving(model.folder);
 }

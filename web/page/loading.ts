@@ -10,7 +10,8 @@ import { hide } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { formatBytes, formatPace } from "../src/shared/format-bytes.js";
 import { formatCount } from "./format.js";
-import { afterLoad, modelFetch, modelFolder, prepareHost } from "./host.js";
+import type { ChosenModel } from "./chosen-model.js";
+import { afterLoad, firstModel, modelFetch, prepareHost } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
@@ -18,6 +19,7 @@ const query = new URLSearchParams(location.search);
 /** After so long without a byte the page says so; slow connections still bring some. */
 const stallMs = 15_000;
 
+let chosen: ChosenModel = firstModel;
 let model: Model | undefined;
 let underWay: Promise<Model | undefined> | undefined;
 let controller: AbortController | undefined;
@@ -37,6 +39,19 @@ export function hasModel(): boolean {
 /** For a model whose worker died: the next one who needs it loads it again. */
 export function forgetModel(): void {
   model = undefined;
+}
+
+export const chosenModel = () => chosen;
+
+/** Lets `next` take the place of the model that there is, whose memory is given back first. */
+export async function changeModel(next: ChosenModel): Promise<void> {
+  chosen = next;
+  controller?.abort();
+  await underWay;
+  const old = model;
+  model = undefined;
+  await old?.dispose();
+  if (chosen === next) await needModel(); // else it has been changed again meanwhile
 }
 
 export function cancelLoading(): void {
@@ -81,7 +96,9 @@ function showFailure(error: unknown): void {
   const tryAgain = { label: "Try again", run: () => void needModel() };
   const canReset = location.search !== "";
   if (isAbort(error)) showError("Loading was cancelled.", tryAgain);
-  // Trying again cannot help: only the address is to blame.
+  // Trying again cannot help: only the address, or what was picked, is to blame.
+  else if (error instanceof InvalidArgumentError && chosen !== firstModel)
+    showError(`The model could not be loaded: ${messageOf(error)}.`);
   else if (error instanceof InvalidArgumentError)
     showError(`In the address of this page (${location.search}), ${messageOf(error)}.`, undefined, {
       canReset,
@@ -101,10 +118,12 @@ async function load(): Promise<Model | undefined> {
   try {
     await prepareHost(signal);
     const threads = query.get("threads");
-    model = await loadModel(modelFolder, {
+    const loading = chosen;
+    model = await loadModel(loading.source, {
       signal,
       prompt: ui.prompt.value,
       fetch: modelFetch,
+      weights: loading.weights,
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
       onProgress: (progress) => {
@@ -112,7 +131,7 @@ async function load(): Promise<Model | undefined> {
       },
     });
     showModel();
-    afterLoad();
+    afterLoad(loading);
     hide(ui.loading, ui.generate);
   } catch (error) {
     showFailure(error);

@@ -1,8 +1,10 @@
 // The page: loads the demo model, and writes on from what the user types.
 import { onPress } from "./buttons.js";
+import { askForElsewhere, isChosen, offerModels } from "./chooser.js";
 import { elements as ui } from "./elements.js";
 import { showEnvironment } from "./environment.js";
 import { keepText } from "./kept-text.js";
+import { firstModel } from "./host.js";
 import { cancelLoading, needModel } from "./loading.js";
 import { say } from "./messages.js";
 import { output, stopWriting, updateButtons, write } from "./writing.js";
@@ -56,5 +58,7 @@ keepText(output);
 updateButtons();
 ui.generate.disabled = false;
 ui.starting.hidden = true;
+offerModels();
 void showEnvironment();
-void needModel();
+if (firstModel.elsewhere === undefined || isChosen()) void needModel();
+else askForElsewhere(firstModel);

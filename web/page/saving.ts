@@ -98,10 +98,13 @@ async function saveModel(): Promise<void> {
   }
 }
 
-/** Offers to save the page with the model in `address`, relative to the page. */
-export function offerSaving(address: string): void {
-  const isFirst = folder === undefined;
-  folder = new URL(address.replace(/\/*$/, "/"), document.baseURI);
-  ui.saving.hidden = false;
-  if (isFirst) onPress(ui.save, () => void saveModel());
+let isReady = false;
+
+/** Offers to save the page with the model in `address`, relative to the page; not, where it is in no folder of this host. */
+export function offerSaving(address: string | undefined): void {
+  folder = address === undefined ? undefined : new URL(address, document.baseURI);
+  ui.saving.hidden = folder === undefined;
+  ui.saveStatus.textContent = "";
+  if (!isReady) onPress(ui.save, () => void saveModel());
+  isReady = true;
 }

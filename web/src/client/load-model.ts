@@ -40,6 +40,8 @@ export interface LoadOptions {
   threads?: number | null | undefined;
   signal?: AbortSignal | null | undefined;
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
+  /** What a model of floats becomes while it is read; "q8". One that is converted already stays as it is. */
+  weights?: "q8" | "q4" | "f32" | null | undefined;
   /** Format of the KV cache; by default as the weights. */
   kv?: "q8" | "f32" | null | undefined;
   /**
@@ -81,6 +83,7 @@ const optionNames = [
   "threads",
   "signal",
   "onProgress",
+  "weights",
   "kv",
   "variant",
   "baseUrl",
@@ -162,6 +165,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   const common: Omit<LoadRequest, "source" | "prompt"> = {
     threads: readCount("threads", fields.threads, 1, threadLimit),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
+    weights: readChoice("weights", fields.weights, ["q8", "q4", "f32"]),
     variant: readChoice("variant", fields.variant, variants),
     headers: readHeaders("headers", fields.headers),
     credentials: readChoice("credentials", fields.credentials, credentialChoices),

@@ -65,6 +65,8 @@ export interface LoadRequest {
   kv: "q8" | "f32" | undefined;
   /** Is prefilled while the weights come; empty: nothing is. */
   prompt: string | readonly number[];
+  /** What a model of floats becomes while it is read; undefined: q8. */
+  weights: "q8" | "q4" | "f32" | undefined;
   /** Silence of a host that counts as a broken connection; undefined: the usual one. */
   stallMs: number | undefined;
   /** Whether the model is stored on this device, and read from there. */

@@ -2,6 +2,7 @@
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
+import { LoadError } from "../shared/errors.js";
 import type { FolderRequest, HubRequest, LoadRequest } from "../shared/protocol.js";
 import { FilesSource } from "./files-source.js";
 import { HubSource } from "./hub-source.js";
@@ -39,6 +40,9 @@ export async function openSource(
   const ask = fetchPort ? pageFetch(fetchPort) : headersFetch(request);
   const found =
     source.kind === "folder" && source.orHub ? await findFolder(source, source.orHub, ask, signal) : source;
+  if (found.file !== undefined || request.weights === "q4" || request.weights === "f32") {
+    throw new LoadError("unsupported", "GGUF files and other weights than q8 have to be converted first");
+  }
   switch (found.kind) {
     case "folder":
       return new UrlSource(found.url, steadyFetch(ask, patience));

@@ -30,7 +30,8 @@ export function serve(builds: BuildSource): void {
         async openSource(wanted, onRetry) {
           const { source, fetchPort, stallMs = usualStallMs } = wanted;
           const patience = { stallMs, onRetry };
-          const isUsual = source.kind === "folder" && !source.orHub && !fetchPort;
+          const isUsual =
+            source.kind === "folder" && !source.orHub && !source.file && !wanted.weights && !fetchPort;
           const files = isUsual
             ? new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience))
             : await (await import("../sources/index.js")).openSource(wanted, patience, around.signal);

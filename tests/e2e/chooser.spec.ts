@@ -1,0 +1,132 @@
+// The page with other models than its own: of the hub, and of files that are picked or dropped.
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { demo } from "./model.js";
+import { expectReady, generate, open, textOf } from "./page.js";
+
+let hub: StandInHub;
+let asked: string[];
+test.beforeEach(async ({ page }) => {
+  hub = new StandInHub();
+  for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
+  const origin = await hub.start();
+  asked = [];
+  await page.route("https://huggingface.co/**", async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    asked.push(pathname);
+    const answer = await fetch(`${origin}${pathname}${search}`);
+    await route.fulfill({
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: Buffer.from(await answer.arrayBuffer()),
+    });
+  });
+});
+test.afterEach(() => hub.stop());
+
+const chooser = (page: Page) => page.locator("#chooser");
+const status = (page: Page) => page.locator("#hub-status");
+
+async function lookUp(page: Page, id: string): Promise<void> {
+  if ((await chooser(page).getAttribute("open")) === null) await chooser(page).locator("summary").click();
+  await page.getByLabel("From the Hugging Face hub").fill(id);
+  await page.getByRole("button", { name: "Look up" }).click();
+}
+
+test("a model of the hub: its size first, then it writes on, and a reload brings it back", async ({
+  page,
+}) => {
+  await open(page);
+  const before = await generate(page);
+  await lookUp(page, "user/tale");
+  await expect(status(page)).toHaveText("user/tale: 13 MB to download from huggingface.co.");
+  expect(asked).toEqual(["/api/models/user/tale/revision/main"]);
+  await page.getByRole("button", { name: "Download" }).click();
+  await expect(page.locator("#chooser-name")).toHaveText("user/tale");
+  await expectReady(page);
+  expect(asked.some((path) => path.includes("/user/tale/resolve/"))).toBe(true);
+  // What was written is still there, and the new model goes on with it.
+  expect(await textOf(page)).toBe(before);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  expect((await textOf(page)).startsWith(before)).toBe(true);
+  expect(new URL(page.url()).search).toBe("?model=hf:user/tale");
+  await page.reload();
+  await expectReady(page);
+  await expect(page.locator("#chooser-name")).toHaveText("user/tale");
+});
+
+test("a link to a model of the hub makes no request before its reader does", async ({ page }) => {
+  await page.goto("./?model=hf:user/tale");
+  await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
+  await page.waitForLoadState("networkidle");
+  expect(asked).toEqual([]);
+  await page.getByRole("button", { name: "Look up" }).click();
+  await page.getByRole("button", { name: "Download" }).click();
+  await expectReady(page);
+  await generate(page);
+});
+
+test("what the hub has no model for is said, and the next choice works", async ({ page }) => {
+  await open(page);
+  hub.status = 401;
+  hub.errorCode = "RepoNotFound";
+  await lookUp(page, "user/none");
+  await expect(page.getByRole("alert")).toContainText(
+    "cannot load user/none from huggingface.co: there is no model of this name, or it is private",
+    { timeout: 30_000 },
+  );
+  hub.status = 200;
+  await lookUp(page, "user/tale");
+  await page.getByRole("button", { name: "Download" }).click();
+  await expect(page.getByRole("alert")).toBeHidden();
+  await expectReady(page);
+});
+
+test("a folder that is picked, and one that is dropped", async ({ page }) => {
+  await open(page);
+  await page.locator("#pick-folder").setInputFiles(demo);
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+  await expectReady(page);
+  expect(new URL(page.url()).search).toBe("");
+  await expect(page.getByRole("button", { name: "Save as one file" })).toBeHidden();
+  const text = await generate(page);
+  // A drop whose files are no model.
+  const drop = async (names: string[]) => {
+    const files = names.map((name) => ({ name, bytes: [...readFileSync(resolve(demo, name))] }));
+    const data = await page.evaluateHandle((list) => {
+      const transfer = new DataTransfer();
+      for (const { name, bytes } of list) transfer.items.add(new File([Uint8Array.from(bytes)], name));
+      return transfer;
+    }, files);
+    await page.dispatchEvent("body", "dragover", { dataTransfer: data });
+    await expect(page.locator("body")).toHaveClass("dropping");
+    await page.dispatchEvent("body", "drop", { dataTransfer: data });
+    await expect(page.locator("body")).not.toHaveClass("dropping");
+  };
+  await drop(["vocab.json", "merges.txt"]);
+  await expect(page.getByRole("alert")).toContainText(
+    "there is no model among the files (vocab.json, merges.txt), expected config.json",
+  );
+  expect(await textOf(page)).toBe(text);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing in ${colorScheme}, and nothing overflows a narrow page`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width: 320, height: 800 });
+    await open(page);
+    await lookUp(page, "user/tale");
+    await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  });
+}
+
+test("the page that is one file offers no other model", async ({ page }) => {
+  await page.goto("./one-file.html");
+  await expect(page.locator("#chooser")).toBeHidden();
+});

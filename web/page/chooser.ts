@@ -1,0 +1,138 @@
+// The card in which another model is chosen: of the hub, by its id, or from this device.
+import { formatBytes } from "../src/shared/format-bytes.js";
+import { onPress } from "./buttons.js";
+import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./chosen-model.js";
+import { filesOfDrop } from "./dropped-files.js";
+import { elements as ui } from "./elements.js";
+import { mayChoose } from "./host.js";
+import { askHubSize } from "./hub-size.js";
+import { changeModel, chosenModel } from "./loading.js";
+import { isAbort } from "./messages.js";
+import { stopWriting } from "./writing.js";
+
+/** The id whose size is shown: the next press of the button loads it. */
+let lookedUp: string | undefined;
+let asking: AbortController | undefined;
+
+const weights = () => ui.chooserWeights.value;
+
+/** The choice of this visit, so that a reload need not ask again. Others of the same host share the storage. */
+const choiceKey = `gpt2-model ${location.pathname}`;
+
+function keepChoice(query: string): void {
+  history.replaceState(null, "", query || location.pathname);
+  try {
+    sessionStorage.setItem(choiceKey, query);
+  } catch {
+    // There is none, as in a sandboxed frame.
+  }
+}
+
+/** Whether the page's reader chose what its address names. */
+export function isChosen(): boolean {
+  try {
+    return sessionStorage.getItem(choiceKey) === location.search;
+  } catch {
+    return false;
+  }
+}
+
+/** Lets another model write; the text that is there stays. */
+async function choose(model: ChosenModel): Promise<void> {
+  stopWriting();
+  forgetLookup();
+  keepChoice(queryOf(model));
+  ui.chooser.open = false;
+  ui.chooserName.textContent = model.name;
+  await changeModel(model);
+}
+
+function forgetLookup(): void {
+  asking?.abort();
+  lookedUp = undefined;
+  ui.hubStatus.textContent = "";
+  ui.hubLoad.textContent = "Look up";
+}
+
+/** First how much it is, where the hub tells; then, once more pressed, the model. */
+async function lookUp(): Promise<void> {
+  const text = ui.hubId.value.trim();
+  if (text === "") {
+    ui.hubStatus.textContent = "Give the id of a model, such as openai-community/gpt2.";
+    return ui.hubId.focus();
+  }
+  const model = namedModel(text, weights());
+  if (lookedUp === text || !addressOf(model).startsWith("hf:")) return choose(model);
+  asking?.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  ui.hubStatus.textContent = "Asking huggingface.co…";
+  try {
+    const { bytes, refusal } = await askHubSize(model.name, signal);
+    signal.throwIfAborted();
+    ui.hubStatus.textContent = refusal ?? "";
+    if (refusal !== undefined) return;
+    if (bytes === undefined) return await choose(model); // if it is not there at all, that is said now
+    lookedUp = text;
+    ui.hubStatus.textContent = `${model.name}: ${formatBytes(bytes)} to download from huggingface.co.`;
+    ui.hubLoad.textContent = "Download";
+  } catch (error) {
+    if (!signal.aborted && !isAbort(error)) await choose(model); // the load says what is wrong with the network
+  }
+}
+
+function takeFiles(files: readonly File[], name?: string): void {
+  if (files.length === 0) return;
+  const model = filesModel(files, weights());
+  void choose(name ? { ...model, name } : model);
+}
+
+function offerPicking(input: HTMLInputElement, button: HTMLButtonElement): void {
+  onPress(button, () => input.click());
+  input.addEventListener("change", () => {
+    takeFiles([...(input.files ?? [])]);
+    input.value = ""; // so that the same ones can be picked again
+  });
+}
+
+function offerDropping(): void {
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+  const show = (isOver: boolean) => document.body.classList.toggle("dropping", isOver);
+  document.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return; // text is dropped into the field as ever
+    event.preventDefault();
+    show(true);
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) show(false);
+  });
+  document.addEventListener("drop", (event) => {
+    show(false);
+    if (!hasFiles(event) || !event.dataTransfer) return;
+    event.preventDefault();
+    void filesOfDrop(event.dataTransfer).then(({ files, name }) => takeFiles(files, name));
+  });
+}
+
+/** Shows the chooser, where the page can have another model than its own. */
+export function offerModels(): void {
+  if (!mayChoose) return;
+  ui.chooser.hidden = false;
+  ui.chooserName.textContent = chosenModel().name;
+  ui.chooserWeights.value = chosenModel().weights ?? "q8";
+  ui.hubForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void lookUp();
+  });
+  ui.hubId.addEventListener("input", forgetLookup);
+  offerPicking(ui.pickFolder, ui.pickFolderButton);
+  offerPicking(ui.pickFiles, ui.pickFilesButton);
+  offerDropping();
+}
+
+/** Asks before anything leaves for a host that only the page's address names: whoever made a link is not its reader. */
+export function askForElsewhere({ name, elsewhere = "" }: ChosenModel): void {
+  ui.chooser.open = true;
+  ui.hubId.value = addressOf(chosenModel());
+  ui.hubStatus.textContent = `The address of this page asks for ${name}, which is on ${elsewhere}. Nothing is fetched from there until you look it up.`;
+}

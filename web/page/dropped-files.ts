@@ -1,0 +1,52 @@
+// The files of what is dropped on the page, folders included.
+
+/** Folders inside a folder that are looked into: a model lies in one, and what it lies in may be dropped. */
+const deepest = 2;
+
+const entriesOf = (folder: FileSystemDirectoryEntry) =>
+  new Promise<FileSystemEntry[]>((resolve, reject) => {
+    const all: FileSystemEntry[] = [];
+    const reader = folder.createReader();
+    // It gives a part at a time, and nothing after the last.
+    const readOn = () =>
+      reader.readEntries((some) => {
+        all.push(...some);
+        if (some.length === 0) resolve(all);
+        else readOn();
+      }, reject);
+    readOn();
+  });
+
+const fileOf = (entry: FileSystemFileEntry) =>
+  new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+
+/** Files by the path of the folder that they lie in. */
+async function collect(
+  entries: readonly FileSystemEntry[],
+  path: string,
+  depth: number,
+  found: Map<string, File[]>,
+): Promise<void> {
+  for (const entry of entries) {
+    if (entry.isFile) {
+      const file = await fileOf(entry as FileSystemFileEntry);
+      found.set(path, [...(found.get(path) ?? []), file]);
+    } else if (depth < deepest) {
+      const inside = await entriesOf(entry as FileSystemDirectoryEntry);
+      await collect(inside, `${path}${entry.name}/`, depth + 1, found);
+    }
+  }
+}
+
+/** Has to be called while the drop is handled: what was dropped is forgotten afterwards. */
+export async function filesOfDrop({ items, files }: DataTransfer): Promise<{ files: File[]; name?: string }> {
+  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  if (entries.length === 0) return { files: [...files] };
+  const found = new Map<string, File[]>();
+  await collect(entries, "", 0, found);
+  const models = [...found].filter(([, inside]) => inside.some(({ name }) => name === "config.json"));
+  const [model] = models;
+  // loadModel says what is wrong with any other number.
+  if (!model || models.length > 1) return { files: [...found.values()].flat() };
+  return { files: model[1], name: model[0].replace(/\/$/, "").replace(/^.*\//, "") };
+}
