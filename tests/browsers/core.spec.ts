@@ -1,14 +1,17 @@
 // The end-to-end core in every browser: what is built into web/dist, on hosts with the headers that
 // threads need and without, gives what the native command line gives.
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import type * as Gpt2 from "../../web/src/client/index.js";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { within, type Browser } from "./browser.js";
 import { cases } from "./cases.js";
 import { serve, type StaticHost } from "./static-host.js";
 
 const root = resolve(import.meta.dirname, "../..");
+const demo = resolve(root, "web/models/demo");
 
 const patienceMs = 60_000;
 /** Longer than the engine's threads ever take to start. */
@@ -23,8 +26,7 @@ const call = { maxNewTokens: 40, seed: 7 };
 function native(...args: string[]): { ids: number[]; text: string; finish_reason: string } {
   const program = resolve(root, "build/native/weights_tools/gpt2-weights");
   const options = ["--json", "--max-new-tokens", String(call.maxNewTokens), "--seed", String(call.seed)];
-  const model = resolve(root, "web/models/demo");
-  const output = execFileSync(program, ["generate", model, "--prompt", prompt, ...options, ...args]);
+  const output = execFileSync(program, ["generate", demo, "--prompt", prompt, ...options, ...args]);
   return JSON.parse(output.toString()) as ReturnType<typeof native>;
 }
 
@@ -193,6 +195,46 @@ for (const { name, launch, mostHangs, ...choices } of cases) {
       expect(found.code).toBe("not-found");
       expect(found.message).toContain("/models/none/config.json");
       expect(found.ids.length).toBeGreaterThan(5);
+    });
+
+    test("loads a hub's model, over a connection that breaks, and one from files", async () => {
+      const hub = new StandInHub();
+      for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
+      const weights = hub.files["model.safetensors.001"] ?? Buffer.alloc(0);
+      let isFirst = true;
+      hub.fault = (name, response) => {
+        if (name !== "model.safetensors.001" || !isFirst) return false;
+        isFirst = false;
+        response.writeHead(200, { "Content-Length": weights.length });
+        response.write(weights.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 200));
+        return true;
+      };
+      const origin = await hub.start();
+      try {
+        const found = await inPage<number[][]>(
+          isolated,
+          `async () => {
+            const { loadModel } = await import("/gpt2.js");
+            const names = ${JSON.stringify(readdirSync(demo))};
+            const write = async (source, options) => {
+              const model = await loadModel(source, { variant: "simd", cache: false, ...options });
+              const { tokens } = await model.complete(${JSON.stringify(prompt)}, ${JSON.stringify(call)});
+              await model.dispose();
+              return tokens.map((token) => token.id);
+            };
+            const ofHub = await write("user/tale", { hub: "${origin}" });
+            const files = await Promise.all(names.map(async (name) =>
+              new File([await (await fetch("/models/demo/" + name)).blob()], name)));
+            return [ofHub, await write(files, {})];
+          }`,
+        );
+        const { ids } = native();
+        expect(found).toEqual([ids, ids]);
+        expect(hub.asked.some(({ host, range }) => host === "store" && range !== undefined)).toBe(true);
+        expect(hub.preflights).toBe(0);
+      } finally {
+        hub.stop();
+      }
     });
 
     test("writes in the elements, reads files through a fetch of one's own, and streams", async () => {

@@ -1,9 +1,11 @@
 // The package in Node.js, as an embedder's own tests have it.
 import { execFile, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { expectedText, makeApp, root, run } from "./app.js";
 
 const demo = join(root, "web/models/demo");
@@ -56,8 +58,29 @@ test("a model from a host, and what is said of one that is not there", async () 
   };
   expect(await load(`${host.origin}/models/demo`)).toMatch(/^\d{7,}$/);
   expect(await load(`${host.origin}/models/none`)).toMatch(/^true not-found: .*\/models\/none\/config\.json/);
-  expect(await load("models/none")).toMatch(/^true not-found: .*file:.*\/models\/none\/config\.json/);
+  expect(await load("./models/none")).toMatch(/^true not-found: .*file:.*\/models\/none\/config\.json/);
   await host.close();
+});
+
+test("a model of a hub by its id, and none that is a folder here", async () => {
+  const hub = new StandInHub();
+  for (const name of readdirSync(demo)) hub.files[name] = readFileSync(join(demo, name));
+  const origin = await hub.start();
+  const app = makeApp("node");
+  const code = `
+    import { loadModel } from "gpt2-wasm";
+    const model = await loadModel("user/tale@v1", { hub: "${origin}" });
+    console.log((await model.complete("Once upon a time", { maxNewTokens: 24, seed: 1 })).text);
+    await model.dispose();
+    console.log((await loadModel("user/none@v9", { hub: "${origin}" }).catch((error) => error)).message);`;
+  const program = promisify(execFile);
+  const { stdout } = await program(process.execPath, ["--input-type=module", "-e", code], {
+    cwd: app,
+    timeout: 45_000,
+  });
+  hub.stop();
+  expect(stdout).toContain(expectedText());
+  expect(stdout).toMatch(/user\/none@v9 from localhost:\d+: it has no revision "v9"/);
 });
 
 test("completions in OpenAI's shape write the same text, and throw the errors that the module exports", () => {

@@ -1,7 +1,8 @@
 /** GPT-2 in Node.js: the module that browsers have, with a worker thread in place of their worker. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { loadThrough, type LoadOptions } from "../client/load-model.js";
+import { loadThrough, type LoadOptions, type ModelSource } from "../client/load-model.js";
 import type { Model } from "../client/model.js";
 import { LoadError } from "../shared/errors.js";
 import { startThread } from "./start-thread.js";
@@ -10,19 +11,28 @@ export * from "../client/index.js";
 
 const oldestNode = 20;
 
-/** A URL as it is; a path, relative to the working directory, as the URL of its file. */
-function addressOf(folder: unknown): unknown {
-  if (typeof folder !== "string" || /^[a-z][a-z0-9+.-]+:/i.test(folder)) return folder;
-  return pathToFileURL(resolve(folder)).href;
+/** `owner/name`, or with a revision: an id, where there is no such folder. */
+const plainId = /^\w[\w.-]*\/\w[\w.-]*(@[^@\s]+)?$/;
+
+/** A URL or an id as it is; a path, relative to the working directory, as the URL of its file. */
+function addressOf(source: unknown, { hub }: LoadOptions): unknown {
+  const isId = (hub ?? undefined) !== undefined;
+  if (typeof source !== "string" || isId || /^[a-z][a-z0-9+.-]+:/i.test(source)) return source;
+  const path = resolve(source);
+  return plainId.test(source) && !existsSync(path) ? `hf:${source}` : pathToFileURL(path).href;
 }
 
-/** Loads the model folder `folder`: a path, or a URL. Otherwise as in browsers. */
-export async function loadModel(folder: string | URL, options: LoadOptions = {}): Promise<Model> {
+/**
+ * Loads the model at `source`: the path of a folder or of a GGUF file, else as in browsers. `owner/name` is a folder, if
+ * there is one of that path, and else the id of a model on the hub.
+ */
+export async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   if (Number.parseInt(process.versions.node, 10) < oldestNode) {
     throw new LoadError(
       "unsupported",
       `this is Node.js ${process.versions.node}, but ${oldestNode} or newer is needed`,
     );
   }
-  return loadThrough(startThread, addressOf(folder), options);
+  // Anything may come from JavaScript.
+  return loadThrough(startThread, addressOf(source, (options as LoadOptions | null) ?? {}), options);
 }
