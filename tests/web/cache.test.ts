@@ -339,6 +339,76 @@ describe("two that load the same at once", () => {
   });
 });
 
+/** A hub's model that is converted while it is read: it has no index, and a name for its version. */
+class ConvertedHost extends Host {
+  readonly weights = "q8";
+  readonly converted: Uint8Array<ArrayBuffer>;
+  commit = "c1";
+
+  constructor(size: number) {
+    super([]);
+    this.converted = bytes(size, 3);
+    this.files.delete("weights.json");
+    this.files.set("model.safetensors", this.converted);
+  }
+
+  async version(): Promise<string | undefined> {
+    return this.isDown ? Promise.reject(new LoadError("network", "down")) : this.commit;
+  }
+
+  async read(commit = this.commit) {
+    const hasChanged: Revalidation["hasChanged"] = async ({ version }) => {
+      if (this.isDown) throw new LoadError("network", "down");
+      return version !== commit;
+    };
+    const source = new CachedSource(store, this, "hf:a/b@main", { patienceMs: 1000, hasChanged });
+    const names = ["config.json", "weights.json", "model.safetensors"];
+    const opened = await Promise.all(
+      names.map(async (name) => source.open(name, { signal }).catch(() => undefined)),
+    );
+    const [, index, whole] = await Promise.all(
+      opened.map(async (file) => file && (await bytesOf(file.stream))),
+    );
+    await source.notStored();
+    if (!index) return { from: "host", weights: whole };
+    const { pieces } = JSON.parse(new TextDecoder().decode(index)) as { pieces: { path: string }[] };
+    const parts = [];
+    for (const { path } of pieces) parts.push(await bytesOf((await source.open(path, { signal })).stream));
+    return { from: "store", weights: Buffer.concat(parts) };
+  }
+}
+
+describe("a model that is converted while it is read", () => {
+  it("is stored as it was converted, in pieces, and read without its hub", async () => {
+    const host = new ConvertedHost(9_000_000);
+    const first = await host.read();
+    expect(first.from).toBe("host");
+    host.isDown = true;
+    const second = await host.read();
+    expect(second.from).toBe("store");
+    expect(hash(second.weights ?? bytes(0, 0))).toBe(hash(host.converted));
+    expect(await listModels()).toEqual([expect.objectContaining({ id: "hf:a/b@main", isComplete: true })]);
+    expect(await removeModel("hf:a/b@main")).toBe(true);
+    expect(disk.used()).toBe(0);
+  });
+
+  it("is converted anew when its hub has another version", async () => {
+    const host = new ConvertedHost(1000);
+    await host.read();
+    host.commit = "c2";
+    expect((await host.read()).from).toBe("host");
+    expect((await host.read()).from).toBe("store");
+    expect(await listModels()).toHaveLength(1);
+  });
+
+  it("that is interrupted is not listed", async () => {
+    const host = new ConvertedHost(1000);
+    host.cutAfter = 500;
+    await expect(host.read()).rejects.toThrow("cut");
+    expect(await listModels()).toEqual([]);
+  });
+});
+
 describe("room", () => {
   it("that is too little is said, and the model streams", async () => {
     disk.quota = 1500;

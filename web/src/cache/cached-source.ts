@@ -6,9 +6,11 @@ import { whileAlone } from "./locks.js";
 import { readRecords, storedBytes, writeRecord, type ModelRecord, type StoredRecord } from "./records.js";
 import { makeRoom, removeRecord, sweep } from "./room.js";
 import { openPiece, readStored } from "./stored-piece.js";
+import { storeStream } from "./stored-stream.js";
 import { bytesOf, sha256, writeFile, type Store } from "./store.js";
 
 const indexFile = "weights.json";
+const weightsFile = "model.safetensors";
 /** Files that are read whole, and have no hash but in the index. */
 const isSmall = (name: string) => /\.(json|txt)$/.test(name);
 
@@ -20,6 +22,7 @@ export interface Revalidation {
   patienceMs: number;
 }
 
+const unwritten = (error: unknown) => `it cannot be written (${String(error)})`;
 const streamOf = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 const isMissing = (error: unknown) => isLoadError(error) && error.code === "not-found";
 
@@ -29,10 +32,14 @@ export class CachedSource implements ModelSource {
   private readonly files = new Map<string, Piece>();
   private readonly missing = new Set<string>();
   private index: WeightsIndex | undefined;
+  /** The host's own name for what it has now. */
+  private hostVersion: Promise<string | undefined> | undefined;
   /** The stored model that is read, or that there is none. */
   private stored: Promise<StoredRecord | undefined> | undefined;
   /** Whether the host has another version than what is stored, so that other caches are old, too. */
   private hasChanged = false;
+  /** Of what is stored, once it is known. */
+  private known: string | undefined;
   private room: Promise<string | null> | undefined;
   /** What is being written of the model but its pieces, in order. */
   private writing: Promise<void> = Promise.resolve();
@@ -64,7 +71,10 @@ export class CachedSource implements ModelSource {
     options.signal.throwIfAborted();
     const piece = (stored ?? this.index)?.pieces.find(({ path }) => path === name);
     if (piece) return this.openPiece(piece, options);
-    if (!stored) return isSmall(name) ? this.keepSmall(name, options) : this.source.open(name, options);
+    if (!stored) {
+      if (isSmall(name)) return this.keepSmall(name, options);
+      return name === weightsFile ? this.keepConverted(options) : this.source.open(name, options);
+    }
     if (stored.missing.includes(name)) {
       throw new LoadError("not-found", `${stored.id} has no ${name}`);
     }
@@ -81,6 +91,8 @@ export class CachedSource implements ModelSource {
   /** The stored version of the model that may be used, if there is one. */
   private async findStored(signal: AbortSignal): Promise<StoredRecord | undefined> {
     const { revalidation } = this;
+    // Before any file is read: what is read then is this version, or a newer one.
+    this.hostVersion = this.source.version?.(signal).catch(() => undefined);
     if (!revalidation) return undefined;
     for (const record of await readRecords(this.store, this.id)) {
       if (record.weights !== this.weights) continue;
@@ -164,9 +176,33 @@ export class CachedSource implements ModelSource {
     if (this.refusal !== null) return this.source.open(piece.path, options);
     return openPiece(this.store, this.source, piece, {
       ...options,
-      onRefusal: (error) => (this.refusal = `it cannot be written (${String(error)})`),
+      onRefusal: (error) => (this.refusal = unwritten(error)),
       onStored: () => this.write(() => this.finish()),
     });
+  }
+
+  /** The weights of a model that is converted while it is read. What is stored of it has an index of our own. */
+  private async keepConverted(options: OpenOptions): Promise<OpenFile> {
+    const file = await this.source.open(weightsFile, options);
+    if (!this.weights || file.size === undefined) return file;
+    const { size } = file;
+    this.refusal ??= await whileAlone(() => makeRoom(this.store, size, this.id));
+    if (this.refusal !== null) return file;
+    return storeStream(this.store, weightsFile, file, {
+      onRefusal: (error) => (this.refusal = unwritten(error)),
+      onStored: (pieces) => this.write(() => this.keepIndex({ size, pieces })),
+    });
+  }
+
+  private async keepIndex(index: Pick<WeightsIndex, "size" | "pieces">): Promise<void> {
+    const bytes = new TextEncoder().encode(JSON.stringify(index));
+    this.index = readIndex(bytes);
+    const file = { path: indexFile, size: bytes.length, sha256: await sha256(bytes) };
+    await writeFile(this.store, "blobs", file.sha256, bytes);
+    this.files.set(indexFile, file);
+    this.missing.delete(indexFile);
+    this.known = await this.hostVersion;
+    await this.finish();
   }
 
   private async makeRoom(): Promise<string | null> {
@@ -180,6 +216,7 @@ export class CachedSource implements ModelSource {
     return {
       id: this.id,
       weights: this.weights,
+      version: this.known,
       files: [...this.files.values()],
       missing: [...this.missing],
       pieces: this.index?.pieces ?? [],
@@ -207,7 +244,7 @@ export class CachedSource implements ModelSource {
       .then(
         () => undefined,
         (error: unknown) => {
-          this.refusal ??= `it cannot be written (${String(error)})`;
+          this.refusal ??= unwritten(error);
         },
       );
   }

@@ -48,7 +48,7 @@ function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation
 /** `source`, of what `request` asks for, over the store; `source` itself where it is of this device. */
 export async function cached(source: ModelSource, request: LoadRequest): Promise<ModelSource> {
   const { id } = source;
-  if (id === undefined || /^(file|data|blob):/.test(id)) return source;
+  if (id === undefined || !/^(https?|hf):/.test(id)) return source;
   const { store, refusal } = await openStore(true);
   if (store) return new CachedSource(store, source, id, revalidationOf(source, request));
   source.notStored = async () => refusal;

@@ -1,34 +1,38 @@
 // What is removed from the store, and when.
 import { formatBytes } from "../shared/format-bytes.js";
-import { digestOf, readRecords, type StoredRecord } from "./records.js";
+import { digestOf, readRecords, type ModelRecord, type StoredRecord } from "./records.js";
 import type { Store } from "./store.js";
 
 /** Records, marks and what a file system adds. */
 const slack = 1.01;
 
-/** Removes all files that no record needs, and returns their bytes. Those that are being written stay. */
-export async function sweep(store: Store): Promise<number> {
+/** Files that no record lists may be those of a model that is only just being converted. */
+const youngMs = 3_600_000;
+
+/** Removes the files that no record needs: those of `names`, and all that are old. Returns their bytes. */
+export async function sweep(store: Store, names: readonly string[] = []): Promise<number> {
   const records = await readRecords(store);
-  const needed = new Set(
-    records.flatMap(({ files, pieces }) => [...files, ...pieces].map((piece) => piece.sha256)),
-  );
+  const needed = new Set(records.flatMap(hashesOf));
   let freed = 0;
-  for (const { name, size } of await store.list("blobs")) {
-    if (needed.has(name)) continue;
+  for (const { name, size, modified } of await store.list("blobs")) {
+    const isYoung = modified > Date.now() - youngMs;
+    if (needed.has(name) || (isYoung && !names.includes(name))) continue;
     const isGone = await store.remove("blobs", name).then(
       () => true,
-      () => false,
+      () => false, // it is being written
     );
     if (isGone) freed += size;
   }
   return freed;
 }
 
+const hashesOf = ({ files, pieces }: ModelRecord) => [...files, ...pieces].map((piece) => piece.sha256);
+
 /** Removes a version of a model, and what no other needs. Returns the bytes that are free then. */
-export async function removeRecord(store: Store, { key }: StoredRecord): Promise<number> {
-  await store.remove("models", key);
-  await store.remove("changed", key);
-  return sweep(store);
+export async function removeRecord(store: Store, record: StoredRecord): Promise<number> {
+  await store.remove("models", record.key);
+  await store.remove("changed", record.key);
+  return sweep(store, hashesOf(record));
 }
 
 /** Models that may be removed for others, the one that was used longest ago first. */

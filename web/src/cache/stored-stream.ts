@@ -1,0 +1,72 @@
+// A file that has no index, such as one that is converted while it is read: it is stored in pieces of our own making.
+import type { OpenFile } from "../loader/model-source.js";
+import type { Piece } from "../loader/weights-index.js";
+import { sha256, writeFile, type Store } from "./store.js";
+
+/** As large as the tools' own: kPieceBytes in weights_tools/model_writer.cc. */
+const pieceBytes = 8 * 1024 * 1024;
+
+export interface StreamEnds {
+  /** Called once all of it has been read and stored. */
+  onStored: (pieces: Piece[]) => void;
+  /** Called when it cannot be stored; it can still be read. */
+  onRefusal: (error: unknown) => void;
+}
+
+/** `file`, of which each piece is stored as soon as it has passed. */
+export function storeStream(
+  store: Store,
+  name: string,
+  file: OpenFile,
+  { onStored, onRefusal }: StreamEnds,
+): OpenFile {
+  const reader = file.stream.getReader();
+  const pieces: Piece[] = [];
+  let buffer: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(pieceBytes);
+  let filled = 0;
+  const flush = async (): Promise<void> => {
+    if (!buffer || filled === 0) return;
+    const bytes = buffer.subarray(0, filled);
+    filled = 0;
+    try {
+      const piece = {
+        path: `${name}.${String(pieces.length).padStart(3, "0")}`,
+        size: bytes.length,
+        sha256: await sha256(bytes),
+      };
+      if ((await store.size("blobs", piece.sha256)) !== piece.size) {
+        await writeFile(store, "blobs", piece.sha256, bytes);
+      }
+      pieces.push(piece);
+    } catch (error) {
+      buffer = undefined;
+      onRefusal(error);
+    }
+  };
+  const add = async (chunk: Uint8Array): Promise<void> => {
+    for (let rest = chunk; buffer && rest.length > 0;) {
+      const part = rest.subarray(0, pieceBytes - filled);
+      buffer.set(part, filled);
+      filled += part.length;
+      rest = rest.subarray(part.length);
+      if (filled === pieceBytes) await flush();
+    }
+  };
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (!done) {
+          await add(value);
+          return controller.enqueue(value);
+        }
+        await flush();
+        if (buffer) onStored(pieces);
+        controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { size: file.size, stream };
+}
