@@ -6,6 +6,8 @@ import { fetchEmbedded, isModelSpent } from "./embedded-model.js";
 export const firstModel: ChosenModel = { source: "this-page:/model/", name: "the model in this page" };
 /** Nor may this page fetch any. */
 export const mayChoose: boolean = false;
+/** It is in the page already. */
+export const storesModel = (): boolean => false;
 export const modelFetch: typeof fetch | undefined = fetchEmbedded;
 
 /** A model is read but once; for another time the page is. */

@@ -11,6 +11,8 @@ const named = query.get("model");
 export const firstModel: ChosenModel = folderModel(named ?? "models/demo/", query.get("weights"));
 /** Whether there can be another one. */
 export const mayChoose: boolean = true;
+/** Whether the module stores `model`: the demo is kept with the page, by its service worker. */
+export const storesModel = (model: ChosenModel): boolean => model !== firstModel || named !== null;
 /** What its files are asked for with; undefined: as usual. */
 export const modelFetch: typeof fetch | undefined = undefined;
 
@@ -22,6 +24,6 @@ export async function prepareHost(signal: AbortSignal): Promise<void> {
 
 /** To be called when `model` is there. */
 export function afterLoad(model: ChosenModel): void {
-  keepForOffline(model === firstModel && named === null);
+  keepForOffline(!storesModel(model));
   offerSaving(model.folder);
 }

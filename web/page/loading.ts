@@ -11,7 +11,7 @@ import { elements as ui } from "./elements.js";
 import { formatBytes, formatPace } from "../src/shared/format-bytes.js";
 import { formatCount } from "./format.js";
 import type { ChosenModel } from "./chosen-model.js";
-import { afterLoad, firstModel, modelFetch, prepareHost } from "./host.js";
+import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
@@ -124,6 +124,7 @@ async function load(): Promise<Model | undefined> {
       prompt: ui.prompt.value,
       fetch: modelFetch,
       weights: loading.weights,
+      cache: storesModel(loading),
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
       onProgress: (progress) => {

@@ -22,7 +22,10 @@ export interface Revalidation {
   patienceMs: number;
 }
 
-const unwritten = (error: unknown) => `it cannot be written (${String(error)})`;
+const unwritten = (error: unknown) =>
+  (error as Error | null)?.name === "QuotaExceededError"
+    ? "the browser gives this site no more room"
+    : `it cannot be written (${String(error)})`;
 const streamOf = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 const isMissing = (error: unknown) => isLoadError(error) && error.code === "not-found";
 

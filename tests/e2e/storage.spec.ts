@@ -1,0 +1,284 @@
+// What is stored of models on the device: the next visit, without network, in two tabs, after a reload in the middle, with
+// no room, and when it is damaged.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ServerResponse } from "node:http";
+import { expect, test, type Page } from "@playwright/test";
+import { FaultyHost, tryModel } from "./faulty-host.js";
+import { inPage, prompt, root } from "./model.js";
+
+const piece = (number: number) =>
+  readFileSync(resolve(root, `web/dist/models/demo/model.safetensors.00${number}`));
+const load = { variant: "simd" };
+
+/** Counts what is given of the weights. */
+class CountingHost extends FaultyHost {
+  /** Bytes of pieces, as they were sent. */
+  weightBytes = 0;
+  asked: string[] = [];
+  /** Sends so much of each piece in a second; Infinity: at once. */
+  bytesPerSecond = Infinity;
+  isDown = false;
+
+  override fault = (name: string, response: ServerResponse): boolean => {
+    if (this.isDown) return void response.destroy() ?? true;
+    if (name.startsWith("models/")) this.asked.push(name);
+    const number = /model\.safetensors\.00(\d)$/.exec(name)?.[1];
+    if (number === undefined) return false;
+    const whole = piece(Number(number));
+    const from = Number(/^bytes=(\d+)-$/.exec(response.req.headers.range ?? "")?.[1] ?? 0);
+    response.writeHead(from > 0 ? 206 : 200, {
+      "Content-Length": whole.length - from,
+      ...(from > 0 && { "Content-Range": `bytes ${from}-${whole.length - 1}/${whole.length}` }),
+    });
+    void this.send(whole.subarray(from), response);
+    return true;
+  };
+
+  private async send(rest: Uint8Array, response: ServerResponse): Promise<void> {
+    const portion = 64 * 1024;
+    for (let at = 0; at < rest.length && !response.destroyed; at += portion) {
+      const part = rest.subarray(at, at + portion);
+      await new Promise<void>((sent) => response.write(part, () => sent()));
+      this.weightBytes += part.length;
+      if (this.bytesPerSecond < Infinity) {
+        await new Promise((later) => setTimeout(later, (part.length / this.bytesPerSecond) * 1000));
+      }
+    }
+    response.end();
+  }
+}
+
+let host: CountingHost;
+test.beforeEach(async ({ page }) => {
+  host = new CountingHost();
+  await host.start();
+  await page.goto(host.page);
+});
+test.afterEach(() => host.stop());
+
+const demoBytes = () => piece(0).length + piece(1).length;
+
+/** Three greedy tokens, where the bytes came from, and what was said of storing. */
+function write(page: Page, options: object = load) {
+  return inPage(
+    page,
+    async ({ loadModel }, [text, chosen]) => {
+      const sources = new Set<string>();
+      const model = await loadModel("models/demo/", {
+        ...chosen,
+        onProgress: ({ stage, source }) => void (stage === "download" && sources.add(source)),
+      });
+      const { text: written } = await model.complete(text, { maxNewTokens: 3, temperature: 0 });
+      await model.dispose();
+      return { written, sources: [...sources], notStored: model.info.notStored };
+    },
+    [prompt, options] as const,
+  );
+}
+
+/** What `use` does with the folder of the store's files. */
+function inStore(page: Page, use: (blobs: FileSystemDirectoryHandle) => Promise<void>) {
+  return page.evaluate(async (source) => {
+    const top = await navigator.storage.getDirectory();
+    const blobs = await (await top.getDirectoryHandle("gpt2-wasm")).getDirectoryHandle("blobs");
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
+    const body = new Function(`return (${source})`)() as (folder: FileSystemDirectoryHandle) => Promise<void>;
+    await body(blobs);
+  }, use.toString());
+}
+
+test("the second visit fetches no weights, and none needs a host", async ({ page }) => {
+  const first = await write(page);
+  expect(first.notStored).toBeNull();
+  expect(first.sources).toContain("network");
+  expect(host.weightBytes).toBe(demoBytes());
+  await page.reload();
+  host.asked = [];
+  const second = await write(page);
+  expect(second.written).toBe(first.written);
+  expect(second.sources).toContain("cache");
+  expect(host.weightBytes).toBe(demoBytes());
+  expect([...new Set(host.asked)].every((name) => /(weights|config)\.json$/.test(name))).toBe(true);
+
+  // Without network the page itself would have to be kept, by a service worker: here it is open already.
+  await page.route("**/models/**", (route) => route.abort("internetdisconnected"));
+  const offline = await write(page);
+  expect(offline.written).toBe(first.written);
+  await page.unroute("**/models/**");
+
+  expect((await write(page, { ...load, cache: false })).written).toBe(first.written);
+  expect(host.weightBytes).toBe(2 * demoBytes());
+});
+
+test("two tabs that load at once download it once", async ({ page, context }) => {
+  host.bytesPerSecond = 8e6;
+  const other = await context.newPage();
+  await other.goto(host.page);
+  const [one, two] = await Promise.all([write(page), write(other)]);
+  expect(one.written).toBe(two.written);
+  expect(host.weightBytes).toBe(demoBytes());
+});
+
+test("a tab that goes on after another died in the middle downloads the rest", async ({ page, context }) => {
+  host.bytesPerSecond = 2e6;
+  const dying = await context.newPage();
+  await dying.goto(host.page);
+  void write(dying).catch(() => undefined);
+  await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(1_000_000);
+  const waiting = write(page);
+  await dying.close();
+  host.bytesPerSecond = Infinity;
+  expect((await waiting).notStored).toBeNull();
+  expect(host.weightBytes).toBeLessThan(demoBytes() * 1.1); // what was on its way to the one that died
+});
+
+test("reloads in the middle of a download cost no byte twice", async ({ page }) => {
+  host.bytesPerSecond = 6e6;
+  for (let cut = 1; cut <= 10; ++cut) {
+    void write(page).catch(() => undefined);
+    const until = (demoBytes() * cut) / 12;
+    await expect.poll(() => host.weightBytes, { timeout: 30_000, intervals: [10] }).toBeGreaterThan(until);
+    await page.reload();
+  }
+  host.bytesPerSecond = Infinity;
+  const { written } = await write(page);
+  expect(written).toBe((await write(page, { ...load, cache: false })).written);
+  const sent = host.weightBytes - demoBytes();
+  console.log(`10 reloads: ${(sent / demoBytes()).toFixed(4)} x the bytes were sent`);
+  // Sent counts what the sockets took, too, which no reader has seen: the bytes that reached a tab are fewer.
+  expect(sent).toBeLessThan(demoBytes() * 1.2);
+});
+
+test("what is damaged or cut short heals itself", async ({ page }) => {
+  const { written } = await write(page);
+  const damages: ((blobs: FileSystemDirectoryHandle) => Promise<void>)[] = [
+    async (blobs) => {
+      for await (const [name] of blobs.entries()) {
+        const handle = await blobs.getFileHandle(name);
+        const { size } = await handle.getFile();
+        const writable = await handle.createWritable({ keepExistingData: true });
+        await writable.write({
+          type: "write",
+          position: Math.floor(size / 2),
+          data: new Uint8Array([0xaa, 0x55]),
+        });
+        await writable.close();
+      }
+    },
+    async (blobs) => {
+      for await (const [name] of blobs.entries()) {
+        const handle = await blobs.getFileHandle(name);
+        const { size } = await handle.getFile();
+        const writable = await handle.createWritable({ keepExistingData: true });
+        await writable.truncate(Math.floor(size / 3));
+        await writable.close();
+      }
+    },
+    async (blobs) => {
+      for await (const [name] of blobs.entries()) await blobs.removeEntry(name);
+    },
+  ];
+  for (const damage of damages) {
+    await inStore(page, damage);
+    expect((await write(page)).written).toBe(written);
+    const before = host.weightBytes;
+    expect((await write(page)).sources).toContain("cache"); // and stays healed
+    expect(host.weightBytes).toBe(before);
+  }
+});
+
+test("without room it streams, and says so; with a little, nothing breaks either", async ({
+  page,
+  context,
+}) => {
+  const devTools = await context.newCDPSession(page);
+  const origin = new URL(host.page).origin;
+  for (const quotaSize of [1_000_000, 3_000_000]) {
+    await devTools.send("Storage.overrideQuotaForOrigin", { origin, quotaSize });
+    const { written, notStored } = await write(page);
+    expect(written.length).toBeGreaterThan(3);
+    expect(notStored).toMatch(/^(it takes [\d.]+ MB more, and )?the browser gives this site/);
+  }
+  await devTools.send("Storage.overrideQuotaForOrigin", { origin });
+  expect((await write(page)).notStored).toBeNull();
+});
+
+for (const [what, code, said] of [
+  [
+    "no file system",
+    "StorageManager.prototype.getDirectory = async () => { throw new DOMException('no', 'SecurityError') }",
+    null,
+  ],
+  [
+    "no storage at all",
+    "StorageManager.prototype.getDirectory = async () => { throw new DOMException('no', 'SecurityError') }; CacheStorage.prototype.open = async () => { throw new DOMException('no', 'SecurityError') }",
+    /^this browser gives this page no storage, as in private windows/,
+  ],
+] as const) {
+  test(`with ${what} it ${said ? "streams, and says so" : "is stored in Cache Storage"}`, async ({
+    page,
+  }) => {
+    await page.addInitScript(code);
+    const count = host.fault;
+    const script = `${code};\n${readFileSync(resolve(root, "web/dist/gpt2-worker.js"), "utf8")}`;
+    host.fault = (name, response) => {
+      if (name !== "gpt2-worker.js") return count(name, response);
+      response.setHeader("Content-Type", "text/javascript");
+      response.end(script);
+      return true;
+    };
+    await page.reload();
+    const first = await write(page);
+    if (said) expect(first.notStored).toMatch(said);
+    else expect(first.notStored).toBeNull();
+    const second = await write(page);
+    expect(second.written).toBe(first.written);
+    expect(host.weightBytes).toBe(said ? 2 * demoBytes() : demoBytes());
+    const kind = await inPage(page, async ({ storage }) => (await storage()).kind, undefined);
+    expect(kind).toBe(said ? null : "cache-storage");
+  });
+}
+
+test("a model that has changed at its host is noticed, and never mixes with what is stored", async ({
+  page,
+}) => {
+  await write(page);
+  const count = host.fault;
+  host.fault = (name, response) => {
+    if (!name.endsWith("weights.json")) return count(name, response);
+    const index = readFileSync(resolve(root, "web/dist/models/demo/weights.json"), "utf8");
+    response.end(`${index} `); // another file, of the same pieces
+    return true;
+  };
+  host.asked = [];
+  const { notStored } = await write(page);
+  expect(notStored).toBeNull();
+  expect(host.asked).toContain("models/demo/vocab.json");
+  expect(host.weightBytes).toBe(demoBytes());
+});
+
+test("pages list, keep and remove what is stored", async ({ page }) => {
+  await tryModel(page);
+  const found = await inPage(
+    page,
+    async ({ keepModel, listModels, removeModel, storage }) => {
+      const listed = await listModels();
+      const before = await storage();
+      await keepModel("models/demo/");
+      const [kept] = await listModels();
+      const isGone = await removeModel("models/demo/");
+      return { listed, before, kept, isGone, left: await listModels(), after: await storage() };
+    },
+    undefined,
+  );
+  expect(found.listed).toHaveLength(1);
+  expect(found.listed[0]).toMatchObject({ isComplete: true, isKept: false });
+  expect(found.listed[0]?.id).toMatch(/\/models\/demo\/$/);
+  expect(found.listed[0]?.bytes).toBeGreaterThan(demoBytes());
+  expect(found.before).toMatchObject({ kind: "opfs", notice: null, modelBytes: found.listed[0]?.bytes });
+  expect(found.kept?.isKept).toBe(true);
+  expect(found.isGone).toBe(true);
+  expect(found.left).toEqual([]);
+  expect(found.after.modelBytes).toBe(0);
+});
