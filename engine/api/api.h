@@ -96,8 +96,10 @@ const char* gpt2_load_end(Gpt2Engine* engine);
 // build without relaxed SIMD. See BestKernelsAreExact.
 bool gpt2_is_exact(void);
 
-// Measures how many of the engine's threads make a decode step fastest, and uses that many from now
-// on. Takes some twenty steps. Result: {"threads"}.
+// Measures how many of the engine's threads make a decode step fastest, two steps at a time,
+// between other calls and, if need be, in the middle of a generation. Once `isDone`, after some
+// twenty steps, it uses so many `threads`; called again, it begins anew. Result: {"threads",
+// "isDone"}.
 const char* gpt2_tune_threads(Gpt2Engine* engine);
 
 // Starts to split a text, which must stay where it is until the last step, into tokens. `options`:

@@ -74,6 +74,7 @@ void EndWork(Gpt2Engine& engine) {
 void Unload(Gpt2Engine& engine) {
   EndWork(engine);
   engine.suspended.clear();
+  engine.tuner.reset();
   engine.context.reset();
   engine.tokenizer.reset();
   engine.weights.reset();

@@ -23,6 +23,7 @@
 #include "engine/generate/early_prefill.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/session.h"
+#include "engine/generate/thread_tuner.h"
 #include "engine/model/weights.h"
 #include "engine/text/encoding.h"
 #include "engine/text/tokenizer.h"
@@ -40,6 +41,7 @@ struct Gpt2Engine {
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;
+  std::optional<gpt2::ThreadTuner> tuner;  // while it measures
   std::optional<gpt2::Session> session;
   std::map<std::uint32_t, gpt2::Session> suspended;  // by the number that was given out
   std::uint32_t next_number = 1;
@@ -70,7 +72,7 @@ Status LoadPrompt(Gpt2Engine& engine, const PromptBytes& prompt);
 Status LoadStep(Gpt2Engine& engine);
 // Makes the context of the model whose bytes are all there, and writes what the model is.
 Status LoadEnd(Gpt2Engine& engine, JsonWriter& out);
-// Ends what is under way, and measures how many threads to use: see TuneThreads.
+// Measures some more of how many threads to use: see ThreadTuner.
 Status Tune(Gpt2Engine& engine, JsonWriter& out);
 
 // Starts to split `text`, which must stay until the last step, into tokens.

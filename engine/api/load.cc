@@ -144,8 +144,12 @@ Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
 
 Status Tune(Gpt2Engine& engine, JsonWriter& out) {
   GPT2_TRY(NeedModel(engine));
-  EndWork(engine);
-  out.Open('{').Member("threads", TuneThreads(*engine.context)).Close('}');
+  std::optional<ThreadTuner>& tuner = engine.tuner;
+  if (!tuner) tuner.emplace(engine.pool);
+  if (!tuner->is_done()) tuner->Measure([&] { return MeasureStep(*engine.context); });
+  const bool is_done = tuner->is_done();
+  out.Open('{').Member("threads", tuner->threads()).Member("isDone", is_done).Close('}');
+  if (is_done) tuner.reset();
   return Done{};
 }
 

@@ -65,6 +65,11 @@ Pass Context::Decode(std::span<Sequence* const> sequences) {
   return Run(sequences.size());
 }
 
+Pass Context::Probe() {
+  batch_[0] = sequence().Behind();
+  return Run(1);
+}
+
 Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
   assert(sequence.pending() == 1 && draft.size() < kMaxBatch);
   batch_[0] = sequence.Advance();

@@ -69,6 +69,10 @@ class Context {
   // Runs the next pending token of each of `sequences`, at most kMaxBatch, as one batch.
   Pass Decode(std::span<Sequence* const> sequences);
 
+  // Runs some token behind the first sequence, or in place of its last where that is full: for what
+  // it costs, not for what comes of it.
+  Pass Probe();
+
   // Runs the one pending token of `sequence` and, behind it, a draft of what may follow, together
   // at most kMaxBatch. The draft becomes no part of the sequence: see Sequence::Accept.
   Pass Verify(Sequence& sequence, std::span<const std::int32_t> draft);

@@ -56,6 +56,12 @@ BatchToken Sequence::Advance() {
   return At(cached_++);
 }
 
+BatchToken Sequence::Behind() {
+  const std::size_t position = std::min(window_.size(), capacity_ - 1);
+  cached_ = std::min(cached_, position);
+  return {0, position, &cache_};
+}
+
 BatchToken Sequence::Drafted(std::size_t index, std::int32_t id) {
   assert(is_current() && window_.size() + index < capacity_);
   return {id, window_.size() + index, &cache_};

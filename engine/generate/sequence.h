@@ -41,6 +41,10 @@ class Sequence {
   // Token `position` of the window, for a forward pass that runs it in parts.
   BatchToken At(std::size_t position) { return {window_[position], position, &cache_}; }
 
+  // A token that is no part of the window, to be run behind it. Where it is full, its last token is
+  // pending then: the place was taken.
+  BatchToken Behind();
+
   // Token `index` of a draft that follows the window, which must be current: to be run, but no part
   // of the window until Accept.
   BatchToken Drafted(std::size_t index, std::int32_t id);

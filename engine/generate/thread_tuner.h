@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "engine/base/function_ref.h"
 #include "engine/base/thread_pool.h"
@@ -9,12 +10,36 @@
 
 namespace gpt2 {
 
-// Runs a few decode steps with 1, 2, 4, ... and all of the pool's threads, and leaves the pool at
-// the fewest that are not clearly slower than the fastest. Returns them. Forgets what the context's
-// first sequence has cached.
-std::size_t TuneThreads(Context& context);
+// Measures decode steps with 1, 2, 4, ... and all of a pool's threads, a few steps at a time, so
+// that it can be done between other work, which has all threads meanwhile. Once done it leaves the
+// pool at the fewest that are not clearly slower than the fastest. Not thread-safe.
+class ThreadTuner {
+ public:
+  // The pool is borrowed.
+  explicit ThreadTuner(ThreadPool& pool);
 
-// The same for any step: `run_step` runs one, and returns the seconds that it took.
-std::size_t TuneThreads(ThreadPool& pool, FunctionRef<double()> run_step);
+  bool is_done() const { return candidates_.size() == 1; }
+  // That are used by now: those that are fastest, once it is done.
+  std::size_t threads() const { return pool_->threads(); }
+
+  // Takes a few steps. `run_step` runs one, and returns the seconds that it took. Only until done.
+  void Measure(FunctionRef<double()> run_step);
+
+ private:
+  struct Candidate {
+    std::size_t threads;
+    double seconds;  // of the best step
+  };
+
+  void Choose();
+
+  ThreadPool* pool_;
+  std::vector<Candidate> candidates_;  // in the end, the one that was chosen
+  std::size_t measured_ = 0;           // so many times
+};
+
+// The seconds of a decode step behind what the context's first sequence holds, of which nothing is
+// lost but, where the context is full, what is cached of the last token.
+double MeasureStep(Context& context);
 
 }  // namespace gpt2

@@ -109,7 +109,7 @@ class Caller {
   Caller(const Caller&) = delete;
 
   void AnyCall() {
-    switch (input_.ConsumeIntegralInRange<int>(0, 14)) {
+    switch (input_.ConsumeIntegralInRange<int>(0, 15)) {
       case 0:
         if (loads_++ < kMostLoads) LoadWhole();
         return;
@@ -141,6 +141,8 @@ class Caller {
         return Suspend();
       case 13:
         return input_.ConsumeBool() ? Resume() : Discard();
+      case 14:
+        return LoadPrompt();
       default:
         return Hash();
     }
@@ -237,6 +239,18 @@ class Caller {
     Feed(MaybeDamaged(input_, bytes));
   }
 
+  void LoadPrompt() {
+    const Prompt prompt = AnyPrompt(input_);
+    const bool was_loading = is_loading_;
+    is_loading_ =
+        Read(gpt2_load_prompt(engine_, prompt.bytes.data(), prompt.bytes.size(), prompt.is_ids))
+            .has_value();
+    Check(was_loading || !is_loading_, "a prompt for a load that is not under way");
+    for (int steps = input_.ConsumeIntegralInRange<int>(0, 4); is_loading_ && steps > 0; --steps) {
+      is_loading_ = ReadOutput(gpt2_load_step(engine_)).has_value();
+    }
+  }
+
   void LoadEnd() {
     const bool was_loading = std::exchange(is_loading_, false);
     const auto result = Read(gpt2_load_end(engine_));
@@ -253,7 +267,7 @@ class Caller {
   void Tune() {
     const auto result = Read(gpt2_tune_threads(engine_));
     Check(result.has_value() == is_loaded_, "tune");
-    if (result) EndWork();
+    if (result) Check((*result)["threads"] == 1 && (*result)["isDone"] == true, "threads to tune");
   }
 
   void Tokenize() {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "tests/support/test_model.h"
 #include "tests/support/threads.h"
@@ -10,45 +11,71 @@
 namespace gpt2::testing {
 namespace {
 
-TEST(TuneThreads, LeavesThePoolAtWhatItReturnsAndChangesNoLogit) {
+TEST(ThreadTuner, LeavesThePoolAtWhatItChoseAndChangesNoLogit) {
   constexpr std::size_t kThreads = kHasThreads ? 6 : 1;
   const std::string folder = TinyModelFolder("tied");
   const Golden golden(folder);
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8, kThreads);
   const auto before = model.Logits(golden.ids, 7);
-  const std::size_t threads = TuneThreads(*model.context);
-  EXPECT_GE(threads, 1u);
-  EXPECT_LE(threads, kThreads);
-  EXPECT_EQ(model.pool->threads(), threads);
+  ThreadTuner tuner(*model.pool);
+  while (!tuner.is_done()) {
+    EXPECT_EQ(model.pool->threads(), kThreads);  // for whoever computes between two measurements
+    tuner.Measure([&] { return MeasureStep(*model.context); });
+  }
+  EXPECT_GE(tuner.threads(), 1u);
+  EXPECT_LE(tuner.threads(), kThreads);
+  EXPECT_EQ(model.pool->threads(), tuner.threads());
   EXPECT_EQ(model.pool->most_threads(), kThreads);
   EXPECT_EQ(model.Logits(golden.ids, 7), before);
+}
+
+// What follows a text is the same whether or not something was measured in between.
+TEST(ThreadTuner, LeavesWhatIsCached) {
+  const std::string folder = TinyModelFolder("tied");
+  TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
+  Sequence& sequence = model.context->sequence();
+  const std::size_t capacity = model.context->config().n_positions;
+  std::vector<std::int32_t> text(capacity);
+  for (std::size_t i = 0; i < capacity; ++i) text[i] = static_cast<std::int32_t>(i * 7 % 150);
+  const auto expected = model.Logits(text, 5);
+  sequence.ClearCache();
+  for (const std::size_t size : {std::size_t{1}, std::size_t{9}, capacity - 1, capacity}) {
+    sequence.SetWindow(std::span(text).first(size));
+    while (!sequence.is_current()) model.context->Prefill(sequence, 5);
+    EXPECT_GT(MeasureStep(*model.context), 0.0);
+    EXPECT_EQ(sequence.cached(), std::min(size, capacity - 1));
+    EXPECT_EQ(sequence.window().size(), size);
+    sequence.SetWindow(std::span(text).first(size));
+    EXPECT_EQ(sequence.pending(), 1u);
+    const Pass pass = model.context->Prefill(sequence, 1);
+    const auto logits = pass.Logits(0, 1).value().Row(0);
+    EXPECT_EQ(std::vector<float>(logits.begin(), logits.end()), expected[size - 1]);
+  }
 }
 
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)  // where there are threads
 // What is chosen on a machine whose steps take so long, in seconds by the number of threads.
 std::size_t Tuned(const std::map<std::size_t, double>& seconds_with) {
   ThreadPool pool(7);
-  int steps = 0;
-  std::size_t threads_before = 0;
+  ThreadTuner tuner(pool);
   std::map<std::size_t, int> runs;
-  const std::size_t chosen = TuneThreads(pool, [&]() -> double {
-    const std::size_t threads = pool.threads();
-    // Until the code is compiled, and when threads are woken, anything may come out.
-    if (++steps <= 4 || threads != threads_before) {
-      EXPECT_TRUE(steps > 4 || threads == pool.most_threads());
-      threads_before = threads;
-      return 1e-6 * static_cast<double>(threads);
-    }
-    // The first time, something else is slowing the machine down.
-    const bool is_slow = runs[threads]++ == 0;
-    return seconds_with.at(threads) * (is_slow ? 100 : 1);
-  });
-  EXPECT_EQ(pool.threads(), chosen);
+  while (!tuner.is_done()) {
+    bool wakes = true;
+    tuner.Measure([&]() -> double {
+      const std::size_t threads = pool.threads();
+      // When threads are woken, anything may come out.
+      if (std::exchange(wakes, false)) return 1e-6 * static_cast<double>(threads);
+      // The first time, something else is slowing the machine down.
+      const bool is_slow = runs[threads]++ == 0;
+      return seconds_with.at(threads) * (is_slow ? 100 : 1);
+    });
+  }
+  EXPECT_EQ(pool.threads(), tuner.threads());
   EXPECT_EQ(runs.size(), 4u);
-  return chosen;
+  return tuner.threads();
 }
 
-TEST(TuneThreads, TakesTheFewestThatAreNotClearlySlowerThanTheFastest) {
+TEST(ThreadTuner, TakesTheFewestThatAreNotClearlySlowerThanTheFastest) {
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 2.0}, {7, 1.0}}), 7u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 2.0}, {7, 1.95}}), 4u);
   EXPECT_EQ(Tuned({{1, 8.0}, {2, 4.0}, {4, 3.9}, {7, 3.5}}), 7u);

@@ -106,7 +106,7 @@ describe("Connection", () => {
     const { worker, connection } = connect();
     worker.say({ type: "info", info: { threads: 1, notice: "before anybody listens" } });
     const infos: unknown[] = [];
-    connection.onInfo = (info) => infos.push(info);
+    connection.onInfo = ({ info }) => infos.push(info);
     worker.say({ type: "info", info: { threads: 2, notice: "one is gone" } });
     expect(infos).toEqual([{ threads: 2, notice: "one is gone" }]);
   });

@@ -31,7 +31,6 @@ class Books {
   startedThreads = 4;
   /** Layers that the bytes so far complete: one for each two of them. */
   layersRun = 0;
-  tunedThreads = 2;
   isExact = true;
   refusal: Gpt2Error | undefined;
   private memory: WebAssembly.Memory | undefined;
@@ -80,7 +79,6 @@ class Books {
           this.reply({ threads: this.startedThreads, kernels: "relaxed", kv: "q8" })
         ),
       ],
-      ["_gpt2_tune_threads", () => (this.calls.push("tune"), this.reply({ threads: this.tunedThreads }))],
       ["_gpt2_drop_unstarted_threads", () => (this.calls.push("drop"), 0)],
       ["_gpt2_destroy", () => (this.calls.push("destroy"), 0)],
     ]);
@@ -206,14 +204,14 @@ function load(setting: Setting = {}) {
 describe("loadEngine", () => {
   it("streams a folder with an index", async () => {
     const { books, progress, fetched, loaded } = load();
-    const { info, threadChoice, engine } = await loaded;
+    const { info, measure, engine } = await loaded;
     expect(fetched).toEqual(["threads-relaxed"]);
     expect(books.threadScripts).toEqual(["threads-relaxed.js"]);
     expect(books.texts).toEqual([config, "{}", "m", "{}"]);
     expect(books.weights).toEqual([...weights]);
-    expect(books.calls).toEqual(["create 4", "drop", "load_end", "tune"]);
+    expect(books.calls).toEqual(["create 4", "drop", "load_end"]);
     expect(info).toEqual({
-      threads: 2,
+      threads: 4,
       kv: "q8",
       simd: "relaxed",
       variant: "threads-relaxed",
@@ -221,7 +219,7 @@ describe("loadEngine", () => {
       notStored: null,
       notice: null,
     });
-    expect(threadChoice).toMatchObject({ key: expect.stringContaining("4 cores"), threads: 2 });
+    expect(measure).toEqual({ measureAs: expect.stringContaining("4 cores") });
     expect(progress[0]).toMatchObject({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
     expect(progress[1]).toMatchObject({ stage: "download", loadedBytes: 0, totalBytes: 10 });
     expect(progress.at(-2)).toMatchObject({ stage: "check", loadedBytes: 10, totalBytes: 10 });
@@ -232,7 +230,7 @@ describe("loadEngine", () => {
     const { books, progress, loaded } = load({ request: { prompt: "Once" } });
     await loaded;
     const layers = [1, 2, 3, 4, 5].map((layer) => `layer ${layer}`);
-    expect(books.calls).toEqual(["create 4", "prompt Once", ...layers, "drop", "load_end", "tune"]);
+    expect(books.calls).toEqual(["create 4", "prompt Once", ...layers, "drop", "load_end"]);
     const told = progress.filter(({ layer }) => layer).map(({ layer }) => layer);
     expect(told.at(0)).toEqual({ done: 1, total: 5 });
     expect(told.at(-1)).toEqual({ done: 5, total: 5 });
@@ -322,21 +320,19 @@ describe("loadEngine", () => {
 
   it("measures no threads where it is known how many pay, or there are no others", async () => {
     for (const setting of [{ request: { threads: 3 } }, { features: { threads: false } }]) {
-      const { books, loaded } = load(setting);
-      const { threadChoice, info } = await loaded;
-      expect(threadChoice).toBeUndefined();
+      const { measure, info } = await load(setting).loaded;
+      expect(measure).toBeUndefined();
       expect(info.threads).toBe(4); // the engine's word
-      expect(books.calls).not.toContain("tune");
     }
   });
 
   it("goes on without threads that failed, says so, and remembers nothing of it", async () => {
     const books = new Books();
     books.startedThreads = 3;
-    const { info, threadChoice } = await load({ books, failed: 1 }).loaded;
+    const { info, measure } = await load({ books, failed: 1 }).loaded;
     expect(info.notice).toContain("3 of 4 threads");
-    expect(info.threads).toBe(2);
-    expect(threadChoice).toBeUndefined();
+    expect(info.threads).toBe(3);
+    expect(measure).toEqual({ measureAs: undefined });
     expect(books.calls).toContain("drop");
   });
 
@@ -360,10 +356,10 @@ describe("loadEngine", () => {
     const books = new Books();
     books.startedThreads = 1;
     const { fetched, loaded } = load({ books, refused: ["threads-relaxed", "threads"] });
-    const { info, threadChoice } = await loaded;
+    const { info, measure } = await loaded;
     expect(fetched).toEqual(["threads-relaxed", "threads", "simd"]);
     expect(info).toMatchObject({ variant: "simd", notice: expect.stringContaining("on one thread") });
-    expect(threadChoice).toBeUndefined();
+    expect(measure).toBeUndefined();
     expect(books.calls).toEqual(["create 1", "drop", "load_end"]);
   });
 

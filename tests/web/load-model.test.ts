@@ -115,7 +115,7 @@ describe("loadModel", () => {
       source: "network",
     };
     worker.say({ type: "event", id: 1, event });
-    worker.say({ type: "done", id: 1, result: { info, threadChoice: undefined } });
+    worker.say({ type: "done", id: 1, result: { info } });
     expect(await model).toBeInstanceOf(Model);
     expect((await model).info).toBe(info);
     expect(events).toEqual([event]);
@@ -125,14 +125,17 @@ describe("loadModel", () => {
 
   it("remembers the threads that were measured", async () => {
     const { worker, model } = load("m");
-    worker.say({ type: "done", id: 1, result: { info, threadChoice: { key: "k", threads: 5 } } });
+    worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
+    const changed = { threads: 5, notice: null };
+    worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 5 } });
+    expect((await model).info).toMatchObject(changed);
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: { k: 5 } });
   });
 
   it("lets the model know what has changed", async () => {
     const { worker, model } = load("m");
-    worker.say({ type: "done", id: 1, result: { info: { ...info }, threadChoice: undefined } });
+    worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
     worker.say({ type: "info", info: { threads: 3, notice: "one is lost" } });
     expect((await model).info).toEqual({ threads: 3, notice: "one is lost" });
@@ -205,9 +208,9 @@ describe("startWorker", () => {
 
 describe("thread choices", () => {
   it("are added to those that there are", () => {
-    rememberThreads("a", 2);
-    rememberThreads("b", 3);
-    rememberThreads("a", 4);
+    rememberThreads({ key: "a", threads: 2 });
+    rememberThreads({ key: "b", threads: 3 });
+    rememberThreads({ key: "a", threads: 4 });
     expect(readThreadChoices()).toEqual({ a: 4, b: 3 });
   });
 
@@ -226,7 +229,7 @@ describe("thread choices", () => {
 
   it("are nowhere where nothing may be stored", () => {
     vi.stubGlobal("localStorage", undefined);
-    rememberThreads("a", 2);
+    rememberThreads({ key: "a", threads: 2 });
     expect(readThreadChoices()).toEqual({});
   });
 });

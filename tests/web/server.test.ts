@@ -30,6 +30,57 @@ function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
 }
 const request = { prompt: "p", options: { maxNewTokens: 2, seed: 1 }, ahead: Infinity };
 
+describe("the threads that pay", () => {
+  const infos = (said: FromWorker[]) => said.filter(({ type }) => type === "info");
+
+  it("are measured once a text is written, while nobody asks for anything, and told", async () => {
+    const engine = new FakeEngine();
+    const { ask, answer, said, server } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
+    await answer(ask("load", {}));
+    await answer(ask("tokenize", { text: "ab" }));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(engine.measurements).toBe(0); // the first token is not to wait
+    const slow = ask("generate", { ...request, ahead: 0 });
+    await answer(ask("generate", request));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(engine.measurements).toBe(0); // somebody waits for a reader
+    server.receive({ type: "read", id: slow, tokens: 100 });
+    await answer(slow);
+    await vi.waitFor(() => expect(infos(said).length).toBe(1), { timeout: 5000 });
+    expect(infos(said)).toEqual([
+      { type: "info", info: { threads: 2, notice: null }, threadChoice: { key: "k", threads: 2 } },
+    ]);
+    expect(engine.measurements).toBe(3);
+    await answer(ask("generate", request));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(engine.measurements).toBe(3); // once
+  });
+
+  it("are not remembered where threads are missing, nor measured where they are known", async () => {
+    const engine = new FakeEngine();
+    const { ask, answer, said } = serve(engine, loadsAtOnce(engine, { measureAs: undefined }));
+    await answer(ask("load", {}));
+    await answer(ask("generate", request));
+    await vi.waitFor(() => expect(infos(said).length).toBe(1), { timeout: 5000 });
+    expect(infos(said)).toEqual([{ type: "info", info: { threads: 2, notice: null } }]);
+    const known = serve();
+    await known.answer(known.ask("load", {}));
+    await known.answer(known.ask("generate", request));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(known.engine.measurements).toBe(0);
+  });
+
+  it("are no matter any more when the worker ends", async () => {
+    const engine = new FakeEngine();
+    const { ask, answer, server, said } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
+    await answer(ask("load", {}));
+    await answer(ask("generate", request));
+    server.receive({ type: "end" });
+    await new Promise((resolve) => setTimeout(resolve, 150)); // an unhandled rejection would fail the run
+    expect(infos(said)).toEqual([]);
+  });
+});
+
 describe("Server", () => {
   it.each(["generate", "score", "tokenize", "detokenize"] as const)(
     "refuses %s before a model is loaded",

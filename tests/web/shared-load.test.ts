@@ -19,8 +19,7 @@ beforeEach(() => {
 });
 const load = (options?: LoadOptions, folder = "m") => loadThrough(start, folder, options);
 const info = { threads: 2, notice: null } as LoadResult["info"];
-const finishLoad = (worker = workers[0]) =>
-  worker?.say({ type: "done", id: 1, result: { info, threadChoice: undefined } });
+const finishLoad = (worker = workers[0]) => worker?.say({ type: "done", id: 1, result: { info } });
 const begun: LoadProgress = {
   stage: "download",
   loadedBytes: 0,

@@ -15,6 +15,8 @@ export class FakeEngine {
   readonly requests: unknown[] = [];
   steps = 0;
   isDestroyed = false;
+  /** Of how many threads pay. */
+  measurements = 0;
   /** Thrown by the next step. */
   trouble: unknown;
   /** How long a step takes. */
@@ -58,6 +60,7 @@ export class FakeEngine {
 
   call(name: string): unknown {
     this.enter(name);
+    if (name === "_gpt2_tune_threads") return { threads: 2, isDone: ++this.measurements === 3 };
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");
     if (name === "_gpt2_summary")
@@ -108,11 +111,11 @@ export class FakeEngine {
 
 export const asEngine = (engine: FakeEngine) => engine as unknown as Engine;
 
-/** A load that is done at once. */
-export function loadsAtOnce(engine: FakeEngine): Load {
+/** A load that is done at once, of which it is not known, with `measure`, how many threads pay. */
+export function loadsAtOnce(engine: FakeEngine, measure?: LoadedEngine["measure"]): Load {
   return async (_, { onEngine }) => {
     onEngine(asEngine(engine));
     const info = { threads: 4, notice: null, hasTokenizer: true };
-    return { engine: asEngine(engine), info, threadChoice: undefined } as unknown as LoadedEngine;
+    return { engine: asEngine(engine), info, measure } as unknown as LoadedEngine;
   };
 }

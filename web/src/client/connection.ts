@@ -3,7 +3,6 @@ import { errorFromWire, WorkerError, type Gpt2Error } from "../shared/errors.js"
 import { afterFailure, failureOf, mixedReleases, workerFailure } from "../shared/failures.js";
 import type { FromWorker, RequestName, Requests, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
-import type { ModelInfo } from "../shared/types.js";
 
 /** The part of Worker that a connection uses. */
 export interface WorkerPort {
@@ -49,7 +48,7 @@ const silentMs = 30_000;
 
 export class Connection {
   /** Called when the worker says that these have changed. */
-  onInfo: (info: Pick<ModelInfo, "threads" | "notice">) => void = () => {};
+  onInfo: (message: Extract<FromWorker, { type: "info" }>) => void = () => {};
 
   /** Called when nothing more can be asked: it was disposed of, or the worker died. */
   onEnd: () => void = () => {};
@@ -165,7 +164,7 @@ export class Connection {
         return;
       }
       case "info":
-        return this.onInfo(message.info);
+        return this.onInfo(message);
       case "started":
         if (message.release !== release) this.die(mixedReleases(this.script, message.release));
         return;

@@ -20,7 +20,7 @@ import { readFolder } from "./folder-address.js";
 import { Model } from "./model.js";
 import { SharedLoad } from "./shared-load.js";
 import { startWorker } from "./start-worker.js";
-import { readThreadChoices, rememberThreads } from "./thread-choices.js";
+import { readThreadChoices } from "./thread-choices.js";
 
 /**
  * Where a model is:
@@ -133,10 +133,7 @@ function startLoad(
   };
   const load = new SharedLoad(connection, whole, onEnd, fetchPort && [fetchPort]);
   const settle = () => settled.abort();
-  load.result.then(({ threadChoice }) => {
-    if (threadChoice) rememberThreads(threadChoice.key, threadChoice.threads);
-    settle();
-  }, settle);
+  load.result.then(settle, settle);
   return load;
 }
 

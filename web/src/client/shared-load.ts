@@ -3,6 +3,7 @@ import { WorkerError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult, RequestName, Requests } from "../shared/protocol.js";
 import type { LoadProgress } from "../shared/types.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
+import { rememberThreads } from "./thread-choices.js";
 import type { Connection, OpenRequest, RequestOptions } from "./connection.js";
 
 /** One user's part in a connection that others use, too. */
@@ -79,7 +80,10 @@ export class SharedLoad {
     });
     this.result.then(
       ({ info }) => {
-        connection.onInfo = (changed) => void Object.assign(info, changed);
+        connection.onInfo = ({ info: changed, threadChoice }) => {
+          Object.assign(info, changed);
+          if (threadChoice) rememberThreads(threadChoice);
+        };
       },
       () => {
         onEnd(); // the next one tries again

@@ -1,5 +1,5 @@
 // Remembers, on this device, how many threads were measured to be fastest.
-import { threadLimit, type ThreadChoices } from "../shared/protocol.js";
+import { threadLimit, type ThreadChoice, type ThreadChoices } from "../shared/protocol.js";
 
 const storageKey = "gpt2-wasm:threads";
 
@@ -16,7 +16,7 @@ export function readThreadChoices(): ThreadChoices {
   }
 }
 
-export function rememberThreads(key: string, threads: number): void {
+export function rememberThreads({ key, threads }: ThreadChoice): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify({ ...readThreadChoices(), [key]: threads }));
   } catch {

@@ -15,6 +15,11 @@ export const threadLimit = 64;
 
 /** Threads that were measured to be fastest, by device and size of model. */
 export type ThreadChoices = Readonly<Record<string, number>>;
+/** One of them. */
+export interface ThreadChoice {
+  key: string;
+  threads: number;
+}
 
 /** A folder on a static host. */
 export interface FolderRequest {
@@ -103,8 +108,6 @@ export type FetchAnswer =
 
 export interface LoadResult {
   info: ModelInfo;
-  /** What was measured, to be among `threadChoices` next time. */
-  threadChoice: { key: string; threads: number } | undefined;
 }
 
 export interface GenerateRequest {
@@ -154,8 +157,8 @@ export type FromWorker =
   | { type: "event"; id: number; event: Requests[RequestName]["event"] }
   | { type: "done"; id: number; result: Requests[RequestName]["result"] }
   | { type: "failed"; id: number; error: WireError }
-  /** What has changed since the model was loaded. */
-  | { type: "info"; info: Pick<ModelInfo, "threads" | "notice"> }
+  /** What has changed since the model was loaded, and what was measured, to be among `threadChoices` next time. */
+  | { type: "info"; info: Pick<ModelInfo, "threads" | "notice">; threadChoice?: ThreadChoice }
   /** The first message. The release has to be the page's: nothing else of what follows is sure to be understood. */
   | { type: "started"; release: string }
   /** The worker holds the lock of this name for as long as it lives; null: it has none. */

@@ -77,6 +77,8 @@ export interface LoadSurroundings {
 
 export interface LoadedEngine extends LoadResult {
   engine: Engine;
+  /** Where it is not known how many threads pay: the name to remember the answer by, if it is worth that. */
+  measure: { measureAs: string | undefined } | undefined;
 }
 
 type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice" | "notStored"> & {
@@ -149,13 +151,9 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     notStored: (await source.notStored?.()) ?? null,
     notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };
-  let threadChoice: LoadResult["threadChoice"];
-  if (choice.measureAs !== undefined && wanted > 1) {
-    const { threads } = engine.call("_gpt2_tune_threads") as { threads: number };
-    info.threads = threads;
-    // What fewer threads measured says nothing of next time.
-    if (gathered === wanted) threadChoice = { key: choice.measureAs, threads };
-  }
   report.set({ stage: "ready" });
-  return { engine, info, threadChoice };
+  // What fewer threads measure says nothing of next time.
+  const measureAs = gathered === wanted ? choice.measureAs : undefined;
+  const isMeasured = choice.measureAs !== undefined && wanted > 1;
+  return { engine, info, measure: isMeasured ? { measureAs } : undefined };
 }

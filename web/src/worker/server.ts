@@ -33,10 +33,14 @@ interface Running {
   readonly turn: Turn;
 }
 
+/** Between two measurements: what is asked for meanwhile comes first. */
+const idleMs = 50;
+
 export class Server {
   private engine: Engine | undefined;
   private info: ModelInfo | undefined; // once the model is loaded
   private loadedThreads = 0;
+  private measure: LoadedEngine["measure"];
   private failedThreads = 0;
   private hasEnded = false;
   private readonly turns = new Turns();
@@ -96,6 +100,8 @@ export class Server {
     } finally {
       running.turn.give();
       this.running.delete(message.id);
+      // Not with the load: the first token is not to wait for it.
+      if (message.name === "generate") void this.tuneThreads();
     }
   }
 
@@ -133,7 +139,7 @@ export class Server {
   ): Promise<LoadResult> {
     // One model a worker: the page ends the worker to free it.
     if (this.engine) throw new Gpt2Error("invalid-argument", "this worker has a model already");
-    const { info, threadChoice } = await this.load(request, {
+    const { info, measure } = await this.load(request, {
       signal,
       tell,
       onEngine: (engine) => {
@@ -144,7 +150,34 @@ export class Server {
     });
     this.info = info;
     this.loadedThreads = info.threads;
-    return { info, threadChoice };
+    this.measure = measure;
+    return { info };
+  }
+
+  /** Measures how many threads pay, a few steps at a time, while nobody asks for anything. */
+  private async tuneThreads(): Promise<void> {
+    const { engine, info, measure } = this;
+    if (!engine || !info || !measure) return;
+    this.measure = undefined; // once
+    try {
+      let tuned = { threads: 0, isDone: false };
+      while (!tuned.isDone) {
+        await new Promise((resolve) => setTimeout(resolve, idleMs));
+        if (this.running.size > 0) continue;
+        tuned = engine.call("_gpt2_tune_threads") as typeof tuned;
+      }
+      const { threads } = tuned;
+      info.threads = this.loadedThreads = threads;
+      const { measureAs: key } = measure;
+      const changed = { threads, notice: info.notice };
+      this.post({
+        type: "info",
+        info: changed,
+        ...(key !== undefined && { threadChoice: { key, threads } }),
+      });
+    } catch {
+      // The engine has ended, or failed: whoever asks next is told.
+    }
   }
 
   private end(): void {
