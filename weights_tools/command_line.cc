@@ -120,25 +120,32 @@ void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
 }
 
 void AddGenerateOptions(CLI::App* command, Arguments& a) {
+  const GenerateOptions ours;
   for (const NumberOption& option : NumberOptions()) {
     if (option.name == "logprobs") continue;  // a matter of the web API
     char fallback[32];
-    std::snprintf(fallback, sizeof fallback, "%g", option.get(a.options));
-    AddNumber(
-        command, FlagName(option.name), {option.is_whole, option.least, option.most},
-        [&a, &option](double value) { option.set(a.options, value); }, std::string(option.help))
+    std::snprintf(fallback, sizeof fallback, "%g", option.get(ours));
+    const auto set = [&a, &option](double value) {
+      a.options.emplace_back([&option, value](GenerateOptions& o) { option.set(o, value); });
+    };
+    AddNumber(command, FlagName(option.name), {option.is_whole, option.least, option.most}, set,
+              std::string(option.help))
         ->default_str(fallback);
   }
   for (const FlagOption& option : FlagOptions()) {
     const std::string name = FlagName(option.name);
     command->add_flag_callback(
         option.is_on ? "--no-" + name.substr(2) : name,
-        [&a, &option] { option.set(a.options, !option.is_on); },
+        [&a, &option] {
+          a.options.emplace_back([&option](GenerateOptions& o) { option.set(o, !option.is_on); });
+        },
         (option.is_on ? "do not " : "") + std::string(option.help));
   }
   const auto read_stop = [&a](const CLI::results_t& stop) {
-    const Status status = SetStop(stop, a.options);
+    GenerateOptions checked;
+    const Status status = SetStop(stop, checked);
     if (!status.ok()) throw CLI::ValidationError("--stop", status.error().message);
+    a.options.emplace_back([stop = checked.stop](GenerateOptions& o) { o.stop = stop; });
     return true;
   };
   command->add_option("--stop", read_stop, "End before this text; may be given more than once")
@@ -179,9 +186,10 @@ void AddInspect(CLI::App& app, Arguments& a) {
 }
 
 void AddGenerate(CLI::App& app, Arguments& a) {
-  CLI::App* command = AddCommand(app, a, "generate", "Write on after a prompt", [&a] {
-    return Generate(a.model, a.prompt, a.options, a.run, a.json);
-  });
+  CLI::App* command =
+      AddCommand(app, a, "generate",
+                 "Write on after a prompt; what is not said is as in generation_config.json",
+                 [&a] { return Generate(a.model, a.prompt, a.options, a.run, a.json); });
   AddModel(command, a);
   AddPrompt(command, "--prompt", a);
   AddGenerateOptions(command, a);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "weights_tools/commands.h"
 
@@ -14,7 +15,7 @@ namespace gpt2::tools {
 struct Arguments {
   std::string model, out, file, format = "q8", original;
   Prompt prompt;
-  GenerateOptions options;
+  std::vector<SetOption> options;
   RunOptions run;
   ConvertOptions convert;
   std::size_t stride = 0;

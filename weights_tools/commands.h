@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct Prompt {
   std::vector<std::int32_t> ids;
 };
 
+// Sets an option of a generation as the caller asked; the others are the model's defaults.
+using SetOption = std::function<void(GenerateOptions&)>;
+
 // How a model is converted.
 struct ConvertOptions {
   FileFormat format = FileFormat::kQ8;
@@ -39,8 +43,8 @@ struct ConvertOptions {
 Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,
                bool json);
 Status Inspect(const std::string& model, const std::string& original, bool json);
-Status Generate(const std::string& model, const Prompt& prompt, const GenerateOptions& options,
-                const RunOptions& run, bool json);
+Status Generate(const std::string& model, const Prompt& prompt,
+                const std::vector<SetOption>& wanted, const RunOptions& run, bool json);
 // `original` may be empty; else it is the model that KL divergence is measured from.
 Status Evaluate(const std::string& model, const std::string& file, const std::string& original,
                 std::size_t stride, const RunOptions& run, bool json);

@@ -167,6 +167,8 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                                .format = options.format,
                                .config = model.config_json,
                                .vocabulary = model.vocabulary ? &*model.vocabulary : nullptr,
+                               .generation_config =
+                                   model.generation_config ? &*model.generation_config : nullptr,
                                .inputs = inputs,
                                .force = options.force}));
   PrintNotes(report.leftovers);

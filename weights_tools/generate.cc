@@ -14,9 +14,11 @@
 
 namespace gpt2::tools {
 
-Status Generate(const std::string& folder, const Prompt& prompt, const GenerateOptions& options,
-                const RunOptions& run, bool json) {
+Status Generate(const std::string& folder, const Prompt& prompt,
+                const std::vector<SetOption>& wanted, const RunOptions& run, bool json) {
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
+  GenerateOptions options = runner->model.defaults;
+  for (const SetOption& set : wanted) set(options);
   GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, options.allow_special));
   GPT2_ASSIGN(Session session, Session::Begin(*runner->context, runner->tokenizer(), ids, options));
   struct Written {

@@ -1,6 +1,7 @@
 // `gpt2-weights inspect`: what a model folder holds, and how far it is from its original.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
+#include "engine/generate/options.h"
 #include "engine/model/config.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
@@ -96,6 +98,18 @@ Json ConfigJson(const Config& c) {
           {"tie_word_embeddings", c.tie_word_embeddings}};
 }
 
+// What a generation does where its caller says nothing.
+Json DefaultsJson(const GenerateOptions& defaults) {
+  Json json = Json::object();
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.hub_name.empty()) continue;
+    const double value = option.get(defaults);
+    json[std::string(option.name)] = value;
+    if (option.is_whole) json[std::string(option.name)] = static_cast<std::int64_t>(value);
+  }
+  return json;
+}
+
 }  // namespace
 
 Status Inspect(const std::string& folder, const std::string& original, bool json) {
@@ -112,6 +126,7 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
                  {"config", ConfigJson(model.config.config)},
                  {"weights", StoredWeightsName(model.config.weights)},
                  {"parameters", {{"total", model.weights->parameter_count}, {"parts", parts}}},
+                 {"defaults", DefaultsJson(model.defaults)},
                  {"file_bytes", model.file_bytes},
                  {"memory_bytes", model.weights->bytes}};
   if (!original.empty()) {
@@ -126,6 +141,10 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
     std::printf("  %-20s %s\n", key.c_str(), value.dump().c_str());
   }
   std::printf("  %-20s %s\n", "weights", result["weights"].get<std::string>().c_str());
+  std::printf("defaults\n");
+  for (const auto& [name, value] : result["defaults"].items()) {
+    std::printf("  %-20s %s\n", name.c_str(), value.dump().c_str());
+  }
   std::printf("parameters\n");
   for (const auto& [part, count] : parts.items()) {
     std::printf("  %-20s %14zu\n", part.c_str(), count.get<std::size_t>());

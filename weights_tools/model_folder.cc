@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "engine/api/generation_config.h"
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
@@ -30,25 +32,30 @@ Error InFolder(const Folder& folder, const Error& error) {
   return Error{error.code, folder.path().string() + "/" + error.message};
 }
 
+// The bytes of `piece`, which are what weights.json says.
+Result<std::string> ReadChecked(const Folder& folder, const Piece& piece) {
+  const std::string path = (folder.path() / piece.path).string();
+  GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(piece.path));
+  if (size != piece.size) {
+    return Error{ErrorCode::kCorrupt, path + " is " + std::to_string(size) +
+                                          " bytes, weights.json says " +
+                                          std::to_string(piece.size)};
+  }
+  GPT2_ASSIGN(std::string bytes, folder.Read(piece.path));
+  Sha256 hash;
+  hash.Update(std::as_bytes(std::span(bytes)));
+  if (const std::string found = ToHex(hash.Finish()); found != piece.sha256) {
+    return Error{ErrorCode::kCorrupt,
+                 path + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
+  }
+  return bytes;
+}
+
 Status StreamPieces(const Folder& folder, const WeightsIndex& index, TakeBytes take) {
   Sha256 whole;
   for (const Piece& piece : index.pieces) {
-    const std::string path = (folder.path() / piece.path).string();
-    GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(piece.path));
-    if (size != piece.size) {
-      return Error{ErrorCode::kCorrupt, path + " is " + std::to_string(size) +
-                                            " bytes, weights.json says " +
-                                            std::to_string(piece.size)};
-    }
-    // Checked before a byte of it is used.
-    GPT2_ASSIGN(const std::string text, folder.Read(piece.path));
+    GPT2_ASSIGN(const std::string text, ReadChecked(folder, piece));
     const auto bytes = std::as_bytes(std::span(text));
-    Sha256 hash;
-    hash.Update(bytes);
-    if (const std::string found = ToHex(hash.Finish()); found != piece.sha256) {
-      return Error{ErrorCode::kCorrupt,
-                   path + " has SHA-256 " + found + ", weights.json says " + piece.sha256};
-    }
     whole.Update(bytes);
     GPT2_TRY(take(bytes));
   }
@@ -94,6 +101,64 @@ Result<Piece> ReadPiece(const Json& json, const char* name_key, std::int64_t mos
                json["sha256"].get<std::string>()};
 }
 
+// The list `key` of weights.json, whose names join `names`: each may be there once.
+Result<std::vector<Piece>> ReadPieces(const Json& json, const char* key,
+                                      std::set<std::string>& names) {
+  const Json* const list = FindMember(json, key);
+  if (list == nullptr || !list->is_array()) {
+    return Error{ErrorCode::kCorrupt, std::string("weights.json: expected a list \"") + key + "\""};
+  }
+  std::vector<Piece> pieces;
+  for (const Json& entry : *list) {
+    GPT2_ASSIGN(Piece piece, ReadPiece(entry, "path", kLargestPiece));
+    if (!names.insert(piece.path).second) {
+      return Error{ErrorCode::kCorrupt, "weights.json lists \"" + piece.path + "\" twice"};
+    }
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+// A model's files but the weights, each checked with what weights.json says of it.
+class TextFiles {
+ public:
+  static Result<TextFiles> Open(const Folder& folder) {
+    TextFiles files(folder);
+    if (folder.Has(kWeightsIndexFile)) {
+      GPT2_ASSIGN(const std::string text, folder.Read(kWeightsIndexFile));
+      auto index = ReadWeightsIndex(text);
+      if (!index.ok()) return InFolder(folder, index.error());
+      files.index_ = std::move(index.value());
+    }
+    return files;
+  }
+
+  // What weights.json says; nothing where there is none.
+  const std::optional<WeightsIndex>& index() const { return index_; }
+
+  // A file that is listed has to be there.
+  bool Has(const char* name) const { return folder_->Has(name) || Find(name) != nullptr; }
+
+  Result<std::string> Read(const char* name) const {
+    const Piece* const piece = Find(name);
+    return piece == nullptr ? folder_->Read(name) : ReadChecked(*folder_, *piece);
+  }
+
+ private:
+  explicit TextFiles(const Folder& folder) : folder_(&folder) {}
+
+  const Piece* Find(const char* name) const {
+    if (!index_) return nullptr;
+    for (const Piece& file : index_->files) {
+      if (file.path == name) return &file;
+    }
+    return nullptr;
+  }
+
+  const Folder* folder_;
+  std::optional<WeightsIndex> index_;
+};
+
 }  // namespace
 
 std::string PieceName(std::size_t index) {
@@ -109,7 +174,8 @@ bool IsPieceName(const std::string& name) {
 }
 
 bool IsModelFile(const std::string& name) {
-  for (const char* file : {kConfigFile, kVocabFile, kMergesFile, kWeightsIndexFile, kWeightsFile}) {
+  for (const char* file : {kConfigFile, kVocabFile, kMergesFile, kGenerationConfigFile,
+                           kWeightsIndexFile, kWeightsFile}) {
     if (name == file) return true;
   }
   return IsPieceName(name);
@@ -119,23 +185,25 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, kWeightsIndexFile));
   const Json& json = *parsed;
   GPT2_ASSIGN(const Piece whole, ReadPiece(json, "file", kLargestFile));
-  WeightsIndex index{whole.path, whole.size, whole.sha256, {}};
-  if (!json.contains("pieces") || !json["pieces"].is_array()) {
-    return Error{ErrorCode::kCorrupt, "weights.json: expected a list \"pieces\""};
+  WeightsIndex index{whole.path, whole.size, whole.sha256, {}, {}};
+  const Json* const version = FindMember(json, "version");
+  const bool lists_files = version != nullptr;
+  if (lists_files && !WholeNumber(*version, kIndexVersion, kIndexVersion)) {
+    return Error{ErrorCode::kUnsupported, "weights.json has version " + Shown(*version) +
+                                              ", expected " + std::to_string(kIndexVersion)};
+  }
+  std::set<std::string> names;
+  GPT2_ASSIGN(index.pieces, ReadPieces(json, "pieces", names));
+  if (lists_files) {
+    GPT2_ASSIGN(index.files, ReadPieces(json, "files", names));
   }
   std::uint64_t total = 0;
-  std::set<std::string> names;
-  for (const Json& entry : json["pieces"]) {
-    GPT2_ASSIGN(Piece piece, ReadPiece(entry, "path", kLargestPiece));
-    if (!names.insert(piece.path).second) {
-      return Error{ErrorCode::kCorrupt, "weights.json lists \"" + piece.path + "\" twice"};
-    }
+  for (const Piece& piece : index.pieces) {
     if (piece.size > index.size - total) {
       return Error{ErrorCode::kCorrupt, "weights.json: its pieces are more than its size, " +
                                             std::to_string(index.size) + " bytes"};
     }
     total += piece.size;
-    index.pieces.push_back(std::move(piece));
   }
   if (total != index.size) {
     return Error{ErrorCode::kCorrupt, "weights.json: its pieces are " + std::to_string(total) +
@@ -153,10 +221,10 @@ std::set<std::string> PresentTensors(const LoadedModel& model) {
 
 namespace {
 
-Result<VocabularyFiles> ReadVocabularyFiles(const Folder& folder) {
+Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
   VocabularyFiles files;
-  GPT2_ASSIGN(files.vocab_json, folder.Read(kVocabFile));
-  GPT2_ASSIGN(files.merges_txt, folder.Read(kMergesFile));
+  GPT2_ASSIGN(files.vocab_json, texts.Read(kVocabFile));
+  GPT2_ASSIGN(files.merges_txt, texts.Read(kMergesFile));
   return files;
 }
 
@@ -171,13 +239,20 @@ Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& fil
 
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
+  GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
   LoadedModel model;
-  GPT2_ASSIGN(const std::string config_text, folder.Read(kConfigFile));
+  GPT2_ASSIGN(const std::string config_text, texts.Read(kConfigFile));
   auto config = ReadConfigJson(config_text);
   if (!config.ok()) return InFolder(folder, config.error());
   model.config = config.value();
   GPT2_ASSIGN(ParsedJson config_json, ParseJson(config_text, kConfigFile));
   model.config_json = config_json.Take();
+  if (texts.Has(kGenerationConfigFile)) {
+    GPT2_ASSIGN(model.generation_config, texts.Read(kGenerationConfigFile));
+    auto defaults = ReadGenerationConfig(*model.generation_config);
+    if (!defaults.ok()) return InFolder(folder, defaults.error());
+    model.defaults = std::move(defaults.value());
+  }
   WeightReader reader(model.config, float_format);
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;
@@ -188,12 +263,9 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
     if (!status.ok()) return InFolder(folder, status.error());
     return Done{};
   };
-  if (folder.Has(kWeightsIndexFile)) {
-    GPT2_ASSIGN(const std::string text, folder.Read(kWeightsIndexFile));
-    auto index = ReadWeightsIndex(text);
-    if (!index.ok()) return InFolder(folder, index.error());
-    model.file_bytes = index.value().size;
-    GPT2_TRY(StreamPieces(folder, index.value(), feed));
+  if (texts.index()) {
+    model.file_bytes = texts.index()->size;
+    GPT2_TRY(StreamPieces(folder, *texts.index(), feed));
   } else {
     GPT2_ASSIGN(model.file_bytes, folder.SizeOf(kWeightsFile));
     GPT2_TRY(folder.Stream(kWeightsFile, feed));
@@ -202,8 +274,8 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
   if (!weights.ok()) return InFolder(folder, weights.error());
   model.weights = std::move(weights.value());
   model.header = reader.header();
-  if (folder.Has(kVocabFile) || folder.Has(kMergesFile)) {
-    GPT2_ASSIGN(model.vocabulary, ReadVocabularyFiles(folder));
+  if (texts.Has(kVocabFile) || texts.Has(kMergesFile)) {
+    GPT2_ASSIGN(model.vocabulary, ReadVocabularyFiles(texts));
     GPT2_ASSIGN(model.tokenizer,
                 MakeTokenizer(folder, *model.vocabulary, model.config.config.vocab_size));
   }
@@ -212,15 +284,16 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
 
 Result<Tokenizer> LoadTokenizer(const fs::path& path) {
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
+  GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
   // A folder may have a tokenizer alone.
   std::size_t vocab_size = kMostVocabulary;
-  if (folder.Has(kConfigFile)) {
-    GPT2_ASSIGN(const std::string config_text, folder.Read(kConfigFile));
+  if (texts.Has(kConfigFile)) {
+    GPT2_ASSIGN(const std::string config_text, texts.Read(kConfigFile));
     const auto config = ReadConfigJson(config_text);
     if (!config.ok()) return InFolder(folder, config.error());
     vocab_size = config.value().config.vocab_size;
   }
-  GPT2_ASSIGN(const VocabularyFiles files, ReadVocabularyFiles(folder));
+  GPT2_ASSIGN(const VocabularyFiles files, ReadVocabularyFiles(texts));
   return MakeTokenizer(folder, files, vocab_size);
 }
 

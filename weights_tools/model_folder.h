@@ -11,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/weight_reader.h"
+#include "engine/generate/options.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/files.h"
 
@@ -19,6 +20,7 @@ namespace gpt2::tools {
 inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kVocabFile = "vocab.json";
 inline constexpr const char* kMergesFile = "merges.txt";
+inline constexpr const char* kGenerationConfigFile = "generation_config.json";
 inline constexpr const char* kWeightsIndexFile = "weights.json";
 inline constexpr const char* kWeightsFile = "model.safetensors";
 
@@ -35,12 +37,16 @@ struct Piece {
   std::string sha256;
 };
 
+// The version of weights.json that lists the other files, too; one without `version` does not.
+inline constexpr int kIndexVersion = 2;
+
 // What weights.json says.
 struct WeightsIndex {
   std::string file;
   std::uint64_t size = 0;
   std::string sha256;
   std::vector<Piece> pieces;
+  std::vector<Piece> files;  // config.json and what lies beside it; none before version 2
 };
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text);
 
@@ -55,7 +61,9 @@ struct LoadedModel {
   Json config_json;  // all of config.json
   std::unique_ptr<Weights> weights;
   std::optional<VocabularyFiles> vocabulary;
-  std::optional<Tokenizer> tokenizer;  // of `vocabulary`
+  std::optional<Tokenizer> tokenizer;            // of `vocabulary`
+  std::optional<std::string> generation_config;  // generation_config.json, word for word
+  GenerateOptions defaults;                      // as that says, and ours for the rest
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
 };

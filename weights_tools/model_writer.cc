@@ -42,6 +42,11 @@ Status WriteText(StagedFolder& folder, const std::string& name, const std::strin
   return file.Close();
 }
 
+// An entry of weights.json.
+Json EntryOf(const std::string& path, std::uint64_t size, Sha256& hash) {
+  return {{"path", path}, {"size", size}, {"sha256", ToHex(hash.Finish())}};
+}
+
 // The nearest float16, ties to even; nothing if it would be infinite.
 std::optional<std::uint16_t> NarrowFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -78,12 +83,12 @@ class PieceWriter {
     return Done{};
   }
 
-  // Ends the last piece and writes weights.json.
-  Result<WriteReport> Finish() {
+  // Ends the last piece and writes weights.json, which lists `files`, too.
+  Result<WriteReport> Finish(const Json& files) {
     if (file_) GPT2_TRY(Close());
     const std::string sha256 = ToHex(whole_.Finish());
-    const Json index = {
-        {"file", kWeightsFile}, {"size", total_}, {"sha256", sha256}, {"pieces", pieces_}};
+    const Json index = {{"version", kIndexVersion}, {"file", kWeightsFile}, {"size", total_},
+                        {"sha256", sha256},         {"pieces", pieces_},    {"files", files}};
     GPT2_TRY(WriteText(*folder_, kWeightsIndexFile, index.dump(1) + "\n"));
     return WriteReport{total_, pieces_.size(), sha256, {}};
   }
@@ -99,8 +104,7 @@ class PieceWriter {
   Status Close() {
     GPT2_TRY(file_->Close());
     file_.reset();
-    pieces_.push_back(
-        {{"path", piece_.path}, {"size", piece_.size}, {"sha256", ToHex(hash_.Finish())}});
+    pieces_.push_back(EntryOf(piece_.path, piece_.size, hash_));
     return Done{};
   }
 
@@ -212,7 +216,9 @@ Status RowBytes(const OutputTensor& tensor, std::size_t row, std::vector<std::by
   return Done{};
 }
 
-Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& request) {
+// Writes the pieces, and weights.json, which lists `files`, too.
+Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& request,
+                                 const Json& files) {
   const std::vector<TensorSpec> specs = TensorSpecs(request.weights->config);
   const std::vector<OutputTensor> plan = PlanOutput(specs, request);
   std::uint64_t total = 0;
@@ -230,7 +236,7 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
       progress.Update(done += bytes.size(), total);
     }
   }
-  return writer.Finish();
+  return writer.Finish(files);
 }
 
 Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& request) {
@@ -241,12 +247,22 @@ Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& reques
   if (request.format == FileFormat::kQ8 || request.format == FileFormat::kQ4) {
     config[std::string(kQuantizationConfigKey)][kGroupSizeKey] = kGroup;
   }
-  GPT2_TRY(WriteText(folder, kConfigFile, config.dump(2) + "\n"));
+  Json files = Json::array();
+  const auto write = [&](const char* file, const std::string& text) -> Status {
+    Sha256 hash;
+    hash.Update(std::as_bytes(std::span(text)));
+    files.push_back(EntryOf(file, text.size(), hash));
+    return WriteText(folder, file, text);
+  };
+  GPT2_TRY(write(kConfigFile, config.dump(2) + "\n"));
   if (request.vocabulary != nullptr) {
-    GPT2_TRY(WriteText(folder, kVocabFile, request.vocabulary->vocab_json));
-    GPT2_TRY(WriteText(folder, kMergesFile, request.vocabulary->merges_txt));
+    GPT2_TRY(write(kVocabFile, request.vocabulary->vocab_json));
+    GPT2_TRY(write(kMergesFile, request.vocabulary->merges_txt));
   }
-  return WriteWeights(folder, request);
+  if (request.generation_config != nullptr) {
+    GPT2_TRY(write(kGenerationConfigFile, *request.generation_config));
+  }
+  return WriteWeights(folder, request, files);
 }
 
 }  // namespace

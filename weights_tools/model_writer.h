@@ -27,8 +27,9 @@ struct WriteRequest {
   FileFormat format;
   Json config;                        // config.json, to which quantization_config is added
   const VocabularyFiles* vocabulary;  // null: none
-  std::vector<fs::path> inputs;       // files and folders that were read, never to be replaced
-  bool force;                         // replace the model folder that is there
+  const std::string* generation_config = nullptr;  // null: none
+  std::vector<fs::path> inputs;  // files and folders that were read, never to be replaced
+  bool force;                    // replace the model folder that is there
 };
 
 struct WriteReport {

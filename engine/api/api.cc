@@ -13,7 +13,6 @@
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json_writer.h"
-#include "engine/format/sha256.h"
 #include "engine/kernels/kernels.h"
 
 namespace gpt2 {
@@ -111,13 +110,6 @@ void* gpt2_allocate(size_t size) {
 }
 void gpt2_free(void* memory) {
   std::free(memory);
-}
-
-void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest) {
-  gpt2::Sha256 hash;
-  hash.Update(std::as_bytes(std::span(bytes, size)));
-  const gpt2::Sha256Digest result = hash.Finish();
-  std::copy(result.begin(), result.end(), digest);
 }
 
 Gpt2Engine* gpt2_create(size_t threads) {

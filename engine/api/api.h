@@ -54,9 +54,6 @@ typedef struct Gpt2Output {
 void* gpt2_allocate(size_t size);
 void gpt2_free(void* memory);
 
-// SHA-256 of `bytes` into digest [32 bytes], for pages that have no crypto.subtle.
-void gpt2_sha256(const uint8_t* bytes, size_t size, uint8_t* digest);
-
 // An engine that computes on `threads` threads, the caller's among them; null without memory.
 Gpt2Engine* gpt2_create(size_t threads);
 // Ends its threads, too, and waits for those that have started.
@@ -70,9 +67,9 @@ void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 
 // Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
 // empty, then only token ids work. What was loaded before is gone. A hub's folder is quantized to 8
-// bits as it streams, a converted one is taken as it is. `options`: {"kv": "q8" | "f32"}. A load in
-// which a call fails is over, its memory given back: the same error answers until the next begins.
-// No result.
+// bits as it streams, a converted one is taken as it is. `options`: {"kv": "q8" | "f32",
+// "generationConfig": the text of generation_config.json}. A load in which a call fails is over,
+// its memory given back: the same error answers until the next begins. No result.
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size);
@@ -89,7 +86,7 @@ const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size
 // has the prompt prefilled by gpt2_generate.
 const char* gpt2_load_step(Gpt2Engine* engine);
 // Ends the load. Result: {"config": {...}, "parameters", "weights", "kv", "weightBytes",
-// "contextBytes", "threads", "kernels", "hasTokenizer"}.
+// "contextBytes", "threads", "kernels", "hasTokenizer", "defaults": {...}}.
 const char* gpt2_load_end(Gpt2Engine* engine);
 
 // Whether the kernels of this build give exact results on this machine; where they do not, take a

@@ -21,6 +21,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
 #include "engine/generate/early_prefill.h"
+#include "engine/generate/options.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/session.h"
 #include "engine/generate/thread_tuner.h"
@@ -33,9 +34,10 @@ struct Gpt2Engine {
   explicit Gpt2Engine(std::size_t threads) : pool(threads) {}
 
   gpt2::ThreadPool pool;
-  std::optional<gpt2::KvFormat> kv_format;          // as asked for; once loaded, as it is
-  std::optional<gpt2::WeightReader> reader;         // during a load
-  std::vector<std::int32_t> early_prompt;           // during a load: what to prefill on the way
+  std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
+  gpt2::GenerateOptions defaults;            // of generations: the model's, where it has some
+  std::optional<gpt2::WeightReader> reader;  // during a load
+  std::vector<std::int32_t> early_prompt;    // during a load: what to prefill on the way
   std::optional<gpt2::EarlyPrefill> early_prefill;  // of that, from the first layer on
   std::optional<gpt2::Error> load_error;  // of the load that failed last, until the next begins
   std::unique_ptr<gpt2::Weights> weights;

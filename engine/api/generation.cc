@@ -68,7 +68,7 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson json, ReadOptions(options_json));
-  GPT2_ASSIGN(const GenerateOptions options, ReadGenerateOptions(*json));
+  GPT2_ASSIGN(const GenerateOptions options, ReadGenerateOptions(*json, engine.defaults));
   PromptTokens tokens(engine.context->config());
   GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special,
                         [&](auto ids) { return tokens.Add(ids); }));

@@ -7,6 +7,7 @@
 
 #include "engine/api/api.h"
 #include "engine/api/engine.h"
+#include "engine/api/generation_config.h"
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
 #include "engine/base/concat.h"
@@ -17,6 +18,7 @@
 #include "engine/format/vocabulary_files.h"
 #include "engine/generate/context.h"
 #include "engine/generate/early_prefill.h"
+#include "engine/generate/options.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/thread_tuner.h"
 #include "engine/kernels/kernels.h"
@@ -29,16 +31,22 @@
 namespace gpt2 {
 namespace {
 
-// "q8" or "f32" where `options` ask for one.
-Result<std::optional<KvFormat>> ReadKvFormat(std::string_view options) {
+// "q8" or "f32" where the load options ask for one.
+Result<std::optional<KvFormat>> ReadKvFormat(const Json& options) {
   using Format = std::optional<KvFormat>;
-  GPT2_ASSIGN(const ParsedJson json, ParseRequest(options, "the load options"));
-  GPT2_TRY(CheckNames(*json, "the load options", {"kv"}));
-  const Json* const kv = FindMember(*json, "kv");
+  const Json* const kv = FindMember(options, "kv");
   if (kv == nullptr || kv->is_null()) return Format();
   const auto* const name = kv->get_ptr<const std::string*>();  // null where it is no text
   if (const Format format = name == nullptr ? Format() : KvFormatNamed(*name)) return format;
   return Misuse(Concat("kv is ", Shown(*kv), ", expected \"q8\" or \"f32\""));
+}
+
+// As the text of generation_config.json among the load options says, if there is one.
+Result<GenerateOptions> ReadDefaults(const Json& options) {
+  const Json* const file = FindMember(options, "generationConfig");
+  if (file == nullptr) return GenerateOptions();
+  const auto* const text = file->get_ptr<const std::string*>();  // null where it is no text
+  return ReadGenerationConfig(text == nullptr ? std::string_view() : *text);
 }
 
 Status NeedLoad(const Gpt2Engine& engine) {
@@ -75,7 +83,9 @@ void WriteInfo(const Gpt2Engine& engine, JsonWriter& out) {
   out.Member("weightBytes", weights.bytes).Member("contextBytes", engine.context->bytes());
   out.Member("threads", engine.pool.threads());
   out.Member("kernels", BestKernels().name);
-  out.Member("hasTokenizer", engine.tokenizer.has_value()).Close('}');
+  out.Member("hasTokenizer", engine.tokenizer.has_value());
+  WriteDefaults(engine.defaults, out.Key("defaults"));
+  out.Close('}');
 }
 
 }  // namespace
@@ -85,7 +95,10 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   Unload(engine);
   engine.load_error.reset();
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
-  GPT2_ASSIGN(engine.kv_format, ReadKvFormat(options));
+  GPT2_ASSIGN(const ParsedJson wanted, ParseRequest(options, "the load options"));
+  GPT2_TRY(CheckNames(*wanted, "the load options", {"kv", "generationConfig"}));
+  GPT2_ASSIGN(engine.kv_format, ReadKvFormat(*wanted));
+  GPT2_ASSIGN(engine.defaults, ReadDefaults(*wanted));
   if (!vocab.empty() || !merges.empty()) {
     GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges, config.config.vocab_size));
   }

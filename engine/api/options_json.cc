@@ -38,11 +38,7 @@ Status ReadStop(const Json& value, GenerateOptions& options) {
 
 Status ReadOption(const std::string& name, const Json& value, GenerateOptions& options) {
   for (const NumberOption& option : NumberOptions()) {
-    if (option.name != name) continue;
-    if (value.is_number() && SetNumber(option, value.get<double>(), options)) return Done{};
-    return Bad(Concat(name, " is ", Shown(value), ", expected a ",
-                      (option.is_whole ? "whole " : ""), "number from ", NumberText(option.least),
-                      " to ", NumberText(option.most)));
+    if (option.name == name) return ReadNumber(option, name, value, options);
   }
   for (const FlagOption& option : FlagOptions()) {
     if (option.name != name) continue;
@@ -85,9 +81,15 @@ Result<bool> ReadFlag(const Json& request, const std::string& name) {
   return value->get<bool>();
 }
 
-Result<GenerateOptions> ReadGenerateOptions(const Json& json) {
+Status ReadNumber(const NumberOption& option, const std::string& name, const Json& value,
+                  GenerateOptions& options) {
+  if (value.is_number() && SetNumber(option, value.get<double>(), options)) return Done{};
+  return Bad(Concat(name, " is ", Shown(value), ", expected a ", (option.is_whole ? "whole " : ""),
+                    "number from ", NumberText(option.least), " to ", NumberText(option.most)));
+}
+
+Result<GenerateOptions> ReadGenerateOptions(const Json& json, GenerateOptions options) {
   if (!json.is_object()) return Bad(Concat("options are ", Shown(json), ", expected an object"));
-  GenerateOptions options;
   for (const auto& [name, value] : json.items()) GPT2_TRY(ReadOption(name, value, options));
   return options;
 }

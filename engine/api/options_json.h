@@ -22,8 +22,12 @@ Status CheckNames(const Json& json, const std::string& what,
 // The flag `name` of a request, false where it has none.
 Result<bool> ReadFlag(const Json& request, const std::string& name);
 
-// Starts from the defaults. Names the option and its range where a value does not fit, and lists
+// Sets `option` to `value`. An error says that it is the value of `name`, and names the range.
+Status ReadNumber(const NumberOption& option, const std::string& name, const Json& value,
+                  GenerateOptions& options);
+
+// Starts from `defaults`. Names the option and its range where a value does not fit, and lists
 // what there is where an option does not exist.
-Result<GenerateOptions> ReadGenerateOptions(const Json& json);
+Result<GenerateOptions> ReadGenerateOptions(const Json& json, GenerateOptions defaults);
 
 }  // namespace gpt2

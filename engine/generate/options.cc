@@ -14,8 +14,9 @@ namespace {
 
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
-#define GPT2_NUMBER(name, is_whole, least, most, field, help)                                 \
+#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)                       \
   {name,                                                                                      \
+   hub_name,                                                                                  \
    is_whole,                                                                                  \
    least,                                                                                     \
    most,                                                                                      \
@@ -24,20 +25,22 @@ constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScr
    [](const GenerateOptions& o) { return static_cast<double>(o.field); }}
 
 constexpr NumberOption kNumbers[] = {
-    GPT2_NUMBER("maxNewTokens", true, 0, kMostTokens, max_new_tokens, "tokens to write at most"),
-    GPT2_NUMBER("temperature", false, 0, 100, temperature,
+    GPT2_NUMBER("maxNewTokens", "max_new_tokens", true, 0, kMostTokens, max_new_tokens,
+                "tokens to write at most"),
+    GPT2_NUMBER("temperature", "temperature", false, 0, 100, temperature,
                 "randomness: 0 takes the most probable token, 1 the model's own distribution"),
-    GPT2_NUMBER("topK", true, 0, kMostTokens, top_k,
+    GPT2_NUMBER("topK", "top_k", true, 0, kMostTokens, top_k,
                 "keep the k most probable tokens; 0 keeps all"),
-    GPT2_NUMBER("topP", false, 0, 1, top_p, "keep the fewest tokens with this much probability"),
-    GPT2_NUMBER("minP", false, 0, 1, min_p,
+    GPT2_NUMBER("topP", "top_p", false, 0, 1, top_p,
+                "keep the fewest tokens with this much probability"),
+    GPT2_NUMBER("minP", "min_p", false, 0, 1, min_p,
                 "keep tokens with this share of the top token's probability"),
-    GPT2_NUMBER("repetitionPenalty", false, 0.01, 100, repetition_penalty,
+    GPT2_NUMBER("repetitionPenalty", "repetition_penalty", false, 0.01, 100, repetition_penalty,
                 "above 1 makes tokens of the text so far less likely"),
-    GPT2_NUMBER("n", true, 1, kMostContinuations, n,
+    GPT2_NUMBER("n", "", true, 1, kMostContinuations, n,
                 "continuations to write at once, each with its own seed: seed, seed + 1, ..."),
-    GPT2_NUMBER("seed", true, 0, kMostExact, seed, "the same seed gives the same text"),
-    GPT2_NUMBER("logprobs", true, 0, 100, logprobs, "alternatives to report with each token"),
+    GPT2_NUMBER("seed", "", true, 0, kMostExact, seed, "the same seed gives the same text"),
+    GPT2_NUMBER("logprobs", "", true, 0, 100, logprobs, "alternatives to report with each token"),
 };
 
 #undef GPT2_NUMBER

@@ -42,7 +42,8 @@ inline constexpr double kMostTokens = 1 << 24;
 
 // An option that is a number from `least` to `most`, a whole one where `is_whole`.
 struct NumberOption {
-  std::string_view name;  // as in the web API; the command line spells it --in-kebab-case
+  std::string_view name;      // as in the web API; the command line spells it --in-kebab-case
+  std::string_view hub_name;  // in generation_config.json; empty: not among what that can set
   bool is_whole;
   double least;
   double most;

@@ -22,16 +22,17 @@ class ApiTest : public ::testing::Test {
   ApiTest() : engine(gpt2_create(1)) {}
   ~ApiTest() override { gpt2_destroy(engine); }
 
-  Json LoadBegin(const std::string& config) {
-    return ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2));
+  Json LoadBegin(const std::string& config, const std::string& options = "{}") {
+    return ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0,
+                                     options.data(), options.size()));
   }
   Json Feed(const std::string& bytes) {
     return ReplyJson(
         gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
   }
-  void Load(const std::string& name) {
+  void Load(const std::string& name, const std::string& options = "{}") {
     const std::string folder = TinyModelFolder(name);
-    ASSERT_TRUE(LoadBegin(ReadTestFile(folder + "/config.json")).contains("result"));
+    ASSERT_TRUE(LoadBegin(ReadTestFile(folder + "/config.json"), options).contains("result"));
     ASSERT_TRUE(Feed(ReadTestFile(folder + "/model.safetensors")).contains("result"));
     const Json end = Json::parse(gpt2_load_end(engine));
     ASSERT_TRUE(end.contains("result")) << end;
@@ -92,6 +93,31 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
   EXPECT_NE(error_with({{"ignoreEos", 1}}).find("true or false"), std::string::npos);
   EXPECT_NE(error_with({{"stop", {""}}}).find("empty"), std::string::npos);
   EXPECT_NE(error_with({{"stop", 3}}).find("array of strings"), std::string::npos);
+}
+
+TEST_F(ApiTest, AModelsOwnDefaultsHoldWhereTheCallerSaysNothing) {
+  const auto write = [&](const Json& options) {
+    std::vector<std::int32_t> ids;
+    EXPECT_EQ(ErrorOf(Generate({{"prompt", {1, 2}}, {"options", options}})), "");
+    for (Json step = OutputJson(engine); !step["isDone"];) {
+      step = Step()["result"];
+      for (const Json& token : step["tokens"]) ids.push_back(token["id"]);
+    }
+    return ids;
+  };
+  Load("tied");
+  EXPECT_EQ(info["defaults"]["temperature"], 0.8);
+  const auto greedy = write({{"temperature", 0}, {"maxNewTokens", 5}});
+  const auto drawn = write({{"temperature", 2}, {"maxNewTokens", 5}, {"seed", 1}});
+  ASSERT_NE(greedy, drawn);
+  Load("tied", R"({"generationConfig": "{\"do_sample\": false, \"max_new_tokens\": 5}"})");
+  EXPECT_EQ(info["defaults"]["temperature"], 0);
+  EXPECT_EQ(info["defaults"]["maxNewTokens"], 5);
+  EXPECT_EQ(write(Json::object()), greedy);
+  EXPECT_EQ(write({{"temperature", 2}, {"seed", 1}}), drawn);
+  EXPECT_EQ(write({{"maxNewTokens", 2}}).size(), 2);
+  Load("tied");  // without a file of its own
+  EXPECT_EQ(info["defaults"]["temperature"], 0.8);
 }
 
 TEST_F(ApiTest, CallsOutOfTurnAreErrors) {
@@ -272,6 +298,10 @@ TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
   EXPECT_NE(error_with("[]").find("the load options is an array of 0, expected an object"),
             std::string::npos);
   EXPECT_NE(error_with(R"({"kv": 8})").find("kv is 8"), std::string::npos);
+  EXPECT_NE(error_with(R"({"generationConfig": {}})").find("generation_config.json"),
+            std::string::npos);
+  EXPECT_NE(error_with(R"({"generationConfig": "{\"top_p\": 2}"})").find("top_p is 2"),
+            std::string::npos);
   EXPECT_NE(error_with(R"({"KV": "q8"})").find("no option \"KV\"; there are kv"),
             std::string::npos);
 }

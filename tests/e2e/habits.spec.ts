@@ -99,6 +99,7 @@ test("a fetch of one's own brings every file, also changed ones, and is aborted 
   );
   expect([...found.names].sort()).toEqual([
     "config.json",
+    "generation_config.json",
     "merges.txt",
     "model.safetensors.000",
     "model.safetensors.001",
@@ -228,6 +229,7 @@ test("code for a server's completions runs without one", async ({ page }) => {
         temperature: 1,
         topK: 0,
         topP: 1,
+        repetitionPenalty: 1,
       });
       const { tokens } = await model.score(text);
       await model.dispose();

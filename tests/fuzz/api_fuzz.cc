@@ -144,7 +144,7 @@ class Caller {
       case 14:
         return LoadPrompt();
       default:
-        return Hash();
+        return Allocate();
     }
   }
 
@@ -384,10 +384,8 @@ class Caller {
     }
   }
 
-  void Hash() {
+  void Allocate() {
     const std::string bytes = input_.ConsumeRandomLengthString(200);
-    std::uint8_t digest[32];
-    gpt2_sha256(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), digest);
     auto* memory = static_cast<char*>(gpt2_allocate(bytes.size()));
     std::copy(bytes.begin(), bytes.end(), memory);
     gpt2_free(memory);

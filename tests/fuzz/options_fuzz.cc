@@ -113,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (fits) {
     for (const auto& [name, value] : json.items()) fits &= Fits(name, value);
   }
-  const Result<GenerateOptions> options = ReadGenerateOptions(json);
+  const Result<GenerateOptions> options = ReadGenerateOptions(json, {});
   Check(options.ok() == fits, fits ? "refused, though it fits" : "taken, though it does not fit");
   if (options.ok()) CheckTaken(json, options.value());
   return 0;

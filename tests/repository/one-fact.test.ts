@@ -1,6 +1,6 @@
 // Facts that stand in two places, compared.
 import { describe, expect, it } from "vitest";
-import { numberOptions } from "../../web/page/option-list.js";
+import { initialOf as pageInitialOf, numberOptions } from "../../web/page/option-list.js";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
 import { variants } from "../../web/src/shared/types.js";
 import { allFound, files, found, read } from "./files.js";
@@ -24,7 +24,9 @@ describe("numbers that stand in two languages", () => {
       ),
     ].map(([, constant, shift, value]) => [constant, shift ? 2 ** Number(value) : Number(value)] as const);
     const numbers = new Map([...constants, ["kMostExact", Number.MAX_SAFE_INTEGER] as const]);
-    const row = new RegExp(`GPT2_NUMBER\\("${name}", (\\w+), ([\\w.]+), ([\\w.]+),`).exec(source);
+    const row = new RegExp(`GPT2_NUMBER\\("${name}",\\s+"\\w*",\\s+(\\w+),\\s+([\\w.]+),\\s+([\\w.]+),`).exec(
+      source,
+    );
     const numberOf = (text = "") => numbers.get(text) ?? Number(text);
     expect(row, name).not.toBeNull();
     return { isWhole: row?.[1] === "true", least: numberOf(row?.[2]), most: numberOf(row?.[3]) };
@@ -97,6 +99,28 @@ describe("the sampling options", () => {
       const initial = initialOf(name);
       if (initial !== undefined)
         expect(comment, name).toMatch(new RegExp(`; ${initial.replace(".", "\\.")}\\.`));
+    }
+  });
+
+  it("can be set by a model's generation_config.json where it has a name in that", () => {
+    const withHubName = allFound(source, /GPT2_NUMBER\("(\w+)",\s+"\w+"/g);
+    const declared = found(
+      "web/src/shared/types.ts",
+      /GenerationDefaults = Readonly<\s*Record<(.*?), number>/s,
+    );
+    expect(allFound(declared, /"(\w+)"/g)).toEqual(withHubName);
+    const hubNames = allFound(source, /GPT2_NUMBER\("\w+",\s+"(\w+)"/g);
+    expect(hubNames).toEqual(withHubName.map(snake));
+    const documented = found("weights_tools/FORMAT.md", /\| `generation_config\.json` \|(.*)\|/);
+    for (const name of hubNames) expect(documented).toContain(`\`${name}\``);
+  });
+
+  it("stand on the page with a model's defaults, which leave it its length", () => {
+    const usual = Number(initialOf("maxNewTokens"));
+    for (const option of numberOptions) {
+      expect(pageInitialOf(option, { [option.name]: 7 })).toBe(option.name === "seed" ? null : 7);
+      const unsaid = pageInitialOf(option, { maxNewTokens: usual });
+      expect(unsaid, option.name).toBe(option.initial);
     }
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Engine, toHex, type EngineFactory } from "../../web/src/worker/engine.js";
+import { Engine, type EngineFactory } from "../../web/src/worker/engine.js";
 
 /** "\0asm" and the version: a module of nothing. */
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
@@ -202,22 +202,6 @@ describe("Engine", () => {
     expect(seen).toEqual([1, 2, 3]);
     expect(module.live.size).toBe(0);
   });
-
-  it("hashes", async () => {
-    const { engine, module } = await create();
-    module.replies = {
-      _gpt2_sha256: (bytes = 0, size = 0, digest = 0) => {
-        new Uint8Array(module.memory.buffer, digest, 32).fill(0).set(module.bytes(bytes, size));
-        return 0;
-      },
-    };
-    expect(engine.sha256(Uint8Array.of(0xab, 1))).toBe(`ab01${"00".repeat(30)}`);
-    expect(module.live.size).toBe(0);
-  });
-
-  it("spells bytes in hexadecimal", () => {
-    expect(toHex(Uint8Array.of(0, 15, 255))).toBe("000fff");
-  });
 });
 
 describe("an engine that trapped", () => {
@@ -233,7 +217,6 @@ describe("an engine that trapped", () => {
     });
     expect(() => engine.call("_gpt2_summary")).toThrow(after);
     expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow(after);
-    expect(() => engine.sha256(Uint8Array.of(1))).toThrow(after);
     expect(() => engine.resume(1)).toThrow(after);
     expect(() => engine.startedThreads).toThrow(after);
     engine.destroy();

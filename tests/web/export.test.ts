@@ -76,6 +76,18 @@ describe("the file", () => {
     );
   });
 
+  it("is of the files that the index lists, where it lists them all", () => {
+    const names = (text: string) => modelFiles(text).map(({ name }) => name);
+    const { pieces } = JSON.parse(index) as { pieces: unknown[] };
+    const files = [{ path: "config.json", size: 2 }];
+    expect(names(JSON.stringify({ version: 2, pieces, files }))).toEqual([
+      "config.json",
+      "weights.json",
+      "w.000",
+    ]);
+    expect(names(index)).toEqual(["config.json", "vocab.json", "merges.txt", "weights.json", "w.000"]);
+  });
+
   it("has large files in elements of 4 MiB, of which each can be decoded alone", async () => {
     const size = 7_000_001;
     const bytes = Uint8Array.from({ length: size }, (_, place) => place % 251);
@@ -105,6 +117,8 @@ describe("the file", () => {
     ["{}", 'weights.json: expected a list "pieces"'],
     ['{"pieces": [{"path": "../x", "size": 1}]}', "weights.json: piece 0 is not"],
     ['{"pieces": [null]}', "weights.json: piece 0 is not"],
+    ['{"pieces": [], "files": {}}', 'weights.json: expected a list "files"'],
+    ['{"pieces": [], "files": [{"path": "a"}]}', "weights.json: file 0 is not"],
   ])("an index of %s ends it in words", (text, sentence) => {
     expect(() => modelFiles(text)).toThrow(sentence);
   });

@@ -65,14 +65,6 @@ class Books {
       ["_gpt2_load_step", () => this.runLayer()],
       ["_gpt2_output", () => 128],
       [
-        "_gpt2_sha256",
-        (pointer, size, digest) => {
-          this.calls.push("hash");
-          this.view(digest, 32).set(Buffer.from(sha256(this.view(pointer, size)), "hex"));
-          return 0;
-        },
-      ],
-      [
         "_gpt2_load_end",
         () => (
           this.calls.push("load_end"),
@@ -99,9 +91,8 @@ class Books {
     return 0;
   }
   private view(pointer = 0, size = 0): Uint8Array {
-    // A copy of shared memory, where that is what it is; digests are written to the memory itself.
-    const view = new Uint8Array(this.memory?.buffer ?? new ArrayBuffer(0), pointer, size);
-    return size === 32 ? view : Uint8Array.from(view);
+    // A copy of shared memory, where that is what it is.
+    return Uint8Array.from(new Uint8Array(this.memory?.buffer ?? new ArrayBuffer(0), pointer, size));
   }
   private reply(result: unknown, error?: object): number {
     const bytes = new TextEncoder().encode(`${JSON.stringify(error ? { error } : { result })}\0`);
@@ -304,12 +295,53 @@ describe("loadEngine", () => {
     expect(books.weights).toEqual([]);
   });
 
-  it("hashes with the engine where the page has no crypto.subtle", async () => {
+  it("hashes without crypto.subtle, too", async () => {
     vi.stubGlobal("crypto", {});
     const { books, loaded } = load({ request: { variant: "simd" } });
     await loaded;
-    expect(books.calls.filter((call) => call === "hash").length).toBe(2);
     expect(books.weights).toEqual([...weights]);
+    await expect(load({ files: { ...indexed, "w.001": weights.subarray(0, 4) } }).loaded).rejects.toThrow(
+      "w.001 has SHA-256",
+    );
+  });
+
+  describe("the model's own defaults", () => {
+    const defaults = '{"temperature": 0.5}';
+    const withIndex = (version: object) => ({
+      ...indexed,
+      "generation_config.json": defaults,
+      "weights.json": JSON.stringify({
+        ...(JSON.parse(String(indexed["weights.json"])) as object),
+        ...version,
+      }),
+    });
+    const listed = {
+      version: 2,
+      files: [piece(new TextEncoder().encode(defaults), "generation_config.json")],
+    };
+
+    it.each([
+      ["that the index lists", withIndex(listed)],
+      ["of a folder without an index", { ...hub, "generation_config.json": defaults }],
+    ])("reach the engine: those %s", async (_, files) => {
+      const { books, loaded } = load({ files });
+      await loaded;
+      expect(JSON.parse(String(books.texts[3]))).toEqual({ generationConfig: defaults });
+    });
+
+    it("are not asked for where an index does not list them", async () => {
+      const { books, loaded } = load({ files: withIndex({}) });
+      await loaded;
+      expect(books.texts[3]).toBe("{}");
+    });
+
+    it("have to be there where the index lists them", async () => {
+      const { "generation_config.json": _, ...files } = withIndex(listed);
+      await expect(load({ files }).loaded).rejects.toMatchObject({
+        code: "not-found",
+        message: "no generation_config.json",
+      });
+    });
   });
 
   it("passes the cache's format on", async () => {

@@ -2,12 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { loadPieces as loadFrom, loadPlainFile } from "../../web/src/loader/load-weights.js";
 import { NetworkPieces } from "../../web/src/loader/piece-source.js";
-import {
-  readOptionalText,
-  readText,
-  UrlSource,
-  type ModelSource,
-} from "../../web/src/loader/model-source.js";
+import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weights-index.js";
 
@@ -43,7 +38,7 @@ function twoPieces(): { files: Record<string, Uint8Array>; index: WeightsIndex }
     size: bytes.length,
     sha256: sha256(bytes),
   }));
-  return { files, index: { size: 9, pieces } };
+  return { files, index: { size: 9, pieces, files: [] } };
 }
 
 function collect() {
@@ -201,28 +196,6 @@ describe("loadPlainFile", () => {
   });
 });
 
-describe("texts", () => {
-  const bytes = (text: string) => new TextEncoder().encode(text);
-
-  it("are put together across chunks", async () => {
-    const source = memorySource({ f: bytes("aé€😀") });
-    expect(await readText(source, "f", noSignal)).toBe("aé€😀");
-    expect(await readText(memorySource({ f: bytes("é").subarray(0, 1) }), "f", noSignal)).toBe("\ufffd");
-  });
-
-  it("may be missing where they are optional, and only missing", async () => {
-    const failing = (code: string): ModelSource => ({
-      open: async () => Promise.reject(new LoadError(code, "why")),
-    });
-    expect(await readOptionalText(memorySource({ f: bytes("x") }), "f", noSignal)).toBe("x");
-    expect(await readOptionalText(failing("not-found"), "f", noSignal)).toBeUndefined();
-    await expect(readOptionalText(failing("network"), "f", noSignal)).rejects.toMatchObject({
-      code: "network",
-    });
-    await expect(readOptionalText(memorySource({}), "f", noSignal)).rejects.toThrow("no f");
-  });
-});
-
 describe("UrlSource", () => {
   const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
 
@@ -284,7 +257,7 @@ describe("parseWeightsIndex", () => {
 
   it("reads what the tools write", () => {
     const text = JSON.stringify({ file: "model.safetensors", size: 4, sha256: "", pieces: [piece] });
-    expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece] });
+    expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece], files: [] });
   });
 
   it("refuses arrays inside each other, however many", () => {

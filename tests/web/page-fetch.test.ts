@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { headersFetch } from "../../web/src/loader/headers-fetch.js";
-import { readText, UrlSource } from "../../web/src/loader/model-source.js";
+import { UrlSource } from "../../web/src/loader/model-source.js";
+import { readText } from "../../web/src/loader/read-text.js";
 import type { FetchPort } from "../../web/src/shared/protocol.js";
 import { pageFetch } from "../../web/src/sources/page-fetch.js";
 

@@ -1,6 +1,7 @@
 // The worker's side of models on hubs and in files.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readText, type ModelSource } from "../../web/src/loader/model-source.js";
+import { type ModelSource } from "../../web/src/loader/model-source.js";
+import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
 import { openSource } from "../../web/src/sources/open-source.js";

@@ -8,14 +8,16 @@ const largest = 64 * 1024 * 1024;
 describe("parseWeightsIndex", () => {
   it.each([
     ["", "not valid JSON"],
-    ["null", 'expected "size" in bytes and a list "pieces"'],
-    ["7", 'expected "size" in bytes and a list "pieces"'],
-    ['{"size":4}', 'expected "size" in bytes and a list "pieces"'],
-    ['{"size":4,"pieces":{}}', 'expected "size" in bytes and a list "pieces"'],
-    ['{"size":"0","pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
-    ['{"size":0.5,"pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
-    ['{"size":-1,"pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
-    ['{"size":1e300,"pieces":[]}', 'expected "size" in bytes and a list "pieces"'],
+    ["null", 'expected "size" in bytes'],
+    ["7", 'expected "size" in bytes'],
+    ['{"size":4}', 'expected a list "pieces"'],
+    ['{"size":4,"pieces":{}}', 'expected a list "pieces"'],
+    ['{"size":"0","pieces":[]}', 'expected "size" in bytes'],
+    ['{"size":0.5,"pieces":[]}', 'expected "size" in bytes'],
+    ['{"size":-1,"pieces":[]}', 'expected "size" in bytes'],
+    ['{"size":1e300,"pieces":[]}', 'expected "size" in bytes'],
+    ['{"version":2,"size":0,"pieces":[]}', 'expected a list "files"'],
+    ['{"version":2,"size":0,"pieces":[],"files":[7]}', "file 0 is not"],
     ['{"size":4,"pieces":[null]}', "piece 0 is not"],
     ['{"size":4,"pieces":["a"]}', "piece 0 is not"],
     [ofPieces({ ...piece, path: 7 }), "piece 0 is not"],
@@ -31,6 +33,7 @@ describe("parseWeightsIndex", () => {
     [ofPieces(piece, { ...piece, path: "/" }), "piece 1 is not"],
     [ofPieces(piece, { ...piece, path: "b" }), "8 bytes together, its size is 4"],
     [ofPieces({ ...piece, size: 0 }, piece, { ...piece, path: "b" }), 'lists "a" twice'],
+    [JSON.stringify({ version: 2, size: 4, pieces: [piece], files: [piece] }), 'lists "a" twice'],
   ])("refuses %s", (text, sentence) => {
     expect(() => parseWeightsIndex(text)).toThrow(
       expect.objectContaining({ code: "corrupt", message: expect.stringContaining(sentence) }),
@@ -39,6 +42,21 @@ describe("parseWeightsIndex", () => {
 
   it.each([0, largest])("takes a piece of %i bytes", (size) => {
     const pieces = [{ ...piece, size }];
-    expect(parseWeightsIndex(JSON.stringify({ size, pieces }))).toEqual({ size, pieces });
+    expect(parseWeightsIndex(JSON.stringify({ size, pieces }))).toEqual({ size, pieces, files: [] });
+  });
+
+  it("takes the files of version 2, and of no other", () => {
+    const files = [{ ...piece, path: "config.json" }];
+    const index = { size: 4, pieces: [piece], files };
+    expect(parseWeightsIndex(JSON.stringify(index)).files).toEqual([]);
+    expect(parseWeightsIndex(JSON.stringify({ version: 2, ...index }))).toEqual(index);
+    for (const version of [1, 3, "2", null]) {
+      expect(() => parseWeightsIndex(JSON.stringify({ version, ...index }))).toThrow(
+        expect.objectContaining({
+          code: "unsupported",
+          message: `weights.json has version ${JSON.stringify(version)}, expected 2`,
+        }),
+      );
+    }
   });
 });

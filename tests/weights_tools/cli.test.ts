@@ -1,5 +1,7 @@
 // The command line, run as a user runs it.
+import { createHash } from "node:crypto";
 import {
+  appendFileSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -163,8 +165,21 @@ describe("damaged folders", () => {
     ).toContain("SHA-256");
     expect(damaged((folder) => writeFileSync(join(folder, "weights.json"), "{}"))).toContain("weights.json");
     expect(
-      damaged((folder) => copyFileSync(join(tiny, "no-bias/config.json"), join(folder, "config.json"))),
+      damaged((folder) => {
+        const { pieces, size, file, sha256 } = JSON.parse(readFileSync(join(folder, "weights.json"), "utf8"));
+        writeFileSync(join(folder, "weights.json"), JSON.stringify({ file, size, sha256, pieces }));
+        copyFileSync(join(tiny, "no-bias/config.json"), join(folder, "config.json"));
+      }),
     ).toContain("config.json");
+    expect(damaged((folder) => appendFileSync(join(folder, "config.json"), "\n"))).toMatch(
+      /config\.json is \d+ bytes, weights\.json says \d+/,
+    );
+    const config = readFileSync(join(converted("tied", "q8"), "config.json"), "utf8");
+    const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+    const other = config.replace('"n_layer"', '"n_Layer"');
+    expect(damaged((folder) => writeFileSync(join(folder, "config.json"), other))).toContain(
+      `config.json has SHA-256 ${sha256(other)}, weights.json says ${sha256(config)}`,
+    );
   });
 });
 

@@ -13,6 +13,7 @@ import { formatCount } from "./format.js";
 import type { ChosenModel } from "./chosen-model.js";
 import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
+import { options } from "./options.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
 const query = new URLSearchParams(location.search);
@@ -132,6 +133,7 @@ async function load(): Promise<Model | undefined> {
       },
     });
     showModel();
+    options.showDefaults(model.info.defaults);
     afterLoad(loading);
     hide(ui.loading, ui.generate);
   } catch (error) {

@@ -23,7 +23,8 @@ const elementBytes = 3 << 20;
 export function modelFiles(index) {
   const file = (/** @type {string} */ name, isOptional = false) => ({ name, size: undefined, isOptional });
   const texts = [file("config.json"), file("vocab.json", true), file("merges.txt", true)];
-  if (index === undefined) return [...texts, file("model.safetensors")];
+  const defaults = file("generation_config.json", true);
+  if (index === undefined) return [...texts, defaults, file("model.safetensors")];
   /** @type {unknown} */
   let value;
   try {
@@ -31,16 +32,20 @@ export function modelFiles(index) {
   } catch (error) {
     throw new Error(`weights.json is not valid JSON: ${String(error)}`, { cause: error });
   }
-  const pieces = /** @type {{ pieces?: unknown } | null} */ (value)?.pieces;
-  if (!Array.isArray(pieces)) throw new Error('weights.json: expected a list "pieces"');
-  const listed = pieces.map((piece, place) => {
-    const { path, size } = /** @type {{ path?: unknown, size?: unknown }} */ (piece ?? {});
-    if (typeof path === "string" && /^[\w-][\w.-]*$/.test(path) && typeof size === "number") {
-      return { name: path, size, isOptional: false };
-    }
-    throw new Error(`weights.json: piece ${place} is not {"path": file name, "size": bytes}`);
-  });
-  return [...texts, file("weights.json"), ...listed];
+  const { pieces, files } = /** @type {{ pieces?: unknown, files?: unknown }} */ (value ?? {});
+  const listed = (/** @type {unknown} */ list, /** @type {string} */ of) => {
+    if (!Array.isArray(list)) throw new Error(`weights.json: expected a list "${of}s"`);
+    return list.map((entry, place) => {
+      const { path, size } = /** @type {{ path?: unknown, size?: unknown }} */ (entry ?? {});
+      if (typeof path === "string" && /^[\w-][\w.-]*$/.test(path) && typeof size === "number") {
+        return { name: path, size, isOptional: false };
+      }
+      throw new Error(`weights.json: ${of} ${place} is not {"path": file name, "size": bytes}`);
+    });
+  };
+  // Version 1 lists the weights alone.
+  const beside = files === undefined ? texts : listed(files, "file");
+  return [...beside, file("weights.json"), ...listed(pieces, "piece")];
 }
 
 /** @param {Uint8Array} bytes */

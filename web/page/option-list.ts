@@ -1,4 +1,8 @@
 // The numbers among the sampling options: their names, ranges and initial values.
+import type { GenerationDefaults } from "../src/client/index.js";
+
+/** Tokens that a generation writes where neither its caller nor the model says how many. */
+const usualLength = 64;
 
 export interface NumberOption {
   name: "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
@@ -9,7 +13,7 @@ export interface NumberOption {
   isWhole: boolean;
   /** What one press of an arrow key adds; values between are as good. */
   step: number;
-  /** What an emptied field means, too; null: the engine chooses. */
+  /** Until a model is loaded, and what an emptied field means then; null: the engine chooses. */
   initial: number | null;
 }
 
@@ -85,6 +89,15 @@ export const numberOptions: readonly NumberOption[] = [
     initial: null,
   },
 ];
+
+/** What `option` is with a model of these defaults; this page's own length stays where the model has none. */
+export function initialOf(
+  { name, initial }: NumberOption,
+  defaults: Readonly<Partial<GenerationDefaults>>,
+): number | null {
+  if (name === "seed" || (name === "maxNewTokens" && defaults[name] === usualLength)) return initial;
+  return defaults[name] ?? initial;
+}
 
 /** What is wrong with the value of `input`, in words; undefined: nothing. */
 export function refusalOf({ min, max, isWhole }: NumberOption, input: HTMLInputElement): string | undefined {

@@ -1,6 +1,6 @@
 // The Options panel: the fields, what the user set in them, and why a value is refused.
-import type { GenerateOptions } from "../src/client/index.js";
-import { numberOptions, refusalOf } from "./option-list.js";
+import type { GenerateOptions, GenerationDefaults } from "../src/client/index.js";
+import { initialOf, numberOptions, refusalOf, type NumberOption } from "./option-list.js";
 
 /** A field with its caption, its help, and the sentence that says why its value is refused. */
 class Field {
@@ -60,17 +60,46 @@ function makeInput(type: string): HTMLInputElement {
   return input;
 }
 
-export class OptionsPanel {
-  private readonly numbers = numberOptions.map((option) => {
+/** The field of a number, which shows what the number is where the user says nothing. */
+class NumberField extends Field {
+  private initial = "";
+  readonly option: NumberOption;
+
+  constructor(option: NumberOption) {
     const input = makeInput("number");
+    super(option.name, option.label, option.help, input, () =>
+      this.isInitial && !input.validity.badInput ? undefined : refusalOf(option, input),
+    );
+    this.option = option;
     input.min = String(option.min);
     input.max = String(option.max);
     input.step = String(option.step);
-    input.value = option.initial === null ? "" : String(option.initial);
-    input.placeholder = option.initial === null ? "random" : String(option.initial);
-    const field = new Field(option.name, option.label, option.help, input, () => refusalOf(option, input));
-    return { option, field };
-  });
+    this.showInitial({});
+  }
+
+  private get isInitial(): boolean {
+    return this.input.value === this.initial;
+  }
+
+  /** Takes the place of what was there, but not of what the user put there. */
+  showInitial(defaults: Readonly<Partial<GenerationDefaults>>): void {
+    const initial = initialOf(this.option, defaults);
+    const isUntouched = this.isInitial;
+    this.initial = initial === null ? "" : String(initial);
+    if (isUntouched) this.input.value = this.initial;
+    this.input.placeholder = this.initial || "random";
+  }
+
+  /** What the user set; undefined: what the model and the engine have. */
+  get value(): number | undefined {
+    const isPagesOwn = this.option.name === "maxNewTokens";
+    if (isPagesOwn && this.input.value === "") return Number(this.initial);
+    return this.input.value === "" || (this.isInitial && !isPagesOwn) ? undefined : this.input.valueAsNumber;
+  }
+}
+
+export class OptionsPanel {
+  private readonly numbers = numberOptions.map((option) => new NumberField(option));
   private readonly ignoreEos = makeInput("checkbox");
   private readonly stop = makeInput("text");
   private readonly fields: Field[];
@@ -84,11 +113,16 @@ export class OptionsPanel {
     const stop = new Field("stop", "Stop at", "End before this text; \\n is a new line", this.stop);
     stop.element.classList.add("wide");
     this.fields = [
-      ...this.numbers.map(({ field }) => field),
+      ...this.numbers,
       new Field("ignoreEos", "Ignore end of text", "Continue where the model would stop", this.ignoreEos),
       stop,
     ];
     controls.append(...this.fields.map(({ element }) => element));
+  }
+
+  /** Shows what the model's maker would have it write with. */
+  showDefaults(defaults: GenerationDefaults): void {
+    for (const field of this.numbers) field.showInitial(defaults);
   }
 
   /** What the user set; undefined where a value is refused, which the panel then shows and explains. */
@@ -96,9 +130,8 @@ export class OptionsPanel {
     for (const field of this.fields) field.checkNow();
     if (this.showRefused()) return undefined;
     const options: GenerateOptions = { ignoreEos: this.ignoreEos.checked };
-    for (const { option, field } of this.numbers) {
-      const value = field.input.value === "" ? option.initial : field.input.valueAsNumber;
-      if (value !== null) options[option.name] = value;
+    for (const { option, value } of this.numbers) {
+      if (value !== undefined) options[option.name] = value;
     }
     if (this.stop.value !== "") options.stop = [this.stop.value.replaceAll("\\n", "\n")];
     return options;

@@ -6,7 +6,7 @@ import { elements as ui } from "./elements.js";
 import { formatMs, formatRate } from "./format.js";
 import { forgetModel, hasModel, needModel, showModel } from "./loading.js";
 import { hideError, isAbort, messageOf, say, showError } from "./messages.js";
-import { OptionsPanel } from "./options-panel.js";
+import { options as panel } from "./options.js";
 import { FrameBatch, OutputView } from "./output.js";
 
 const finishSentences = {
@@ -15,7 +15,6 @@ const finishSentences = {
   stop: "Reached the stop text.",
 };
 
-const panel = new OptionsPanel(ui.options, ui.controls);
 export const output = new OutputView(ui.output);
 let controller: AbortController | undefined;
 

@@ -72,6 +72,7 @@ const apart = [
   { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-sources", source: "sources/index" },
   { name: "gpt2-cache", source: "cache/index" },
+  { name: "gpt2-sha256", source: "loader/insecure-sha256" },
 ];
 
 /**

@@ -1,6 +1,6 @@
 // `npm run model -- ID`: fetches a GPT-2 of the hub and makes of it a folder that the page shows.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
@@ -51,8 +51,6 @@ async function addModel() {
     await fetchModel(wanted, original, values.hub);
     mkdirSync(values.models, { recursive: true });
     runTool("convert", original, folder, "--weights", values.weights);
-    const defaults = join(original, "generation_config.json");
-    if (existsSync(defaults)) copyFileSync(defaults, join(folder, "generation_config.json"));
   }
   console.log(`${id} is in ${folder}: npm start, then add ?model=models/${name}/ to the address`);
 }

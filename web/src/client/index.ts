@@ -12,6 +12,7 @@ export type {
   FinishReason,
   GenerateOptions,
   GenerateSummary,
+  GenerationDefaults,
   LoadProgress,
   ModelConfig,
   ModelInfo,

@@ -11,7 +11,8 @@ const megabytes = (bytes: number) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 
 /**
  * A field in which GPT-2 writes on from where you stop. In a form it is a control of its own: its value is the whole
- * text. The model is loaded when the element is first seen or used; those that are loaded alike share one.
+ * text. The model is loaded when the element is first seen or used; those that are loaded alike share one. What a
+ * model's generation_config.json says of how to write comes before the defaults of the attributes.
  *
  * @tagname gpt2-writer
  *

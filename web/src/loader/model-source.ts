@@ -133,26 +133,3 @@ export async function readChunks(
     reader.cancel().catch(() => {});
   }
 }
-
-export async function readText(source: ModelSource, name: string, signal: AbortSignal): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  await readChunks(await source.open(name, { signal }), name, signal, (chunk) => {
-    text += decoder.decode(chunk, { stream: true });
-  });
-  return text + decoder.decode();
-}
-
-/** As readText, but undefined where the host has no such file. */
-export async function readOptionalText(
-  source: ModelSource,
-  name: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    return await readText(source, name, signal);
-  } catch (error) {
-    if (isLoadError(error) && error.code === "not-found") return undefined;
-    throw error;
-  }
-}

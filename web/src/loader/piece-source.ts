@@ -2,7 +2,7 @@
 import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadProgress } from "../shared/types.js";
 import { readChunks, type ModelSource } from "./model-source.js";
-import type { Piece } from "./weights-index.js";
+import { wrongHash, type Piece } from "./weights-index.js";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -47,11 +47,12 @@ export class NetworkPieces implements PieceSource {
   }
 
   private async fetch(
-    { path, size, sha256 }: Piece,
+    piece: Piece,
     into: Bytes,
     { signal, onBytes, from = 0 }: PieceOptions,
     anew: boolean,
   ): Promise<void> {
+    const { path, size } = piece;
     let received = from;
     try {
       const file = await this.source.open(path, { signal, anew, from });
@@ -65,7 +66,7 @@ export class NetworkPieces implements PieceSource {
       });
       if (received < size) throw corrupt(`${path} is ${received} bytes, weights.json says ${size}`);
       const found = await this.hash(into);
-      if (found !== sha256) throw corrupt(`${path} has SHA-256 ${found}, weights.json says ${sha256}`);
+      if (found !== piece.sha256) throw wrongHash(piece, found);
     } catch (error) {
       onBytes(-received, "network");
       throw error;

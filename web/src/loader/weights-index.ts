@@ -1,5 +1,6 @@
-// weights.json: the pieces of a model's weights, with their sizes and hashes.
+// weights.json: the pieces of a model's weights and the files beside them, with their sizes and hashes.
 import { LoadError } from "../shared/errors.js";
+import { parseJson } from "./parse-json.js";
 
 export interface Piece {
   path: string;
@@ -12,55 +13,56 @@ export interface Piece {
 export interface WeightsIndex {
   size: number;
   pieces: Piece[];
+  /** config.json and what else lies beside it; none before version 2, which alone has a number. */
+  files: Piece[];
 }
 
 /** Larger pieces than the tools write would have to be held whole before they are checked. */
 const largestPiece = 64 * 1024 * 1024;
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
+/** The members of an object; none of anything else. */
+const membersOf = (value: unknown) => Object(value) as Readonly<Record<string, unknown>>;
 
-function isSize(value: unknown, most: number): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most;
-}
+const isSize = (value: unknown, most: number): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most;
 
-function parsePiece(value: unknown, index: number): Piece {
+const corrupt = (what: string) => new LoadError("corrupt", `weights.json${what}`);
+
+/** `path` is not what weights.json says. */
+export const wrongHash = ({ path, sha256 }: Piece, found: string) =>
+  new LoadError("corrupt", `${path} has SHA-256 ${found}, weights.json says ${sha256}`);
+
+function parsePiece(value: unknown, what: string): Piece {
+  const { path, size, sha256 } = membersOf(value);
   if (
-    isRecord(value) &&
-    typeof value.path === "string" &&
-    /^[\w-][\w.-]*$/.test(value.path) &&
-    isSize(value.size, largestPiece) &&
-    typeof value.sha256 === "string" &&
-    /^[0-9a-f]{64}$/.test(value.sha256)
+    typeof path === "string" &&
+    /^[\w-][\w.-]*$/.test(path) &&
+    isSize(size, largestPiece) &&
+    typeof sha256 === "string" &&
+    /^[0-9a-f]{64}$/.test(sha256)
   ) {
-    return { path: value.path, size: value.size, sha256: value.sha256 };
+    return { path, size, sha256 };
   }
-  throw new LoadError(
-    "corrupt",
-    `weights.json: piece ${index} is not {"path": file name, "size": bytes, "sha256": hex}`,
-  );
+  throw corrupt(`: ${what} is not {"path": file name, "size": bytes, "sha256": hex}`);
 }
 
 export function parseWeightsIndex(text: string): WeightsIndex {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new LoadError("corrupt", `weights.json is not valid JSON: ${String(error)}`);
+  const { version, size, ...lists } = membersOf(parseJson(text, "weights.json"));
+  if (version !== undefined && version !== 2) {
+    throw new LoadError("unsupported", `weights.json has version ${JSON.stringify(version)}, expected 2`);
   }
-  if (!isRecord(value) || !Array.isArray(value.pieces) || !isSize(value.size, Number.MAX_SAFE_INTEGER)) {
-    throw new LoadError("corrupt", 'weights.json: expected "size" in bytes and a list "pieces"');
-  }
-  const pieces = value.pieces.map(parsePiece);
-  const twice = pieces.find(({ path }, i) => pieces.findIndex((other) => other.path === path) < i);
-  if (twice) throw new LoadError("corrupt", `weights.json lists "${twice.path}" twice`);
+  const parseList = (of: string) => {
+    const list = lists[`${of}s`];
+    if (!Array.isArray(list)) throw corrupt(`: expected a list "${of}s"`);
+    return list.map((entry, place) => parsePiece(entry, `${of} ${place}`));
+  };
+  if (!isSize(size, Number.MAX_SAFE_INTEGER)) throw corrupt(': expected "size" in bytes');
+  const pieces = parseList("piece");
+  const files = version ? parseList("file") : [];
+  const paths = [...pieces, ...files].map(({ path }) => path);
+  const twice = paths.find((path, place) => paths.indexOf(path) < place);
+  if (twice !== undefined) throw corrupt(` lists "${twice}" twice`);
   const total = pieces.reduce((sum, piece) => sum + piece.size, 0);
-  if (total !== value.size) {
-    throw new LoadError(
-      "corrupt",
-      `weights.json: its pieces are ${total} bytes together, its size is ${value.size}`,
-    );
-  }
-  return { size: value.size, pieces };
+  if (total !== size) throw corrupt(`: its pieces are ${total} bytes together, its size is ${size}`);
+  return { size, pieces, files };
 }

@@ -37,6 +37,7 @@ export interface PromptProgress {
   total: number;
 }
 
+/** What a model's generation_config.json says comes before the defaults that are named here. */
 export interface GenerateOptions {
   /** Tokens to write at most; 64. */
   maxNewTokens?: number | undefined;
@@ -154,6 +155,11 @@ export interface ModelConfig {
   tieWordEmbeddings: boolean;
 }
 
+/** What a generation does where its caller says nothing. */
+export type GenerationDefaults = Readonly<
+  Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty", number>
+>;
+
 export interface ModelInfo {
   config: ModelConfig;
   parameters: number;
@@ -170,6 +176,8 @@ export interface ModelInfo {
   /** The kernels in use. */
   simd: "relaxed" | "simd128";
   hasTokenizer: boolean;
+  /** As the model's generation_config.json says, where it has one, and this module's own for the rest. */
+  defaults: GenerationDefaults;
   /** Why this is slower than it could be, in words; null if it is not. */
   notice: string | null;
   /** Why this model is not stored on this device for the next visit, in words; null if it is, or with `cache: false`. */

@@ -17,7 +17,6 @@ type StartFunction = (
 interface EngineModule {
   _gpt2_allocate(size: number): number;
   _gpt2_free(pointer: number): void;
-  _gpt2_sha256(bytes: number, size: number, digest: number): void;
   _gpt2_create(threads: number): number;
   _gpt2_destroy(engine: number): void;
   _gpt2_started_threads(engine: number): number;
@@ -247,17 +246,6 @@ export class Engine {
     ) as string;
   }
 
-  /** SHA-256 in hexadecimal, where the page has no crypto.subtle. */
-  sha256(bytes: Uint8Array): string {
-    return this.withBytes(bytes, (pointer) => {
-      const digest = this.allocate(32);
-      this.run(() => this.module._gpt2_sha256(pointer, bytes.length, digest));
-      const hex = toHex(this.view(digest, 32).slice());
-      this.free(digest);
-      return hex;
-    });
-  }
-
   /** Every call into the engine. One that throws is the last: the state it left is undefined. */
   private run<T>(call: () => T): T {
     if (this.failure) throw this.failure;
@@ -340,8 +328,4 @@ function idBytes(ids: readonly number[]): Uint8Array {
     throw new Gpt2Error("invalid-argument", `token id ${String(bad)} is not a whole number from 0 on`);
   }
   return new Uint8Array(Int32Array.from(ids).buffer);
-}
-
-export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,13 +1,16 @@
 // Brings a model up: picks the engine's build, makes its memory, streams the weights in.
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
-import { NetworkPieces, type Hash } from "../loader/piece-source.js";
-import { readOptionalText, readText, type ModelSource, type OpenFile } from "../loader/model-source.js";
+import type { ModelSource, OpenFile } from "../loader/model-source.js";
+import { parseJson } from "../loader/parse-json.js";
+import { NetworkPieces } from "../loader/piece-source.js";
+import { listingOf, readOptionalText, readText, type ComingIndex } from "../loader/read-text.js";
+import { sha256 } from "../loader/sha256.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { EarlyPrefill } from "./early-prefill.js";
-import { toHex, type Engine } from "./engine.js";
+import type { Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
 import { reportTo } from "./load-report.js";
 import { planMemory } from "./memory-plan.js";
@@ -17,14 +20,6 @@ import { chooseThreads, chooseVariant, type Features } from "./variants.js";
 const weightsFile = "model.safetensors";
 /** Assumed of a plain file until the host says its size. */
 const unknownSize = 512 * 1024 * 1024;
-
-function parseConfig(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new LoadError("corrupt", `config.json is not valid JSON: ${String(error)}`);
-  }
-}
 
 const indexFile = "weights.json";
 
@@ -46,9 +41,13 @@ async function openPlainFile(source: ModelSource, signal: AbortSignal): Promise<
 }
 
 /** Both files of the tokenizer, or neither: "" each. One of them alone would make ids that mean other tokens. */
-async function readTokenizer(source: ModelSource, signal: AbortSignal): Promise<[string, string]> {
+async function readTokenizer(
+  source: ModelSource,
+  signal: AbortSignal,
+  index: ComingIndex,
+): Promise<[string, string]> {
   const names = ["vocab.json", "merges.txt"];
-  const texts = await Promise.all(names.map((name) => readOptionalText(source, name, signal)));
+  const texts = await Promise.all(names.map((name) => readOptionalText(source, name, signal, index)));
   const empty = names[texts.indexOf("")];
   if (empty !== undefined) throw new LoadError("corrupt", `${empty} is empty`);
   const [vocab, merges] = texts;
@@ -57,6 +56,18 @@ async function readTokenizer(source: ModelSource, signal: AbortSignal): Promise<
     throw new LoadError("not-found", `the model has ${there}, but no ${missing}: its tokenizer needs both`);
   }
   return [vocab ?? "", merges ?? ""];
+}
+
+const defaultsFile = "generation_config.json";
+
+/** A folder with an index is asked for it only if that lists it: a request less for all others. */
+async function readDefaults(
+  source: ModelSource,
+  signal: AbortSignal,
+  coming: ComingIndex,
+): Promise<string | undefined> {
+  if ((await coming) && !(await listingOf(coming, defaultsFile))) return undefined;
+  return readOptionalText(source, defaultsFile, signal, coming);
 }
 
 /** What a load needs of the worker that it runs in. */
@@ -98,27 +109,29 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   const finding = findBuild(chosen.variant, fetchOne);
   finding.catch(() => {}); // awaited below, once there is a source
   const source = await around.openSource(request, report.onRetry);
+  const coming = readIndex(source, signal);
   const parts = Promise.all([
     finding,
-    readText(source, "config.json", signal),
-    readTokenizer(source, signal),
+    readText(source, "config.json", signal, coming),
+    readTokenizer(source, signal, coming),
+    readDefaults(source, signal, coming),
   ]);
   parts.catch(() => {}); // awaited below, if the index is there
-  const index = await readIndex(source, signal);
+  const index = await coming;
   if (!index) await parts; // a folder that is not there lacks its config.json first of all
   const plainFile = index ? undefined : await openPlainFile(source, signal);
   const totalBytes = index?.size ?? plainFile?.size ?? 0;
   report.set({ stage: "download", totalBytes });
 
   const begin = async () => {
-    const [found, config, [vocab, merges]] = await parts;
+    const [found, config, [vocab, merges], generationConfig] = await parts;
     const hasThreads = found.build.variant.startsWith("threads");
     const choice = chooseThreads(hasThreads, request, around.cores, totalBytes || unknownSize);
-    const plan = planMemory(parseConfig(config), totalBytes || unknownSize, request.kv);
+    const plan = planMemory(parseJson(config, "config.json"), totalBytes || unknownSize, request.kv);
     const { engine, ...started } = await startEngine(found, plan, choice.threads, fetchOne);
     around.onEngine(engine);
     signal.throwIfAborted();
-    engine.loadBegin(config, vocab, merges, request.kv ? { kv: request.kv } : {});
+    engine.loadBegin(config, vocab, merges, { kv: request.kv, generationConfig });
     const early = new EarlyPrefill(engine, request.prompt, signal, (layer) => report.set({ layer }));
     return { engine, early, choice, ...started };
   };
@@ -130,12 +143,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     }),
     onBytes: report.onBytes,
   };
-  const hash: Hash = async (bytes) =>
-    // Pages that are not served securely have no crypto.subtle.
-    (crypto as Partial<Crypto>).subtle
-      ? toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
-      : (await begun).engine.sha256(bytes);
-  if (index) await loadPieces(new NetworkPieces(source, hash), index, sink, signal);
+  if (index) await loadPieces(new NetworkPieces(source, sha256), index, sink, signal);
   if (plainFile) await loadPlainFile(plainFile, weightsFile, sink, signal);
   const { engine, early, choice, variant, notice } = await begun;
   await early.end();

@@ -1,0 +1,82 @@
+#include "engine/api/generation_config.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/format/json.h"
+#include "engine/format/json_writer.h"
+
+namespace gpt2 {
+namespace {
+
+// The defaults of a model with such a file, as the web API has them.
+Json DefaultsOf(const std::string& file) {
+  const auto options = ReadGenerationConfig(file);
+  EXPECT_TRUE(options.ok()) << options.error().message;
+  std::string text;
+  JsonWriter out(text);
+  if (options.ok()) WriteDefaults(options.value(), out);
+  return Json::parse(text);
+}
+
+std::string ErrorOf(const std::string& file) {
+  const auto options = ReadGenerationConfig(file);
+  return options.ok() ? "" : options.error().message;
+}
+
+const Json kOurs = {{"maxNewTokens", 64}, {"temperature", 0.8}, {"topK", 40},
+                    {"topP", 0.95},       {"minP", 0},          {"repetitionPenalty", 1}};
+
+TEST(GenerationConfig, WithoutAnythingTheDefaultsAreOurs) {
+  EXPECT_EQ(DefaultsOf("{}"), kOurs);
+  // GPT-2's own on the hub.
+  EXPECT_EQ(DefaultsOf(R"({"_from_model_config": true, "bos_token_id": 50256,
+                          "eos_token_id": 50256, "transformers_version": "4.26.0.dev0"})"),
+            kOurs);
+}
+
+TEST(GenerationConfig, EachKeySetsItsOption) {
+  EXPECT_EQ(DefaultsOf(R"({"max_new_tokens": 7, "temperature": 0.5, "top_k": 0, "top_p": 0.9,
+                          "min_p": 0.05, "repetition_penalty": 1.2, "do_sample": true})"),
+            Json({{"maxNewTokens", 7},
+                  {"temperature", 0.5},
+                  {"topK", 0},
+                  {"topP", 0.9},
+                  {"minP", 0.05},
+                  {"repetitionPenalty", 1.2}}));
+}
+
+TEST(GenerationConfig, NullAndWhatTheEngineDoesNotHaveSayNothing) {
+  EXPECT_EQ(DefaultsOf(R"({"temperature": null, "top_k": null, "do_sample": null, "num_beams": 4,
+                          "seed": -1, "n": 99, "logprobs": "x", "": -1})"),
+            kOurs);
+}
+
+TEST(GenerationConfig, WithoutSamplingTheMostProbableTokenIsTaken) {
+  EXPECT_EQ(DefaultsOf(R"({"do_sample": false})")["temperature"], 0);
+  EXPECT_EQ(DefaultsOf(R"({"temperature": 0.7, "do_sample": false})")["temperature"], 0);
+}
+
+TEST(GenerationConfig, TheNumberOfNewTokensGoesBeforeTheLengthOfAll) {
+  EXPECT_EQ(DefaultsOf(R"({"max_length": 50})")["maxNewTokens"], 50);
+  EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": 20})")["maxNewTokens"], 20);
+  EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": null})")["maxNewTokens"], 50);
+}
+
+TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {
+  EXPECT_EQ(ErrorOf(R"({"top_k": -1})"),
+            "generation_config.json: top_k is -1, expected a whole number from 0 to 16777216");
+  EXPECT_EQ(ErrorOf(R"({"top_p": "0.9"})"),
+            "generation_config.json: top_p is \"0.9\", expected a number from 0 to 1");
+  EXPECT_EQ(ErrorOf(R"({"max_length": 1.5})"),
+            "generation_config.json: max_length is 1.5, expected a whole number from 0 to "
+            "16777216");
+  EXPECT_EQ(ErrorOf(R"({"do_sample": 1})"),
+            "generation_config.json: do_sample is 1, expected true or false");
+  EXPECT_EQ(ErrorOf("[]"), "generation_config.json: it is an array of 0, expected an object");
+  EXPECT_NE(ErrorOf("{").find("generation_config.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpt2

@@ -1,0 +1,109 @@
+// The small files of a model, and what weights.json says of them.
+import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { readOptionalText, readText, type ComingIndex } from "../../web/src/loader/read-text.js";
+import { sha256, toHex } from "../../web/src/loader/sha256.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
+const { signal } = new AbortController();
+afterEach(() => vi.unstubAllGlobals());
+
+/** A host whose caches have `kept`, and which itself has `fresh`; every request is written down. */
+function source(kept: Uint8Array<ArrayBuffer>, fresh = kept) {
+  const asked: string[] = [];
+  const files: ModelSource = {
+    async open(name, { anew }) {
+      asked.push(anew ? `${name}, anew` : name);
+      return { size: undefined, stream: new Blob([anew ? fresh : kept]).stream() };
+    },
+  };
+  return { asked, files };
+}
+
+const failing = (code: string): ModelSource => ({
+  open: async () => Promise.reject(new LoadError(code, "why")),
+});
+
+const listing = (path: string, text: string): ComingIndex =>
+  Promise.resolve({ size: 0, pieces: [], files: [{ path, size: text.length, sha256: hashOf(text) }] });
+
+describe("a text", () => {
+  it("is put together across chunks", async () => {
+    const stream = new Blob([bytes("aé€😀")]).stream().pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => chunk.forEach((byte) => controller.enqueue(Uint8Array.of(byte))),
+      }),
+    );
+    const files: ModelSource = { open: async () => ({ size: undefined, stream }) };
+    expect(await readText(files, "f", signal)).toBe("aé€😀");
+    expect(await readText(source(bytes("é").slice(0, 1)).files, "f", signal)).toBe("\ufffd");
+  });
+
+  it("may be missing where it is optional, and only missing", async () => {
+    expect(await readOptionalText(source(bytes("x")).files, "f", signal)).toBe("x");
+    expect(await readOptionalText(failing("not-found"), "f", signal)).toBeUndefined();
+    await expect(readOptionalText(failing("network"), "f", signal)).rejects.toMatchObject({
+      code: "network",
+    });
+  });
+
+  it("may not be missing where weights.json lists it", async () => {
+    await expect(
+      readOptionalText(failing("not-found"), "f", signal, listing("f", "x")),
+    ).rejects.toMatchObject({
+      code: "not-found",
+    });
+    expect(await readOptionalText(failing("not-found"), "f", signal, listing("g", "x"))).toBeUndefined();
+  });
+});
+
+describe("a text that weights.json lists", () => {
+  it("is asked for once where it is right", async () => {
+    const { asked, files } = source(bytes("right"));
+    expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
+    expect(asked).toEqual(["f"]);
+  });
+
+  it("is asked for once more, past all caches, where it is wrong", async () => {
+    const { asked, files } = source(bytes("wrong"), bytes("right"));
+    expect(await readText(files, "f", signal, listing("f", "right"))).toBe("right");
+    expect(asked).toEqual(["f", "f, anew"]);
+  });
+
+  it("is refused with its name and both hashes where it stays wrong", async () => {
+    const { asked, files } = source(bytes("wrong"));
+    await expect(readText(files, "f", signal, listing("f", "right"))).rejects.toMatchObject({
+      code: "corrupt",
+      message: `f has SHA-256 ${hashOf("wrong")}, weights.json says ${hashOf("right")}`,
+    });
+    expect(asked).toEqual(["f", "f, anew"]);
+  });
+
+  it("is not believed before weights.json has come", async () => {
+    let arrive: (index: Awaited<ComingIndex>) => void = () => {};
+    const index: ComingIndex = new Promise((resolve) => (arrive = resolve));
+    let text: string | undefined;
+    const reading = readText(source(bytes("x")).files, "f", signal, index).then((read) => (text = read));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(text).toBeUndefined();
+    arrive(await listing("f", "x"));
+    expect(await reading).toBe("x");
+  });
+});
+
+describe("SHA-256", () => {
+  it("is the same with and without crypto.subtle", async () => {
+    const lengths = [0, 3, 55, 56, 63, 64, 119, 120, 1000];
+    const texts = lengths.map((length) => "abcdefg".repeat(200).slice(0, length));
+    for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
+    vi.stubGlobal("crypto", {});
+    for (const text of texts) expect(await sha256(bytes(text))).toBe(hashOf(text));
+  });
+
+  it("is spelled in hexadecimal", () => {
+    expect(toHex(Uint8Array.of(0, 15, 255))).toBe("000fff");
+  });
+});

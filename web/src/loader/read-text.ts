@@ -1,0 +1,48 @@
+// The small files of a model folder, which are read whole.
+import { isLoadError } from "../shared/errors.js";
+import { readChunks, type ModelSource } from "./model-source.js";
+import { sha256 } from "./sha256.js";
+import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
+
+/** weights.json, which may arrive after the files that it lists; undefined where there is none. */
+export type ComingIndex = Promise<WeightsIndex | undefined>;
+
+/** What weights.json says of a file. */
+export const listingOf = async (index: ComingIndex | undefined, name: string): Promise<Piece | undefined> =>
+  (await index)?.files.find(({ path }) => path === name);
+
+/** The text of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
+export async function readText(
+  source: ModelSource,
+  name: string,
+  signal: AbortSignal,
+  index?: ComingIndex,
+): Promise<string> {
+  for (let anew = false; ; anew = true) {
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    await readChunks(await source.open(name, { signal, anew }), name, signal, (chunk) => {
+      chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    });
+    const text = new Blob(chunks);
+    const listed = await listingOf(index, name);
+    if (!listed) return text.text();
+    const found = await sha256(new Uint8Array(await text.arrayBuffer()));
+    if (found === listed.sha256) return text.text();
+    if (anew) throw wrongHash(listed, found);
+  }
+}
+
+/** As readText, but undefined where the host has no such file and weights.json does not list it. */
+export async function readOptionalText(
+  source: ModelSource,
+  name: string,
+  signal: AbortSignal,
+  index?: ComingIndex,
+): Promise<string | undefined> {
+  try {
+    return await readText(source, name, signal, index);
+  } catch (error) {
+    if (isLoadError(error) && error.code === "not-found" && !(await listingOf(index, name))) return undefined;
+    throw error;
+  }
+}
