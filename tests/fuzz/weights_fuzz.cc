@@ -49,10 +49,26 @@ void Convert(std::vector<FileTensor>& tensors, StoredWeights weights) {
   tensors = std::move(converted);
 }
 
+// Infinite, not a number or negative: one of the scales, where there are any.
+void SpoilScale(FuzzedDataProvider& input, std::vector<FileTensor>& tensors) {
+  const auto is_scales = [](const FileTensor& tensor) {
+    return tensor.name.ends_with(kScaleSuffix) && !tensor.bytes.empty();
+  };
+  const auto count = std::count_if(tensors.begin(), tensors.end(), is_scales);
+  if (count == 0) return;
+  auto left = input.ConsumeIntegralInRange<std::ptrdiff_t>(0, count - 1);
+  const auto scales = std::find_if(tensors.begin(), tensors.end(), [&](const FileTensor& tensor) {
+    return is_scales(tensor) && left-- == 0;
+  });
+  const auto last = scales->bytes.size() / 2 - 1;
+  scales->bytes.replace(2 * input.ConsumeIntegralInRange<std::size_t>(0, last), 2,
+                        input.PickValueInArray({"\x80\x7f", "\x80\xff", "\xc0\x7f", "\x10\xbc"}));
+}
+
 void SpoilTensor(FuzzedDataProvider& input, std::vector<FileTensor>& tensors) {
   const auto index = input.ConsumeIntegralInRange<std::size_t>(0, tensors.size() - 1);
   FileTensor& tensor = tensors[index];
-  switch (input.ConsumeIntegralInRange<int>(0, 7)) {
+  switch (input.ConsumeIntegralInRange<int>(0, 8)) {
     case 0:
       tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(index));
       break;
@@ -74,6 +90,9 @@ void SpoilTensor(FuzzedDataProvider& input, std::vector<FileTensor>& tensors) {
       break;
     case 6:
       tensor.name = "transformer." + tensor.name;
+      break;
+    case 7:
+      SpoilScale(input, tensors);
       break;
     default:
       if (tensor.bytes.empty()) break;
