@@ -73,6 +73,18 @@ const playwright = (name, project) => {
     readReport(report, (text) => timesInPlaywright(JSON.parse(text))),
   );
 };
+/** A build that several steps begin with is made once: it is seconds even where nothing has changed. */
+const once = (build) => {
+  let isDone = false;
+  return () => {
+    if (!isDone) build();
+    isDone = true;
+  };
+};
+const buildTools = once(() => buildPreset("native", { targets: ["gpt2-weights"] }));
+const buildSite = once(buildWeb);
+const buildPacked = once(buildPackage); // embed alone needs no page
+
 const filesOf = (...patterns) =>
   spawnSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
     .stdout.trim()
@@ -113,22 +125,22 @@ const steps = {
     ctest("wasm");
   },
   web() {
-    buildPreset("native", { targets: ["gpt2-weights"] });
+    buildTools();
     vitest("--coverage", `--coverage.reportsDirectory=${webCoverage}`);
   },
   e2e() {
-    buildPreset("native", { targets: ["gpt2-weights"] });
-    buildWeb();
+    buildTools();
+    buildSite();
     playwright("e2e");
   },
   embed() {
-    buildPreset("native", { targets: ["gpt2-weights"] });
-    buildPackage();
+    buildTools();
+    buildPacked();
     playwright("embed", "quick");
   },
   browsers() {
-    buildPreset("native", { targets: ["gpt2-weights"] });
-    buildWeb();
+    buildTools();
+    buildSite();
     buildPreset("wasm", { targets: browserTestTargets });
     playwright("browsers");
   },
@@ -136,8 +148,8 @@ const steps = {
     show("node", ["tests/soak/run.mjs", "--minutes", "0.5"]);
   },
   bundlers() {
-    buildPreset("native", { targets: ["gpt2-weights"] });
-    buildPackage();
+    buildTools();
+    buildPacked();
     playwright("embed", "bundlers");
   },
 };
