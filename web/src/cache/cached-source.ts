@@ -99,8 +99,11 @@ export class CachedSource implements ModelSource {
     if (!revalidation) return undefined;
     for (const record of await readRecords(this.store, this.id)) {
       if (record.weights !== this.weights) continue;
-      if (!(await storedBytes(this.store, record)).isWhole) continue;
-      this.hasChanged = await this.isOutdated(record, revalidation, signal);
+      const outdated = this.isOutdated(record, revalidation, signal); // asked while it is looked what is there
+      const { isWhole } = await storedBytes(this.store, record);
+      const isOutdated = await outdated;
+      if (!isWhole) continue;
+      this.hasChanged = isOutdated;
       if (this.hasChanged) return undefined;
       this.write(() => writeRecord(this.store, record)); // its use
       return record;

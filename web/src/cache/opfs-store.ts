@@ -19,26 +19,37 @@ type Syncable = FileSystemFileHandle & {
   createSyncAccessHandle?: (options?: { mode: "read-only" }) => Promise<FileSystemSyncAccessHandle>;
 };
 
-/** All that is left of a file, in one read; it is not open in between. */
-async function readSync(file: Syncable, from: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+/** What one read takes: a buffer of this size is quickly had, and still in the processor's cache when it is copied. */
+const portion = 1024 * 1024;
+
+/** The rest of a file, through a handle of its own; undefined where it cannot be had. */
+async function readSync(file: Syncable, from: number): Promise<ReadableStream<Uint8Array> | undefined> {
+  let open: FileSystemSyncAccessHandle | undefined;
   try {
     // Several may read at once; where a browser does not know of modes, the second cannot open it.
-    const open = await file.createSyncAccessHandle?.({ mode: "read-only" });
-    if (!open) return undefined;
-    try {
-      const bytes = new Uint8Array(Math.max(0, open.getSize() - from));
-      return bytes.subarray(0, open.read(bytes, { at: from }));
-    } finally {
-      open.close();
-    }
+    open = await file.createSyncAccessHandle?.({ mode: "read-only" });
   } catch {
     return undefined;
   }
+  if (!open) return undefined;
+  const handle = open;
+  let at = from;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const bytes = new Uint8Array(Math.max(0, Math.min(portion, handle.getSize() - at)));
+    const count = handle.read(bytes, { at });
+    at += count;
+    if (count > 0) return controller.enqueue(bytes.subarray(0, count));
+    handle.close();
+    controller.close();
+  };
+  return new ReadableStream({ pull, cancel: () => handle.close() }, { highWaterMark: 0 });
 }
 
 export class OpfsStore implements Store {
   readonly kind = "opfs";
   private readonly root: FileSystemDirectoryHandle;
+  /** Handles that were used to read: each costs a message to another process. */
+  private readonly folders = new Map<Folder, FileSystemDirectoryHandle>();
 
   private constructor(root: FileSystemDirectoryHandle) {
     this.root = root;
@@ -58,14 +69,7 @@ export class OpfsStore implements Store {
   async read(folder: Folder, name: string, from = 0): Promise<ReadableStream<Uint8Array> | undefined> {
     const file = await this.find(folder, name);
     if (!file) return undefined;
-    const bytes = await readSync(file, from);
-    if (!bytes) return (await unlessMissing(file.getFile()))?.slice(from).stream();
-    return new ReadableStream({
-      start(controller) {
-        if (bytes.length > 0) controller.enqueue(bytes);
-        controller.close();
-      },
-    });
+    return (await readSync(file, from)) ?? (await unlessMissing(file.getFile()))?.slice(from).stream();
   }
 
   async append(folder: Folder, name: string, at: number): Promise<Appender> {
@@ -103,7 +107,8 @@ export class OpfsStore implements Store {
   }
 
   private async find(folder: Folder, name: string): Promise<Syncable | undefined> {
-    const inside = await unlessMissing(this.root.getDirectoryHandle(folder));
+    const inside = this.folders.get(folder) ?? (await unlessMissing(this.root.getDirectoryHandle(folder)));
+    if (inside) this.folders.set(folder, inside);
     return inside && unlessMissing(inside.getFileHandle(name));
   }
 }

@@ -74,12 +74,12 @@ export async function storedBytes(
   { files, pieces }: ModelRecord,
 ): Promise<{ bytes: number; isWhole: boolean }> {
   const all = new Map([...files, ...pieces].map((piece) => [piece.sha256, piece]));
-  let bytes = 0;
-  let isWhole = true;
-  for (const { sha256: name, size } of all.values()) {
-    const found = (await store.size("blobs", name)) ?? 0;
-    bytes += Math.min(found, size);
-    isWhole &&= found === size;
-  }
-  return { bytes, isWhole };
+  const wanted = [...all.values()];
+  const found = await Promise.all(
+    wanted.map(async (piece) => (await store.size("blobs", piece.sha256)) ?? 0),
+  );
+  return {
+    bytes: wanted.reduce((sum, { size }, place) => sum + Math.min(size, found[place] ?? 0), 0),
+    isWhole: wanted.every(({ size }, place) => found[place] === size),
+  };
 }
