@@ -30,6 +30,8 @@ export interface Case {
   plain: Choice;
   /** What the page itself runs on the plain host, where it installs its service worker. */
   page: Choice;
+  /** Where models are stored. */
+  store: "opfs" | "cache-storage";
   /** Builds of the engine whose own tests run there, and GoogleTest's filter of them. */
   engineTests: { variants: readonly Variant[]; filter: string };
   /** Loads that may be repeated because the browser, driven as it is, hangs while a worker starts another. */
@@ -43,6 +45,7 @@ export const cases: readonly Case[] = [
     isolated: relaxed,
     plain: relaxedAlone,
     page: relaxed,
+    store: "opfs",
     engineTests: { variants, filter: allTests },
     mostHangs: 0,
   },
@@ -52,6 +55,7 @@ export const cases: readonly Case[] = [
     isolated: relaxed,
     plain: relaxedAlone,
     page: relaxed,
+    store: "opfs",
     engineTests: { variants: ["simd-relaxed"], filter: kernelTests },
     mostHangs: 3,
   },
@@ -61,6 +65,7 @@ export const cases: readonly Case[] = [
     isolated: noThreads,
     plain: plainAlone,
     page: noThreads,
+    store: "cache-storage",
     engineTests: { variants: ["simd"], filter: kernelTests },
     mostHangs: 0,
   },
@@ -70,6 +75,7 @@ export const cases: readonly Case[] = [
     isolated: plain,
     plain: plainAlone,
     page: plain,
+    store: "cache-storage",
     engineTests: { variants: ["threads"], filter: kernelTests },
     mostHangs: 0,
   },

@@ -38,7 +38,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => Promise.all([isolated.close(), plain.close()]));
 
-for (const { name, launch, mostHangs, ...choices } of cases) {
+for (const { name, launch, mostHangs, store, ...choices } of cases) {
   test.describe.serial(name, () => {
     let browser: Browser;
     let hangs = 0;
@@ -176,6 +176,44 @@ for (const { name, launch, mostHangs, ...choices } of cases) {
       expect(found.reason).toBe("Error: enough");
       expect(found.tokens).toBeLessThan(1000);
       expect(found.ids).toEqual(native().ids);
+    });
+
+    test("stores a model, reads it from there the next time, and removes it", async () => {
+      interface Visit {
+        source: string;
+        ids: number[];
+        notStored: string | null;
+      }
+      const found = await inPage<{ kind: string | null; visits: Visit[]; listed: number[] }>(
+        isolated,
+        `async () => {
+          const { loadModel, listModels, removeModel, storage } = await import("/gpt2.js");
+          const visit = async () => {
+            let from = "nowhere";
+            const onProgress = ({ stage, source, loadedBytes }) => {
+              globalThis.stage = stage;
+              if (loadedBytes > 0) from = source;
+            };
+            const model = await loadModel("/models/demo/", { threads: 2, onProgress });
+            const { tokens } = await model.complete(${JSON.stringify(prompt)}, ${JSON.stringify(call)});
+            await model.dispose();
+            return { source: from, ids: tokens.map(({ id }) => id), notStored: model.info.notStored };
+          };
+          await removeModel("/models/demo/");
+          const visits = [await visit(), await visit()];
+          const listed = [(await listModels()).length];
+          await removeModel("/models/demo/");
+          listed.push((await listModels()).length);
+          return { kind: (await storage()).kind, visits, listed };
+        }`,
+      );
+      const { ids } = native();
+      expect(found.kind).toBe(store);
+      expect(found.visits).toEqual([
+        { source: "network", ids, notStored: null },
+        { source: "cache", ids, notStored: null },
+      ]);
+      expect(found.listed).toEqual([1, 0]);
     });
 
     test("names the file of a model that is not there, and loads another after it", async () => {

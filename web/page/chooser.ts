@@ -8,6 +8,7 @@ import { mayChoose } from "./host.js";
 import { askHubSize } from "./hub-size.js";
 import { changeModel, chosenModel } from "./loading.js";
 import { isAbort } from "./messages.js";
+import { offerStored } from "./stored.js";
 import { stopWriting } from "./writing.js";
 
 /** The id whose size is shown: the next press of the button loads it. */
@@ -128,6 +129,7 @@ export function offerModels(): void {
   offerPicking(ui.pickFolder, ui.pickFolderButton);
   offerPicking(ui.pickFiles, ui.pickFilesButton);
   offerDropping();
+  offerStored((stored) => void choose(stored));
 }
 
 /** Asks before anything leaves for a host that only the page's address names: whoever made a link is not its reader. */

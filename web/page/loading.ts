@@ -89,8 +89,10 @@ export function showModel(): void {
   ui.engine.textContent = `${info.variant}, ${cores}`;
   ui.model.textContent = `${formatCount(info.parameters)} parameters, ${info.weights}`;
   ui.memory.textContent = formatBytes(info.memoryBytes);
-  ui.notice.textContent = info.notice ?? "";
-  ui.notice.hidden = info.notice === null;
+  const unstored = info.notStored && `This model is not stored for the next visit: ${info.notStored}.`;
+  const notices = [info.notice, unstored].filter((text) => text !== null);
+  ui.notice.textContent = notices.join(" ");
+  ui.notice.hidden = notices.length === 0;
 }
 
 function showFailure(error: unknown): void {

@@ -31,11 +31,11 @@ async function find(store: Store, id: string): Promise<StoredRecord[]> {
 }
 
 async function describe(store: Store, record: StoredRecord, kept: ReadonlySet<string>): Promise<StoredModel> {
-  const { id, files, pieces, used } = record;
+  const { id, weights = null, files, pieces, used } = record;
   const { bytes, isWhole } = await storedBytes(store, record);
   const totalBytes = [...files, ...pieces].reduce((sum, { size }) => sum + size, 0);
   const isKept = kept.has(await digestOf(id));
-  return { id, bytes, totalBytes, isComplete: isWhole, isKept, used: new Date(used) };
+  return { id, weights, bytes, totalBytes, isComplete: isWhole, isKept, used: new Date(used) };
 }
 
 /** The models that are stored on this device by pages of this origin, the one that was loaded last first. */

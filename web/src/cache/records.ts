@@ -7,7 +7,7 @@ export interface ModelRecord {
   /** What it was loaded by: the folder's URL, say. */
   id: string;
   /** What its floats were quantized to while it was read, where that was a choice. */
-  weights?: string | undefined;
+  weights?: "q8" | "q4" | "f32" | undefined;
   /** The host's own name for this version, where it has one. */
   version?: string | undefined;
   /** All but the weights, weights.json among them. */

@@ -188,6 +188,8 @@ export interface ModelInfo {
 export interface StoredModel {
   /** What it was loaded by: the absolute URL of its folder, or its id on a hub. */
   id: string;
+  /** What its floats were quantized to while it was read; null where it was stored as it came. */
+  weights: "q8" | "q4" | "f32" | null;
   /** Bytes that are stored of it. Models share what is equal in them, and each counts all of it. */
   bytes: number;
   /** Bytes of all its files. */

@@ -1,0 +1,67 @@
+// The part of the page's chooser that tells which models are stored on this device.
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { expectReady } from "./page.js";
+
+/** The demo, by an address of its own: as the page's own model it is kept by the service worker. */
+const other = "./?model=models/demo";
+const row = (page: Page) => page.locator("#stored-list li");
+
+async function openChooser(page: Page): Promise<void> {
+  await page.locator("#chooser summary").click();
+}
+
+test("a stored model is listed with its size, kept, loaded and removed", async ({ page }) => {
+  await page.goto("./");
+  await expectReady(page);
+  await openChooser(page);
+  await expect(page.locator("#stored")).toBeHidden(); // the demo is the page's own affair
+  await page.goto(other);
+  await expectReady(page);
+  await openChooser(page);
+  await expect(row(page)).toHaveCount(1);
+  await expect(row(page)).toContainText(/demo\s*\d+ MB/);
+
+  const keep = page.getByRole("button", { name: "Keep demo" });
+  await expect(keep).toHaveAttribute("aria-pressed", "false");
+  await keep.focus();
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#stored-status")).toContainText(/^demo (stays until you remove it|is kept)/);
+  await expect(keep).toHaveAttribute("aria-pressed", "true");
+  await expect(keep).toBeFocused();
+
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.getByRole("button", { name: "Load demo" }).click();
+  await expectReady(page);
+  expect(requests.filter((url) => url.includes("safetensors"))).toEqual([]);
+
+  await openChooser(page);
+  await page.getByRole("button", { name: "Remove demo" }).click();
+  await expect(page.locator("#stored-status")).toHaveText("demo is removed from this device.");
+  await expect(row(page)).toHaveCount(0);
+  await expect(page.locator("#chooser summary")).toBeFocused();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing in ${colorScheme}, and nothing overflows a narrow page`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.goto(other);
+    await expectReady(page);
+    await openChooser(page);
+    await expect(row(page)).toHaveCount(1);
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  });
+}
+
+test("a model that cannot be stored writes all the same, and the page says so", async ({ page, context }) => {
+  await page.goto("./?model=nowhere");
+  const devTools = await context.newCDPSession(page);
+  const { origin } = new URL(page.url());
+  await devTools.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 3_000_000 });
+  await page.goto(other);
+  await expectReady(page);
+  await expect(page.locator("#notice")).toContainText("This model is not stored for the next visit: ");
+});

@@ -1,0 +1,74 @@
+// The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes them.
+import { keepModel, listModels, removeModel, type StoredModel } from "../src/client/index.js";
+import { formatBytes } from "../src/shared/format-bytes.js";
+import { onPress } from "./buttons.js";
+import { namedModel, type ChosenModel } from "./chosen-model.js";
+import { elements as ui } from "./elements.js";
+
+/** As its user knows it; the hub's usual revision goes without saying. */
+function chosenOf({ id, weights }: StoredModel): ChosenModel {
+  return namedModel(id.replace(/^(hf:.*)@main$/, "$1"), weights);
+}
+
+function describe({ bytes, totalBytes, isComplete, weights }: StoredModel): string {
+  const size = isComplete ? formatBytes(bytes) : `${formatBytes(bytes)} of ${formatBytes(totalBytes)} so far`;
+  return weights === "q4" ? `4 bits, ${size}` : size;
+}
+
+function button(text: string, label: string, action: () => Promise<void>): HTMLButtonElement {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "plain";
+  made.textContent = text;
+  made.ariaLabel = label;
+  onPress(made, () => void action());
+  return made;
+}
+
+function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLIElement {
+  const chosen = chosenOf(model);
+  const { name } = chosen;
+  const row = document.createElement("li");
+  const title = document.createElement("span");
+  title.className = "name";
+  title.textContent = name;
+  title.title = model.id;
+  const size = document.createElement("span");
+  size.className = "quiet";
+  size.textContent = describe(model);
+  const load = button("Load", `Load ${name}`, async () => choose(chosen));
+  const keep = button(model.isKept ? "Kept" : "Keep", `Keep ${name}`, async () => {
+    const isAgreed = await keepModel(model.id, !model.isKept);
+    const kept = isAgreed
+      ? `${name} stays until you remove it.`
+      : `${name} is kept; the browser may still remove it when the device is short of room.`;
+    await refresh(choose, model.isKept ? `${name} may make room for others.` : kept, `Keep ${name}`);
+  });
+  keep.ariaPressed = String(model.isKept);
+  const remove = button("Remove", `Remove ${name}`, async () => {
+    await removeModel(model.id);
+    await refresh(choose, `${name} is removed from this device.`);
+  });
+  row.append(title, size, load, keep, remove);
+  return row;
+}
+
+/** Shows what is stored now; the focus goes to the button with `label`, or stays near. */
+async function refresh(choose: (model: ChosenModel) => void, said = "", label?: string): Promise<void> {
+  const models = await listModels().catch(() => []); // the module that knows of them is not there: nothing is stored
+  const hadFocus = ui.storedList.contains(document.activeElement);
+  ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose)));
+  ui.storedStatus.textContent = said;
+  ui.stored.hidden = models.length === 0 && said === "";
+  if (!hadFocus) return;
+  const buttons = [...ui.storedList.querySelectorAll("button")];
+  const next = buttons.find((each) => each.ariaLabel === label) ?? buttons[0];
+  (next ?? ui.chooser.querySelector("summary"))?.focus();
+}
+
+/** Shows what is stored whenever the chooser is opened; `choose` loads what is picked of it. */
+export function offerStored(choose: (model: ChosenModel) => void): void {
+  ui.chooser.addEventListener("toggle", () => {
+    if (ui.chooser.open) void refresh(choose);
+  });
+}
