@@ -14,13 +14,19 @@ import {
   root,
   run,
 } from "../engine/toolchain/build.mjs";
-import { aptInstall, testPackages } from "../engine/toolchain/system-packages.mjs";
+import { findEmscripten } from "../engine/toolchain/emscripten.mjs";
+import {
+  aptInstall,
+  buildPackages,
+  emscriptenPackages,
+  testPackages,
+} from "../engine/toolchain/system-packages.mjs";
 import { fuzz } from "./fuzz/run.mjs";
 import { lint } from "./lint/run.mjs";
 import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
 import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
 import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./report/slowest.mjs";
-import { outcomeOption, startBeside } from "./steps-beside.mjs";
+import { outcomeOption, startBeside, startFetchingEmscripten } from "./steps-beside.mjs";
 
 const show = (program, args, env = {}) => {
   const { status } = spawnSync(program, args, {
@@ -168,8 +174,11 @@ for (const name of names.filter((step) => !(step in steps))) {
 }
 const wanted = Object.keys(steps).filter((name) => names.includes(name));
 
+const isAll = args.length === 0 || args.includes("all");
 try {
-  aptInstall(testPackages);
+  // All at once: what runs beside each other must not install beside each other.
+  const others = isAll && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
+  aptInstall([...new Set([...testPackages, ...others])]);
   ensureNodeModules();
 } catch (error) {
   console.error(error.message);
@@ -195,11 +204,13 @@ async function runSteps(list) {
 }
 
 const begin = performance.now();
-const beside = args.includes("all") || args.length === 0 ? besideOthers : [];
-if (beside.length === 0) {
+const beside = isAll ? besideOthers : [];
+if (!isAll) {
   await runSteps(wanted);
 } else {
+  const emscripten = startFetchingEmscripten();
   await runSteps(wanted.filter((name) => beforeOthers.includes(name)));
+  await emscripten;
   const endBeside = startBeside(beside);
   await runSteps(wanted.filter((name) => !beforeOthers.includes(name) && !beside.includes(name)));
   const outcome = await endBeside();

@@ -1,4 +1,5 @@
-// Steps of `npm test` that run beside others: in a process of their own, which takes what processor time the others leave.
+// What `npm test` does beside its steps: other steps, in a process that takes what processor time is left; and fetching
+// Emscripten.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -47,4 +48,19 @@ export function startBeside(steps) {
       return { results, skipped: [], times: [] };
     }
   };
+}
+
+/**
+ * Starts to fetch Emscripten where there is none: 250 MB to download and unpack. The promise is kept when that has ended, however:
+ * the step that needs it says what is missing.
+ * @returns {Promise<void>}
+ */
+export function startFetchingEmscripten() {
+  const child = spawn(process.execPath, [join(root, "engine/toolchain/emscripten.mjs")], {
+    stdio: ["ignore", 2, 2],
+  });
+  return new Promise((resolve) => {
+    child.on("error", () => resolve());
+    child.on("close", () => resolve());
+  });
 }

@@ -17,10 +17,10 @@ import {
 } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { aptInstall } from "./system-packages.mjs";
+import { aptInstall, emscriptenPackages } from "./system-packages.mjs";
 
 const minimum = [3, 1, 69];
-const llvm = "19"; // what Debian 13's Emscripten 3.1.69 is built for
+const llvm = "19"; // what Debian 13's Emscripten 3.1.69 is built for; emscriptenPackages has it
 const cache = resolve(dirname(fileURLToPath(import.meta.url)), "../../.cache/emscripten");
 const record = join(cache, "emscripten.json");
 
@@ -133,7 +133,7 @@ function makePrivateCopy() {
         "emsdk/emsdk activate latest && export EMSDK=$PWD/emsdk",
     );
   }
-  aptInstall([`clang-${llvm}`, `lld-${llvm}`, `llvm-${llvm}`, "python3", "debian-archive-keyring"]);
+  aptInstall(emscriptenPackages);
   const final = join(cache, "debian13");
   const stage = `${final}.partial`;
   rmSync(stage, { recursive: true, force: true });

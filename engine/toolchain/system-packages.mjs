@@ -6,6 +6,8 @@ import { delimiter, join } from "node:path";
 
 /** For the WebAssembly build of the engine, beside Emscripten. */
 export const wasmPackages = ["cmake", "ninja-build", "nlohmann-json3-dev"];
+/** For the private copy of Emscripten. */
+export const emscriptenPackages = ["clang-19", "lld-19", "llvm-19", "python3", "debian-archive-keyring"];
 /** For the native engine and tools. */
 export const buildPackages = [...wasmPackages, "g++", "libcli11-dev", "libsimde-dev"];
 /** For the tests. */
