@@ -59,6 +59,32 @@ test("a model of the hub: its size first, then it writes on, and a reload brings
   await expect(page.locator("#chooser-name")).toHaveText("user/tale");
 });
 
+test("the models that the site lists are offered, and the text stays", async ({ page }) => {
+  const other = { folder: "demo", name: "Another", parameters: 124_439_808, bytes: 131_900_000 };
+  const list = [other, { ...other, folder: "../elsewhere" }, null];
+  await page.route("**/models/index.json", (route) => route.fulfill({ json: list }));
+  await open(page);
+  await page.getByLabel("Prompt").fill("The sea was");
+  await chooser(page).locator("summary").click();
+  const offered = page.locator("#site-models-list button");
+  await expect(offered).toHaveText(["Another: 124 million parameters, 132 MB"]);
+  await offered.click();
+  await expect(page.locator("#chooser-name")).toHaveText("Another");
+  await expectReady(page);
+  await expect(page.getByLabel("Prompt")).toHaveValue("The sea was");
+  expect(new URL(page.url()).search).toBe("?model=models/demo/");
+});
+
+test("a site that lists no models offers none", async ({ page }) => {
+  await page.route("**/models/index.json", (route) => route.fulfill({ status: 404 }));
+  await page.goto("./");
+  const answered = page.waitForResponse("**/models/index.json");
+  await chooser(page).locator("summary").click();
+  await answered;
+  await expect(page.getByRole("button", { name: "Look up" })).toBeVisible();
+  await expect(page.locator("#site-models")).toBeHidden();
+});
+
 test("a link to a model of the hub makes no request before its reader does", async ({ page }) => {
   await page.goto("./?model=hf:user/tale");
   await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");

@@ -1,6 +1,6 @@
 // `gpt2-weights fetch`, run as a user runs it, from a stand-in for the hub.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { json, root, scratch, tiny } from "./tool.js";
@@ -205,7 +205,6 @@ it.each([
   ["pytorch_model.bin", 'M.from_pretrained("user/tied").save_pretrained'],
   ["tf_model.h5", 'M.from_pretrained("user/tied", from_tf=True)'],
   ["flax_model.msgpack", 'M.from_pretrained("user/tied", from_flax=True)'],
-  ["model.safetensors.index.json", 'max_shard_size="100GB"'],
 ])("names %s, and the line that converts it", async (name, line) => {
   Reflect.deleteProperty(hub.files, "model.safetensors");
   hub.files[name] = Buffer.from("x");
@@ -242,6 +241,39 @@ it("says where the hub cannot be reached, and what an option should have been", 
   ]);
 });
 
+const shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+
+function cutIntoShards(map: Record<string, unknown> = { a: shards[0], b: shards[1], c: shards[0] }) {
+  delete hub.files["model.safetensors"];
+  for (const name of shards) hub.files[name] = Buffer.from(`the bytes of ${name}`);
+  hub.files["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: map }));
+}
+
+it("fetches the shards that a list names, each once", async () => {
+  cutIntoShards();
+  hub.files["model-00003-of-00002.safetensors"] = Buffer.from("no tensor is in it");
+  const { status } = await fetchModel();
+  expect(status).toBe(0);
+  expect(readdirSync(out).sort()).toEqual(
+    ["config.json", "generation_config.json", "model.safetensors.index.json", ...shards].sort(),
+  );
+  for (const name of shards) expect(readFileSync(join(out, name))).toEqual(hub.files[name]);
+});
+
+it.each([
+  [{ a: shards[0], b: "model-9.safetensors" }, 'names the shard "model-9.safetensors", which is not'],
+  [{ a: "../x" }, 'names the shard "../x", which is not'],
+  [{ a: 7 }, "names the shard 7, which is not"],
+  [{}, 'has no "weight_map"'],
+])("refuses a list of shards %j", async (map, sentence) => {
+  cutIntoShards(map);
+  const { status, stderr } = await fetchModel();
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining(`user/tied: model.safetensors.index.json ${sentence}`),
+  ]);
+});
+
 it("makes a model for the page in one command", async () => {
   const args = [
     "user/tied@v1",
@@ -257,10 +289,20 @@ it("makes a model for the page in one command", async () => {
   const { status, stdout, stderr } = await run(["weights_tools/hub/add-model.mjs", ...args]);
   expect([status, stderr]).toEqual([0, expect.stringContaining("model.safetensors: ")]);
   expect(stdout).toContain("?model=models/tied-f32/");
-  expect(readdirSync(out)).toEqual(["tied-f32"]);
+  expect(readdirSync(out).sort()).toEqual(["index.json", "tied-f32"]);
+  const list = () => JSON.parse(readFileSync(join(out, "index.json"), "utf8")) as { folder: string }[];
+  const folder = join(out, "tied-f32");
+  const bytes = readdirSync(folder)
+    .filter((name) => name !== "weights.json")
+    .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  const listed = { folder: "tied-f32", name: "user/tied, f32", parameters: 113_408, bytes };
+  expect(list()).toEqual([listed]);
   expect(JSON.parse(readFileSync(join(out, "tied-f32/generation_config.json"), "utf8"))).toEqual({
     temperature: 0.7,
   });
+  const gone = { ...listed, folder: "removed" };
+  writeFileSync(join(out, "index.json"), JSON.stringify([gone, listed]));
   const again = await run(["weights_tools/hub/add-model.mjs", ...args]);
   expect([again.status, again.stdout]).toEqual([0, stdout]);
+  expect(list()).toEqual([listed]); // once, and not what is no longer there
 });

@@ -1,4 +1,4 @@
-// The card in which another model is chosen: of the hub, by its id, or from this device.
+// The card in which another model is chosen: of this site, of the hub by its id, or from this device.
 import { formatBytes } from "../src/shared/format-bytes.js";
 import { onPress } from "./buttons.js";
 import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./chosen-model.js";
@@ -8,6 +8,7 @@ import { mayChoose } from "./host.js";
 import { askHubSize } from "./hub-size.js";
 import { changeModel, chosenModel } from "./loading.js";
 import { isAbort } from "./messages.js";
+import { showModelList } from "./model-list.js";
 import { offerStored } from "./stored.js";
 import { stopWriting } from "./writing.js";
 
@@ -121,6 +122,7 @@ export function offerModels(): void {
   ui.chooser.hidden = false;
   ui.chooserName.textContent = chosenModel().name;
   ui.chooserWeights.value = chosenModel().weights ?? "q8";
+  ui.chooser.addEventListener("toggle", () => void showModelList((model) => void choose(model)));
   ui.hubForm.addEventListener("submit", (event) => {
     event.preventDefault();
     void lookUp();

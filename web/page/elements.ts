@@ -20,6 +20,8 @@ export const elements = {
   chooser: byId("chooser", HTMLDetailsElement),
   chooserName: byId("chooser-name", HTMLElement),
   chooserWeights: byId("chooser-weights", HTMLSelectElement),
+  siteModels: byId("site-models", HTMLElement),
+  siteModelsList: byId("site-models-list", HTMLElement),
   hubForm: byId("hub-form", HTMLFormElement),
   hubId: byId("hub-id", HTMLInputElement),
   hubLoad: byId("hub-load", HTMLButtonElement),

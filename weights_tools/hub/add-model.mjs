@@ -1,6 +1,6 @@
 // `npm run model -- ID`: fetches a GPT-2 of the hub and makes of it a folder that the page shows.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
@@ -9,8 +9,8 @@ import { FetchError, parseId, UsageError, usualHub } from "./repository.mjs";
 
 const usage = `npm run model -- ID [OPTIONS]
 
-Fetches a GPT-2 of the Hugging Face hub, as openai-community/gpt2, converts it, and puts it where the page finds it:
-npm start, then http://localhost:4173/?model=models/NAME/
+Fetches a GPT-2 of the Hugging Face hub, as openai-community/gpt2, converts it, and adds it to what the page offers:
+npm start, then "Model" on the page, or http://localhost:4173/?model=models/NAME/
 
   ID                   user/name, or user/name@revision
   --weights FORMAT     q8, q4, f16 or f32 [q8]
@@ -20,11 +20,60 @@ npm start, then http://localhost:4173/?model=models/NAME/
   --originals FOLDER   where to keep what was fetched [build/hub]
   -h, --help           this text`;
 
-/** @param {string[]} args */
+/**
+ * Runs gpt2-weights, and gives what it prints as JSON.
+ * @param {string[]} args
+ */
 function runTool(...args) {
   const program = join(root, "build/native/weights_tools/gpt2-weights");
-  const { status } = spawnSync(program, args, { stdio: ["ignore", 2, 2] });
+  const { status, stdout } = spawnSync(program, [...args, "--json"], {
+    stdio: ["ignore", "pipe", 2],
+    encoding: "utf8",
+  });
   if (status !== 0) throw new FetchError(`gpt2-weights ${args.join(" ")} failed`);
+  return JSON.parse(stdout);
+}
+
+/**
+ * @typedef {object} ListedModel what the page offers (web/page/model-list.ts)
+ * @property {string} folder in the folder of models
+ * @property {string} name
+ * @property {number} parameters
+ * @property {number} bytes to download
+ */
+
+/** @param {string} path */
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+
+/**
+ * Puts `model` into index.json of the folder `models`, and takes out what is no longer there.
+ * @param {string} models
+ * @param {ListedModel} model
+ */
+function addToIndex(models, model) {
+  const path = join(models, "index.json");
+  /** @type {ListedModel[]} */
+  const before = existsSync(path) ? readJson(path) : [];
+  if (!Array.isArray(before)) throw new FetchError(`${path} is no list of models: remove it`);
+  const others = before.filter(
+    ({ folder }) => folder !== model.folder && existsSync(join(models, folder, "config.json")),
+  );
+  writeFileSync(`${path}.partial`, `${JSON.stringify([...others, model], null, 2)}\n`);
+  renameSync(`${path}.partial`, path);
+}
+
+/**
+ * What is said of the model in `folder`.
+ * @param {string} folder
+ */
+function measure(folder) {
+  const { parameters } = runTool("inspect", folder);
+  const { size, files } = readJson(join(folder, "weights.json"));
+  const bytes = files.reduce(
+    (/** @type {number} */ sum, /** @type {{size: number}} */ file) => sum + file.size,
+    size,
+  );
+  return { parameters: parameters.total, bytes };
 }
 
 async function addModel() {
@@ -45,14 +94,17 @@ async function addModel() {
   const { id, revision } = parseId(wanted);
   const name = values.name ?? `${id.replace(/^.*\//, "")}-${values.weights}`;
   const folder = join(values.models, name);
+  buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
   if (!existsSync(join(folder, "weights.json"))) {
-    buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
     const original = join(values.originals, `${id.replace("/", "--")}@${revision.replaceAll("/", "-")}`);
     await fetchModel(wanted, original, values.hub);
     mkdirSync(values.models, { recursive: true });
     runTool("convert", original, folder, "--weights", values.weights);
   }
-  console.log(`${id} is in ${folder}: npm start, then add ?model=models/${name}/ to the address`);
+  addToIndex(values.models, { folder: name, name: `${id}, ${values.weights}`, ...measure(folder) });
+  console.log(
+    `${id} is in ${folder}: npm start, then choose it on the page, or add ?model=models/${name}/ to the address`,
+  );
 }
 
 try {

@@ -1,10 +1,19 @@
 // `gpt2-weights fetch ID [OUT]`: a GPT-2 of a hub onto a disk, as `convert` takes it.
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import lockfile from "proper-lockfile";
 import { download } from "./download.mjs";
-import { chooseFiles, FetchError, openRepository, parseId, UsageError, usualHub } from "./repository.mjs";
+import {
+  chooseFiles,
+  chooseShards,
+  FetchError,
+  openRepository,
+  parseId,
+  shardsFile,
+  UsageError,
+  usualHub,
+} from "./repository.mjs";
 
 const usage = `Usage: gpt2-weights fetch [OPTIONS] ID [OUT]
 
@@ -80,6 +89,9 @@ export async function fetchModel(wanted, out, hub) {
       progress.end();
       const done = how === "there" ? "is there" : "fetched";
       console.error(`${file.name}: ${inWords(file.size)}, ${done}, hash as the hub's`);
+      // The loop goes on with them.
+      if (file.name === shardsFile)
+        files.push(...chooseShards(repository, await readFile(join(folder, shardsFile), "utf8")));
     }
   } finally {
     await unlock();

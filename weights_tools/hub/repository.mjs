@@ -102,17 +102,19 @@ export function reasonOf(error) {
 }
 
 const weightsFile = "model.safetensors";
+/** In place of it: which shard each tensor is in. */
+export const shardsFile = "model.safetensors.index.json";
 const optionalFiles = ["vocab.json", "merges.txt", "generation_config.json"];
 
 /**
- * The files that a model folder is made from.
+ * The files that a model folder is made from; of weights in shards the list alone, which `chooseShards` reads.
  * @param {Repository} repository
  * @returns {HubFile[]}
  */
 export function chooseFiles({ id, files }) {
   const config = files.get("config.json");
   if (!config) throw new FetchError(`${id} has no config.json: it is no model of the library transformers`);
-  const weights = files.get(weightsFile);
+  const weights = files.get(weightsFile) ?? files.get(shardsFile);
   if (!weights) throw new FetchError(`${id} has no ${weightsFile}${insteadOf(id, [...files.keys()])}`);
   if (files.has("vocab.json") !== files.has("merges.txt")) {
     const [there, missing] = files.has("vocab.json")
@@ -125,14 +127,35 @@ export function chooseFiles({ id, files }) {
 }
 
 /**
+ * The shards that `list`, the text of model.safetensors.index.json, names.
+ * @param {Repository} repository
+ * @param {string} list
+ * @returns {HubFile[]}
+ */
+export function chooseShards({ id, files }, list) {
+  const wrong = (/** @type {string} */ why) => new FetchError(`${id}: ${shardsFile} ${why}`);
+  let map;
+  try {
+    map = JSON.parse(list).weight_map;
+  } catch (error) {
+    throw wrong(`is not valid JSON: ${/** @type {Error} */ (error).message}`);
+  }
+  const names = [...new Set(Object.values(Object(map)))];
+  if (names.length === 0) throw wrong('has no "weight_map" of tensors to shards');
+  return names.map((name) => {
+    const shard = typeof name === "string" ? files.get(name) : undefined;
+    if (!shard) throw wrong(`names the shard ${JSON.stringify(name)}, which is not in the repository`);
+    return shard;
+  });
+}
+
+/**
  * What there is in place of the one file of weights, and the line that makes it.
  * @param {string} id
  * @param {string[]} names
  */
 function insteadOf(id, names) {
-  const found =
-    names.find((name) => name === "model.safetensors.index.json") ??
-    names.find((name) => /^(pytorch_model|tf_model|flax_model).*\.(bin|h5|msgpack)$/.test(name));
+  const found = names.find((name) => /^(pytorch_model|tf_model|flax_model).*\.(bin|h5|msgpack)$/.test(name));
   if (!found) return "";
   const how = /^tf_/.test(found) ? ", from_tf=True" : /^flax_/.test(found) ? ", from_flax=True" : "";
   return (
