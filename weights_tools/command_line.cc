@@ -209,6 +209,15 @@ void AddEval(CLI::App& app, Arguments& a) {
   AddRun(command, a);
 }
 
+void AddVerify(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, a, "verify", "Compare with what is published of the released GPT-2",
+                 [&a] { return Verify(a.model, a.file, a.run, a.json); });
+  AddModel(command, a);
+  AddPath(command, "--text", a.file, "A text whose perplexity is published: WikiText-2, raw, test");
+  AddRun(command, a);
+}
+
 void AddTrace(CLI::App& app, Arguments& a) {
   CLI::App* command =
       AddCommand(app, a, "trace", "Residual stream and logits, layer by layer, as JSON",
@@ -260,6 +269,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   AddInspect(app, arguments);
   AddGenerate(app, arguments);
   AddEval(app, arguments);
+  AddVerify(app, arguments);
   AddTrace(app, arguments);
   AddTokenize(app, arguments);
   AddDetokenize(app, arguments);

@@ -48,6 +48,9 @@ Status Generate(const std::string& model, const Prompt& prompt,
 // `original` may be empty; else it is the model that KL divergence is measured from.
 Status Evaluate(const std::string& model, const std::string& file, const std::string& original,
                 std::size_t stride, const RunOptions& run, bool json);
+// `text_file` may be empty; else it is a text whose perplexity is published.
+Status Verify(const std::string& model, const std::string& text_file, const RunOptions& run,
+              bool json);
 Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOptions& run);
 Status Tokenize(const std::string& model, bool lines, bool allow_special);
 Status Detokenize(const std::string& model, bool lines, bool json);

@@ -1,0 +1,68 @@
+// `gpt2-weights verify` on models that are none of the released ones, with the tokenizer that is.
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { json, scratch, tiny, vocabulary, weights } from "./tool.js";
+
+interface Report {
+  passed: number;
+  failed: number;
+  not_applicable: number;
+  facts: { verdict: string; fact: string; expected: string; found: string; source: string }[];
+}
+
+/** A tiny model with GPT-2's own vocabulary. */
+function model(name: string): string {
+  const config = JSON.parse(readFileSync(join(tiny, "tied/config.json"), "utf8")) as object;
+  const file = join(scratch, `${name}.json`);
+  writeFileSync(file, JSON.stringify({ ...config, n_embd: 8, n_head: 2, n_layer: 1, vocab_size: 50257 }));
+  const folder = join(scratch, name);
+  json(["random", file, folder, "--weights", "f32", "--json"]);
+  for (const each of ["vocab.json", "merges.txt"]) cpSync(join(vocabulary, each), join(folder, each));
+  return folder;
+}
+
+function verify(folder: string): Report {
+  const { status, stdout, stderr } = weights(["verify", folder, "--json"]);
+  const report = JSON.parse(stdout) as Report;
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`is not as published: ${report.failed} of \\d+ facts failed\\n$`)),
+  ]);
+  return report;
+}
+
+it("passes the tokenizer's facts, and applies no facts of other models", () => {
+  const { passed, failed, not_applicable: skipped, facts } = verify(model("other"));
+  expect([passed, failed, skipped]).toEqual([5, 1, 11]);
+  expect(facts[0]).toMatchObject({
+    verdict: "failed",
+    fact: "release",
+    found: "1 layers, 2 heads, width 8, context 48, vocabulary 50257",
+  });
+  const greedy = facts.find(({ fact }) => fact.includes("Alan Turing"));
+  expect(greedy).toMatchObject({ verdict: "not applicable", found: "it is a fact of GPT-2 124M" });
+  expect(greedy?.source).toContain("picoGPT");
+});
+
+it("fails where the tokenizer is another", () => {
+  const folder = model("swapped");
+  const file = join(folder, "vocab.json");
+  const ids = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;
+  [ids.hello, ids.Hello] = [ids.Hello ?? 0, ids.hello ?? 0];
+  writeFileSync(file, JSON.stringify(ids));
+  const wrong = verify(folder).facts.filter(({ verdict }) => verdict === "failed");
+  expect(wrong.map(({ fact }) => fact)).toEqual([
+    "release",
+    'tokens of "hello world"',
+    'tokens of "hello <|endoftext|>"',
+    'tokens of "Hello world"',
+  ]);
+  expect(wrong[1]).toMatchObject({ expected: "[31373,995]", found: "[15496,995]" });
+});
+
+it("says all of it in lines, too", () => {
+  const { stdout } = weights(["verify", join(scratch, "other")]);
+  expect(stdout).toMatch(/^failed {9}release\n {15}expected one of GPT-2 124M, GPT-2 355M/);
+  expect(stdout).toMatch(/\n5 passed, 1 failed, 11 not applicable\n$/);
+});

@@ -1,0 +1,74 @@
+// `gpt2-weights verify`: what is published of GPT-2, on a copy of the released weights.
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "weights_tools/commands.h"
+#include "weights_tools/fact_comparison.h"
+#include "weights_tools/files.h"
+#include "weights_tools/published_facts.h"
+#include "weights_tools/runner.h"
+#include "weights_tools/standard_streams.h"
+
+namespace gpt2::tools {
+namespace {
+
+Json ToJson(const Finding& finding) {
+  return {{"verdict", kVerdictNames[static_cast<std::size_t>(finding.verdict)]},
+          {"fact", finding.fact},
+          {"expected", finding.expected},
+          {"found", finding.found},
+          {"source", finding.source}};
+}
+
+}  // namespace
+
+Status Verify(const std::string& folder, const std::string& text_file, const RunOptions& run,
+              bool json) {
+  if (json) GPT2_TRY(CheckPrintable("MODEL", folder));
+  std::optional<NamedText> text;
+  if (!text_file.empty()) {
+    GPT2_ASSIGN(std::string content, ReadFile(text_file));
+    text = NamedText{text_file, std::move(content)};
+  }
+  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
+  GPT2_ASSIGN(const std::vector<Finding> findings,
+              CompareWithFacts(*runner, PublishedFacts(), text));
+  std::size_t counts[std::size(kVerdictNames)] = {};
+  Json lines = Json::array();
+  for (const Finding& finding : findings) {
+    ++counts[static_cast<std::size_t>(finding.verdict)];
+    lines.push_back(ToJson(finding));
+    if (json) continue;
+    std::printf("%-14s %s\n%14s expected %s\n%14s found    %s\n%14s %s\n",
+                std::string(kVerdictNames[static_cast<std::size_t>(finding.verdict)]).c_str(),
+                finding.fact.c_str(), "", finding.expected.c_str(), "", finding.found.c_str(), "",
+                finding.source.c_str());
+  }
+  const auto [passed, failed, not_applicable] = counts;
+  if (json) {
+    const Json result = {{"model", folder},
+                         {"weights", StoredWeightsName(runner->model.config.weights)},
+                         {"passed", passed},
+                         {"failed", failed},
+                         {"not_applicable", not_applicable},
+                         {"facts", lines}};
+    std::printf("%s\n", result.dump().c_str());
+  } else {
+    std::printf("%zu passed, %zu failed, %zu not applicable\n", passed, failed, not_applicable);
+  }
+  if (failed == 0) return Done{};
+  GPT2_TRY(FlushStandardOutput());
+  return Error{ErrorCode::kCorrupt, folder + " is not as published: " + std::to_string(failed) +
+                                        " of " + std::to_string(findings.size() - not_applicable) +
+                                        " facts failed"};
+}
+
+}  // namespace gpt2::tools
