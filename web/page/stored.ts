@@ -49,7 +49,11 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
     await removeModel(model.id);
     await refresh(choose, `${name} is removed from this device.`);
   });
-  row.append(title, size, load, keep, remove);
+  title.append(" ", size);
+  const buttons = document.createElement("div");
+  buttons.className = "buttons";
+  buttons.append(load, keep, remove);
+  row.append(title, buttons);
   return row;
 }
 
