@@ -18,6 +18,8 @@ const isSmall = (name: string) => /\.(json|txt)$/.test(name);
 export interface Revalidation {
   /** Asks once, and does not try again. */
   hasChanged: (record: ModelRecord, signal: AbortSignal) => Promise<boolean>;
+  /** The host's own name for what it has now, where there is one. */
+  version?: NonNullable<ModelSource["version"]>;
   /** After so long without an answer the stored model is used, and the answer counts for the next visit. */
   patienceMs: number;
 }
@@ -73,6 +75,9 @@ export class CachedSource implements ModelSource {
     const stored = await this.stored.catch(() => undefined); // a store that fails is as none
     options.signal.throwIfAborted();
     const piece = (stored ?? this.index)?.pieces.find(({ path }) => path === name);
+    if (piece && stored?.weights && options.anew) {
+      await this.forget(stored, name);
+    }
     if (piece) return this.openPiece(piece, options);
     if (!stored) {
       if (isSmall(name)) return this.keepSmall(name, options);
@@ -94,9 +99,9 @@ export class CachedSource implements ModelSource {
   /** The stored version of the model that may be used, if there is one. */
   private async findStored(signal: AbortSignal): Promise<StoredRecord | undefined> {
     const { revalidation } = this;
-    // Before any file is read: what is read then is this version, or a newer one.
-    this.hostVersion = this.source.version?.(signal).catch(() => undefined);
     if (!revalidation) return undefined;
+    // Before any file is read: what is read then is this version, or a newer one.
+    this.hostVersion = revalidation.version?.(signal).catch(() => undefined);
     for (const record of await readRecords(this.store, this.id)) {
       if (record.weights !== this.weights) continue;
       const outdated = this.isOutdated(record, revalidation, signal); // asked while it is looked what is there
@@ -146,14 +151,19 @@ export class CachedSource implements ModelSource {
     }
     const fetched = await bytesOf((await this.source.open(file.path, { signal, anew: true })).stream);
     if ((await sha256(fetched)) !== file.sha256) {
-      await whileAlone(() => removeRecord(this.store, record));
-      throw new LoadError(
-        "corrupt",
-        `${file.path} is damaged in the store, and the host has another version by now: load it again`,
-      );
+      await this.forget(record, file.path);
     }
     this.write(() => writeFile(this.store, "blobs", file.sha256, fetched));
     return { size: fetched.length, stream: streamOf(fetched) };
+  }
+
+  /** Removes a stored model of which `file` is damaged, and which nothing else gives as it was; throws. */
+  private async forget(record: StoredRecord, file: string): Promise<never> {
+    await whileAlone(() => removeRecord(this.store, record));
+    throw new LoadError(
+      "corrupt",
+      `${file} was damaged where it is stored, and is not to be had as it was: it is removed, load the model again`,
+    );
   }
 
   private async keepSmall(name: string, { signal, anew = false }: OpenOptions): Promise<OpenFile> {
@@ -190,7 +200,7 @@ export class CachedSource implements ModelSource {
   /** The weights of a model that is converted while it is read. What is stored of it has an index of our own. */
   private async keepConverted(options: OpenOptions): Promise<OpenFile> {
     const file = await this.source.open(weightsFile, options);
-    if (!this.weights || file.size === undefined) return file;
+    if (!this.weights || !this.revalidation || file.size === undefined) return file;
     const { size } = file;
     this.refusal ??= await whileAlone(() => makeRoom(this.store, size, this.id));
     if (this.refusal !== null) return file;

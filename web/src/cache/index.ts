@@ -27,27 +27,57 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
   };
 }
 
+type VersionOf = NonNullable<ModelSource["version"]>;
+
+/** What a host calls the version of the first of `names` that it has; undefined where it says nothing. */
+function fileVersion(folder: string, names: readonly string[], ask: typeof fetch): VersionOf {
+  return async (signal) => {
+    for (const name of names) {
+      const url = new URL(name, folder).href;
+      const { ok, headers } = await ask(url, { method: "HEAD", cache: "no-cache", signal });
+      const said = ["etag", "last-modified", "content-length"].map((header) => headers.get(header) ?? "");
+      if (ok) return said.join("") === "" ? undefined : said.join(" ");
+    }
+    return undefined;
+  };
+}
+
+/** How the host names what it has now; undefined where its files are compared. */
+function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undefined {
+  if (source.version) return source.version.bind(source);
+  const wanted = request.source;
+  if (wanted.kind !== "folder" || source.weights === undefined) return undefined;
+  const plain = ["weights.json", "model.safetensors", "model.safetensors.index.json"];
+  return fileVersion(wanted.url, wanted.file === undefined ? plain : [wanted.file], headersFetch(request));
+}
+
 function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation | undefined {
   // A page's own fetch may give another model under the same address each time.
   if (request.fetchPort) return undefined;
   const isPersonal = request.headers.length > 0 || request.credentials !== undefined;
   const patience = { patienceMs: isPersonal ? longPatienceMs : patienceMs };
-  const { version } = source;
+  const version = versionOf(source, request);
   if (version) {
     const hasChanged: Revalidation["hasChanged"] = async (record, signal) => {
-      const found = await version.call(source, signal);
+      const found = await version(signal);
       return found !== undefined && found !== record.version;
     };
-    return { hasChanged, ...patience };
+    return { hasChanged, version, ...patience };
   }
-  const { kind } = request.source;
-  if (kind !== "folder") return undefined;
-  return { hasChanged: folderHasChanged(new UrlSource(source.id ?? "", headersFetch(request))), ...patience };
+  if (request.source.kind !== "folder") return undefined;
+  const folder = new UrlSource(request.source.url, headersFetch(request));
+  return { hasChanged: folderHasChanged(folder), ...patience };
+}
+
+/** What a model is listed by. Each GGUF file of a folder or a repository is a model of its own. */
+function idOf({ id }: ModelSource, { source: { file } }: LoadRequest): string | undefined {
+  if (id === undefined || file === undefined || id.includes(file)) return id;
+  return id.endsWith("/") ? id + file : id.replace(/(@[^@]*)?$/, `/${file}$1`);
 }
 
 /** `source`, of what `request` asks for, over the store; `source` itself where it is of this device. */
 export async function cached(source: ModelSource, request: LoadRequest): Promise<ModelSource> {
-  const { id } = source;
+  const id = idOf(source, request);
   if (id === undefined || !/^(https?|hf):/.test(id)) return source;
   const { store, refusal } = await openStore(true);
   if (store) return new CachedSource(store, source, id, revalidationOf(source, request));

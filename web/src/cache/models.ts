@@ -17,9 +17,10 @@ function idsOf(id: string): string[] {
     location?: { href: string };
   };
   try {
-    const folder = new URL(id, document?.baseURI ?? location?.href);
+    const file = new URL(id, document?.baseURI ?? location?.href);
+    const folder = new URL(file);
     folder.pathname = folder.pathname.replace(/\/*$/, "/");
-    return [id, folder.href];
+    return [id, file.href, folder.href];
   } catch {
     return [id];
   }
