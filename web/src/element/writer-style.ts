@@ -57,6 +57,7 @@ button:disabled {
 .state {
   flex: 1;
   min-width: 0;
+  min-height: 2.2em; /* a line of each: nothing moves when they come */
   position: relative;
 }
 .status {
@@ -70,6 +71,7 @@ button:disabled {
 .pace {
   display: block;
   font-size: 0.75em;
+  line-height: 1.3;
   opacity: 0.7;
   font-variant-numeric: tabular-nums;
 }
