@@ -2,6 +2,7 @@
 // Emscripten.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root } from "../engine/toolchain/build.mjs";
 
@@ -30,7 +31,9 @@ export function startBeside(steps) {
   rmSync(outcome, { force: true });
   const output = openSync(log, "w");
   const args = ["-n", niceness, process.execPath, script, outcomeOption, outcome, ...steps];
-  const child = spawn("nice", args, { cwd: root, stdio: ["ignore", output, output] });
+  // Ninja would start two compilers more than there are processors.
+  const env = { ...process.env, CMAKE_BUILD_PARALLEL_LEVEL: String(availableParallelism()) };
+  const child = spawn("nice", args, { cwd: root, env, stdio: ["ignore", output, output] });
   closeSync(output);
   /** @type {Promise<void>} */
   const end = new Promise((resolve) => {
