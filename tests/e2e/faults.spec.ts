@@ -1,4 +1,5 @@
 // Faults that pass: a host that is busy, a connection that breaks, what a cache has kept. Nobody hears of them but by progress.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
@@ -97,33 +98,85 @@ test.describe("a fault that passes", () => {
   });
 });
 
+/** The demo model's weights.json as it was before it listed other files than the weights. */
+function indexOfVersion1(): string {
+  const text = readFileSync(resolve(root, "web/models/demo/weights.json"), "utf8");
+  const { file, size, sha256, pieces } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify({ file, size, sha256, pieces });
+}
+
+const empty = (response: ServerResponse) => void response.end();
+
 test("a folder with half a tokenizer is refused", async ({ page }) => {
   await page.goto(host.page);
-  for (const [file, answer, sentence] of [
+  for (const [file, answer, listed, unlisted] of [
     [
       /merges\.txt$/,
       missing,
-      "not-found: the model has vocab.json, but no merges.txt: its tokenizer needs both",
+      /^not-found: cannot fetch .*merges\.txt: the host answered 404/,
+      /^not-found: the model has vocab\.json, but no merges\.txt: its tokenizer needs both$/,
     ],
     [
       /vocab\.json$/,
       webPage,
-      "not-found: the model has merges.txt, but no vocab.json: its tokenizer needs both",
+      /^not-found: cannot fetch .*vocab\.json: the host answered with a web page/,
+      /^not-found: the model has merges\.txt, but no vocab\.json: its tokenizer needs both$/,
     ],
-    [/merges\.txt$/, (response: ServerResponse) => void response.end(), "corrupt: merges.txt is empty"],
     [
-      /weights\.json$/,
-      (response: ServerResponse) => void response.end(),
-      /^corrupt: weights\.json is not valid JSON/,
+      /merges\.txt$/,
+      empty,
+      /^corrupt: merges\.txt has SHA-256 e3b0c442[0-9a-f]{56}, weights\.json says [0-9a-f]{64}$/,
+      /^corrupt: merges\.txt is empty$/,
     ],
-    [/weights\.json$/, webPage, /^not-found: there is no weights\.json, and without it .*model\.safetensors/],
   ] as const) {
     host.answer(file, answer);
-    const said = await tryModel(page, "models/demo/", { variant: "simd" });
-    if (typeof sentence === "string") expect(said).toBe(sentence);
-    else expect(said).toMatch(sentence);
+    expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(listed);
+    const { fault } = host;
+    host.fault = (name, response) => {
+      if (!name.endsWith("weights.json")) return fault(name, response);
+      response.end(indexOfVersion1());
+      return true;
+    };
+    expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(unlisted);
   }
 });
+
+test("an index that is missing or empty is named itself", async ({ page }) => {
+  await page.goto(host.page);
+  for (const [answer, sentence] of [
+    [empty, /^corrupt: weights\.json is not valid JSON/],
+    [webPage, /^not-found: there is no weights\.json, and without it .*model\.safetensors/],
+  ] as const) {
+    host.answer(/weights\.json$/, answer);
+    expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(sentence);
+  }
+});
+
+for (const name of ["config.json", "vocab.json", "merges.txt", "generation_config.json"]) {
+  test(`a wrong byte in ${name} is fetched once more, and named where it stays`, async ({ page }) => {
+    await page.goto(host.page);
+    const bytes = readFileSync(resolve(root, "web/models/demo", name));
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    let asked = 0;
+    let wrong = 1;
+    host.fault = (file, response) => {
+      if (!file.endsWith(`/${name}`)) return false;
+      asked += 1;
+      if (asked > wrong) return false;
+      response.end(bytes);
+      return true;
+    };
+    expect(await tryModel(page, "models/demo/", { variant: "simd", cache: false })).toMatch(/^3 tokens/);
+    expect(asked).toBe(2);
+    wrong = Infinity;
+    const said = await tryModel(page, "models/demo/", { variant: "simd", cache: false });
+    const [found, expected] = [bytes, readFileSync(resolve(root, "web/models/demo", name))].map((each) =>
+      createHash("sha256").update(each).digest("hex"),
+    );
+    expect(said).toBe(`corrupt: ${name} has SHA-256 ${found}, weights.json says ${expected}`);
+    expect(asked).toBe(4);
+  });
+}
 
 test("a worker whose script is empty, or never comes, is said to be missing; an abort need not wait for that", async ({
   page,
