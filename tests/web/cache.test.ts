@@ -103,7 +103,7 @@ const asks = (host: Host, patienceMs = 1000): Revalidation => ({
 const small = ["config.json", "vocab.json", "merges.txt", "generation_config.json", "weights.json"];
 
 /** Reads a model as the loader does; what it read, by name. */
-async function load(host: Host, { of = id, revalidation = asks(host) as Revalidation | undefined } = {}) {
+async function load(host: Host, { of = id, revalidation = asks(host) } = {}) {
   const source = new CachedSource(store, host, of, revalidation);
   const read = new Map<string, Uint8Array>();
   await Promise.all(

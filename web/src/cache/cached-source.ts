@@ -185,11 +185,21 @@ export class CachedSource implements ModelSource {
   }
 
   private async openPiece(piece: Piece, options: OpenOptions): Promise<OpenFile> {
-    const stored = options.anew ? undefined : await readStored(this.store, piece, options.from);
-    if (stored) return stored;
-    this.room ??= this.makeRoom();
-    this.refusal ??= await this.room;
-    if (this.refusal !== null) return this.source.open(piece.path, options);
+    try {
+      const stored = options.anew ? undefined : await readStored(this.store, piece, options.from);
+      if (stored) return stored;
+      this.room ??= this.makeRoom();
+      this.refusal ??= await this.room;
+      if (this.refusal === null) return await this.download(piece, options);
+    } catch (error) {
+      // What goes wrong with the store is no reason not to load.
+      if (isLoadError(error) || options.signal.aborted) throw error;
+      this.refusal ??= unwritten(error);
+    }
+    return this.source.open(piece.path, options);
+  }
+
+  private download(piece: Piece, options: OpenOptions): Promise<OpenFile> {
     return openPiece(this.store, this.source, piece, {
       ...options,
       onRefusal: (error) => (this.refusal = unwritten(error)),
@@ -202,7 +212,7 @@ export class CachedSource implements ModelSource {
     const file = await this.source.open(weightsFile, options);
     if (!this.weights || !this.revalidation || file.size === undefined) return file;
     const { size } = file;
-    this.refusal ??= await whileAlone(() => makeRoom(this.store, size, this.id));
+    this.refusal ??= await whileAlone(() => makeRoom(this.store, size, this.id)).catch(unwritten);
     if (this.refusal !== null) return file;
     return storeStream(this.store, weightsFile, file, {
       onRefusal: (error) => (this.refusal = unwritten(error)),

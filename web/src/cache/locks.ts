@@ -10,7 +10,7 @@ function locks(): LockManager | undefined {
 export async function whileAlone<T>(change: () => Promise<T>): Promise<T> {
   const manager = locks();
   if (!manager) return change();
-  return (await manager.request(`${prefix} store`, change)) as T;
+  return manager.request(`${prefix} store`, change);
 }
 
 /** How often it is looked whether the holder of a lock gets on. */

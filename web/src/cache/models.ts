@@ -80,22 +80,22 @@ export async function keepModel(id: string, keep = true): Promise<boolean> {
     await (keep ? writeFile(store, "kept", mark) : store.remove("kept", mark));
   }
   // A worker may not ask.
-  const { persist } = navigator.storage as Partial<Persistable>;
-  return keep && ((await persist?.call(navigator.storage)) ?? false);
+  const manager = (navigator as { storage?: Partial<Persistable> }).storage;
+  return keep && ((await manager?.persist?.().catch(() => false)) ?? false);
 }
 
 /** Where models are stored, what they take, and what the browser gives this origin. */
 export async function storage(): Promise<StorageInfo> {
   const { store, refusal } = await openStore(false);
   const blobs = (await store?.list("blobs")) ?? [];
-  const manager = (navigator as { storage?: StorageManager }).storage;
-  const estimate = await manager?.estimate().catch(() => undefined);
+  const manager = (navigator as { storage?: Partial<StorageManager> }).storage;
+  const estimate = await manager?.estimate?.().catch(() => undefined);
   return {
     kind: store?.kind ?? null,
     modelBytes: blobs.reduce((sum, { size }) => sum + size, 0),
     usage: estimate?.usage ?? null,
     quota: estimate?.quota ?? null,
-    persisted: (await manager?.persisted().catch(() => false)) ?? false,
+    persisted: (await manager?.persisted?.().catch(() => false)) ?? false,
     notice: refusal,
   };
 }

@@ -15,7 +15,7 @@ async function unlessMissing<T>(promise: Promise<T>): Promise<T | undefined> {
 }
 
 /** Workers alone have it. */
-type Syncable = FileSystemFileHandle & {
+type Syncable = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
   createSyncAccessHandle?: (options?: { mode: "read-only" }) => Promise<FileSystemSyncAccessHandle>;
 };
 

@@ -50,7 +50,8 @@ async function dispensable(store: Store, exceptId: string): Promise<StoredRecord
  * that were used longest ago, but none that the user keeps. Returns why they do not fit, in words; null if they do.
  */
 export async function makeRoom(store: Store, bytes: number, forId: string): Promise<string | null> {
-  const { quota, usage } = (await navigator.storage.estimate().catch(() => undefined)) ?? {};
+  const manager = (navigator as { storage?: Partial<StorageManager> }).storage; // WebKitGTK has none
+  const { quota, usage } = (await manager?.estimate?.().catch(() => undefined)) ?? {};
   if (quota === undefined || usage === undefined) return null; // writing will tell
   let free = quota - usage;
   if (free >= bytes * slack) return null;
