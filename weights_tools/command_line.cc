@@ -44,9 +44,9 @@ T ValueOrWrongUsage(Result<T> result) {
   return std::move(result.value());
 }
 
-FileFormat FormatOf(const std::string& name) {
-  const auto* found = std::find(std::begin(kFileFormatNames), std::end(kFileFormatNames), name);
-  return static_cast<FileFormat>(found - std::begin(kFileFormatNames));
+StoredWeights FormatOf(const std::string& name) {
+  return *std::find_if(std::begin(kConvertedWeights), std::end(kConvertedWeights),
+                       [&](StoredWeights weights) { return StoredWeightsName(weights) == name; });
 }
 
 // An option that CLI11 hands to `read` as text: its own conversions take "0x10", "nan" and "".
@@ -156,7 +156,10 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
 // OUT and what says how it is written.
 void AddOut(CLI::App* command, Arguments& a) {
   AddPath(command, "OUT", a.out, "Folder to write")->required();
-  std::vector<std::string> names(std::begin(kFileFormatNames), std::end(kFileFormatNames));
+  std::vector<std::string> names;
+  for (const StoredWeights weights : kConvertedWeights) {
+    names.emplace_back(StoredWeightsName(weights));
+  }
   command->add_option("--weights", a.format, "Format of the matrices")
       ->check(CLI::IsMember(names))
       ->capture_default_str();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/format/config_json.h"
 #include "engine/generate/options.h"
 #include "weights_tools/model_writer.h"
 
@@ -34,7 +35,7 @@ using SetOption = std::function<void(GenerateOptions&)>;
 
 // How a model is converted.
 struct ConvertOptions {
-  FileFormat format = FileFormat::kQ8;
+  StoredWeights format = StoredWeights::kQ8;
   std::string calibration_file;              // UTF-8 text for q4; "": the model writes its own
   std::size_t calibration_tokens = 1 << 13;  // of it, at most; 0: all inputs matter alike
   bool force = false;                        // replace the model folder that is there
@@ -55,7 +56,7 @@ Status TraceLayers(const std::string& model, const Prompt& prompt, const RunOpti
 Status Tokenize(const std::string& model, bool lines, bool allow_special);
 Status Detokenize(const std::string& model, bool lines, bool json);
 // With `echo` the model, whose head must be tied, repeats the last token.
-Status MakeRandomModel(const std::string& config, const std::string& out, FileFormat format,
+Status MakeRandomModel(const std::string& config, const std::string& out, StoredWeights format,
                        std::uint64_t seed, bool echo, bool force, bool json);
 
 }  // namespace gpt2::tools

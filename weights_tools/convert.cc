@@ -100,7 +100,7 @@ Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& g
     progress.Update(i, specs.size());
     if (!spec.is_matrix() || spec.cols < kGroup) continue;
     Matrix& matrix = *Bind(spec, weights).matrix;
-    if (MemoryFormat(FileFormat::kQ4, spec) == WeightFormat::kQ8) {
+    if (MemoryFormat(StoredWeights::kQ4, spec) == WeightFormat::kQ8) {
       GPT2_ASSIGN(matrix, QuantizeToQ8(matrix));
       continue;
     }
@@ -148,7 +148,7 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   if (!options.calibration_file.empty()) inputs.emplace_back(options.calibration_file);
   GPT2_TRY(CheckOutput(out, inputs, options.force));
   if (json) GPT2_TRY(CheckPrintable("OUT", out));
-  const bool is_q8 = options.format == FileFormat::kQ8;
+  const bool is_q8 = options.format == StoredWeights::kQ8;
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
   const StoredWeights stored = model.config.weights;
   if (stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4) {
@@ -156,10 +156,10 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                  in + " is " + std::string(StoredWeightsName(stored)) +
                      " already; convert the model that it was made from"};
   }
-  if (!options.calibration_file.empty() && options.format != FileFormat::kQ4) {
+  if (!options.calibration_file.empty() && options.format != StoredWeights::kQ4) {
     return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};
   }
-  if (options.format == FileFormat::kQ4) GPT2_TRY(QuantizeModel(model, options));
+  if (options.format == StoredWeights::kQ4) GPT2_TRY(QuantizeModel(model, options));
   const std::set<std::string> present = PresentTensors(model);
   GPT2_ASSIGN(const WriteReport report,
               WriteModel(out, {.weights = model.weights.get(),

@@ -4,27 +4,24 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/model/weights.h"
 #include "weights_tools/model_folder.h"
 
 namespace gpt2::tools {
 
-enum class FileFormat { kF32, kF16, kQ8, kQ4 };
-inline constexpr std::string_view kFileFormatNames[] = {"f32", "f16", "q8", "q4"};  // by FileFormat
-
 // What the matrix of `spec` must be in memory to be written as `format`. In q4 the embedding and
 // the head stay kQ8: 4 bits there cost more quality than in all blocks together (FORMAT.md).
-WeightFormat MemoryFormat(FileFormat format, const TensorSpec& spec);
+WeightFormat MemoryFormat(StoredWeights format, const TensorSpec& spec);
 
 struct WriteRequest {
   const Weights* weights;             // matrices in MemoryFormat(format, spec)
   const std::set<std::string>* only;  // names (TensorSpec) of the tensors to write; null: all
-  FileFormat format;
+  StoredWeights format;
   Json config;                        // config.json, to which quantization_config is added
   const VocabularyFiles* vocabulary;  // null: none
   const std::string* generation_config = nullptr;  // null: none

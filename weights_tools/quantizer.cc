@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +10,13 @@
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
+#include "engine/convert/quantize_q4.h"
 #include "engine/kernels/layout.h"
-#include "engine/kernels/scalar_math.h"
 #include "engine/model/matrix.h"
 #include "weights_tools/calibration.h"
 
 namespace gpt2::tools {
 namespace {
-
-constexpr int kLeastCode = -kQ4Zero;
-constexpr int kMostCode = kLeastCode + 15;
 
 // The Gram matrix H of the inputs, damped, as H = U D U^T with U upper triangular and ones on its
 // diagonal. LDLQ rounds the inputs of a row in order, input j as
@@ -110,54 +106,6 @@ LdlFactors FactorizeGram(ThreadPool& pool, const Gram& gram, std::size_t inputs)
   return factors;
 }
 
-float Round(float target, float inverse) {
-  // Adding and subtracting 1.5 * 2^23 rounds half to even, and vectorizes everywhere.
-  constexpr float kRound = 12582912.0f;
-  return std::clamp((target * inverse + kRound) - kRound, static_cast<float>(kLeastCode),
-                    static_cast<float>(kMostCode));
-}
-
-BFloat16 ToBFloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return static_cast<BFloat16>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);  // nearest even
-}
-
-// The scale, of kTries sizes and both signs around the one that gives the largest target the code
-// -8, that rounds `targets` with the least squared error, weighted with `diagonal`.
-BFloat16 SearchScale(const std::array<float, kGroup>& targets,
-                     const std::array<float, kGroup>& diagonal) {
-  float extreme = 0.0f;
-  for (const float target : targets) {
-    if (std::fabs(target) > std::fabs(extreme)) extreme = target;
-  }
-  if (std::fabs(extreme) < kSmallestAbsmax) return 0;
-  constexpr int kTries = 27;  // in steps of 0.025, 1 among them
-  // Measured: beyond these none was ever best.
-  constexpr float kSmallest = 0.6f, kLargest = 1.25f;
-  BFloat16 best = 0;
-  float least = INFINITY;
-  for (int i = 0; i < 2 * kTries; ++i) {
-    const int step = i / 2;
-    const float size = kSmallest + (kLargest - kSmallest) * static_cast<float>(step) / (kTries - 1);
-    const BFloat16 candidate = ToBFloat16((i % 2 == 0 ? -size : size) * extreme / kQ4Zero);
-    const float scale = WidenBFloat16(candidate);
-    if (scale == 0.0f) continue;
-    const float inverse = 1.0f / scale;
-    std::array<float, kGroup> errors;
-    for (std::size_t k = 0; k < kGroup; ++k) {
-      const float error = targets[k] - scale * Round(targets[k], inverse);
-      errors[k] = diagonal[k] * error * error;
-    }
-    float sum = 0.0f;
-    for (const float error : errors) sum += error;
-    if (sum < least) {
-      least = sum;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 // Quantizes group `group` of one row: weights [in], and errors [in], known before the group.
 void QuantizeGroup(const LdlFactors& factors, std::size_t group, const float* weights,
                    std::size_t row, float* errors, Matrix& out) {
@@ -172,7 +120,7 @@ void QuantizeGroup(const LdlFactors& factors, std::size_t group, const float* we
   for (std::size_t k = 0; is_calibrated && k < start; ++k) {
     for (std::size_t j = 0; j < kGroup; ++j) targets[j] += errors[k] * columns[k * kGroup + j];
   }
-  const BFloat16 scale = SearchScale(targets, diagonal);
+  const BFloat16 scale = SearchQ4Scale(targets, diagonal);
   const float step = WidenBFloat16(scale);
   std::array<std::int8_t, kGroup> codes{};
   for (std::size_t j = 0; j < count; ++j) {
@@ -180,7 +128,7 @@ void QuantizeGroup(const LdlFactors& factors, std::size_t group, const float* we
     for (std::size_t k = 0; is_calibrated && k < j; ++k) {
       target += errors[start + k] * columns[(start + k) * kGroup + j];
     }
-    const float code = step == 0.0f ? 0.0f : Round(target, 1.0f / step);
+    const float code = step == 0.0f ? 0.0f : RoundToQ4(target, 1.0f / step);
     codes[j] = static_cast<std::int8_t>(code);
     errors[start + j] = weights[start + j] - step * code;
   }

@@ -37,7 +37,7 @@ float NextNormal(Random& random) {
 // again.
 constexpr float kEchoScale = 50.0f;
 
-Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed, bool echo) {
+Status FillRandomly(Weights& weights, StoredWeights format, std::uint64_t seed, bool echo) {
   ThreadPool pool(CoreCount());
   Random random(seed);
   Progress progress("making random weights");
@@ -72,7 +72,7 @@ Status FillRandomly(Weights& weights, FileFormat format, std::uint64_t seed, boo
 
 }  // namespace
 
-Status MakeRandomModel(const std::string& config_file, const std::string& out, FileFormat format,
+Status MakeRandomModel(const std::string& config_file, const std::string& out, StoredWeights format,
                        std::uint64_t seed, bool echo, bool force, bool json) {
   GPT2_TRY(CheckOutput(out, {config_file}, force));
   if (json) GPT2_TRY(CheckPrintable("OUT", out));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/api/engine.h"
+#include "engine/api/reply.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json_writer.h"
@@ -18,23 +19,10 @@
 namespace gpt2 {
 namespace {
 
-// What a call replies that runs out of memory. Nothing in the engine throws but the standard
-// library that finds none: Run catches that, and gpt2_create, which has no engine to reply for. The
-// reply itself needs no memory.
-constexpr const char* kOutOfMemoryReply =
-    R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
-    R"(what this call had taken is given back"}})";
-
+// Run turns what the standard library throws that finds no memory into a reply, and gpt2_create,
+// which has no engine to reply for, into null.
 using Operation = FunctionRef<Status(Gpt2Engine& engine)>;
 using Question = FunctionRef<Status(Gpt2Engine& engine, JsonWriter& out)>;
-
-const char* WriteError(Gpt2Engine& engine, const Error& error) {
-  engine.reply.clear();
-  JsonWriter out(engine.reply);
-  out.Open('{').Key("error").Open('{').Member("code", ErrorCodeName(error.code));
-  out.Member("message", std::string_view(error.message)).Close('}').Close('}');
-  return engine.reply.c_str();
-}
 
 Status WriteResult(Gpt2Engine& engine, Question question) {
   engine.reply = R"({"result":)";
@@ -61,7 +49,7 @@ const char* OutOfMemory(Gpt2Engine& engine) {
 const char* Run(Gpt2Engine* engine, Operation operation) {
   try {
     const Status status = operation(*engine);
-    return status.ok() ? nullptr : WriteError(*engine, status.error());
+    return status.ok() ? nullptr : WriteError(status.error(), engine->reply);
   } catch (const std::bad_alloc&) {
     return OutOfMemory(*engine);
   } catch (const std::length_error&) {  // of a string or vector that no memory could hold

@@ -1,15 +1,22 @@
 # The four builds of the engine that a page chooses from, and what each exports.
 
-# Every function of api.h, read from it, so that the list is written once.
-file(STRINGS ${PROJECT_SOURCE_DIR}/engine/api/api.h _declarations REGEX "^[a-zA-Z].*gpt2_[a-z0-9_]+\\(")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/api/api.h)
-set(_exports "")
-foreach(_declaration ${_declarations})
-  string(REGEX MATCH "gpt2_[a-z0-9_]+\\(" _name "${_declaration}")
-  string(REPLACE "(" "" _name "${_name}")
-  list(APPEND _exports _${_name})
-endforeach()
-list(JOIN _exports "," _exports)
+# gpt2_read_exports(VARIABLE HEADER): every function of a header, read from it, so that the list is written once.
+function(gpt2_read_exports variable header)
+  set(file ${PROJECT_SOURCE_DIR}/engine/api/${header})
+  file(STRINGS ${file} declarations REGEX "^[a-zA-Z].*gpt2_[a-z0-9_]+\\(")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  set(exports "")
+  foreach(declaration ${declarations})
+    string(REGEX MATCH "gpt2_[a-z0-9_]+\\(" name "${declaration}")
+    string(REPLACE "(" "" name "${name}")
+    list(APPEND exports _${name})
+  endforeach()
+  set(${variable} ${exports} PARENT_SCOPE)
+endfunction()
+
+gpt2_read_exports(_exports-threads api.h)
+gpt2_read_exports(_convert_exports convert.h)
+set(_exports-simd ${_exports-threads} ${_convert_exports})
 
 # Relaxed SIMD concerns the kernels alone; the rest is built with threads and without. It is small
 # rather than fast, as none of it runs often: optimized as a whole it takes a tenth less.
@@ -19,6 +26,8 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   ${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
+# What tries 54 scales for each 32 weights.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc PROPERTIES COMPILE_OPTIONS -O2)
 
 # A small strtod and snprintf for the JSON library.
 foreach(_engine simd threads)
@@ -29,13 +38,14 @@ endforeach()
 # gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.js and gpt2-NAME.wasm.
 function(gpt2_add_wasm_variant engine name)
   gpt2_add_kernels(-${name} -msimd128 -O3 ${ARGN})
+  list(JOIN _exports-${engine} "," exports)
   add_executable(gpt2-${name} api/module.cc)
   set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
   target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
   target_link_options(gpt2-${name} PRIVATE ${ARGN} -Oz -Wl,--wrap=snprintf
     -sMODULARIZE -sEXPORT_ES6 -sEXPORT_NAME=createGpt2 -sENVIRONMENT=worker
-    -sEXPORTED_FUNCTIONS=${_exports}
+    -sEXPORTED_FUNCTIONS=${exports}
     -sIMPORTED_MEMORY -sINCOMING_MODULE_JS_API=wasmMemory,instantiateWasm -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=4GB
     -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sWASM_ASYNC_COMPILATION=0 -sDYNAMIC_EXECUTION=0 -sSTRICT --no-entry
     -Wno-pthreads-mem-growth)
@@ -45,3 +55,6 @@ gpt2_add_wasm_variant(simd simd)
 gpt2_add_wasm_variant(simd simd-relaxed -mrelaxed-simd)
 gpt2_add_wasm_variant(threads threads -pthread)
 gpt2_add_wasm_variant(threads threads-relaxed -pthread -mrelaxed-simd)
+
+# One script serves both builds without threads (pack-engine.mjs), so both export the same.
+target_sources(gpt2-simd-relaxed PRIVATE api/no_convert.cc)

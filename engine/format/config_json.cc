@@ -100,8 +100,7 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
   if (group_size != nullptr && !WholeNumber(*group_size, kGroup, kGroup)) {
     return Bad(Concat("\"group_size\" is ", Shown(*group_size), ", expected ", kGroup));
   }
-  for (const StoredWeights weights :
-       {StoredWeights::kF32, StoredWeights::kF16, StoredWeights::kQ8, StoredWeights::kQ4}) {
+  for (const StoredWeights weights : kConvertedWeights) {
     if (IsText(*name, StoredWeightsName(weights))) return weights;
   }
   return Bad(Concat("\"weights\" in \"quantization_config\" is ", Shown(*name),

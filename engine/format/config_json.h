@@ -21,6 +21,8 @@ inline constexpr const char* kFormatName = "gpt2-wasm";
 // What quantization_config says that the matrices of a converted model are; kHub: nothing, as they
 // are whatever floats the hub's file has.
 enum class StoredWeights { kHub, kF32, kF16, kQ8, kQ4 };
+inline constexpr StoredWeights kConvertedWeights[] = {StoredWeights::kF32, StoredWeights::kF16,
+                                                      StoredWeights::kQ8, StoredWeights::kQ4};
 std::string_view StoredWeightsName(StoredWeights weights);  // "hub", "f32", "f16", "q8", "q4"
 
 // Tokens of the largest vocabulary that a config.json may have.

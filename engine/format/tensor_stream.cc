@@ -1,7 +1,6 @@
 #include "engine/format/tensor_stream.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/code_rows.h"
+#include "engine/format/float16.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/weight_plan.h"
 #include "engine/kernels/layout.h"
@@ -24,19 +24,6 @@
 
 namespace gpt2 {
 namespace {
-
-float WidenFloat16(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1fu;
-  const std::uint32_t mantissa = half & 0x3ffu;
-  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
-  }
-  // Re-bias from 15 to 127; the all-ones exponent (infinity, NaN) stays all ones.
-  const std::uint32_t wide = exponent == 31 ? 255 : exponent + 112;
-  return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
-}
 
 // Values as floats; false if one of them is not finite.
 bool ToFloats(DType dtype, const std::byte* bytes, std::size_t count, float* floats) {

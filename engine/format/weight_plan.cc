@@ -46,21 +46,6 @@ std::string ShapeText(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-// How a converted file of `weights` holds the matrix of `spec`, see "Tensors" in FORMAT.md.
-DType MatrixDType(StoredWeights weights, const TensorSpec& spec) {
-  const bool has_groups = spec.cols >= kGroup;
-  switch (weights) {
-    case StoredWeights::kF32:
-      return DType::kF32;
-    case StoredWeights::kQ8:
-      return has_groups ? DType::kI8 : DType::kF16;
-    case StoredWeights::kQ4:
-      return !has_groups ? DType::kF16 : spec.is_conv1d() ? DType::kU8 : DType::kI8;
-    default:
-      return DType::kF16;
-  }
-}
-
 bool IsCodes(DType dtype) {
   return dtype == DType::kI8 || dtype == DType::kU8;
 }
@@ -210,6 +195,20 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
 }
 
 }  // namespace
+
+DType MatrixDType(StoredWeights weights, const TensorSpec& spec) {
+  const bool has_groups = spec.cols >= kGroup;
+  switch (weights) {
+    case StoredWeights::kF32:
+      return DType::kF32;
+    case StoredWeights::kQ8:
+      return has_groups ? DType::kI8 : DType::kF16;
+    case StoredWeights::kQ4:
+      return !has_groups ? DType::kF16 : spec.is_conv1d() ? DType::kU8 : DType::kI8;
+    default:
+      return DType::kF16;
+  }
+}
 
 std::string CanonicalName(const std::string& tensor_name) {
   constexpr std::string_view kPrefix = "transformer.";

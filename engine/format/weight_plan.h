@@ -23,6 +23,9 @@ inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
 inline constexpr const char* kScaleSuffix = "_scale";
 
+// How a converted file of `weights`, which is not kHub, holds the matrix of `spec`.
+DType MatrixDType(StoredWeights weights, const TensorSpec& spec);
+
 // The name that TensorSpec gives a tensor: a checkpoint may put "transformer." before it.
 std::string CanonicalName(const std::string& tensor_name);
 

@@ -7,6 +7,7 @@ import { folderOf } from "./sources.mjs";
 // Folders of tests that use nothing of a folder of sources, and so cannot notice a fault in it.
 const cannotNotice = {
   "engine/api": ["base", "format", "generate", "kernels", "model", "text", "weights_tools"],
+  "engine/convert": ["api", "base", "format", "generate", "kernels", "model", "text"],
   "engine/format": ["base", "kernels"],
   "engine/generate": ["base", "format", "kernels", "text"],
   "engine/kernels": ["base", "format", "text"],

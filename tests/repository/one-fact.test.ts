@@ -151,12 +151,26 @@ describe("the builds of the engine", () => {
 });
 
 describe("the C API", () => {
-  const header = read("engine/api/api.h");
   /** Each function's name and how many arguments it takes. */
-  const functions = [...header.matchAll(/^[a-zA-Z][\w ]*[ *]+(gpt2_\w+)\(([^)]*)\);/gm)].map(
-    ([, name = "", parameters = ""]) =>
-      [name, parameters === "void" ? 0 : parameters.split(",").length] as const,
-  );
+  const functionsOf = (header: string) =>
+    [...read(header).matchAll(/^[a-zA-Z][\w ]*[ *]+(gpt2_\w+)\(([^)]*)\);/gm)].map(
+      ([, name = "", parameters = ""]) =>
+        [name, parameters === "void" ? 0 : parameters.split(",").length] as const,
+    );
+  const functions = functionsOf("engine/api/api.h");
+
+  it("is what the converter declares of Emscripten's module", () => {
+    const module = found("web/src/convert/converter.ts", /interface ConverterModule \{(.*?)\n\}/s);
+    const declared = [...module.matchAll(/^ {2}_(gpt2_converter_\w+)\((.*)\): \w+;/gm)].map(
+      ([, name = "", parameters = ""]) => [name, parameters] as const,
+    );
+    const converting = new Map(functionsOf("engine/api/convert.h"));
+    expect(declared.map(([name]) => name).sort()).toEqual([...converting.keys()].sort());
+    for (const [name, parameters] of declared) {
+      if (/\.\.\./.test(parameters)) continue; // pointers and sizes
+      expect((parameters.match(/\w+: number/g) ?? []).length, name).toBe(converting.get(name));
+    }
+  });
 
   it("is what the worker declares of Emscripten's module", () => {
     const source = read("web/src/worker/engine.ts");

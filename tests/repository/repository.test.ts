@@ -103,7 +103,8 @@ describe("the engine", () => {
       text: ["base"],
       generate: ["base", "kernels", "model", "text"],
       format: ["base", "kernels", "model", "text"],
-      api: ["base", "kernels", "model", "text", "generate", "format"],
+      convert: ["base", "kernels", "model", "text", "format"],
+      api: ["base", "kernels", "model", "text", "generate", "format", "convert"],
     };
     for (const [, included] of text.matchAll(/#include "engine\/(\w+)\//g)) {
       if (included !== folder) expect(allowed[folder], file).toContain(included);

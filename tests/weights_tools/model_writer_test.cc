@@ -22,10 +22,10 @@ class ModelWriterTest : public ::testing::Test {
   ~ModelWriterTest() override { fs::remove_all(folder); }
 
   // Writes the tiny model "tied" in `format` and loads it again.
-  LoadedModel WriteAndLoad(FileFormat format) {
+  LoadedModel WriteAndLoad(StoredWeights format) {
     const std::string source = testing::TinyModelFolder("tied");
     weights = testing::LoadWeights(
-        source, format == FileFormat::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32);
+        source, format == StoredWeights::kQ8 ? WeightFormat::kQ8 : WeightFormat::kF32);
     const auto report =
         WriteModel(folder, {.weights = weights.get(),
                             .only = nullptr,
@@ -63,7 +63,7 @@ class ModelWriterTest : public ::testing::Test {
 };
 
 TEST_F(ModelWriterTest, F32AndQ8ComeBackExactly) {
-  for (const FileFormat format : {FileFormat::kF32, FileFormat::kQ8}) {
+  for (const StoredWeights format : {StoredWeights::kF32, StoredWeights::kQ8}) {
     LoadedModel model = WriteAndLoad(format);
     EXPECT_EQ(LargestDifference(*weights, *model.weights), 0.0f);
     EXPECT_EQ(model.weights->parameter_count,
@@ -72,7 +72,7 @@ TEST_F(ModelWriterTest, F32AndQ8ComeBackExactly) {
 }
 
 TEST_F(ModelWriterTest, F16ComesBackRounded) {
-  LoadedModel model = WriteAndLoad(FileFormat::kF16);
+  LoadedModel model = WriteAndLoad(StoredWeights::kF16);
   const float difference = LargestDifference(*weights, *model.weights);
   EXPECT_GT(difference, 0.0f);
   EXPECT_LE(difference, 0x1p-11f);  // half a unit in the last of float16's eleven bits
@@ -84,7 +84,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForF16AreNamedAndLeaveNothing) {
   weights->blocks[1].mlp_up.weight.SetRow(3, row);
   const auto report = WriteModel(folder, {.weights = weights.get(),
                                           .only = nullptr,
-                                          .format = FileFormat::kF16,
+                                          .format = StoredWeights::kF16,
                                           .config = Json::object(),
                                           .vocabulary = nullptr,
                                           .inputs = {},
@@ -104,7 +104,7 @@ TEST_F(ModelWriterTest, ValuesTooLargeForAScaleAreNamed) {
   SetScales(matrix, 5, scales);
   const auto report = WriteModel(folder, {.weights = weights.get(),
                                           .only = nullptr,
-                                          .format = FileFormat::kQ8,
+                                          .format = StoredWeights::kQ8,
                                           .config = Json::object(),
                                           .vocabulary = nullptr,
                                           .inputs = {},

@@ -130,7 +130,7 @@ class Q4ModelTest : public ::testing::Test {
  protected:
   Q4ModelTest() : folder(fs::path(::testing::TempDir()) / "q4-model") {
     const std::string source = testing::TinyModelFolder("tied");
-    EXPECT_TRUE(Convert(source, folder.string(), {.format = FileFormat::kQ4, .force = true},
+    EXPECT_TRUE(Convert(source, folder.string(), {.format = StoredWeights::kQ4, .force = true},
                         /*json=*/true)
                     .ok());
   }

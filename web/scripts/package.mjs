@@ -67,6 +67,7 @@ const clientFrom = (file) => ({
 
 /** What few pages ask for is not in the module or the worker that all of them load: name of the file, and source. */
 const apart = [
+  { name: "gpt2-convert", source: "convert/index" },
   { name: "gpt2-environment", source: "client/environment" },
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },

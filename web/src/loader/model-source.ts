@@ -115,6 +115,24 @@ async function readChunk(
   }
 }
 
+/** The chunks of a file, in order. Whoever leaves early cancels it. */
+export async function* chunksOf(
+  file: OpenFile,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const reader = file.stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await readChunk(reader, name, signal);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
 /** Calls `take` with each chunk of a file, in order. What `take` throws ends it, and passes through as it is. */
 export async function readChunks(
   file: OpenFile,

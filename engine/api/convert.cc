@@ -1,0 +1,141 @@
+#include "engine/api/convert.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/reply.h"
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+#include "engine/convert/converter.h"
+#include "engine/format/config_json.h"
+#include "engine/format/json_writer.h"
+
+struct Gpt2Converter {
+  std::unique_ptr<gpt2::Converter> converter;
+  std::span<const std::byte> input;  // what was fed and is not taken yet
+  Gpt2Bytes output{};
+  std::string reply;
+};
+
+namespace gpt2 {
+namespace {
+
+using Operation = FunctionRef<Status(Converter& converter)>;
+
+Error Misuse(const char* what) {
+  return Error{ErrorCode::kInvalidArgument, what};
+}
+
+const char* OutOfMemory(Gpt2Converter& owner) {
+  owner.converter.reset();
+  return kOutOfMemoryReply;
+}
+
+// Null, or the error.
+const char* Run(Gpt2Converter* owner, FunctionRef<Status()> operation) {
+  try {
+    const Status status = operation();
+    return status.ok() ? nullptr : WriteError(status.error(), owner->reply);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(*owner);
+  } catch (const std::length_error&) {  // of a string or vector that no memory could hold
+    return OutOfMemory(*owner);
+  }
+}
+
+// The same, where a conversion is under way.
+const char* RunWith(Gpt2Converter* owner, Operation operation) {
+  return Run(owner, [&]() -> Status {
+    if (!owner->converter) return Misuse("no conversion has begun");
+    return operation(*owner->converter);
+  });
+}
+
+Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view heads,
+             std::string_view weights) {
+  owner.converter.reset();
+  owner.input = {};
+  owner.output = {};
+  for (const StoredWeights known : kConvertedWeights) {
+    if (StoredWeightsName(known) != weights) continue;
+    GPT2_ASSIGN(owner.converter, Converter::OfSafetensors(config, heads, known));
+    return Done{};
+  }
+  return Misuse("weights: expected \"f32\", \"f16\", \"q8\" or \"q4\"");
+}
+
+}  // namespace
+}  // namespace gpt2
+
+using gpt2::Converter;
+using gpt2::Done;
+using gpt2::JsonWriter;
+using gpt2::Status;
+
+extern "C" {
+
+Gpt2Converter* gpt2_converter_create(void) {
+  return new (std::nothrow) Gpt2Converter();
+}
+void gpt2_converter_destroy(Gpt2Converter* converter) {
+  delete converter;
+}
+
+const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,
+                                 const uint8_t* heads, size_t heads_size, const char* weights,
+                                 size_t weights_size) {
+  return gpt2::Run(converter, [&] {
+    return gpt2::Begin(*converter, {config, config_size},
+                       {reinterpret_cast<const char*>(heads), heads_size}, {weights, weights_size});
+  });
+}
+
+const char* gpt2_converter_feed(Gpt2Converter* converter, const uint8_t* bytes, size_t size) {
+  return gpt2::RunWith(converter, [&](Converter&) -> Status {
+    if (!converter->input.empty()) return gpt2::Misuse("the bytes before are not taken yet");
+    converter->input = std::as_bytes(std::span(bytes, size));
+    return Done{};
+  });
+}
+
+const char* gpt2_converter_step(Gpt2Converter* converter) {
+  return gpt2::RunWith(converter, [&](Converter& c) -> Status {
+    converter->output = {};
+    GPT2_ASSIGN(const std::span<const std::byte> output, c.Take(converter->input));
+    converter->output = {reinterpret_cast<const uint8_t*>(output.data()), output.size()};
+    return Done{};
+  });
+}
+
+const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter) {
+  return &converter->output;
+}
+
+const char* gpt2_converter_folder(Gpt2Converter* converter) {
+  const char* error = gpt2::RunWith(converter, [&](Converter& c) -> Status {
+    converter->reply = R"({"result":)";
+    JsonWriter out(converter->reply);
+    if (const gpt2::ConvertedFolder* const folder = c.folder()) {
+      out.Open('{').Member("config", folder->config).Member("vocab", folder->vocab);
+      out.Member("merges", folder->merges).Member("weightBytes", folder->weight_bytes).Close('}');
+    } else {
+      out.Null();
+    }
+    converter->reply += '}';
+    return Done{};
+  });
+  return error != nullptr ? error : converter->reply.c_str();
+}
+
+const char* gpt2_converter_end(Gpt2Converter* converter) {
+  return gpt2::RunWith(converter, [](Converter& c) { return c.Finish(); });
+}
+
+}  // extern "C"

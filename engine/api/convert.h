@@ -1,0 +1,53 @@
+// The functions with which one build of WebAssembly converts models, beside those of api.h, whose
+// conventions hold here, with a converter in the engine's place. The build `simd` has them, as
+// every browser runs it; `simd-relaxed`, which shares its script, has them only by name.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct Gpt2Converter Gpt2Converter;
+
+// Null without memory.
+Gpt2Converter* gpt2_converter_create(void);
+void gpt2_converter_destroy(Gpt2Converter* converter);
+
+// Starts a conversion, in place of one that is under way, to `weights`: "f32", "f16", "q8" or "q4".
+// `config` is the text of config.json. `heads` is empty; where model.safetensors is in several
+// files, it holds the head of each, one after the other, in the order in which they will be fed:
+// all that is before the tensors. No result.
+const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,
+                                 const uint8_t* heads, size_t heads_size, const char* weights,
+                                 size_t weights_size);
+
+// Takes the next bytes, which must stay where they are until gpt2_converter_step is through with
+// them. No result.
+const char* gpt2_converter_feed(Gpt2Converter* converter, const uint8_t* bytes, size_t size);
+
+// Continues with what was fed: to be called until gpt2_converter_output has nothing. No result.
+const char* gpt2_converter_step(Gpt2Converter* converter);
+
+// Bytes of the converted model.safetensors, which follow those of the step before.
+typedef struct Gpt2Bytes {
+  const uint8_t* bytes;
+  size_t size;
+} Gpt2Bytes;
+
+// What the last successful gpt2_converter_step gave, until the next call. Never null.
+const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter);
+
+// What belongs beside the weights. Result: null until all that is before the first tensor has come;
+// then {"config", "vocab", "merges": texts of the files, the latter two of a GGUF file and else
+// empty, "weightBytes": of model.safetensors}.
+const char* gpt2_converter_folder(Gpt2Converter* converter);
+
+// Ends the conversion; an error where a byte is missing. No result.
+const char* gpt2_converter_end(Gpt2Converter* converter);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

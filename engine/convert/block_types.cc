@@ -1,0 +1,171 @@
+#include "engine/convert/block_types.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "engine/base/result.h"
+#include "engine/format/float16.h"
+#include "engine/kernels/layout.h"
+
+namespace gpt2 {
+namespace {
+
+constexpr std::size_t kSuperBlock = 256;  // values of a K block, in runs of 32
+
+// By BlockType. ggml's block layouts are those of its ggml-common.h; a GGUF's numbers for them are
+// in its specification (ggml, docs/gguf.md, "ggml_type").
+constexpr BlockShape kShapes[] = {
+    {"F32", 0, 1, 4},       {"F16", 1, 1, 2},       {"BF16", 30, 1, 2},     {"Q8_0", 8, 32, 34},
+    {"Q4_0", 2, 32, 18},    {"Q4_1", 3, 32, 20},    {"Q5_0", 6, 32, 22},    {"Q5_1", 7, 32, 24},
+    {"Q4_K", 12, 256, 144}, {"Q5_K", 13, 256, 176}, {"Q6_K", 14, 256, 210},
+};
+
+template <typename T>
+T Load(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+float LoadHalf(const std::byte* bytes) {
+  return WidenFloat16(Load<std::uint16_t>(bytes));
+}
+
+int Byte(const std::byte* bytes, std::size_t i) {
+  return std::to_integer<int>(bytes[i]);
+}
+
+// Q8_0: a scale, then 32 codes of 8 bits.
+void WidenQ8(const std::byte* block, float* values) {
+  const float scale = LoadHalf(block);
+  for (std::size_t i = 0; i < 32; ++i) {
+    values[i] = scale * static_cast<float>(Load<std::int8_t>(block + 2 + i));
+  }
+}
+
+// Q4_0, Q4_1, Q5_0, Q5_1: a scale, in _1 a least value, in Q5 the fifth bits, then the low four
+// bits of 32 codes: value i and value i + 16 share a byte.
+void WidenSmall(BlockType type, const std::byte* block, float* values) {
+  const bool has_least = type == BlockType::kQ4_1 || type == BlockType::kQ5_1;
+  const bool has_fifth = type == BlockType::kQ5_0 || type == BlockType::kQ5_1;
+  const float scale = LoadHalf(block);
+  const float least = has_least ? LoadHalf(block + 2) : 0.0f;
+  block += has_least ? 4 : 2;
+  const std::uint32_t fifth = has_fifth ? Load<std::uint32_t>(block) : 0;
+  block += has_fifth ? 4 : 0;
+  const int zero = has_least ? 0 : has_fifth ? 16 : 8;
+  for (std::size_t i = 0; i < 32; ++i) {
+    const int both = Byte(block, i % 16);
+    const int low = i < 16 ? both & 15 : both >> 4;
+    const int code = low | static_cast<int>(fifth >> i & 1u) << 4;
+    values[i] = static_cast<float>(code - zero) * scale + least;
+  }
+}
+
+// Number `run` of the scales, and of the least values, of a Q4_K or Q5_K block, 6 bits each, in 12
+// bytes: the first four whole in bytes 0 to 3 and 4 to 7, the others' low four bits in bytes 8 to
+// 11, and their high two above those of the first.
+void UnpackScales(const std::byte* packed, std::size_t run, int& scale, int& least) {
+  if (run < 4) {
+    scale = Byte(packed, run) & 63;
+    least = Byte(packed, run + 4) & 63;
+  } else {
+    scale = (Byte(packed, run + 4) & 15) | Byte(packed, run - 4) >> 6 << 4;
+    least = Byte(packed, run + 4) >> 4 | Byte(packed, run) >> 6 << 4;
+  }
+}
+
+// Q4_K, Q5_K: scales of the scales and of the least values, these, in Q5_K the fifth bits, then the
+// low four bits of the codes: run 2k and run 2k + 1 share 32 bytes.
+void WidenK(bool has_fifth, const std::byte* block, float* values) {
+  const float scale_unit = LoadHalf(block), least_unit = LoadHalf(block + 2);
+  const std::byte* const packed = block + 4;
+  const std::byte* const fifth = block + 16;
+  const std::byte* const codes = fifth + (has_fifth ? 32 : 0);
+  for (std::size_t run = 0; run < kSuperBlock / 32; ++run) {
+    int scale_code, least_code;
+    UnpackScales(packed, run, scale_code, least_code);
+    const float scale = scale_unit * static_cast<float>(scale_code);
+    const float least = least_unit * static_cast<float>(least_code);
+    for (std::size_t i = 0; i < 32; ++i) {
+      const int both = Byte(codes, run / 2 * 32 + i);
+      int code = run % 2 == 0 ? both & 15 : both >> 4;
+      if (has_fifth) code |= (Byte(fifth, i) >> run & 1) << 4;
+      values[run * 32 + i] = scale * static_cast<float>(code) - least;
+    }
+  }
+}
+
+// Q6_K: in halves of 128 values, the low four bits of the codes, then the high two, then a scale
+// for each 16 values, then the scale of the scales.
+void WidenQ6K(const std::byte* block, float* values) {
+  const float unit = LoadHalf(block + 208);
+  for (std::size_t i = 0; i < kSuperBlock; ++i) {
+    const std::size_t half = i / 128, run = i % 128 / 32, at = i % 32;
+    const int both = Byte(block, half * 64 + run % 2 * 32 + at);
+    const int low = run < 2 ? both & 15 : both >> 4;
+    const int high = Byte(block, 128 + half * 32 + at) >> (2 * run) & 3;
+    const float scale = unit * static_cast<float>(Load<std::int8_t>(block + 192 + i / 16));
+    values[i] = scale * static_cast<float>((low | high << 4) - 32);
+  }
+}
+
+void WidenBlock(BlockType type, const std::byte* block, float* values) {
+  switch (type) {
+    case BlockType::kF32:
+      *values = Load<float>(block);
+      break;
+    case BlockType::kF16:
+      *values = LoadHalf(block);
+      break;
+    case BlockType::kBF16:
+      *values = WidenBFloat16(Load<BFloat16>(block));
+      break;
+    case BlockType::kQ8_0:
+      WidenQ8(block, values);
+      break;
+    case BlockType::kQ4_K:
+    case BlockType::kQ5_K:
+      WidenK(type == BlockType::kQ5_K, block, values);
+      break;
+    case BlockType::kQ6_K:
+      WidenQ6K(block, values);
+      break;
+    default:
+      WidenSmall(type, block, values);
+  }
+}
+
+}  // namespace
+
+const BlockShape& ShapeOf(BlockType type) {
+  return kShapes[static_cast<std::size_t>(type)];
+}
+
+Result<BlockType> BlockTypeOf(std::uint32_t ggml_id) {
+  std::string names;
+  for (std::size_t i = 0; i < std::size(kShapes); ++i) {
+    if (kShapes[i].ggml_id == ggml_id) return static_cast<BlockType>(i);
+    names += (i == 0 ? "" : ", ") + std::string(kShapes[i].name);
+  }
+  return Error{ErrorCode::kUnsupported,
+               "ggml's type " + std::to_string(ggml_id) + ", expected one of " + names};
+}
+
+bool WidenBlocks(BlockType type, const std::byte* bytes, std::size_t count, float* values) {
+  const BlockShape& shape = ShapeOf(type);
+  for (std::size_t i = 0; i < count; i += shape.values) {
+    WidenBlock(type, bytes + i / shape.values * shape.bytes, values + i);
+  }
+  bool finite = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    finite &= std::fabs(values[i]) <= std::numeric_limits<float>::max();
+  }
+  return finite;
+}
+
+}  // namespace gpt2

@@ -1,0 +1,29 @@
+// The types in which files hold floating-point weights: plain ones, and the blocks of ggml, in
+// which some weights share a scale.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+enum class BlockType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ4_K, kQ5_K, kQ6_K };
+
+struct BlockShape {
+  std::string_view name;  // as ggml calls it
+  std::uint32_t ggml_id;  // of a GGUF file's tensor
+  std::size_t values;     // in a block
+  std::size_t bytes;      // of a block
+};
+const BlockShape& ShapeOf(BlockType type);
+
+// The type of `ggml_id`; an error that lists what there is, without the name of a file.
+Result<BlockType> BlockTypeOf(std::uint32_t ggml_id);
+
+// Widens `count` values, whole blocks, to floats; false if one is not finite.
+bool WidenBlocks(BlockType type, const std::byte* bytes, std::size_t count, float* values);
+
+}  // namespace gpt2

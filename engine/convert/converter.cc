@@ -1,0 +1,279 @@
+#include "engine/convert/converter.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/convert/block_types.h"
+#include "engine/convert/sentence.h"
+#include "engine/convert/source_tensor.h"
+#include "engine/convert/stored_tensor.h"
+#include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/format/safetensors.h"
+#include "engine/format/weight_plan.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+namespace {
+
+constexpr std::size_t kPortion = std::size_t{1} << 20;  // bytes that go out at once, about
+
+constexpr std::string_view kFile = "model.safetensors: ";
+
+std::span<const std::byte> BytesOf(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Converter>> Converter::OfSafetensors(std::string_view config_json,
+                                                            std::string_view heads,
+                                                            StoredWeights weights) {
+  std::unique_ptr<Converter> converter(new Converter(weights));
+  GPT2_TRY(converter->SetConfig(config_json));
+  GPT2_TRY(converter->SetHeads(heads));
+  return converter;
+}
+
+Status Converter::SetConfig(std::string_view config_json) {
+  GPT2_ASSIGN(config_, ReadConfigJson(config_json));
+  if (config_.weights == StoredWeights::kQ8 || config_.weights == StoredWeights::kQ4) {
+    return (Sentence("config.json: the model is ")
+            << StoredWeightsName(config_.weights)
+            << " already; convert the model that it was made from")
+        .Unsupported();
+  }
+  specs_ = TensorSpecs(config_.config);
+  config_json_ = config_json;
+  return Done{};
+}
+
+Status Converter::SetHeads(std::string_view heads) {
+  heads_ = heads;
+  std::size_t end = 0;
+  while (end < heads.size()) {
+    GPT2_ASSIGN(const std::string_view head,
+                SafetensorsHead(heads.substr(end), MostTensors(specs_, config_.config)));
+    head_ends_.push_back(end += head.size());
+  }
+  return heads.empty() ? Status(Done{}) : Plan();
+}
+
+// From all that comes before the first tensor.
+Status Converter::Plan() {
+  GPT2_ASSIGN(tensors_, ReadSafetensorsTensors(heads_, head_ends_, config_, specs_));
+  std::vector<StoredTensor> stored;
+  ConvertedFolder folder;
+  for (const SourceTensor& tensor : tensors_) {
+    if (tensor.spec != nullptr) StoreTensor(*tensor.spec, weights_, stored);
+  }
+  GPT2_ASSIGN(ParsedJson config, ParseJson(config_json_, "config.json"));
+  folder.config = StoredConfig(config.Take(), weights_);
+  start_ = StoredHeader(stored, weights_);
+  folder.weight_bytes = start_.size();
+  for (const StoredTensor& part : stored) folder.weight_bytes += part.Bytes();
+  folder_ = std::move(folder);
+  return Done{};
+}
+
+Result<std::span<const std::byte>> Converter::Take(std::span<const std::byte>& bytes) {
+  if (failure_) return *failure_;
+  auto next = Next(bytes);
+  if (!next.ok()) failure_ = next.error();
+  return next;
+}
+
+Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& bytes) {
+  out_.clear();
+  while (out_.size() < kPortion) {
+    out_ += std::exchange(start_, {});
+    // What is held goes out by itself, after what is before it.
+    const bool goes_out =
+        stage_ == Stage::kCodes ? held_.size() > 0 : stage_ == Stage::kScales && scales_.size() > 0;
+    if (goes_out && !out_.empty()) break;
+    switch (stage_) {
+      case Stage::kBands:
+        if (is_whole()) {
+          stage_ = Stage::kCodes;
+        } else if (bytes.empty()) {
+          return BytesOf(out_);
+        } else {
+          GPT2_TRY(TakeSome(bytes));
+        }
+        break;
+      case Stage::kCodes:
+        stage_ = Stage::kScales;
+        if (goes_out) return std::as_bytes(std::span(held_.data(), held_.size()));
+        break;
+      case Stage::kScales:
+        held_ = {};
+        stage_ = Stage::kNext;
+        if (goes_out) return std::as_bytes(std::span(scales_.data(), scales_.size()));
+        break;
+      case Stage::kNext:
+        scales_ = {};
+        has_begun_ = false;
+        next_row_ = 0;
+        ++current_;
+        stage_ = Stage::kBands;
+    }
+  }
+  return BytesOf(out_);
+}
+
+Status Converter::TakeSome(std::span<const std::byte>& bytes) {
+  if (file_ == file_count()) return GatherHead(bytes);
+  if (heads_taken_ < head_ends_[file_]) return CompareHead(bytes);
+  if (current_ < tensors_.size() && tensor().file == file_) return TakeBand(bytes);
+  if (file_ + 1 < file_count()) {
+    ++file_;
+    return Done{};
+  }
+  return (Sentence(kFile) << bytes.size() << " bytes follow the last tensor").Corrupt();
+}
+
+// Of a single file.
+Status Converter::GatherHead(std::span<const std::byte>& bytes) {
+  std::size_t wanted = kSafetensorsPrefix;
+  if (heads_.size() >= wanted) {
+    const std::size_t most_tensors = MostTensors(specs_, config_.config);
+    GPT2_ASSIGN(const std::size_t length,
+                ReadSafetensorsPrefix(heads_, MostHeaderBytes(most_tensors)));
+    wanted += length;
+  }
+  const std::size_t take = std::min(wanted - heads_taken_, bytes.size());
+  heads_.append(reinterpret_cast<const char*>(bytes.data()), take);
+  bytes = bytes.subspan(take);
+  heads_taken_ += take;
+  if (heads_taken_ < wanted || wanted == kSafetensorsPrefix) return Done{};
+  head_ends_.push_back(wanted);
+  return Plan();
+}
+
+// Of several files, whose heads are known.
+Status Converter::CompareHead(std::span<const std::byte>& bytes) {
+  const std::size_t take = std::min(head_ends_[file_] - heads_taken_, bytes.size());
+  if (std::memcmp(heads_.data() + heads_taken_, bytes.data(), take) != 0) {
+    return (Sentence(kFile) << "file " << file_ + 1 << " of " << file_count()
+                            << " does not begin as it did when its head was read")
+        .Corrupt();
+  }
+  bytes = bytes.subspan(take);
+  heads_taken_ += take;
+  return Done{};
+}
+
+// Takes a whole band straight from `bytes`, or a part of one that is cut in two.
+Status Converter::TakeBand(std::span<const std::byte>& bytes) {
+  if (!has_begun_) GPT2_TRY(BeginTensor());
+  const std::size_t band =
+      std::min(tensor().band_rows, tensor().rows - next_row_) * tensor().row_bytes;
+  if (pending_.empty() && bytes.size() >= band) {
+    GPT2_TRY(StoreBand(bytes.data()));
+    bytes = bytes.subspan(band);
+    return Done{};
+  }
+  const std::size_t take = std::min(band - pending_.size(), bytes.size());
+  pending_.append(reinterpret_cast<const char*>(bytes.data()), take);
+  bytes = bytes.subspan(take);
+  if (pending_.size() == band) {
+    GPT2_TRY(StoreBand(BytesOf(pending_).data()));
+    pending_.clear();
+  }
+  return Done{};
+}
+
+// Takes the memory that the tensor under way needs.
+Status Converter::BeginTensor() {
+  has_begun_ = true;
+  if (tensor().spec == nullptr) return Done{};
+  const char* const name = tensor().spec->name.c_str();
+  stored_ = StoreTensor(*tensor().spec, weights_);
+  if (stored_.has_codes()) {
+    stored_scales_ = ScalesOf(stored_);
+    const std::size_t scales = stored_scales_.rows * stored_scales_.cols;
+    GPT2_ASSIGN(scales_, AlignedBuffer<BFloat16>::CreateUnset(scales, name));
+  }
+  if (tensor().is_transposed) {
+    const std::size_t size = stored_.rows * stored_.RowBytes();
+    GPT2_ASSIGN(held_, AlignedBuffer<std::uint8_t>::CreateUnset(size, name));
+  }
+  return Done{};
+}
+
+Status Converter::StoreBand(const std::byte* bytes) {
+  const std::size_t rows = std::min(tensor().band_rows, tensor().rows - next_row_);
+  const std::size_t row = std::exchange(next_row_, next_row_ + rows);
+  if (tensor().spec == nullptr) return Done{};
+  const std::size_t columns = tensor().is_transposed ? stored_.rows : tensor().spec->cols;
+  floats_.resize(rows * columns);
+  if (!WidenBlocks(tensor().type, bytes, floats_.size(), floats_.data())) {
+    return (Sentence(kFile) << "tensor \"" << tensor().spec->name << "\" row " << row
+                            << ": a value that is not finite")
+        .Corrupt();
+  }
+  const std::size_t row_bytes = stored_.RowBytes();
+  if (!tensor().is_transposed) {
+    const std::size_t at = out_.size();
+    out_.resize(at + row_bytes);
+    return StoreRow(row, 0, floats_, reinterpret_cast<std::byte*>(out_.data()) + at);
+  }
+  std::array<float, kGroup> group;
+  for (std::size_t output = 0; output < columns; ++output) {
+    for (std::size_t i = 0; i < rows; ++i) group[i] = floats_[i * columns + output];
+    GPT2_TRY(StoreRow(output, row, {group.data(), rows},
+                      reinterpret_cast<std::byte*>(held_.data()) + output * row_bytes));
+  }
+  return Done{};
+}
+
+// Puts inputs [first_input, first_input + values.size()) of row `row` where they belong: in the
+// row's `bytes`, and scales_.
+Status Converter::StoreRow(std::size_t row, std::size_t first_input, std::span<const float> values,
+                           std::byte* bytes) {
+  if (!stored_.has_codes()) {
+    return StoreFloats(stored_, values, bytes + first_input * DTypeSize(stored_.dtype));
+  }
+  const std::size_t group_bytes = stored_.dtype == DType::kU8 ? kGroup / 2 : kGroup;
+  for (std::size_t i = 0; i < values.size(); i += kGroup) {
+    const std::size_t group = (first_input + i) / kGroup;
+    GPT2_ASSIGN(scales_.data()[row * stored_scales_.cols + group],
+                StoreGroup(stored_, row, values.subspan(i, std::min(kGroup, values.size() - i)),
+                           bytes + group * group_bytes));
+  }
+  return Done{};
+}
+
+Status Converter::CheckWhole() const {
+  const bool has_heads = file_count() > 0 && heads_taken_ == heads_.size();
+  if (has_heads && current_ == tensors_.size()) return Done{};
+  Sentence sentence(kFile);
+  if (file_count() > 1) sentence << "file " << file_ + 1 << " of " << file_count() << ": ";
+  if (has_heads && tensor().file == file_ && tensor().spec != nullptr) {
+    sentence << "it ends inside tensor \"" << tensor().spec->name << "\", row " << next_row_
+             << " of " << tensor().rows;
+  } else {
+    sentence << "it ends after " << heads_taken_ << " bytes of its header";
+  }
+  return sentence.Corrupt();
+}
+
+Status Converter::Finish() {
+  if (failure_) return *failure_;
+  const Status whole = CheckWhole();
+  if (!whole.ok()) failure_ = whole.error();
+  return whole;
+}
+
+}  // namespace gpt2

@@ -1,0 +1,112 @@
+// Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes
+// stream through: model.safetensors of the hub in one file or several, or a GGUF file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/convert/source_tensor.h"
+#include "engine/convert/stored_tensor.h"
+#include "engine/format/config_json.h"
+#include "engine/kernels/layout.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+
+// What belongs beside the weights that come out.
+struct ConvertedFolder {
+  std::string config;  // config.json, with quantization_config
+  std::string vocab;   // vocab.json and merges.txt of a GGUF file's tokenizer; else empty
+  std::string merges;
+  std::uint64_t weight_bytes = 0;  // of model.safetensors
+};
+
+// What comes out is a model.safetensors of FORMAT.md whose tensors lie in the order in which they
+// came in, so that only what is under way is held: a band of the tensor and its scales, and of a
+// matrix that the hub stores transposed, all that becomes of it. Each tensor's bytes are those that
+// `gpt2-weights convert` writes, for q4 with `--calibration-tokens 0`. Not thread-safe.
+class Converter {
+ public:
+  // For the safetensors files of the model of `config_json`, to become `weights`, which is not
+  // kHub. `heads` is empty for one file; for several it is the head of each, its bytes before the
+  // tensors, one after the other, in the order in which the files are to be fed.
+  static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
+                                                          std::string_view heads,
+                                                          StoredWeights weights);
+  // Borrows from itself.
+  Converter(Converter&&) = delete;
+
+  // Takes from the front of `bytes` and returns what comes of it, valid until the next call. To be
+  // called until nothing comes: then all of `bytes` are taken. Several files follow each other
+  // without anything between them. An error ends it: the same answers from then on.
+  Result<std::span<const std::byte>> Take(std::span<const std::byte>& bytes);
+
+  // Fails if a byte is missing.
+  Status Finish();
+
+  // Known once a header has been read; null before.
+  const ConvertedFolder* folder() const { return folder_ ? &*folder_ : nullptr; }
+
+ private:
+  // What becomes of the tensor under way.
+  enum class Stage {
+    kBands,   // it comes
+    kCodes,   // it has come: what was held of it goes out
+    kScales,  // then its scales
+    kNext,
+  };
+
+  explicit Converter(StoredWeights weights) : weights_(weights) {}
+
+  Status SetConfig(std::string_view config_json);
+  Status SetHeads(std::string_view heads);
+  Status Plan();
+  Result<std::span<const std::byte>> Next(std::span<const std::byte>& bytes);
+  Status TakeSome(std::span<const std::byte>& bytes);
+  Status GatherHead(std::span<const std::byte>& bytes);
+  Status CompareHead(std::span<const std::byte>& bytes);
+  Status TakeBand(std::span<const std::byte>& bytes);
+  Status BeginTensor();
+  Status StoreBand(const std::byte* bytes);
+  Status StoreRow(std::size_t row, std::size_t first_input, std::span<const float> values,
+                  std::byte* bytes);
+  Status CheckWhole() const;
+  std::size_t file_count() const { return head_ends_.size(); }
+  const SourceTensor& tensor() const { return tensors_[current_]; }
+  bool is_whole() const { return current_ < tensors_.size() && next_row_ == tensor().rows; }
+
+  StoredWeights weights_;
+  ModelConfig config_;
+  std::string config_json_;
+  std::vector<TensorSpec> specs_;
+  std::string heads_;  // of all files, one after the other; of a single one, what has come of it
+  std::vector<std::size_t> head_ends_;  // of each file, in heads_; empty until all are whole
+  std::size_t file_ = 0;                // index into head_ends_
+  std::size_t heads_taken_ = 0;         // bytes of heads_ that have come
+  std::vector<SourceTensor> tensors_;
+  std::size_t current_ = 0;  // index into tensors_
+  std::optional<ConvertedFolder> folder_;
+
+  Stage stage_ = Stage::kBands;
+  std::size_t next_row_ = 0;          // of the tensor under way, as it is stored
+  std::string pending_;               // the cut-off part of a band
+  std::vector<float> floats_;         // a band, widened
+  StoredTensor stored_;               // what the tensor becomes
+  StoredTensor stored_scales_;        // if it has codes
+  bool has_begun_ = false;            // its memory is taken
+  AlignedBuffer<std::uint8_t> held_;  // of a transposed matrix: what goes out, [rows, RowBytes]
+  AlignedBuffer<BFloat16> scales_;    // [rows, groups]
+  std::string start_;                 // the header, until it goes out
+  std::string out_;                   // what goes out at once
+  std::optional<Error> failure_;
+};
+
+}  // namespace gpt2

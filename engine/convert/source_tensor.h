@@ -1,0 +1,44 @@
+// What a file that is to be converted holds, as it comes: found from its header and config.json
+// alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/convert/block_types.h"
+#include "engine/format/config_json.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+
+// One tensor of a file. Its bytes are taken in bands: a row, or the kGroup rows of a transposed
+// matrix that are a group of inputs of every output.
+struct SourceTensor {
+  const TensorSpec* spec = nullptr;  // borrowed; null: its bytes are skipped
+  BlockType type = BlockType::kF32;
+  bool is_transposed = false;  // a matrix that is stored as [in, out]
+  std::size_t rows = 0;        // as stored
+  std::size_t row_bytes = 0;
+  std::size_t band_rows = 1;
+  std::size_t file = 0;       // of those that come one after the other
+  std::uint64_t padding = 0;  // bytes before it that belong to no tensor
+};
+
+// The head of a safetensors file, its bytes before the tensors: `bytes` begin with it.
+Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t most_tensors);
+
+// The tensors of the safetensors files whose heads lie one after the other in `heads`, the last
+// bytes of each at `head_ends`, in the order in which they come.
+// Fails, naming the tensor, where one is unknown, missing, twice there or not what config.json
+// says. Borrows from `specs`, those of the config's model.
+Result<std::vector<SourceTensor>> ReadSafetensorsTensors(std::string_view heads,
+                                                         std::span<const std::size_t> head_ends,
+                                                         const ModelConfig& config,
+                                                         std::span<const TensorSpec> specs);
+
+}  // namespace gpt2

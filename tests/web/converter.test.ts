@@ -1,0 +1,243 @@
+// The converter of the build `simd` in Node, beside what `gpt2-weights convert` makes of the same models. The steps `native`
+// and `wasm` of `npm test` build both.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ConvertedSource } from "../../web/src/convert/converted-source.js";
+import { Converter, type ConvertedWeights, type CreateModule } from "../../web/src/convert/converter.js";
+import { readText, type ModelSource } from "../../web/src/loader/model-source.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+import { json, root, scratch, tiny } from "../weights_tools/tool.js";
+import { readSafetensors, writeSafetensors, type Tensor } from "./support/safetensors.js";
+
+const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
+const formats: ConvertedWeights[] = ["f32", "f16", "q8", "q4"];
+const models = readdirSync(tiny);
+const { signal } = new AbortController();
+
+let build: { createModule: CreateModule; code: WebAssembly.Module };
+
+beforeAll(async () => {
+  Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
+  const { default: createModule } = (await import(pathToFileURL(script).href)) as { default: CreateModule };
+  build = { createModule, code: await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm"))) };
+});
+
+const hubFile = (model: string) => readFileSync(join(tiny, model, "model.safetensors"));
+const configOf = (model: string) => readFileSync(join(tiny, model, "config.json"), "utf8");
+
+interface Folder {
+  config: string;
+  tensors: Map<string, Tensor>;
+}
+
+/** Type, shape and hash of each tensor, by name: the order differs. */
+const digests = (tensors: Map<string, Tensor>) =>
+  [...tensors]
+    .map(([name, { dtype, shape, bytes }]) =>
+      [name, dtype, shape.join(), createHash("sha256").update(bytes).digest("hex")].join(" "),
+    )
+    .sort();
+
+/** What the native tool makes of it. */
+function natively(model: string, weights: ConvertedWeights): Folder {
+  const out = join(scratch, `${model}-${weights}`);
+  json([
+    "convert",
+    join(tiny, model),
+    out,
+    "--weights",
+    weights,
+    "--calibration-tokens",
+    "0",
+    "--force",
+    "--json",
+  ]);
+  const pieces = readdirSync(out).filter((name) => name.startsWith("model.safetensors"));
+  const file = Buffer.concat(pieces.sort().map((name) => readFileSync(join(out, name))));
+  return { config: readFileSync(join(out, "config.json"), "utf8"), tensors: readSafetensors(file) };
+}
+
+/** Chunks of up to `most` bytes, of sizes that look random and are the same each time. */
+function* cut(bytes: Buffer, most: number): Generator<Buffer> {
+  let state = 1;
+  for (let at = 0; at < bytes.length;) {
+    state = (state * 48271) % 2147483647;
+    const end = at + 1 + (state % most);
+    yield bytes.subarray(at, end);
+    at = end;
+  }
+}
+
+async function convert(
+  config: string,
+  files: Buffer[],
+  weights: ConvertedWeights,
+  most = 1 << 20,
+): Promise<Folder & { file: Buffer }> {
+  const converter = await Converter.create(build.createModule, build.code);
+  converter.begin({ weights, config, heads: files.length > 1 ? files : undefined });
+  const parts: Uint8Array[] = [];
+  for (const file of files) {
+    for (const chunk of cut(file, most)) parts.push(...converter.feed(chunk));
+  }
+  converter.end();
+  const file = Buffer.concat(parts);
+  expect(converter.folder?.weightBytes).toBe(file.length);
+  return { config: converter.folder?.config ?? "", tensors: readSafetensors(file), file };
+}
+
+/** `tensors` with all values as bfloat16, cut off. */
+function asBFloat16(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
+  return new Map(
+    [...tensors].map(([name, { dtype, shape, bytes }]) => {
+      if (dtype !== "F32") return [name, { dtype, shape, bytes }];
+      const upper = Buffer.concat(
+        Array.from({ length: bytes.length / 4 }, (_, i) => bytes.subarray(4 * i + 2, 4 * i + 4)),
+      );
+      return [name, { dtype: "BF16", shape, bytes: upper }];
+    }),
+  );
+}
+
+describe("Converter", () => {
+  it.each(models.flatMap((model) => formats.map((weights) => [model, weights] as const)))(
+    "makes of %s in %s what the native tool makes of it",
+    async (model, weights) => {
+      const expected = natively(model, weights);
+      const found = await convert(configOf(model), [hubFile(model)], weights, 5000);
+      expect(found.config).toBe(expected.config);
+      expect(digests(found.tensors)).toEqual(digests(expected.tensors));
+    },
+  );
+
+  it.each([1, 7, 300_000])("gives the same bytes for chunks of up to %d", async (most) => {
+    const expected = (await convert(configOf("tied"), [hubFile("tied")], "q4")).file;
+    expect((await convert(configOf("tied"), [hubFile("tied")], "q4", most)).file.equals(expected)).toBe(true);
+  });
+
+  it("takes bfloat16", async () => {
+    const tensors = asBFloat16(readSafetensors(hubFile("tied")));
+    const { tensors: found } = await convert(configOf("tied"), [writeSafetensors(tensors)], "f32");
+    for (const { bytes } of found.values()) {
+      expect(bytes.every((byte, i) => i % 4 > 1 || byte === 0)).toBe(true);
+    }
+  });
+
+  it("takes several files one after the other, as it takes one", async () => {
+    const tensors = [...readSafetensors(hubFile("tied"))];
+    const half = Math.floor(tensors.length / 2);
+    const files = [tensors.slice(0, half), tensors.slice(half)].map((part) =>
+      writeSafetensors(new Map(part)),
+    );
+    const expected = await convert(configOf("tied"), [writeSafetensors(new Map(tensors))], "q8");
+    const found = await convert(configOf("tied"), files, "q8", 3000);
+    expect(found.file.equals(expected.file)).toBe(true);
+  });
+
+  it("holds no more than a tensor, and is used again", async () => {
+    const converter = await Converter.create(build.createModule, build.code);
+    const before = converter.memoryBytes;
+    for (let i = 0; i < 3; ++i) {
+      converter.begin({ weights: "q8", config: configOf("tied") });
+      expect(converter.folder).toBeUndefined();
+      converter.feed(hubFile("tied"));
+      converter.end();
+    }
+    expect(converter.memoryBytes - before).toBeLessThan(2 << 20);
+  });
+
+  const damages: [string, (file: Buffer) => Buffer, RegExp][] = [
+    ["ends early", (file) => file.subarray(0, -5), /model\.safetensors: it ends inside tensor "/],
+    ["ends in its header", (file) => file.subarray(0, 100), /it ends after 100 bytes of its header/],
+    ["is too long", (file) => Buffer.concat([file, Buffer.alloc(9)]), /9 bytes follow the last tensor/],
+    ["is a web page", () => Buffer.from("<!doctype html><title>404</title>"), /header length/],
+    [
+      "has a value that is not finite",
+      (file) => (file.writeUInt32LE(0x7f800000, file.length - 4), file),
+      /tensor ".*" row \d+: a value that is not finite/,
+    ],
+  ];
+  it.each(damages)("refuses a file that %s", async (_, damage, message) => {
+    const attempt = convert(configOf("tied"), [damage(hubFile("tied"))], "q8");
+    await expect(attempt).rejects.toMatchObject({ name: "LoadError", code: "corrupt" });
+    await expect(convert(configOf("tied"), [damage(hubFile("tied"))], "q8")).rejects.toThrow(message);
+  });
+
+  it("refuses a model that is quantized, and a file that changes once its head was read", async () => {
+    const { config, file } = await convert(configOf("tied"), [hubFile("tied")], "q8");
+    await expect(convert(config, [file], "q4")).rejects.toThrow("the model is q8 already");
+    const tensors = [...readSafetensors(hubFile("tied"))];
+    const files = [tensors.slice(0, 3), tensors.slice(3)].map((part) => writeSafetensors(new Map(part)));
+    const converter = await Converter.create(build.createModule, build.code);
+    converter.begin({ weights: "q8", config: configOf("tied"), heads: files });
+    converter.feed(files[0] ?? Buffer.alloc(0));
+    expect(() => converter.feed(files[0] ?? Buffer.alloc(0))).toThrow(/file 2 of 2 does not begin as it did/);
+  });
+});
+
+class MemorySource implements ModelSource {
+  readonly opened: string[] = [];
+  private readonly files: Record<string, Buffer | string>;
+  constructor(files: Record<string, Buffer | string>) {
+    this.files = files;
+  }
+  async open(name: string) {
+    this.opened.push(name);
+    const bytes = this.files[name];
+    if (bytes === undefined) throw new LoadError("not-found", `there is no ${name}`);
+    const blob = new Blob([typeof bytes === "string" ? bytes : new Uint8Array(bytes)]);
+    return { size: blob.size, stream: blob.stream() };
+  }
+}
+
+describe("ConvertedSource", () => {
+  const whole = async (source: ModelSource) => {
+    const { size, stream } = await source.open("model.safetensors", { signal });
+    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    expect(bytes.length).toBe(size);
+    return bytes;
+  };
+  const options = { weights: "q8" as const, fetchBuild: async () => build };
+
+  it("is a converted folder, read in any order and more than once", async () => {
+    const expected = await convert(configOf("tied"), [hubFile("tied")], "q8");
+    const inner = new MemorySource({
+      "config.json": configOf("tied"),
+      "model.safetensors": hubFile("tied"),
+      "vocab.json": "{}",
+    });
+    const source = new ConvertedSource(inner, options);
+    expect(await readText(source, "config.json", signal)).toBe(expected.config);
+    expect(await readText(source, "vocab.json", signal)).toBe("{}");
+    await expect(source.open("merges.txt", { signal })).rejects.toMatchObject({ code: "not-found" });
+    await expect(source.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });
+    expect((await whole(source)).equals(expected.file)).toBe(true);
+    expect(inner.opened.filter((name) => name === "model.safetensors")).toHaveLength(1);
+    expect((await whole(source)).equals(expected.file)).toBe(true);
+  });
+
+  it("finds the files that model.safetensors is cut into", async () => {
+    const tensors = [...readSafetensors(hubFile("tied"))];
+    const [first, second] = [tensors.slice(0, 4), tensors.slice(4)];
+    const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+    const weight_map = Object.fromEntries(tensors.map(([name], i) => [name, names[i < 4 ? 0 : 1] ?? ""]));
+    const inner = new MemorySource({
+      "config.json": configOf("tied"),
+      "model.safetensors.index.json": JSON.stringify({ metadata: {}, weight_map }),
+      [names[0] ?? ""]: writeSafetensors(new Map(first)),
+      [names[1] ?? ""]: writeSafetensors(new Map(second)),
+    });
+    const expected = await convert(configOf("tied"), [writeSafetensors(new Map(tensors))], "q8");
+    expect((await whole(new ConvertedSource(inner, options))).equals(expected.file)).toBe(true);
+  });
+
+  it("names the file where there is none", async () => {
+    const inner = new MemorySource({ "config.json": configOf("tied") });
+    await expect(new ConvertedSource(inner, options).open("config.json", { signal })).rejects.toThrow(
+      "there is no model.safetensors",
+    );
+  });
+});

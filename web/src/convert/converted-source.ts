@@ -1,0 +1,197 @@
+// A model of others, seen as the folder that `gpt2-weights convert` would make of it.
+import {
+  chunksOf,
+  readOptionalText,
+  readText,
+  type ModelSource,
+  type OpenFile,
+  type OpenOptions,
+} from "../loader/model-source.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
+import {
+  Converter,
+  isWholeHead,
+  type ConvertedFolder,
+  type ConvertedWeights,
+  type CreateModule,
+} from "./converter.js";
+
+const weightsFile = "model.safetensors";
+const shardIndexFile = "model.safetensors.index.json";
+
+export interface ConvertOptions {
+  weights: ConvertedWeights;
+  /** The name of a GGUF file, which is all of the model; without it, it is a hub's folder. */
+  gguf?: string;
+  /** The script and the code of the engine's build "simd". */
+  fetchBuild: (signal: AbortSignal) => Promise<{ createModule: CreateModule; code: WebAssembly.Module }>;
+}
+
+/** A conversion, and what it has made so far. */
+interface Running {
+  folder: ConvertedFolder;
+  /** The next bytes of the converted model.safetensors. */
+  output: AsyncGenerator<Uint8Array, void>;
+}
+
+interface WeightFile {
+  name: string;
+  /** Opened already. */
+  file?: OpenFile;
+}
+
+function textFile(text: string): OpenFile {
+  const blob = new Blob([text]);
+  return { size: blob.size, stream: blob.stream() };
+}
+
+/** What model.safetensors.index.json says: a list of the files that the tensors are in. */
+function shardNames(text: string): string[] {
+  let index: unknown;
+  try {
+    index = JSON.parse(text);
+  } catch (error) {
+    throw new LoadError("corrupt", `${shardIndexFile} is not valid JSON: ${String(error)}`);
+  }
+  const map = (index as { weight_map?: unknown } | null)?.weight_map;
+  const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
+  const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
+  if (names.length === 0 || !names.every(isName)) {
+    throw new LoadError(
+      "corrupt",
+      `${shardIndexFile}: expected "weight_map" with the name of a file for each tensor`,
+    );
+  }
+  return [...new Set(names as string[])].sort();
+}
+
+/** The first bytes of a safetensors file, up to its tensors. */
+async function readHead(source: ModelSource, name: string, signal: AbortSignal): Promise<Uint8Array> {
+  let head = new Uint8Array();
+  for await (const chunk of chunksOf(await source.open(name, { signal }), name, signal)) {
+    const longer = new Uint8Array(head.length + chunk.length);
+    longer.set(head);
+    longer.set(chunk, head.length);
+    head = longer;
+    if (isWholeHead(head)) break;
+  }
+  return head;
+}
+
+async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+  try {
+    yield* first.splice(0);
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
+/**
+ * What `inner` holds, converted while it streams: config.json, model.safetensors and, as `inner` has them or out of the GGUF
+ * file, vocab.json and merges.txt. The first file that is asked for starts the conversion; model.safetensors goes on with
+ * it. Asked for model.safetensors once more, all begins anew.
+ */
+export class ConvertedSource implements ModelSource {
+  private readonly inner: ModelSource;
+  private readonly options: ConvertOptions;
+  /** Begun for the sake of the texts, and not yet taken for the weights. */
+  private begun: Promise<Running> | undefined;
+  private folder: ConvertedFolder | undefined;
+
+  constructor(inner: ModelSource, options: ConvertOptions) {
+    this.inner = inner;
+    this.options = options;
+  }
+
+  async open(name: string, options: OpenOptions): Promise<OpenFile> {
+    switch (name) {
+      case weightsFile:
+        return this.openWeights(options);
+      case "config.json":
+        return textFile((await this.readFolder(options)).config);
+      case "vocab.json":
+      case "merges.txt": {
+        if (this.options.gguf === undefined) return this.inner.open(name, options);
+        const { vocab, merges } = await this.readFolder(options);
+        return textFile(name === "vocab.json" ? vocab : merges);
+      }
+      case "weights.json":
+        throw new LoadError("not-found", `there is no ${name}: the model is converted while it is read`);
+      default:
+        return this.inner.open(name, options);
+    }
+  }
+
+  private async readFolder(options: OpenOptions): Promise<ConvertedFolder> {
+    this.folder ??= (await (this.begun ??= this.begin(options))).folder;
+    return this.folder;
+  }
+
+  private async openWeights(options: OpenOptions): Promise<OpenFile> {
+    const begun = this.begun ?? this.begin(options);
+    this.begun = undefined;
+    const { folder, output } = await begun;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const { done, value } = await output.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+        async cancel() {
+          await output.return();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return { size: folder.weightBytes, stream };
+  }
+
+  private async begin(options: OpenOptions): Promise<Running> {
+    const { weights, gguf, fetchBuild } = this.options;
+    const { signal } = options;
+    const [config, files, { createModule, code }] = await Promise.all([
+      gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
+      gguf === undefined ? this.openWeightFiles(options) : [{ name: gguf }],
+      fetchBuild(signal),
+    ]);
+    const converter = await Converter.create(createModule, code);
+    const heads =
+      files.length > 1
+        ? await Promise.all(files.map(({ name }) => readHead(this.inner, name, signal)))
+        : undefined;
+    converter.begin({ weights, config, heads });
+    const rest = this.convert(converter, files, options);
+    const ready: Uint8Array[] = [];
+    while (!converter.folder) {
+      const { done, value } = await rest.next();
+      if (!done) ready.push(value);
+    }
+    return { folder: converter.folder, output: followedBy(ready, rest) };
+  }
+
+  /** The hub's one model.safetensors, or the files that it is cut into. */
+  private async openWeightFiles(options: OpenOptions): Promise<WeightFile[]> {
+    try {
+      return [{ name: weightsFile, file: await this.inner.open(weightsFile, options) }];
+    } catch (error) {
+      if (!(isLoadError(error) && error.code === "not-found")) throw error;
+      const index = await readOptionalText(this.inner, shardIndexFile, options.signal);
+      if (index === undefined) throw error;
+      return shardNames(index).map((name) => ({ name }));
+    }
+  }
+
+  private async *convert(
+    converter: Converter,
+    files: readonly WeightFile[],
+    options: OpenOptions,
+  ): AsyncGenerator<Uint8Array, void> {
+    for (const { name, file } of files) {
+      const opened = file ?? (await this.inner.open(name, options));
+      for await (const chunk of chunksOf(opened, name, options.signal)) yield* converter.feed(chunk);
+    }
+    converter.end();
+  }
+}
