@@ -163,6 +163,8 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
 }
 
 Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& request) {
+  Json config = request.config;
+  config[std::string(kQuantizationConfigKey)] = Json::parse(QuantizationConfig(request.format));
   Json files = Json::array();
   const auto write = [&](const char* file, const std::string& text) -> Status {
     Sha256 hash;
@@ -170,7 +172,7 @@ Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& reques
     files.push_back(EntryOf(file, text.size(), hash));
     return WriteText(folder, file, text);
   };
-  GPT2_TRY(write(kConfigFile, StoredConfig(request.config, request.format)));
+  GPT2_TRY(write(kConfigFile, config.dump(2) + "\n"));
   if (request.vocabulary != nullptr) {
     GPT2_TRY(write(kVocabFile, request.vocabulary->vocab_json));
     GPT2_TRY(write(kMergesFile, request.vocabulary->merges_txt));

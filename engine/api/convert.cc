@@ -65,6 +65,10 @@ Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view hea
   owner.output = {};
   for (const StoredWeights known : kConvertedWeights) {
     if (StoredWeightsName(known) != weights) continue;
+    if (config.empty()) {
+      owner.converter = Converter::OfGguf(known);
+      return Done{};
+    }
     GPT2_ASSIGN(owner.converter, Converter::OfSafetensors(config, heads, known));
     return Done{};
   }

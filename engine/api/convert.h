@@ -17,9 +17,9 @@ Gpt2Converter* gpt2_converter_create(void);
 void gpt2_converter_destroy(Gpt2Converter* converter);
 
 // Starts a conversion, in place of one that is under way, to `weights`: "f32", "f16", "q8" or "q4".
-// `config` is the text of config.json. `heads` is empty; where model.safetensors is in several
-// files, it holds the head of each, one after the other, in the order in which they will be fed:
-// all that is before the tensors. No result.
+// `config` is the text of config.json; empty: what will be fed is a GGUF file. `heads` is empty;
+// where model.safetensors is in several files, it holds the head of each, one after the other, in
+// the order in which they will be fed: all that is before the tensors. No result.
 const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,
                                  const uint8_t* heads, size_t heads_size, const char* weights,
                                  size_t weights_size);

@@ -27,7 +27,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 # What tries 54 scales for each 32 weights.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc PROPERTIES COMPILE_OPTIONS -O2)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc PROPERTIES COMPILE_OPTIONS "-O2;-fno-unroll-loops")
 
 # A small strtod and snprintf for the JSON library.
 foreach(_engine simd threads)
@@ -56,5 +56,15 @@ gpt2_add_wasm_variant(simd simd-relaxed -mrelaxed-simd)
 gpt2_add_wasm_variant(threads threads -pthread)
 gpt2_add_wasm_variant(threads threads-relaxed -pthread -mrelaxed-simd)
 
-# One script serves both builds without threads (pack-engine.mjs), so both export the same.
-target_sources(gpt2-simd-relaxed PRIVATE api/no_convert.cc)
+# One script serves both builds without threads (pack-engine.mjs), so both export the same, in the same order: that of
+# libraries, of which these come first.
+foreach(_pair "simd convert" "simd-relaxed no_convert")
+  separate_arguments(_pair)
+  list(GET _pair 0 _variant)
+  list(GET _pair 1 _source)
+  add_library(gpt2_${_source}_api STATIC api/${_source}.cc)
+  target_link_libraries(gpt2_${_source}_api PRIVATE gpt2_flags)
+  target_compile_options(gpt2_${_source}_api PRIVATE -fno-rtti -msimd128 -Oz -flto)
+  add_dependencies(gpt2-${_variant} gpt2_${_source}_api)
+  target_link_options(gpt2-${_variant} PRIVATE $<TARGET_FILE:gpt2_${_source}_api>)
+endforeach()

@@ -62,7 +62,8 @@ void WidenSmall(BlockType type, const std::byte* block, float* values) {
     const int both = Byte(block, i % 16);
     const int low = i < 16 ? both & 15 : both >> 4;
     const int code = low | static_cast<int>(fifth >> i & 1u) << 4;
-    values[i] = static_cast<float>(code - zero) * scale + least;
+    const float value = static_cast<float>(code - zero) * scale;
+    values[i] = has_least ? value + least : value;  // -0 + 0 would be 0
   }
 }
 

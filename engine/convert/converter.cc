@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/convert/block_types.h"
-#include "engine/convert/sentence.h"
+#include "engine/convert/gguf_model.h"
+#include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
 #include "engine/format/config_json.h"
-#include "engine/format/json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/weight_plan.h"
 #include "engine/kernels/layout.h"
@@ -28,8 +29,6 @@ namespace gpt2 {
 namespace {
 
 constexpr std::size_t kPortion = std::size_t{1} << 20;  // bytes that go out at once, about
-
-constexpr std::string_view kFile = "model.safetensors: ";
 
 std::span<const std::byte> BytesOf(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -46,13 +45,30 @@ Result<std::unique_ptr<Converter>> Converter::OfSafetensors(std::string_view con
   return converter;
 }
 
+std::unique_ptr<Converter> Converter::OfGguf(StoredWeights weights) {
+  std::unique_ptr<Converter> converter(new Converter(weights));
+  converter->is_gguf_ = true;
+  converter->gguf_.emplace();
+  return converter;
+}
+
+// What an error begins with.
+std::string_view Converter::FileName() const {
+  return is_gguf_ ? "the GGUF file: " : "model.safetensors: ";
+}
+
+// As the file calls the tensor under way.
+std::string Converter::TensorName() const {
+  const std::string& name = tensor().spec->name;
+  return is_gguf_ ? GgufName(name) : name;
+}
+
 Status Converter::SetConfig(std::string_view config_json) {
   GPT2_ASSIGN(config_, ReadConfigJson(config_json));
-  if (config_.weights == StoredWeights::kQ8 || config_.weights == StoredWeights::kQ4) {
-    return (Sentence("config.json: the model is ")
-            << StoredWeightsName(config_.weights)
-            << " already; convert the model that it was made from")
-        .Unsupported();
+  if (config_.weights != StoredWeights::kHub) {
+    return Error{ErrorCode::kUnsupported,
+                 Concat("config.json: the model is ", StoredWeightsName(config_.weights),
+                        " already; convert the model that it was made from")};
   }
   specs_ = TensorSpecs(config_.config);
   config_json_ = config_json;
@@ -67,30 +83,57 @@ Status Converter::SetHeads(std::string_view heads) {
                 SafetensorsHead(heads.substr(end), MostTensors(specs_, config_.config)));
     head_ends_.push_back(end += head.size());
   }
-  return heads.empty() ? Status(Done{}) : Plan();
+  return heads.empty() ? Status(Done{}) : PlanSafetensors();
 }
 
 // From all that comes before the first tensor.
-Status Converter::Plan() {
-  GPT2_ASSIGN(tensors_, ReadSafetensorsTensors(heads_, head_ends_, config_, specs_));
+Status Converter::PlanSafetensors() {
+  folder_.emplace();
+  GPT2_TRY(ReadSafetensorsTensors(heads_, head_ends_, config_, specs_, tensors_));
+  return PlanOutput();
+}
+
+// The same of a GGUF file.
+Status Converter::PlanGguf() {
+  const GgufHeader& header = gguf_->header();
+  GPT2_ASSIGN(const std::string config, GgufConfig(header));
+  const Status status = SetConfig(config);
+  if (!status.ok()) {
+    Error error = status.error();
+    error.message.insert(0, "the GGUF file's metadata as ");
+    return error;
+  }
+  folder_.emplace();
+  GPT2_TRY(ReadGgufVocabulary(header, folder_->vocab, folder_->merges));
+  GPT2_TRY(ReadGgufTensors(header, specs_, tensors_));
+  spare_ = GgufAlignment(header) - 1;
+  gguf_.reset();
+  head_ends_.push_back(heads_taken_ = 0);
+  return PlanOutput();
+}
+
+Status Converter::PlanOutput() {
   std::vector<StoredTensor> stored;
-  ConvertedFolder folder;
   for (const SourceTensor& tensor : tensors_) {
     if (tensor.spec != nullptr) StoreTensor(*tensor.spec, weights_, stored);
   }
-  GPT2_ASSIGN(ParsedJson config, ParseJson(config_json_, "config.json"));
-  folder.config = StoredConfig(config.Take(), weights_);
+  // Before the bracket that closes it: it is an object, and has members.
+  const std::string quantization = QuantizationConfig(weights_);
+  folder_->config = config_json_;
+  folder_->config.insert(config_json_.rfind('}'),
+                         ",\n  \"quantization_config\": " + quantization + "\n");
   start_ = StoredHeader(stored, weights_);
-  folder.weight_bytes = start_.size();
-  for (const StoredTensor& part : stored) folder.weight_bytes += part.Bytes();
-  folder_ = std::move(folder);
+  folder_->weight_bytes = start_.size();
+  for (const StoredTensor& part : stored) folder_->weight_bytes += part.Bytes();
   return Done{};
 }
 
 Result<std::span<const std::byte>> Converter::Take(std::span<const std::byte>& bytes) {
   if (failure_) return *failure_;
   auto next = Next(bytes);
-  if (!next.ok()) failure_ = next.error();
+  if (next.ok()) return next;
+  failure_ = next.error();
+  folder_.reset();
   return next;
 }
 
@@ -133,14 +176,20 @@ Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& b
 }
 
 Status Converter::TakeSome(std::span<const std::byte>& bytes) {
-  if (file_ == file_count()) return GatherHead(bytes);
+  if (file_ == file_count()) return is_gguf_ ? GatherGguf(bytes) : GatherHead(bytes);
   if (heads_taken_ < head_ends_[file_]) return CompareHead(bytes);
   if (current_ < tensors_.size() && tensor().file == file_) return TakeBand(bytes);
   if (file_ + 1 < file_count()) {
     ++file_;
     return Done{};
   }
-  return (Sentence(kFile) << bytes.size() << " bytes follow the last tensor").Corrupt();
+  if (bytes.size() <= spare_) {
+    spare_ -= bytes.size();
+    bytes = {};
+    return Done{};
+  }
+  return Error{ErrorCode::kCorrupt,
+               Concat(FileName(), bytes.size(), " bytes follow the last tensor")};
 }
 
 // Of a single file.
@@ -158,16 +207,21 @@ Status Converter::GatherHead(std::span<const std::byte>& bytes) {
   heads_taken_ += take;
   if (heads_taken_ < wanted || wanted == kSafetensorsPrefix) return Done{};
   head_ends_.push_back(wanted);
-  return Plan();
+  return PlanSafetensors();
+}
+
+Status Converter::GatherGguf(std::span<const std::byte>& bytes) {
+  GPT2_TRY(gguf_->Take(bytes));
+  heads_taken_ = static_cast<std::size_t>(gguf_->header().size);
+  return gguf_->is_done() ? PlanGguf() : Status(Done{});
 }
 
 // Of several files, whose heads are known.
 Status Converter::CompareHead(std::span<const std::byte>& bytes) {
   const std::size_t take = std::min(head_ends_[file_] - heads_taken_, bytes.size());
   if (std::memcmp(heads_.data() + heads_taken_, bytes.data(), take) != 0) {
-    return (Sentence(kFile) << "file " << file_ + 1 << " of " << file_count()
-                            << " does not begin as it did when its head was read")
-        .Corrupt();
+    return Error{ErrorCode::kCorrupt, Concat(FileName(), "file ", file_ + 1, " of ", file_count(),
+                                             " does not begin as it did when its head was read")};
   }
   bytes = bytes.subspan(take);
   heads_taken_ += take;
@@ -219,9 +273,8 @@ Status Converter::StoreBand(const std::byte* bytes) {
   const std::size_t columns = tensor().is_transposed ? stored_.rows : tensor().spec->cols;
   floats_.resize(rows * columns);
   if (!WidenBlocks(tensor().type, bytes, floats_.size(), floats_.data())) {
-    return (Sentence(kFile) << "tensor \"" << tensor().spec->name << "\" row " << row
-                            << ": a value that is not finite")
-        .Corrupt();
+    return Error{ErrorCode::kCorrupt, Concat(FileName(), "tensor \"", TensorName(), "\" row ", row,
+                                             ": a value that is not finite")};
   }
   const std::size_t row_bytes = stored_.RowBytes();
   if (!tensor().is_transposed) {
@@ -258,20 +311,18 @@ Status Converter::StoreRow(std::size_t row, std::size_t first_input, std::span<c
 Status Converter::CheckWhole() const {
   const bool has_heads = file_count() > 0 && heads_taken_ == heads_.size();
   if (has_heads && current_ == tensors_.size()) return Done{};
-  Sentence sentence(kFile);
-  if (file_count() > 1) sentence << "file " << file_ + 1 << " of " << file_count() << ": ";
-  if (has_heads && tensor().file == file_ && tensor().spec != nullptr) {
-    sentence << "it ends inside tensor \"" << tensor().spec->name << "\", row " << next_row_
-             << " of " << tensor().rows;
-  } else {
-    sentence << "it ends after " << heads_taken_ << " bytes of its header";
-  }
-  return sentence.Corrupt();
+  const std::string file =
+      file_count() > 1 ? Concat("file ", file_ + 1, " of ", file_count(), ": ") : std::string();
+  const bool has_tensor = has_heads && tensor().file == file_ && tensor().spec != nullptr;
+  const std::string where = has_tensor ? Concat("inside tensor \"", TensorName(), "\", row ",
+                                                next_row_, " of ", tensor().rows)
+                                       : Concat("after ", heads_taken_, " bytes of its header");
+  return Error{ErrorCode::kCorrupt, Concat(FileName(), file, "it ends ", where)};
 }
 
 Status Converter::Finish() {
   if (failure_) return *failure_;
-  const Status whole = CheckWhole();
+  Status whole = CheckWhole();
   if (!whole.ok()) failure_ = whole.error();
   return whole;
 }

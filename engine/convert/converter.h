@@ -13,6 +13,7 @@
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
+#include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
 #include "engine/format/config_json.h"
@@ -41,6 +42,8 @@ class Converter {
   static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
                                                           std::string_view heads,
                                                           StoredWeights weights);
+  // For a GGUF file.
+  static std::unique_ptr<Converter> OfGguf(StoredWeights weights);
   // Borrows from itself.
   Converter(Converter&&) = delete;
 
@@ -68,10 +71,13 @@ class Converter {
 
   Status SetConfig(std::string_view config_json);
   Status SetHeads(std::string_view heads);
-  Status Plan();
+  Status PlanSafetensors();
+  Status PlanGguf();
+  Status PlanOutput();
   Result<std::span<const std::byte>> Next(std::span<const std::byte>& bytes);
   Status TakeSome(std::span<const std::byte>& bytes);
   Status GatherHead(std::span<const std::byte>& bytes);
+  Status GatherGguf(std::span<const std::byte>& bytes);
   Status CompareHead(std::span<const std::byte>& bytes);
   Status TakeBand(std::span<const std::byte>& bytes);
   Status BeginTensor();
@@ -79,11 +85,16 @@ class Converter {
   Status StoreRow(std::size_t row, std::size_t first_input, std::span<const float> values,
                   std::byte* bytes);
   Status CheckWhole() const;
+  std::string_view FileName() const;
+  std::string TensorName() const;
   std::size_t file_count() const { return head_ends_.size(); }
   const SourceTensor& tensor() const { return tensors_[current_]; }
   bool is_whole() const { return current_ < tensors_.size() && next_row_ == tensor().rows; }
 
   StoredWeights weights_;
+  std::optional<GgufReader> gguf_;  // until all before its tensors has come
+  bool is_gguf_ = false;
+  std::uint64_t spare_ = 0;  // bytes that may follow the last tensor
   ModelConfig config_;
   std::string config_json_;
   std::vector<TensorSpec> specs_;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/convert/block_types.h"
-#include "engine/convert/sentence.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/weight_plan.h"
@@ -32,15 +32,13 @@ Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t mos
               ReadSafetensorsPrefix(bytes, MostHeaderBytes(most_tensors)));
   const std::size_t wanted = kSafetensorsPrefix + length;
   if (bytes.size() >= wanted) return bytes.substr(0, wanted);
-  return (Sentence("model.safetensors: only ")
-          << bytes.size() << " bytes of its head are there, expected " << wanted)
-      .Corrupt();
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: only ", bytes.size(),
+                                           " bytes of its head are there, expected ", wanted)};
 }
 
-Result<std::vector<SourceTensor>> ReadSafetensorsTensors(std::string_view heads,
-                                                         std::span<const std::size_t> head_ends,
-                                                         const ModelConfig& config,
-                                                         std::span<const TensorSpec> specs) {
+Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_t> head_ends,
+                              const ModelConfig& config, std::span<const TensorSpec> specs,
+                              std::vector<SourceTensor>& tensors) {
   const std::size_t most_tensors = MostTensors(specs, config.config);
   SafetensorsHeader all;
   std::vector<std::size_t> files;  // of each tensor
@@ -61,7 +59,6 @@ Result<std::vector<SourceTensor>> ReadSafetensorsTensors(std::string_view heads,
     all.metadata.merge(header.metadata);
   }
   GPT2_ASSIGN(const auto plans, PlanTensors(all, config, specs, WeightFormat::kF32));
-  std::vector<SourceTensor> tensors;
   for (const TensorPlan& plan : plans) {
     tensors.push_back({.spec = plan.spec,
                        .type = TypeOf(plan.tensor->dtype),
@@ -71,7 +68,7 @@ Result<std::vector<SourceTensor>> ReadSafetensorsTensors(std::string_view heads,
                        .band_rows = plan.band_rows,
                        .file = files[tensors.size()]});
   }
-  return tensors;
+  return Done{};
 }
 
 }  // namespace gpt2

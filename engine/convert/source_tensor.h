@@ -25,20 +25,18 @@ struct SourceTensor {
   std::size_t rows = 0;        // as stored
   std::size_t row_bytes = 0;
   std::size_t band_rows = 1;
-  std::size_t file = 0;       // of those that come one after the other
-  std::uint64_t padding = 0;  // bytes before it that belong to no tensor
+  std::size_t file = 0;  // of those that come one after the other
 };
 
 // The head of a safetensors file, its bytes before the tensors: `bytes` begin with it.
 Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t most_tensors);
 
-// The tensors of the safetensors files whose heads lie one after the other in `heads`, the last
-// bytes of each at `head_ends`, in the order in which they come.
-// Fails, naming the tensor, where one is unknown, missing, twice there or not what config.json
-// says. Borrows from `specs`, those of the config's model.
-Result<std::vector<SourceTensor>> ReadSafetensorsTensors(std::string_view heads,
-                                                         std::span<const std::size_t> head_ends,
-                                                         const ModelConfig& config,
-                                                         std::span<const TensorSpec> specs);
+// Appends the tensors of the safetensors files whose heads lie one after the other in `heads`, the
+// last bytes of each at `head_ends`, in the order in which they come. Fails, naming the tensor,
+// where one is unknown, missing, twice there or not what config.json says. Borrows from `specs`,
+// those of the config's model.
+Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_t> head_ends,
+                              const ModelConfig& config, std::span<const TensorSpec> specs,
+                              std::vector<SourceTensor>& tensors);
 
 }  // namespace gpt2

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"
+#include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/convert/quantize_q4.h"
-#include "engine/convert/sentence.h"
 #include "engine/format/code_rows.h"
 #include "engine/format/config_json.h"
 #include "engine/format/float16.h"
-#include "engine/format/json.h"
 #include "engine/format/json_writer.h"
 #include "engine/format/number_text.h"
 #include "engine/format/safetensors.h"
@@ -110,10 +109,9 @@ Status StoreFloats(const StoredTensor& tensor, std::span<const float> values, st
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto half = NarrowFloat16(values[i]);
     if (!half) {
-      return (Sentence("tensor \"")
-              << tensor.Name() << "\" has the value " << NumberText(static_cast<double>(values[i]))
-              << ", too large for float16: use --weights f32")
-          .Unsupported();
+      return Error{ErrorCode::kUnsupported, Concat("tensor \"", tensor.Name(), "\" has the value ",
+                                                   NumberText(static_cast<double>(values[i])),
+                                                   ", too large for float16: use --weights f32")};
     }
     std::memcpy(bytes + 2 * i, &*half, 2);
   }
@@ -130,20 +128,21 @@ Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
 }
 
 Error ScaleNotFinite(const StoredTensor& tensor, std::size_t row) {
-  return (Sentence("tensor \"") << tensor.spec->name << "\" row " << row
-                                << ": a scale is not finite, its values are too large")
-      .Unsupported();
+  return Error{ErrorCode::kUnsupported,
+               Concat("tensor \"", tensor.spec->name, "\" row ", row,
+                      ": a scale is not finite, its values are too large")};
 }
 
-std::string StoredConfig(Json config, StoredWeights weights) {
-  Json quantization = Json::object();
-  quantization[kQuantMethodKey] = kFormatName;
-  quantization[kWeightsKey] = StoredWeightsName(weights);
+std::string QuantizationConfig(StoredWeights weights) {
+  std::string text;
+  JsonWriter json(text);
+  json.Open('{').Member(kQuantMethodKey, kFormatName);
+  json.Member(kWeightsKey, StoredWeightsName(weights));
   if (weights == StoredWeights::kQ8 || weights == StoredWeights::kQ4) {
-    quantization[kGroupSizeKey] = kGroup;
+    json.Member(kGroupSizeKey, kGroup);
   }
-  config[std::string(kQuantizationConfigKey)] = std::move(quantization);
-  return config.dump(2) + "\n";
+  json.Close('}');
+  return text;
 }
 
 }  // namespace gpt2

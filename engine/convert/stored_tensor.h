@@ -10,7 +10,6 @@
 
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
-#include "engine/format/json.h"
 #include "engine/format/safetensors.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/weights.h"
@@ -55,7 +54,7 @@ Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
 // The error of a scale that no file may have.
 Error ScaleNotFinite(const StoredTensor& tensor, std::size_t row);
 
-// The text of a converted model's config.json: `config` is that of the original.
-std::string StoredConfig(Json config, StoredWeights weights);
+// The value of quantization_config in a converted model's config.json.
+std::string QuantizationConfig(StoredWeights weights);
 
 }  // namespace gpt2

@@ -10,6 +10,20 @@ import { Converter, type ConvertedWeights, type CreateModule } from "../../web/s
 import { readText, type ModelSource } from "../../web/src/loader/model-source.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { json, root, scratch, tiny } from "../weights_tools/tool.js";
+import {
+  blockTypes,
+  ggufMetadata,
+  ggufName,
+  ggufTensors,
+  makeTensor,
+  randomFrom,
+  valuesOf,
+  writeGguf,
+  type BlockType,
+  type GgufTensor,
+  type Metadata,
+  type Vocabulary,
+} from "./support/gguf.js";
 import { readSafetensors, writeSafetensors, type Tensor } from "./support/safetensors.js";
 
 const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
@@ -108,7 +122,7 @@ describe("Converter", () => {
     async (model, weights) => {
       const expected = natively(model, weights);
       const found = await convert(configOf(model), [hubFile(model)], weights, 5000);
-      expect(found.config).toBe(expected.config);
+      expect(JSON.parse(found.config)).toEqual(JSON.parse(expected.config));
       expect(digests(found.tensors)).toEqual(digests(expected.tensors));
     },
   );
@@ -239,5 +253,212 @@ describe("ConvertedSource", () => {
     await expect(new ConvertedSource(inner, options).open("config.json", { signal })).rejects.toThrow(
       "there is no model.safetensors",
     );
+  });
+});
+
+const types = Object.keys(blockTypes) as BlockType[];
+/** Wide enough for a K block; by name what is of which type: the rest is F32. */
+const wide = {
+  model_type: "gpt2",
+  n_embd: 256,
+  n_head: 4,
+  n_layer: 1,
+  n_positions: 16,
+  n_inner: 512,
+  vocab_size: 40,
+  layer_norm_epsilon: 1e-5,
+};
+const vocabulary: Vocabulary = {
+  vocab: Object.fromEntries([
+    ...Array.from({ length: 32 }, (_, i) => [String.fromCharCode(65 + i), i] as const),
+    ["AB", 32],
+    ["ABC", 33],
+    ["<|endoftext|>", 34],
+  ]),
+  merges: ["A B", "AB C"],
+};
+
+/** A hub's tensors of a config, of values that look random. */
+function hubTensors(config: typeof wide, isTied = true): Map<string, Tensor> {
+  const next = randomFrom(11);
+  const { n_embd: width, n_inner: inner, vocab_size, n_positions } = config;
+  const shapes: [string, number[]][] = [
+    ["wte.weight", [vocab_size, width]],
+    ["wpe.weight", [n_positions, width]],
+  ];
+  for (let i = 0; i < config.n_layer; ++i) {
+    shapes.push(
+      ...(
+        [
+          ["ln_1", [width]],
+          ["attn.c_attn", [width, 3 * width]],
+          ["attn.c_proj", [width, width]],
+          ["ln_2", [width]],
+          ["mlp.c_fc", [width, inner]],
+          ["mlp.c_proj", [inner, width]],
+        ] as [string, number[]][]
+      ).flatMap(([name, shape]): [string, number[]][] => [
+        [`h.${i}.${name}.weight`, shape],
+        [`h.${i}.${name}.bias`, shape.slice(-1)],
+      ]),
+    );
+  }
+  shapes.push(["ln_f.weight", [width]], ["ln_f.bias", [width]]);
+  if (!isTied) shapes.push(["lm_head.weight", [vocab_size, width]]);
+  return new Map(
+    shapes.map(([name, shape]) => {
+      const values = Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => next() / 8 - 1 / 16);
+      return [name, { dtype: "F32", shape, bytes: Buffer.from(values.buffer) }];
+    }),
+  );
+}
+
+/** The safetensors file that holds what a GGUF's tensors stand for, as the hub would store it. */
+function asHubFile(config: typeof wide, tensors: ReadonlyMap<string, GgufTensor>): Buffer {
+  const made = new Map<string, Tensor>();
+  for (const [name, { shape }] of hubTensors(config, !tensors.has("output.weight"))) {
+    const tensor = tensors.get(ggufName(name));
+    if (!tensor) throw new Error(name);
+    let values = valuesOf(tensor);
+    const [inputs = 1, outputs = 1] = shape;
+    if (/\.c_\w+\.weight$/.test(name)) {
+      const rows = values;
+      values = new Float32Array(rows.length);
+      for (let o = 0; o < outputs; ++o) {
+        for (let i = 0; i < inputs; ++i) values[i * outputs + o] = rows[o * inputs + i] ?? 0;
+      }
+    }
+    made.set(name, { dtype: "F32", shape, bytes: Buffer.from(values.buffer) });
+  }
+  return writeSafetensors(made);
+}
+
+async function convertGguf(file: Buffer, weights: ConvertedWeights, most = 1 << 20) {
+  const converter = await Converter.create(build.createModule, build.code);
+  converter.begin({ weights });
+  const parts: Uint8Array[] = [];
+  for (const chunk of cut(file, most)) parts.push(...converter.feed(chunk));
+  converter.end();
+  const { folder } = converter;
+  if (!folder) throw new Error("no folder");
+  return { folder, tensors: readSafetensors(Buffer.concat(parts)) };
+}
+
+/** A GGUF file whose matrices are of `type`, and the hub's file of the same values. */
+function makePair(type: BlockType, isTied = true) {
+  const tensors = ggufTensors(hubTensors(wide, isTied), () => type);
+  const config = JSON.stringify({ ...wide, tie_word_embeddings: isTied });
+  return { file: writeGguf(ggufMetadata(wide, vocabulary), tensors), config, hub: asHubFile(wide, tensors) };
+}
+
+describe("a GGUF file", () => {
+  it.each(types)("of %s becomes what its values become as a hub's file", async (type) => {
+    const { file, config, hub } = makePair(type);
+    for (const weights of type === "Q4_K" ? formats : (["f32"] as const)) {
+      const expected = await convert(config, [hub], weights);
+      expect(digests((await convertGguf(file, weights, 3000)).tensors)).toEqual(digests(expected.tensors));
+    }
+  });
+
+  it("has its config and its tokenizer in it", async () => {
+    const { folder } = await convertGguf(makePair("Q4_0").file, "q8", 5);
+    expect(JSON.parse(folder.config)).toMatchObject({
+      ...wide,
+      layer_norm_epsilon: expect.closeTo(1e-5, 9),
+      tie_word_embeddings: true,
+      eos_token_id: 34,
+      quantization_config: { quant_method: "gpt2-wasm", weights: "q8", group_size: 32 },
+    });
+    expect(JSON.parse(folder.vocab)).toEqual(vocabulary.vocab);
+    expect(folder.merges).toBe("#version: 0.2\nA B\nAB C\n");
+  });
+
+  it("may have an output matrix of its own", async () => {
+    const { file, config, hub } = makePair("Q6_K", false);
+    const found = await convertGguf(file, "f32");
+    expect(JSON.parse(found.folder.config)).toMatchObject({ tie_word_embeddings: false });
+    expect(digests(found.tensors)).toEqual(digests((await convert(config, [hub], "f32")).tensors));
+  });
+
+  it("is a converted folder by itself", async () => {
+    const { file } = makePair("Q5_K");
+    const source = new ConvertedSource(new MemorySource({ "model.gguf": file }), {
+      weights: "q4",
+      gguf: "model.gguf",
+      fetchBuild: async () => build,
+    });
+    expect(JSON.parse(await readText(source, "vocab.json", signal))).toEqual(vocabulary.vocab);
+    expect(JSON.parse(await readText(source, "config.json", signal))).toMatchObject({ n_embd: 256 });
+    const { stream } = await source.open("model.safetensors", { signal });
+    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    expect(digests(readSafetensors(bytes))).toEqual(digests((await convertGguf(file, "q4")).tensors));
+  });
+
+  type Parts = [metadata: Metadata, tensors: Map<string, GgufTensor>];
+  const damages: [string, (...parts: Parts) => void, RegExp][] = [
+    [
+      "of another model",
+      (m) => (m["general.architecture"] = { text: "llama" }),
+      /"general\.architecture" is "llama", expected "gpt2"/,
+    ],
+    [
+      "with another tokenizer",
+      (m) => (m["tokenizer.ggml.pre"] = { text: "llama-bpe" }),
+      /its tokenizer is "gpt2" with the rules "llama-bpe"/,
+    ],
+    ["without a size", (m) => delete m["gpt2.block_count"], /"gpt2\.block_count" is missing/],
+    [
+      "with a size that cannot be",
+      (m) => (m["gpt2.embedding_length"] = { u32: 0 }),
+      /metadata as config\.json: "n_embd" is 0/,
+    ],
+    ["that is one of several", (m) => (m["split.count"] = { u32: 2 }), /it is one of several/],
+    [
+      "with fewer key heads",
+      (m) => (m["gpt2.attention.head_count_kv"] = { u32: 1 }),
+      /"gpt2\.attention\.head_count_kv" differs/,
+    ],
+    [
+      "without a tensor",
+      (_, t) => t.delete("blk.0.ffn_up.weight"),
+      /tensor "blk\.0\.ffn_up\.weight" is missing/,
+    ],
+    [
+      "with a tensor too many",
+      (_, t) => t.set("rope_freqs.weight", makeTensor("F32", [4], new Float32Array(4), Math.random)),
+      /"rope_freqs\.weight" does not belong to a GPT-2/,
+    ],
+    [
+      "with a tensor of another shape",
+      (_, t) => t.set("output_norm.bias", makeTensor("F32", [255], new Float32Array(255), Math.random)),
+      /"output_norm\.bias" is F32 \[255, 1\], expected \[256, 1\]/,
+    ],
+  ];
+  it.each(damages)("%s is refused", async (_, damage, message) => {
+    const metadata = ggufMetadata(wide, vocabulary);
+    const tensors = ggufTensors(hubTensors(wide), () => "Q8_0");
+    damage(metadata, tensors);
+    const attempt = convertGguf(writeGguf(metadata, tensors), "q8");
+    await expect(attempt).rejects.toMatchObject({
+      name: "LoadError",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("that is cut short, of another version or not one at all is refused", async () => {
+    const { file } = makePair("Q8_0");
+    const patched = (at: number, value: number) => {
+      const copy = Buffer.from(file);
+      copy.writeUInt32LE(value, at);
+      return copy;
+    };
+    await expect(convertGguf(file.subarray(0, 1000), "q8")).rejects.toThrow(
+      /it ends after \d+ bytes of its header/,
+    );
+    await expect(convertGguf(file.subarray(0, -200), "q8")).rejects.toThrow(/it ends inside tensor "/);
+    await expect(convertGguf(patched(0, 1), "q8")).rejects.toThrow('does not begin with "GGUF"');
+    await expect(convertGguf(patched(4, 1), "q8")).rejects.toThrow("version 1, expected 2 or 3");
+    await expect(convertGguf(patched(8, 1e6), "q8")).rejects.toThrow("1000000 tensors");
+    await expect(convertGguf(patched(28, 1), "q8")).rejects.toThrow(/a text of \d+ bytes, expected at most/);
   });
 });

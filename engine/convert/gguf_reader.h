@@ -1,0 +1,96 @@
+// What stands before the tensors of a GGUF file (ggml, docs/gguf.md, versions 2 and 3), read as it
+// streams: of the metadata what describes a GPT-2 and its tokenizer, and the list of tensors.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/convert/block_types.h"
+
+namespace gpt2 {
+
+// The numbers and the texts of the metadata that mean something here.
+enum class GgufNumber {
+  kTensorAlignment,
+  kSplits,
+  kPositions,
+  kWidth,
+  kLayers,
+  kInnerWidth,
+  kHeads,
+  kKeyHeads,
+  kEpsilon,
+  kBeginning,
+  kEnd,
+};
+enum class GgufText { kArchitecture, kTokenizer, kPreTokenizer };
+inline constexpr std::size_t kGgufNumbers = 11;
+inline constexpr std::size_t kGgufTexts = 3;
+std::string_view GgufKey(GgufNumber number);
+
+struct GgufTensor {
+  std::string name;
+  std::uint64_t rows = 1;
+  std::uint64_t cols = 1;
+  BlockType type = BlockType::kF32;
+  std::uint64_t offset = 0;  // from the end of what stands before the tensors, aligned
+
+  std::uint64_t Bytes() const { return rows * (cols / ShapeOf(type).values) * ShapeOf(type).bytes; }
+  std::string Describe() const;  // "Q4_K [2, 256]"
+};
+
+// As it stands in the file: each part is well-formed, what they mean together is not checked.
+struct GgufHeader {
+  GgufHeader();
+
+  double Number(GgufNumber number) const { return numbers[static_cast<std::size_t>(number)]; }
+  const std::string& Text(GgufText text) const { return texts[static_cast<std::size_t>(text)]; }
+
+  std::array<double, kGgufNumbers> numbers;  // NaN where there is none
+  std::array<std::string, kGgufTexts> texts;
+  std::vector<std::string> tokens;  // by id, in the byte alphabet
+  std::string token_types;          // by id: llama.cpp's llama_token_type
+  std::string merges;               // one a line
+  std::vector<GgufTensor> tensors;  // in the order of the list
+  std::uint64_t size = 0;           // bytes of all this
+};
+
+// Memory grows with the bytes that have come, whatever they claim. Not thread-safe.
+class GgufReader {
+ public:
+  // Takes from the front of `bytes`: all of them, or up to the end of the header.
+  Status Take(std::span<const std::byte>& bytes);
+
+  bool is_done() const { return stage_ == Stage::kDone; }
+  const GgufHeader& header() const { return header_; }
+
+ private:
+  enum class Stage { kStart, kPairs, kArray, kTensors, kDone };
+  class Cursor;
+
+  Status TakeItems();
+  Status TakeItem(Cursor& at);
+  Status TakeStart(Cursor& at);
+  Status TakePair(Cursor& at);
+  Status TakeElement(Cursor& at);
+  Status TakeTensor(Cursor& at);
+  void NextStage();
+  Error Bad(std::string_view what) const;
+
+  GgufHeader header_;
+  Stage stage_ = Stage::kStart;
+  std::string pending_;  // what has come since the last whole item
+  std::uint64_t tensors_left_ = 0;
+  std::uint64_t pairs_left_ = 0;
+  std::string key_;                  // of the array under way
+  std::uint32_t element_type_ = 0;   // of its elements
+  std::uint64_t elements_left_ = 0;  // of it
+};
+
+}  // namespace gpt2
