@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -103,6 +105,23 @@ Result<std::uint64_t> Folder::SizeOf(const std::string& name) const {
   struct stat found{};
   if (fstatat(descriptor(), name.c_str(), &found, 0) != 0) return FileError("read", path_ / name);
   return static_cast<std::uint64_t>(found.st_size);
+}
+
+Result<std::string> Folder::ReadStart(const std::string& name, std::size_t size) const {
+  const Descriptor file(
+      openat(descriptor(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file.is_open()) return FileError("read", path_ / name);
+  std::string text;
+  while (text.size() < size) {
+    std::array<char, 1 << 16> block;  // not all at once: `size` may be what a damaged file says
+    const ssize_t count =
+        read(file.number(), block.data(), std::min(block.size(), size - text.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FileError("read", path_ / name);
+    if (count == 0) break;
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+  return text;
 }
 
 Status Folder::Stream(const std::string& name, TakeBytes take) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "engine/model/matrix.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/files.h"
+#include "weights_tools/other_models.h"
 #include "weights_tools/progress.h"
 
 namespace gpt2::tools {
@@ -237,7 +239,46 @@ Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& fil
 
 }  // namespace
 
+namespace {
+
+Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
+  LoadedModel model;
+  std::optional<WeightReader> reader;
+  Progress progress("loading " + path.string());
+  std::uint64_t done = 0;
+  const auto begin = [&](const GgufTexts& texts) -> Status {
+    GPT2_ASSIGN(model.config, ReadConfigJson(texts.config));
+    GPT2_ASSIGN(ParsedJson config_json, ParseJson(texts.config, kConfigFile));
+    model.config_json = config_json.Take();
+    if (!texts.vocab.empty()) {
+      model.vocabulary = VocabularyFiles{texts.vocab, texts.merges};
+      GPT2_ASSIGN(model.tokenizer,
+                  ReadTokenizer(texts.vocab, texts.merges, model.config.config.vocab_size));
+    }
+    reader.emplace(model.config, float_format);
+    return Done{};
+  };
+  const auto load = [&]() -> Status {
+    GPT2_TRY(StreamGguf(path, begin, [&](std::span<const std::byte> bytes) {
+      progress.Update(done += bytes.size(), 0);
+      return reader->Feed(bytes);
+    }));
+    GPT2_ASSIGN(model.weights, reader->Finish());
+    return Done{};
+  };
+  if (const Status loaded = load(); !loaded.ok()) {
+    return Error{loaded.error().code, path.string() + ": " + loaded.error().message};
+  }
+  model.header = reader->header();
+  std::error_code ignored;
+  model.file_bytes = fs::file_size(path, ignored);
+  return model;
+}
+
+}  // namespace
+
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
+  if (IsGgufName(path) && !fs::is_directory(path)) return LoadGguf(path, float_format);
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
   LoadedModel model;
@@ -253,6 +294,8 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
     if (!defaults.ok()) return InFolder(folder, defaults.error());
     model.defaults = std::move(defaults.value());
   }
+  const bool is_cut = !texts.index() && !folder.Has(kWeightsFile) && folder.Has(kShardIndexFile);
+  if (is_cut) model.config.weights = StoredWeights::kF32;  // which is what is streamed
   WeightReader reader(model.config, float_format);
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;
@@ -266,6 +309,10 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
   if (texts.index()) {
     model.file_bytes = texts.index()->size;
     GPT2_TRY(StreamPieces(folder, *texts.index(), feed));
+  } else if (is_cut) {
+    const Status streamed = StreamShards(folder, config_text, feed);
+    if (!streamed.ok()) return streamed.error();
+    model.file_bytes = done;
   } else {
     GPT2_ASSIGN(model.file_bytes, folder.SizeOf(kWeightsFile));
     GPT2_TRY(folder.Stream(kWeightsFile, feed));

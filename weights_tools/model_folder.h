@@ -72,7 +72,7 @@ struct LoadedModel {
 // memory.
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
-// Loads the folder at `path`, checking every size and SHA-256 that weights.json states. Matrices
+// Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json states. Matrices
 // that are stored as floats become `float_format`; quantized ones stay as they are.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format);
 

@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
 import { Converter, type ConvertedWeights, type CreateModule } from "../../web/src/convert/converter.js";
-import { readText, type ModelSource } from "../../web/src/loader/model-source.js";
+import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { json, root, scratch, tiny } from "../weights_tools/tool.js";
 import {

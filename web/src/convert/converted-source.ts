@@ -1,12 +1,6 @@
 // A model of others, seen as the folder that `gpt2-weights convert` would make of it.
-import {
-  chunksOf,
-  readOptionalText,
-  readText,
-  type ModelSource,
-  type OpenFile,
-  type OpenOptions,
-} from "../loader/model-source.js";
+import { chunksOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import { readOptionalText, readText } from "../loader/read-text.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import {
   Converter,
@@ -114,6 +108,7 @@ export class ConvertedSource implements ModelSource {
       case "merges.txt": {
         if (this.options.gguf === undefined) return this.inner.open(name, options);
         const { vocab, merges } = await this.readFolder(options);
+        if (vocab === "") throw new LoadError("not-found", `${this.options.gguf} has no tokenizer`);
         return textFile(name === "vocab.json" ? vocab : merges);
       }
       case "weights.json":

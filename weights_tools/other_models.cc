@@ -1,0 +1,103 @@
+#include "weights_tools/other_models.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/base/concat.h"
+#include "engine/base/result.h"
+#include "engine/convert/converter.h"
+#include "engine/format/config_json.h"
+#include "engine/format/json.h"
+#include "engine/format/safetensors.h"
+#include "weights_tools/files.h"
+
+namespace gpt2::tools {
+namespace {
+
+// Hands on what comes of `bytes`.
+Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes take) {
+  while (true) {
+    GPT2_ASSIGN(const std::span<const std::byte> out, converter.Take(bytes));
+    if (out.empty()) return Done{};
+    GPT2_TRY(take(out));
+  }
+}
+
+// The names of the files, in the order in which they are numbered.
+Result<std::set<std::string>> ShardNames(const std::string& text) {
+  GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, kShardIndexFile));
+  const Json* const map = FindMember(*parsed, "weight_map");
+  std::set<std::string> names;
+  if (map != nullptr && map->is_object()) {
+    for (const auto& [tensor, file] : map->items()) {
+      if (file.is_string() && file.get_ref<const std::string&>().find('/') == std::string::npos) {
+        names.insert(file.get<std::string>());
+      } else {
+        names.clear();
+        break;
+      }
+    }
+  }
+  if (!names.empty()) return names;
+  return Error{
+      ErrorCode::kCorrupt,
+      Concat(kShardIndexFile, ": expected \"weight_map\" with the name of a file for each tensor")};
+}
+
+// All that is before the tensors of a safetensors file.
+Result<std::string> ReadHead(const Folder& folder, const std::string& name) {
+  GPT2_ASSIGN(const std::string prefix, folder.ReadStart(name, kSafetensorsPrefix));
+  const auto length = ReadSafetensorsPrefix(prefix);
+  if (!length.ok()) {
+    return Error{length.error().code, Concat(name, ", as ", length.error().message)};
+  }
+  return folder.ReadStart(name, kSafetensorsPrefix + length.value());
+}
+
+}  // namespace
+
+bool IsGgufName(const fs::path& path) {
+  return path.extension() == ".gguf";
+}
+
+Status StreamGguf(const fs::path& path, TakeTexts begin, TakeBytes take) {
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  GPT2_ASSIGN(const Folder folder, Folder::Open(parent));
+  const auto converter = Converter::OfGguf(StoredWeights::kF32);
+  bool has_begun = false;
+  const auto take_after_texts = [&](std::span<const std::byte> bytes) -> Status {
+    if (!has_begun) {
+      has_begun = true;
+      const ConvertedFolder& texts = *converter->folder();
+      GPT2_TRY(begin({texts.config, texts.vocab, texts.merges}));
+    }
+    return take(bytes);
+  };
+  GPT2_TRY(folder.Stream(path.filename().string(), [&](std::span<const std::byte> bytes) {
+    return Convert(*converter, bytes, take_after_texts);
+  }));
+  return converter->Finish();
+}
+
+Status StreamShards(const Folder& folder, std::string_view config_json, TakeBytes take) {
+  GPT2_ASSIGN(const std::string index, folder.Read(kShardIndexFile));
+  GPT2_ASSIGN(const std::set<std::string> names, ShardNames(index));
+  std::string heads;
+  for (const std::string& name : names) {
+    GPT2_ASSIGN(const std::string head, ReadHead(folder, name));
+    heads += head;
+  }
+  GPT2_ASSIGN(const auto converter,
+              Converter::OfSafetensors(config_json, heads, StoredWeights::kF32));
+  for (const std::string& name : names) {
+    GPT2_TRY(folder.Stream(
+        name, [&](std::span<const std::byte> bytes) { return Convert(*converter, bytes, take); }));
+  }
+  return converter->Finish();
+}
+
+}  // namespace gpt2::tools
