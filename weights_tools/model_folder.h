@@ -72,8 +72,9 @@ struct LoadedModel {
 // memory.
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
-// Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json states. Matrices
-// that are stored as floats become `float_format`; quantized ones stay as they are.
+// Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
+// states. Matrices that are stored as floats become `float_format`; quantized ones stay as they
+// are.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format);
 
 // Only the vocabulary; an error where the folder has none.
