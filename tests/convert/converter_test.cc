@@ -21,7 +21,7 @@ struct Converted {
 };
 
 // Feeds `file` in chunks of up to `most` bytes, and takes what comes out.
-Result<Converted> Run(Converter& converter, const std::string& file, std::size_t most) {
+Result<Converted> ConvertFile(Converter& converter, const std::string& file, std::size_t most) {
   Converted converted;
   std::size_t state = 1;
   for (std::size_t at = 0; at < file.size();) {
@@ -48,7 +48,7 @@ Result<Converted> Convert(const std::string& model, StoredWeights weights,
   GPT2_ASSIGN(
       const auto converter,
       Converter::OfSafetensors(testing::ReadTestFile(folder + "/config.json"), {}, weights));
-  return Run(*converter, testing::ReadTestFile(folder + "/model.safetensors"), most);
+  return ConvertFile(*converter, testing::ReadTestFile(folder + "/model.safetensors"), most);
 }
 
 std::unique_ptr<Weights> Load(const Converted& converted, WeightFormat float_format) {
@@ -122,7 +122,7 @@ TEST(Converter, AnErrorStays) {
 TEST(Converter, WhatClaimsToBeHugeTakesNoMemory) {
   const auto take = [](std::string file) {
     const auto converter = Converter::OfGguf(StoredWeights::kQ8);
-    return Run(*converter, file, 7).error().message;
+    return ConvertFile(*converter, file, 7).error().message;
   };
   const std::string start = std::string("GGUF\3\0\0\0", 8) + std::string("\1\0\0\0\0\0\0\0", 8);
   const std::string most(8, '\xff');
