@@ -168,7 +168,7 @@ function load(setting: Setting = {}) {
       progress.push(event);
       if (event.layer) setting.onLayer?.();
     },
-    openSource: async (wanted, onRetry) => {
+    openSource: async (wanted, { onRetry }) => {
       expect(wanted).toBe(request);
       setting.onOpen?.(onRetry);
       return folder(setting.files ?? indexed, setting.sizes);

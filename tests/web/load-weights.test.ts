@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { loadPieces as loadFrom, loadPlainFile } from "../../web/src/loader/load-weights.js";
 import { NetworkPieces } from "../../web/src/loader/piece-source.js";
 import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
-import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
+import { Gpt2Error } from "../../web/src/shared/errors.js";
 import { parseWeightsIndex, type WeightsIndex } from "../../web/src/loader/weights-index.js";
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -129,7 +129,7 @@ describe("loadPieces", () => {
 
   it("takes more pieces than a call takes arguments", async () => {
     const piece = { path: "a", size: 0, sha256: sha256(new Uint8Array()) };
-    const index = { size: 0, pieces: new Array<typeof piece>(200_000).fill(piece) };
+    const index = { size: 0, pieces: new Array<typeof piece>(200_000).fill(piece), files: [] };
     const controller = new AbortController();
     controller.abort(new Error("enough"));
     const loading = loadPieces(

@@ -27,37 +27,6 @@ describe("NetworkPieces", () => {
     await expect(reading).rejects.toMatchObject({ name: "LoadError", code: "corrupt", message });
     expect(counted).toBe(0); // all of it was discarded
   });
-
-  it("asks for the rest of a piece of which a part is there, and for all of it where that part is damaged", async () => {
-    const asked: [number | undefined, boolean | undefined][] = [];
-    const host: ModelSource = {
-      async open(_, { from, anew }) {
-        asked.push([from, anew]);
-        return { size: undefined, stream: new Blob([Uint8Array.of(1, 2, 3, 4).slice(from)]).stream() };
-      },
-    };
-    const pieces = new NetworkPieces(host, async (bytes) => bytes.join());
-    for (const [beginning, requests] of [
-      [[1, 2], [[2, false]]],
-      [
-        [1, 9],
-        [
-          [2, false],
-          [0, true],
-        ],
-      ],
-    ] as const) {
-      const into = Uint8Array.of(...beginning, 0, 0);
-      let counted: number = beginning.length;
-      const onBytes = (count: number) => (counted += count);
-      asked.length = 0;
-      const four = { path: "a", size: 4, sha256: "1,2,3,4" };
-      await pieces.read(four, into, { signal: noSignal, onBytes, from: beginning.length });
-      expect([...into]).toEqual([1, 2, 3, 4]);
-      expect(counted).toBe(4);
-      expect(asked).toEqual(requests);
-    }
-  });
 });
 
 /** Pieces that arrive when they are told to, each full of its own number. */
@@ -65,7 +34,6 @@ class ToldPieces implements PieceSource {
   readonly underWay: string[] = [];
   readonly buffers = new Set<ArrayBuffer>();
   private readonly tell = new Map<string, { part: (bytes: number) => void; end: (error?: Error) => void }>();
-  keep?: (piece: Piece, bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
 
   async read({ path, size }: Piece, into: Uint8Array<ArrayBuffer>, options: PieceOptions): Promise<void> {
     const { signal, onBytes } = options;
@@ -99,15 +67,19 @@ class ToldPieces implements PieceSource {
 }
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
-function loadTold(count: number, signal = noSignal, keep?: PieceSource["keep"]) {
+function loadTold(count: number, signal = noSignal) {
   const pieces = new ToldPieces();
-  if (keep) pieces.keep = keep;
   const list = Array.from({ length: count }, (_, number) => piece(String(number), 3));
   const taken: number[] = [];
   let begin: (take: (bytes: Uint8Array) => void) => void = () => {};
   const ready = new Promise<(bytes: Uint8Array) => void>((resolve) => (begin = resolve));
   const startEngine = () => begin((bytes) => taken.push(bytes[0] ?? NaN));
-  const loading = loadPieces(pieces, { size: 3 * count, pieces: list }, { ready, onBytes: () => {} }, signal);
+  const loading = loadPieces(
+    pieces,
+    { size: 3 * count, pieces: list, files: [] },
+    { ready, onBytes: () => {} },
+    signal,
+  );
   loading.catch(() => {});
   return { pieces, taken, startEngine, loading };
 }
@@ -151,30 +123,6 @@ describe("loadPieces", () => {
     expect(pieces.buffers.size).toBe(4);
   });
 
-  it("has each piece kept once it is taken, and does not overwrite it before", async () => {
-    const kept: string[] = [];
-    let finish: () => void = () => {};
-    const { pieces, startEngine, loading } = loadTold(5, noSignal, async ({ path }, bytes) => {
-      expect([...bytes]).toEqual(Array(3).fill(Number(path)));
-      kept.push(path);
-      if (path === "0") await new Promise<void>((resolve) => (finish = resolve));
-    });
-    startEngine();
-    for (let path = 0; path < 4; path += 1) {
-      await settle();
-      await pieces.end(path);
-    }
-    expect(kept).toEqual(["0", "1", "2", "3"]);
-    expect(pieces.underWay).toEqual([]); // piece 4 waits for the buffer of piece 0
-    finish();
-    await settle();
-    expect(pieces.underWay).toEqual(["4"]);
-    await pieces.end(4);
-    await loading;
-    await settle();
-    expect(kept).toContain("4");
-  });
-
   it.each(["fails", "is aborted"])("ends all that is under way where one %s", async (what) => {
     const controller = new AbortController();
     const { pieces, startEngine, loading, taken } = loadTold(6, controller.signal);
@@ -192,7 +140,7 @@ describe("loadPieces", () => {
   it("fails at once where the engine does", async () => {
     const ready = Promise.reject(new Error("no engine"));
     const pieces = new ToldPieces();
-    const index = { size: 3, pieces: [piece("0", 3)] };
+    const index = { size: 3, pieces: [piece("0", 3)], files: [] };
     await expect(loadPieces(pieces, index, { ready, onBytes: () => {} }, noSignal)).rejects.toThrow(
       "no engine",
     );

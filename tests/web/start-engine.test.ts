@@ -19,13 +19,15 @@ afterEach(() => vi.unstubAllGlobals());
 const script = { createModule: "factory" as unknown as EngineFactory, threadScript: "script.js" };
 const unsupported = () => Promise.reject(new LoadError("unsupported", "no such instruction"));
 
+const patience = { stallMs: 1000, onRetry: () => {} };
+
 describe("fetchBuild", () => {
   it("takes the script and the code of the build", async () => {
     const source: BuildSource = {
       importScript: async (variant) => ({ ...script, threadScript: `${variant}.js` }),
       compile: async () => code,
     };
-    expect(await fetchBuild(source, "simd", signal)).toEqual({
+    expect(await fetchBuild(source, "simd", signal, patience)).toEqual({
       variant: "simd",
       createModule: "factory",
       threadScript: "simd.js",
@@ -39,7 +41,7 @@ describe("fetchBuild", () => {
       compile: async () => code,
       [part]: async () => Promise.reject(new LoadError("network", "broke")),
     };
-    await expect(fetchBuild(source, "simd", signal)).rejects.toMatchObject({ code: "network" });
+    await expect(fetchBuild(source, "simd", signal, patience)).rejects.toMatchObject({ code: "network" });
   });
 });
 

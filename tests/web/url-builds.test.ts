@@ -4,12 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { hashedCode, hashedScript } from "../../web/scripts/hash-files.mjs";
 import type { Variant } from "../../web/src/shared/types.js";
 import type { BuildAddresses } from "../../web/src/worker/addresses.js";
 import { UrlBuilds } from "../../web/src/worker/url-builds.js";
 
 const { signal } = new AbortController();
-const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+const patience = { stallMs: 10_000, onRetry: () => {} };
+const empty = Uint8Array.from(hashedCode(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)));
 const wasm = { headers: { "content-type": "application/wasm" } };
 const script = { headers: { "content-type": "text/javascript" } };
 
@@ -37,30 +39,31 @@ describe("UrlBuilds", () => {
   it("compiles a build's code, whatever type the host gives it, and asks for that of this release", async () => {
     for (const type of [wasm, {}]) {
       const { source, asked } = builds(() => new Response(empty, type));
-      expect(await source.compile("simd", signal)).toBeInstanceOf(WebAssembly.Module);
+      expect(await source.compile("simd", signal, patience)).toBeInstanceOf(WebAssembly.Module);
       expect(asked).toEqual(["http://host/engine/x.wasm?release=unbuilt"]);
     }
   });
 
   it("compiles while it streams where the host gives the type", async () => {
     const streaming = vi.spyOn(WebAssembly, "compileStreaming");
-    await builds(() => new Response(empty)).source.compile("simd", signal);
+    await builds(() => new Response(empty)).source.compile("simd", signal, patience);
     expect(streaming).not.toHaveBeenCalled();
-    await builds(() => new Response(empty, wasm)).source.compile("simd", signal);
+    await builds(() => new Response(empty, wasm)).source.compile("simd", signal, patience);
     expect(streaming).toHaveBeenCalledTimes(1);
     streaming.mockRestore();
   });
 
   it("says that the browser cannot run what does not compile", async () => {
     for (const type of [wasm, {}]) {
-      const { source } = builds(() => new Response(Uint8Array.of(1, 2, 3, 4), type));
-      await expect(source.compile("simd", signal)).rejects.toMatchObject({ code: "unsupported" });
+      const code = Uint8Array.from(hashedCode(Uint8Array.of(1, 2, 3, 4)));
+      const { source } = builds(() => new Response(code, type));
+      await expect(source.compile("simd", signal, patience)).rejects.toMatchObject({ code: "unsupported" });
     }
   });
 
   it("gives the host's refusal", async () => {
     const { source } = builds(() => new Response("", { status: 404 }));
-    await expect(source.compile("simd", signal)).rejects.toMatchObject({
+    await expect(source.compile("simd", signal, patience)).rejects.toMatchObject({
       code: "not-found",
       message: expect.stringContaining("http://host/engine/x.wasm"),
     });
@@ -78,20 +81,47 @@ describe("UrlBuilds", () => {
         new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }), type),
       ];
       const { source, asked } = builds(() => answers.shift() ?? new Response(empty, type));
-      expect(await source.compile("simd", signal)).toBeInstanceOf(WebAssembly.Module);
+      expect(await source.compile("simd", signal, patience)).toBeInstanceOf(WebAssembly.Module);
       expect(asked).toHaveLength(3);
+    }
+  });
+
+  it.each([wasm, {}])("fetches code that is damaged past every cache, once", async (type) => {
+    withoutPauses();
+    const flipped = empty.slice();
+    flipped[empty.length - 70] = (flipped[empty.length - 70] ?? 0) ^ 4; // in what is skipped: it compiles
+    expect(WebAssembly.validate(flipped)).toBe(true);
+    for (const damaged of [
+      flipped,
+      empty.subarray(0, 8),
+      new Uint8Array(),
+      new TextEncoder().encode("<p>"),
+    ]) {
+      const asked: (RequestCache | undefined)[] = [];
+      let isHealed = true;
+      const source = new UrlBuilds(addressesIn("http://host/"), false, async (_, init) => {
+        asked.push(init?.cache);
+        return new Response(isHealed && asked.length > 1 ? empty : damaged, type);
+      });
+      expect(await source.compile("simd", signal, patience)).toBeInstanceOf(WebAssembly.Module);
+      expect(asked).toEqual([undefined, "reload"]);
+      isHealed = false;
+      await expect(source.compile("simd", signal, patience)).rejects.toMatchObject({
+        code: "corrupt",
+        message: expect.stringContaining("http://host/x.wasm"),
+      });
     }
   });
 
   it("says that the connection broke, but for an abort", async () => {
     withoutPauses();
     const broken = () => new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }));
-    await expect(builds(broken).source.compile("simd", signal)).rejects.toMatchObject({
+    await expect(builds(broken).source.compile("simd", signal, patience)).rejects.toMatchObject({
       code: "network",
       message: expect.stringMatching(/^the connection broke while reading .*reset/),
     });
     const aborted = AbortSignal.abort(new Error("enough"));
-    await expect(builds(broken).source.compile("simd", aborted)).rejects.toThrow("enough");
+    await expect(builds(broken).source.compile("simd", aborted, patience)).rejects.toThrow("enough");
   });
 
   describe("with scripts", () => {
@@ -105,7 +135,10 @@ describe("UrlBuilds", () => {
       page("null"); // which is the origin of files, here
       const { source } = builds(() => new Response(), here);
       const address = pathToFileURL(join(folder, "x.mjs")).href;
-      expect(await source.importScript("simd", signal)).toEqual({ createModule: 42, threadScript: address });
+      expect(await source.importScript("simd", signal, patience)).toEqual({
+        createModule: 42,
+        threadScript: address,
+      });
     });
 
     it("starts threads from a blob where it lies at another origin, or the worker is in one", async () => {
@@ -115,7 +148,7 @@ describe("UrlBuilds", () => {
       ] as const) {
         page(origin);
         const source = new UrlBuilds(addressesIn(here), isInBlob);
-        const { threadScript } = await source.importScript("threads", signal);
+        const { threadScript } = await source.importScript("threads", signal, patience);
         expect(threadScript).toMatch(/^blob:/);
         const blob = resolveObjectURL(threadScript);
         expect(await blob?.text()).toContain(`import("${here}x.mjs")`);
@@ -129,18 +162,38 @@ describe("UrlBuilds", () => {
       mkdirSync(late);
       const { source, asked } = builds(
         () => {
-          writeFileSync(join(late, "x.mjs"), "export default 43;");
+          if (asked.length === 2) writeFileSync(join(late, "x.mjs"), "export default 43;");
           return new Response("", script);
         },
         pathToFileURL(`${late}/`).href,
       );
-      expect(await source.importScript("simd", signal)).toMatchObject({ createModule: 43 });
-      expect(asked).toHaveLength(1);
+      expect(await source.importScript("simd", signal, patience)).toMatchObject({ createModule: 43 });
+      expect(asked).toHaveLength(2);
+    });
+
+    it("checks one that says its hash, as no bundler's does", async () => {
+      page("null");
+      for (const text of [hashedScript("export default 42;"), "export default 42;"]) {
+        const { source, asked } = builds(() => new Response(text, script), here);
+        expect(await source.importScript("simd", signal, patience)).toMatchObject({ createModule: 42 });
+        expect(asked).toHaveLength(1);
+      }
+      const { source, asked } = builds(
+        () => new Response(hashedScript("export default 42;").replace("2", "3"), script),
+        here,
+      );
+      await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
+        code: "corrupt",
+        message: expect.stringMatching(/x\.mjs has SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}$/),
+      });
+      expect(asked).toHaveLength(2);
     });
 
     it("gives the host's answer where one cannot be had", async () => {
       const { source } = builds(() => new Response("", { status: 404 }), elsewhere);
-      await expect(source.importScript("simd", signal)).rejects.toMatchObject({ code: "not-found" });
+      await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
+        code: "not-found",
+      });
     });
 
     it("names the type that keeps a browser from running one", async () => {
@@ -150,7 +203,7 @@ describe("UrlBuilds", () => {
         [{}, "without a type"],
       ] as const) {
         const { source } = builds(() => new Response(empty, type), elsewhere);
-        await expect(source.importScript("simd", signal)).rejects.toMatchObject({
+        await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
           code: "network",
           message: expect.stringContaining(`x.mjs ${words}: it has to say "text/javascript"`),
         });
@@ -159,7 +212,7 @@ describe("UrlBuilds", () => {
 
     it("says so where one is there, but does not run", async () => {
       const { source } = builds(() => new Response("oh", script), elsewhere);
-      await expect(source.importScript("simd", signal)).rejects.toMatchObject({
+      await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
         code: "unsupported",
         message: expect.stringMatching(/x\.mjs is there, but cannot be run: /),
       });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { createDelta } from "fossil-delta";
+import { withoutHash } from "./hash-files.mjs";
 
 /** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
 const builds = [
@@ -30,7 +31,7 @@ export function packCode(engine) {
 /** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */
 function plainScript(engine, variant) {
   const name = `gpt2-${variant}`;
-  const script = readFileSync(join(engine, `${name}.js`), "utf8");
+  const script = withoutHash(readFileSync(join(engine, `${name}.js`), "utf8"));
   const plain = script.replace(/new URL\(([`"'][\w.-]+[`"']),\s*import\.meta\.url\)/g, "$1");
   if (plain === script) throw new Error(`${name}.js names no file beside it: Emscripten has changed`);
   return plain.replaceAll("import.meta.url", '""').replaceAll(name, "gpt2");

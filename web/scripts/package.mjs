@@ -1,11 +1,12 @@
 // Builds what the npm package holds, into build/package: modules, worker, engine, and types and source maps beside
 // them. Needs the engine (build/wasm/engine) and the types (npx tsc -b web).
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
 import { customElementsManifest } from "./custom-elements.mjs";
+import { hashedCode, hashedScript } from "./hash-files.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
@@ -109,11 +110,12 @@ async function copyEngine() {
   mkdirSync(join(packageFolder, "engine"), { recursive: true });
   for (const file of engineFiles()) {
     const target = join(packageFolder, "engine", file);
-    if (file.endsWith(".wasm")) copyFileSync(join(engine, file), target);
+    const built = readFileSync(join(engine, file));
+    if (file.endsWith(".wasm")) writeFileSync(target, hashedCode(built));
     else {
-      const { code } = await minify(file, readFileSync(join(engine, file), "utf8"));
+      const { code } = await minify(file, built.toString());
       // webpack's minifier takes files that it only copies for sloppy scripts, in which functions in blocks mean another thing.
-      writeFileSync(target, `"use strict";${code}`);
+      writeFileSync(target, hashedScript(`"use strict";${code}`));
     }
   }
 }

@@ -30,7 +30,7 @@ export async function loadPieces(
   const { controller, letGo } = follow(signal);
   const fail = (error: unknown) => controller.abort(error); // the first failure ends all that is under way
   const largest = pieces.reduce((most, { size }) => Math.max(most, size), 0);
-  /** Used in turn; each is free once what was in it is taken, and kept if need be. */
+  /** Used in turn; each is free once what was in it is taken. */
   const buffers = Array.from({ length: bufferCount }, () => ({
     bytes: undefined as Bytes | undefined,
     free: Promise.resolve(),
@@ -69,8 +69,8 @@ export async function loadPieces(
       if (!piece || !buffer) return;
       const reading = read(piece, number, buffer);
       taken = takeAfter(taken, reading);
-      buffer.free = taken.then(async () => source.keep?.(piece, await reading));
-      buffer.free.catch(fail);
+      buffer.free = taken;
+      taken.catch(fail);
       await reading;
     }
   };

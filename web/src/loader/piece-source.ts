@@ -1,4 +1,4 @@
-// Where the pieces of a model's weights come from, checked: the network; a cache may stand before it.
+// Where the pieces of a model's weights come from, checked.
 import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadProgress } from "../shared/types.js";
 import { readChunks, type ModelSource } from "./model-source.js";
@@ -13,20 +13,16 @@ export interface PieceOptions {
   signal: AbortSignal;
   /** Called with how many bytes have come, negative where they are discarded, and where they are from. */
   onBytes: (bytes: number, origin: LoadProgress["source"]) => void;
-  /** Bytes at the beginning of the buffer that are there already, and were told; 0. */
-  from?: number;
 }
 
 export interface PieceSource {
   /** Fills `into`, which has the piece's size. Resolves once its hash is known to be right. */
   read(piece: Piece, into: Bytes, options: PieceOptions): Promise<void>;
-  /** Called with each piece once the engine has it: `bytes` stay as they are until this resolves. Never rejects. */
-  keep?(piece: Piece, bytes: Bytes): Promise<void>;
 }
 
 const corrupt = (message: string) => new LoadError("corrupt", message);
 
-/** Pieces straight from a model's folder. */
+/** The pieces of a model's folder. */
 export class NetworkPieces implements PieceSource {
   private readonly source: ModelSource;
   private readonly hash: Hash;
@@ -42,20 +38,20 @@ export class NetworkPieces implements PieceSource {
       await this.fetch(piece, into, options, false);
     } catch (error) {
       if (!(isLoadError(error) && error.code === "corrupt")) throw error;
-      await this.fetch(piece, into, { ...options, from: 0 }, true);
+      await this.fetch(piece, into, options, true);
     }
   }
 
   private async fetch(
     piece: Piece,
     into: Bytes,
-    { signal, onBytes, from = 0 }: PieceOptions,
+    { signal, onBytes }: PieceOptions,
     anew: boolean,
   ): Promise<void> {
     const { path, size } = piece;
-    let received = from;
+    let received = 0;
     try {
-      const file = await this.source.open(path, { signal, anew, from });
+      const file = await this.source.open(path, { signal, anew });
       await readChunks(file, path, signal, (chunk) => {
         if (received + chunk.length > size) {
           throw corrupt(`${path} is longer than the ${size} bytes that weights.json says`);

@@ -5,6 +5,7 @@ import { parseJson } from "../loader/parse-json.js";
 import { NetworkPieces } from "../loader/piece-source.js";
 import { listingOf, readOptionalText, readText, type ComingIndex } from "../loader/read-text.js";
 import { sha256 } from "../loader/sha256.js";
+import { usualStallMs, type Patience } from "../loader/steady-fetch.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult } from "../shared/protocol.js";
@@ -74,7 +75,7 @@ async function readDefaults(
 export interface LoadSurroundings {
   signal: AbortSignal;
   tell: (progress: LoadProgress) => void;
-  openSource: (request: LoadRequest, onRetry: (reason: string | null) => void) => Promise<ModelSource>;
+  openSource: (request: LoadRequest, patience: Patience) => Promise<ModelSource>;
   builds: BuildSource;
   /** Called with the script that helper threads are to be started from, before any is. */
   startThreadsFrom: (script: string) => void;
@@ -101,14 +102,15 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   const report = reportTo(around.tell);
   report.set({ stage: "engine" });
   const chosen = chooseVariant(await around.features(), request.variant);
+  const patience = { stallMs: request.stallMs ?? usualStallMs, onRetry: report.onRetry };
   const fetchOne = async (variant: Variant) => {
-    const build = await fetchBuild(builds, variant, signal);
+    const build = await fetchBuild(builds, variant, signal, patience);
     around.startThreadsFrom(build.threadScript);
     return build;
   };
   const finding = findBuild(chosen.variant, fetchOne);
   finding.catch(() => {}); // awaited below, once there is a source
-  const source = await around.openSource(request, report.onRetry);
+  const source = await around.openSource(request, patience);
   const coming = readIndex(source, signal);
   const parts = Promise.all([
     finding,

@@ -1,7 +1,7 @@
 // What every worker of the engine does, wherever its builds come from.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
-import { steadyFetch, usualStallMs } from "../loader/steady-fetch.js";
+import { steadyFetch } from "../loader/steady-fetch.js";
 import type { FromWorker, LoadRequest, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
 import { watchWorkers } from "./helper-threads.js";
@@ -27,9 +27,8 @@ export function serve(builds: BuildSource): void {
     (request, around) =>
       loadEngine(request, {
         ...around,
-        async openSource(wanted, onRetry) {
-          const { source, fetchPort, stallMs = usualStallMs } = wanted;
-          const patience = { stallMs, onRetry };
+        async openSource(wanted, patience) {
+          const { source, fetchPort } = wanted;
           const isUsual =
             source.kind === "folder" && !source.orHub && !source.file && !wanted.weights && !fetchPort;
           const files = isUsual

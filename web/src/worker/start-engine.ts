@@ -1,4 +1,5 @@
 // Brings up a build of the engine: fetches its script and its code, and makes its memory.
+import type { Patience } from "../loader/steady-fetch.js";
 import { Gpt2Error, isLoadError, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
@@ -18,9 +19,9 @@ export interface EngineScript {
  */
 export interface BuildSource {
   /** Runs the script of a build. Throws a LoadError that names the file where it cannot be had or run. */
-  importScript(variant: Variant, signal: AbortSignal): Promise<EngineScript>;
+  importScript(variant: Variant, signal: AbortSignal, patience: Patience): Promise<EngineScript>;
   /** The code of a build. Throws a LoadError that names the file where it cannot be had or compiled. */
-  compile(variant: Variant, signal: AbortSignal): Promise<WebAssembly.Module>;
+  compile(variant: Variant, signal: AbortSignal, patience: Patience): Promise<WebAssembly.Module>;
 }
 
 export interface Build extends EngineScript {
@@ -28,10 +29,15 @@ export interface Build extends EngineScript {
   code: WebAssembly.Module;
 }
 
-export async function fetchBuild(source: BuildSource, variant: Variant, signal: AbortSignal): Promise<Build> {
+export async function fetchBuild(
+  source: BuildSource,
+  variant: Variant,
+  signal: AbortSignal,
+  patience: Patience,
+): Promise<Build> {
   const [script, code] = await Promise.all([
-    source.importScript(variant, signal),
-    source.compile(variant, signal),
+    source.importScript(variant, signal, patience),
+    source.compile(variant, signal, patience),
   ]);
   return { variant, ...script, code };
 }

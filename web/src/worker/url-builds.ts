@@ -1,6 +1,7 @@
 // The engine's builds as files on a static host.
+import { checkFile } from "../loader/check-file.js";
 import { fetchFile } from "../loader/model-source.js";
-import { Attempt, steadyFetch, usualStallMs } from "../loader/steady-fetch.js";
+import { Attempt, steadyFetch, type Patience } from "../loader/steady-fetch.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { ofThisRelease } from "../shared/release.js";
@@ -11,8 +12,6 @@ import type { EngineFactory } from "./engine.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
 export class UrlBuilds implements BuildSource {
-  private readonly askPatiently: typeof fetch;
-
   private readonly addresses: Readonly<Record<Variant, BuildAddresses>>;
   /** The worker runs from a blob: what it starts has to, too. */
   private readonly isInBlob: boolean;
@@ -26,31 +25,46 @@ export class UrlBuilds implements BuildSource {
     this.addresses = addresses;
     this.isInBlob = isInBlob;
     this.ask = ask;
-
-    this.askPatiently = steadyFetch(ask, { stallMs: usualStallMs, onRetry: () => {} });
   }
 
-  async importScript(variant: Variant, signal: AbortSignal): Promise<EngineScript> {
+  async importScript(variant: Variant, signal: AbortSignal, patience: Patience): Promise<EngineScript> {
     const url = ofThisRelease(this.addresses[variant].script());
+    const attempt = new Attempt(signal, patience.stallMs);
     try {
-      return await this.scriptFrom(url, url);
+      // What the browser imports is read beside it, from its cache as a rule; where it cannot be read, import is the judge.
+      const reading = fetchFile(url, attempt.signal, this.ask).then((response) => response.arrayBuffer());
+      const check = reading.then(
+        (bytes) => checkFile(url, new Uint8Array(bytes), false),
+        () => {},
+      );
+      const [script] = await attempt.watch(Promise.all([this.scriptFrom(url, url), check]));
+      return script;
     } catch {
       // The file itself tells an error of the host from one of the browser.
+      signal.throwIfAborted();
+    } finally {
+      attempt.end();
     }
+    patience.onRetry(`${url} could not be loaded`);
     // A browser does not say why: the file's own answer does, where it is at fault.
-    const response = await fetchFile(url, signal, this.askPatiently);
-    await response.body?.cancel();
+    const response = await fetchFile(url, signal, steadyFetch(this.ask, patience), anew);
     const type = response.headers.get("content-type");
     if (!/javascript/.test(type ?? "")) {
+      await response.body?.cancel();
       const found = type ? `as "${type}"` : "without a type";
       throw new LoadError("network", `the host gives ${url} ${found}: it has to say "text/javascript"`);
     }
+    await checkFile(url, await readBody(url, response, signal), false);
+    const again = new Attempt(signal, patience.stallMs);
     try {
       // The host may have been away for a moment. Browsers remember for each address that it failed.
-      return await this.scriptFrom(url, `${url}#again`);
+      return await again.watch(this.scriptFrom(url, `${url}#again`));
     } catch (error) {
+      signal.throwIfAborted();
       const { message } = failureOf(error);
       throw new LoadError("unsupported", `${url} is there, but cannot be run: ${message}`);
+    } finally {
+      again.end();
     }
   }
 
@@ -59,21 +73,25 @@ export class UrlBuilds implements BuildSource {
     return { createModule, threadScript: this.isInBlob || isForeign(url) ? asOwnScript(url) : url };
   }
 
-  async compile(variant: Variant, signal: AbortSignal): Promise<WebAssembly.Module> {
+  async compile(variant: Variant, signal: AbortSignal, patience: Patience): Promise<WebAssembly.Module> {
     const url = ofThisRelease(this.addresses[variant].code());
-    const attempt = new Attempt(signal, usualStallMs);
+    const attempt = new Attempt(signal, patience.stallMs);
     try {
       // The host's own answer: browsers keep what they compile while that streams for the next visit.
-      return await attempt.watch(compileFile(url, attempt.signal, this.ask));
+      return await attempt.watch(compileFile(url, attempt.signal, this.ask, {}));
     } catch (error) {
       signal.throwIfAborted();
-      if (isLoadError(error) && error.code !== "network") throw error;
+      if (isLoadError(error) && error.code !== "network" && error.code !== "corrupt") throw error;
+      patience.onRetry(failureOf(error).message);
     } finally {
       attempt.end();
     }
-    return compileFile(url, signal, this.askPatiently);
+    return compileFile(url, signal, steadyFetch(this.ask, patience), anew);
   }
 }
+
+/** A cache may keep a damaged file for ever: the second time, it is fetched past all of them. */
+const anew: RequestInit = { cache: "reload" };
 
 async function importFactory(url: string): Promise<EngineFactory> {
   // Bundlers are not to rewrite what this script imports.
@@ -83,15 +101,35 @@ async function importFactory(url: string): Promise<EngineFactory> {
   return module.default;
 }
 
-async function compileFile(url: string, signal: AbortSignal, ask: typeof fetch): Promise<WebAssembly.Module> {
-  const response = await fetchFile(url, signal, ask);
-  const canStream = response.headers.get("content-type") === "application/wasm"; // browsers insist on it
+async function readBody(
+  url: string,
+  response: Response,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    if (canStream) return await WebAssembly.compileStreaming(response);
-    return await WebAssembly.compile(await response.arrayBuffer());
+    return new Uint8Array(await response.arrayBuffer());
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof WebAssembly.CompileError) throw failureOf(error);
     throw new LoadError("network", `the connection broke while reading ${url}: ${String(error)}`);
+  }
+}
+
+async function compileFile(
+  url: string,
+  signal: AbortSignal,
+  ask: typeof fetch,
+  init: RequestInit,
+): Promise<WebAssembly.Module> {
+  const response = await fetchFile(url, signal, ask, init);
+  const canStream = response.headers.get("content-type") === "application/wasm"; // browsers insist on it
+  const compiling = canStream ? WebAssembly.compileStreaming(response.clone()) : undefined;
+  compiling?.catch(() => {}); // what is wrong with the file says why
+  const bytes = await readBody(url, response, signal);
+  await checkFile(url, bytes, true);
+  try {
+    return await (compiling ?? WebAssembly.compile(bytes));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failureOf(error);
   }
 }

@@ -1,0 +1,29 @@
+// Puts the SHA-256 of what comes before at the end of a file, in hexadecimal: web/src/loader/check-file.ts reads it there.
+import { createHash } from "node:crypto";
+
+const hex = (bytes) => createHash("sha256").update(bytes).digest("hex");
+
+/**
+ * In a comment, which whoever changes the script takes off.
+ * @param {string} script
+ */
+export function hashedScript(script) {
+  const start = `${script}\n//`;
+  return start + hex(start);
+}
+
+/**
+ * The script that was given to hashedScript.
+ * @param {string} script
+ */
+export const withoutHash = (script) => script.replace(/\n\/\/[0-9a-f]{64}$/, "");
+
+/**
+ * In a custom section, which browsers skip (WebAssembly, 5.5.3).
+ * @param {Uint8Array} code
+ */
+export function hashedCode(code) {
+  const name = Buffer.from("sha256");
+  const start = Buffer.concat([code, Buffer.from([0, 1 + name.length + 64, name.length]), name]);
+  return Buffer.concat([start, Buffer.from(hex(start))]);
+}

@@ -1,0 +1,23 @@
+// Whether a file of this module is as it was built: each ends with the SHA-256 of what comes before. So no list of hashes
+// has to be kept beside the files, and what a bundler has changed, which takes the comment off, is not refused.
+import { LoadError } from "../shared/errors.js";
+import { sha256 } from "./sha256.js";
+
+/** Of the hash in hexadecimal, the last bytes of a file; web/scripts/hash-files.mjs puts it there. */
+const hashBytes = 64;
+
+/** Throws a LoadError where the file at `url` is not what it says itself; `mustSay`, where it says nothing, too. */
+export async function checkFile(
+  url: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  mustSay: boolean,
+): Promise<void> {
+  const end = Math.max(0, bytes.length - hashBytes);
+  const said = new TextDecoder().decode(bytes.subarray(end));
+  const isHash = /^[0-9a-f]{64}$/.test(said);
+  if (!isHash && !mustSay) return;
+  const corrupt = (why: string) => new LoadError("corrupt", `${url} ${why}`);
+  if (!isHash) throw corrupt(`is ${bytes.length} bytes, and does not end as it should`);
+  const found = await sha256(bytes.subarray(0, end));
+  if (found !== said) throw corrupt(`has SHA-256 ${found}, expected ${said}`);
+}
