@@ -1,6 +1,6 @@
-// `node tests/bench/cold.mjs`: the first visit over a line of 50 MB/s. Compares the time to the first token with that of
+// `npm run bench:cold`: the first visit over a line of 50 MB/s. Compares the time to the first token with that of
 // the bytes alone, in turn, and says what the tab took of memory. Needs `npm run build` and gpt2-weights.
-// Options: --rate (bytes a second), --rounds, --threads, --model (a folder; GPT-2 124M's shapes in q8).
+// Options: -- --rate (bytes a second), --rounds, --threads, --model (a folder; GPT-2 124M's shapes in q8).
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
