@@ -1,8 +1,11 @@
 // Models from a hub and from files of the device, as pages load them.
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
-import { resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
+import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
+import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
 import { demo, inPage, native, prompt, root } from "./model.js";
 
@@ -37,7 +40,7 @@ const write = (page: Page, id: string, options: object = {}) =>
         return `${code}: ${message}`;
       }
     },
-    [id, { hub: origin, ...options }, prompt, call] as const,
+    [id, { hub: origin, cache: false, ...options }, prompt, call] as const,
   );
 
 const natively = (...args: string[]): number[] =>
@@ -59,10 +62,89 @@ test("a hub's id: small files from the hub, weights from signed addresses at ano
   }
 });
 
-test("a plain model of floats, of a revision", async ({ page }) => {
-  give(tied, ["config.json", "model.safetensors"]);
-  expect(await write(page, "hf:user/tied@v1")).toEqual(natively(tied, "--ids", "1,2,3"));
-  expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
+test.describe("a model of floats is converted while it is read,", () => {
+  const scratch = mkdtempSync(join(tmpdir(), "gpt2-sources-"));
+  test.afterAll(() => rmSync(scratch, { recursive: true }));
+
+  /** What a model that the native tool has converted to `weights` writes. */
+  function convertedNatively(weights: string): number[] {
+    const folder = join(scratch, weights);
+    native(
+      "convert",
+      tied,
+      folder,
+      "--json",
+      "--force",
+      "--weights",
+      weights,
+      ...(weights === "q4" ? ["--calibration-tokens", "0"] : []),
+    );
+    return natively(folder, "--ids", "1,2,3");
+  }
+
+  for (const weights of ["q8", "q4", "f32"] as const) {
+    test(`to ${weights}, of a revision`, async ({ page }) => {
+      give(tied, ["config.json", "model.safetensors"]);
+      expect(await write(page, "hf:user/tied@v1", { weights })).toEqual(convertedNatively(weights));
+      expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
+    });
+  }
+
+  test("also where it is in shards", async ({ page }) => {
+    give(tied, ["config.json"]);
+    const tensors = [...readSafetensors(readFileSync(resolve(tied, "model.safetensors")))];
+    const map: Record<string, string> = {};
+    for (const part of [0, 1]) {
+      const shard = `model-0000${part + 1}-of-00002.safetensors`;
+      const inside = tensors.filter((_, i) => i % 2 === part);
+      hub.files[shard] = writeSafetensors(new Map(inside));
+      for (const [name] of inside) map[name] = shard;
+    }
+    hub.files["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: map }));
+    expect(await write(page, "user/tied")).toEqual(convertedNatively("q8"));
+  });
+
+  test("and kept so: the next visit fetches no weights", async ({ page }) => {
+    give(tied, ["config.json", "model.safetensors"]);
+    const first = await write(page, "user/tied", { cache: true });
+    expect(first).toEqual(convertedNatively("q8"));
+    hub.asked.length = 0;
+    expect(await write(page, "user/tied", { cache: true })).toEqual(first);
+    expect(hub.asked.filter(({ path }) => path.includes("/resolve/"))).toEqual([]);
+  });
+});
+
+test("a GGUF file, of a hub, at an address and of this device, is the same model", async ({ page }) => {
+  const config = JSON.parse(readFileSync(resolve(tied, "config.json"), "utf8"));
+  const tensors = readSafetensors(readFileSync(resolve(tied, "model.safetensors")));
+  const gguf = writeGguf(
+    ggufMetadata(config),
+    ggufTensors(tensors, () => "F32"),
+  );
+  hub.files["tied.gguf"] = gguf;
+  const expected = natively(tied, "--ids", "1,2,3");
+  expect(await write(page, "user/tied-GGUF/tied.gguf")).toEqual(expected);
+  await page.route("**/models/tied.gguf", (route) => route.fulfill({ body: gguf }));
+  expect(await write(page, "models/tied.gguf", { hub: undefined })).toEqual(expected);
+  // A repository of GGUF files only, without the name of one.
+  expect(await write(page, "user/tied-GGUF")).toMatch(
+    /^not-found: user\/tied-GGUF has no model\.safetensors, but tied\.gguf: /,
+  );
+  await page.setContent('<input id="pick" type="file" />');
+  await page.setInputFiles("#pick", { name: "tied.gguf", mimeType: "", buffer: gguf });
+  const ofFile = await inPage(
+    page,
+    async ({ loadModel }, [generate]) => {
+      const [file] = (document.getElementById("pick") as HTMLInputElement).files ?? [];
+      if (!file) throw new Error("nothing was picked");
+      const model = await loadModel(file, { variant: "simd" });
+      const { tokens } = await model.complete([1, 2, 3], generate);
+      await model.dispose();
+      return tokens.map((token) => token.id);
+    },
+    [call] as const,
+  );
+  expect(ofFile).toEqual(expected);
 });
 
 test("a connection that breaks: the hub's own address is asked for the rest, which it signs again", async ({
@@ -130,7 +212,7 @@ test.describe("what the hub refuses has its sentence:", () => {
     expect(await write(page, "user/tale")).toMatch(
       /^network: .* too many requests from here: try again later/,
     );
-    expect(hub.asked.filter(({ path }) => path.endsWith("/config.json")).length).toBeGreaterThan(1);
+    expect(hub.asked.filter(({ path }) => path.endsWith("/weights.json")).length).toBe(4);
   });
 
   test("no such revision, no such file", async ({ page }) => {
@@ -153,7 +235,7 @@ test.describe("what the hub refuses has its sentence:", () => {
     expect(await write(page, "user/old")).toMatch(/tf_model\.h5 only.*from_tf=True/);
     delete hub.files["tf_model.h5"];
     expect(await write(page, "user/old")).toMatch(
-      /^not-found: there is no weights\.json, and without it .* it has no model\.safetensors/,
+      /^not-found: cannot load user\/old from localhost:\d+: it has no model\.safetensors/,
     );
   });
 });

@@ -215,10 +215,10 @@ describe("what is said of a model", () => {
     expect([...keys(config), "tieWordEmbeddings"].sort()).toEqual(
       ["config", ...declared("ModelConfig")].sort(),
     );
-    // The worker adds the first four, and gives the kernels as simd.
-    expect(["memoryBytes", "notStored", "notice", "variant", "simd", "config", ...keys(rest)].sort()).toEqual(
-      ["kernels", ...declared("ModelInfo")].sort(),
-    );
+    // The worker adds the first five, and gives the kernels as simd.
+    expect(
+      ["source", "memoryBytes", "notStored", "notice", "variant", "simd", "config", ...keys(rest)].sort(),
+    ).toEqual(["kernels", ...declared("ModelInfo")].sort());
   });
 
   it("has the names of config.json in inspect, and those in JavaScript's spelling on the page", () => {

@@ -202,6 +202,7 @@ describe("loadEngine", () => {
     expect(books.weights).toEqual([...weights]);
     expect(books.calls).toEqual(["create 4", "drop", "load_end"]);
     expect(info).toEqual({
+      source: null,
       threads: 4,
       kv: "q8",
       simd: "relaxed",

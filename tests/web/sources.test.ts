@@ -1,35 +1,49 @@
 // The worker's side of models on hubs and in files.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { headersFetch } from "../../web/src/loader/headers-fetch.js";
 import { type ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
-import type { LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
-import { openSource } from "../../web/src/sources/open-source.js";
+import type { FilesRequest, HubRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
+import { FilesSource } from "../../web/src/sources/files-source.js";
+import { HubSource } from "../../web/src/sources/hub-source.js";
+import { openSource, type Opening } from "../../web/src/sources/open-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
 
 const { signal } = new AbortController();
 const patience = { stallMs: 5000, onRetry: () => {} };
 
-function open(source: SourceRequest): Promise<ModelSource> {
-  return openSource(
-    {
-      source,
-      threads: undefined,
-      threadChoices: {},
-      variant: undefined,
-      kv: undefined,
-      weights: undefined,
-      stallMs: undefined,
-      cache: false,
-      prompt: "",
-      headers: [["authorization", "Bearer t"]],
-      credentials: undefined,
-      fetchPort: undefined,
-    } satisfies LoadRequest,
-    patience,
-    signal,
-  );
+const headers = [["authorization", "Bearer t"]] as const;
+
+/** The files as they are published. */
+function open(source: HubRequest | FilesRequest): ModelSource {
+  const ask = headersFetch({ headers, credentials: undefined });
+  return source.kind === "hub" ? new HubSource(source, ask, patience) : new FilesSource(source);
+}
+
+/** What the worker opens for a load of `source`. */
+function opened(
+  source: SourceRequest,
+  more: Partial<LoadRequest> = {},
+  fetchBuild: Opening["fetchBuild"] = () => Promise.reject(new LoadError("network", "no engine here")),
+): Promise<ModelSource> {
+  const request: LoadRequest = {
+    source,
+    threads: undefined,
+    threadChoices: {},
+    variant: undefined,
+    kv: undefined,
+    weights: undefined,
+    stallMs: undefined,
+    cache: false,
+    prompt: "",
+    headers,
+    credentials: undefined,
+    fetchPort: undefined,
+    ...more,
+  };
+  return openSource(request, { patience, signal, fetchBuild });
 }
 
 describe("a hub", () => {
@@ -46,7 +60,7 @@ describe("a hub", () => {
     ({ kind: "hub", hub: `${origin}/`, id: "user/tale", revision }) as const;
 
   it("gives small and large files, with the page's headers", async () => {
-    const source = await open(request());
+    const source = open(request());
     expect(await readText(source, "config.json", signal)).toBe("{}");
     expect(await readText(source, "model.safetensors", signal)).toBe("weights");
     expect(hub.asked.map(({ host, path, token }) => [host, path, token])).toEqual([
@@ -58,12 +72,12 @@ describe("a hub", () => {
 
   it("takes revisions with slashes", async () => {
     hub.revisions.push("refs/pr/1");
-    expect(await readText(await open(request("refs/pr/1")), "config.json", signal)).toBe("{}");
+    expect(await readText(open(request("refs/pr/1")), "config.json", signal)).toBe("{}");
     expect(hub.asked[0]?.path).toBe("/user/tale/resolve/refs%2Fpr%2F1/config.json");
   });
 
   it("names its version and its files, and no files where it does not tell", async () => {
-    const source = await open(request());
+    const source = open(request());
     expect(source.id).toBe(`${origin}/user/tale@main`);
     expect(await source.version?.(signal)).toBe(commit);
     expect(await source.list?.(signal)).toEqual(["config.json", "model.safetensors"]);
@@ -78,7 +92,7 @@ describe("a hub", () => {
   ])("says what %i with %s means", async (status, errorCode, code, message) => {
     hub.status = status;
     hub.errorCode = errorCode;
-    await expect(readText(await open(request()), "config.json", signal)).rejects.toMatchObject({
+    await expect(readText(open(request()), "config.json", signal)).rejects.toMatchObject({
       name: "LoadError",
       code,
       message: expect.stringContaining(message.replace("HOST", new URL(origin).host)),
@@ -100,7 +114,7 @@ describe("a name that may be a folder's or an id", () => {
   ])("is an id only where the host says that there is no folder: %s", async (answer, id) => {
     const asked = vi.fn(async (_: string) => answer());
     vi.stubGlobal("fetch", asked);
-    expect((await open(either)).id).toBe(id);
+    expect((await opened(either)).id).toBe(id);
     expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
   });
 });
@@ -110,7 +124,7 @@ describe("files", () => {
     ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
 
   it("are read by their names", async () => {
-    const source = await open(request([new File(["{}"], "config.json")]));
+    const source = open(request([new File(["{}"], "config.json")]));
     expect(await readText(source, "config.json", signal)).toBe("{}");
     expect((await source.open("config.json", { signal })).size).toBe(2);
     await expect(source.open("vocab.json", { signal })).rejects.toMatchObject({
@@ -119,17 +133,83 @@ describe("files", () => {
     });
   });
 
+  it("are read from where it is wanted", async () => {
+    const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
+    expect([size, await new Response(stream).text()]).toEqual([undefined, "3"]);
+  });
+
   it("that have changed since are named", async () => {
     const file = new File(["{}"], "config.json");
     const gone = new ReadableStream({
       pull: () => Promise.reject(new DOMException("gone", "NotReadableError")),
     });
     Object.defineProperty(file, "stream", { value: () => gone });
-    await expect(readText(await open(request([file])), "config.json", signal)).rejects.toMatchObject({
+    await expect(readText(open(request([file])), "config.json", signal)).rejects.toMatchObject({
       code: "network",
       message: expect.stringMatching(
         /^config\.json cannot be read \(NotReadableError: gone\): it has been changed/,
       ),
+    });
+  });
+});
+
+describe("what has to be converted", () => {
+  const folder = { kind: "folder", url: "http://host/m/" } as const;
+  const files = (...names: string[]) =>
+    ({
+      kind: "files",
+      files: names.map((name) => ({ name, file: new File(["{}"], name) })),
+      key: "",
+    }) satisfies FilesRequest;
+
+  it("is a hub's model or one of files, and says what it becomes", async () => {
+    expect((await opened(files("config.json"))).weights).toBe("q8");
+    expect((await opened(files("config.json"), { weights: "q4" })).weights).toBe("q4");
+    expect((await opened(folder)).weights).toBeUndefined();
+    expect((await opened(folder, { weights: "q4" })).weights).toBe("q4");
+    expect((await opened({ ...folder, file: "m.gguf" })).weights).toBe("q8");
+  });
+
+  it("is not what is converted already", async () => {
+    const source = await opened(files("config.json", "weights.json"));
+    expect(await readText(source, "config.json", signal)).toBe("{}");
+  });
+
+  it("has a tokenizer in one file or in two", async () => {
+    const tokenizer = (model: object) => {
+      const json = new File([JSON.stringify({ model })], "tokenizer.json");
+      const { files: others, ...rest } = files("config.json", "weights.json");
+      return opened({ ...rest, files: [...others, { name: json.name, file: json }] });
+    };
+    for (const merges of [
+      ["a b", "ab c"],
+      [
+        ["a", "b"],
+        ["ab", "c"],
+      ],
+    ]) {
+      const source = await tokenizer({ type: "BPE", vocab: { a: 0 }, merges });
+      expect(await readText(source, "vocab.json", signal)).toBe('{"a":0}');
+      expect(await readText(source, "merges.txt", signal)).toBe("#version: 0.2\na b\nab c\n");
+    }
+    const other = await tokenizer({ type: "Unigram", vocab: [] });
+    await expect(readText(other, "vocab.json", signal)).rejects.toMatchObject({
+      code: "unsupported",
+      message: 'tokenizer.json has a model of the type "Unigram", expected "BPE" with "vocab" and "merges"',
+    });
+    const none = await opened(files("config.json", "weights.json"));
+    await expect(readText(none, "vocab.json", signal)).rejects.toMatchObject({
+      message: expect.stringContaining("there is no vocab.json"),
+    });
+  });
+
+  it("needs a build of the engine, and weights", async () => {
+    const whole = await opened(files("config.json", "model.safetensors"));
+    await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({ message: "no engine here" });
+    const old = await opened(files("config.json", "pytorch_model.bin"), {}, () => new Promise(() => {}));
+    await expect(readText(old, "config.json", signal)).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/pytorch_model\.bin only/),
     });
   });
 });

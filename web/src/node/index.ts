@@ -15,8 +15,8 @@ const oldestNode = 20;
 const plainId = /^\w[\w.-]*\/\w[\w.-]*(@[^@\s]+)?$/;
 
 /** A URL or an id as it is; a path, relative to the working directory, as the URL of its file. */
-function addressOf(source: unknown, { hub }: LoadOptions): unknown {
-  const isId = (hub ?? undefined) !== undefined;
+function addressOf(source: unknown, options: LoadOptions | null): unknown {
+  const isId = (options?.hub ?? undefined) !== undefined;
   if (typeof source !== "string" || isId || /^[a-z][a-z0-9+.-]+:/i.test(source)) return source;
   const path = resolve(source);
   return plainId.test(source) && !existsSync(path) ? `hf:${source}` : pathToFileURL(path).href;
@@ -33,6 +33,5 @@ export async function loadModel(source: ModelSource, options: LoadOptions = {}):
       `this is Node.js ${process.versions.node}, but ${oldestNode} or newer is needed`,
     );
   }
-  // Anything may come from JavaScript.
-  return loadThrough(startThread, addressOf(source, (options as LoadOptions | null) ?? {}), options);
+  return loadThrough(startThread, addressOf(source, options), options);
 }

@@ -43,6 +43,8 @@ export interface HubRequest {
   id: string;
   /** Branch, tag or commit. */
   revision: string;
+  /** The folder that was looked for first, by its address. */
+  insteadOf?: string;
   /** The GGUF file that is the model. */
   file?: string;
 }

@@ -161,6 +161,8 @@ export type GenerationDefaults = Readonly<
 >;
 
 export interface ModelInfo {
+  /** What it was loaded from: its folder's absolute URL, or `hf:owner/name@revision`; null for files of this device. */
+  source: string | null;
   config: ModelConfig;
   parameters: number;
   /** Format of the weights in memory, and of the KV cache. */

@@ -10,14 +10,14 @@ export class FilesSource implements ModelSource {
     this.files = new Map(files.map(({ name, file }) => [name, file]));
   }
 
-  async open(name: string, { signal }: OpenOptions): Promise<OpenFile> {
+  async open(name: string, { signal, from = 0 }: OpenOptions): Promise<OpenFile> {
     signal.throwIfAborted();
     const file = this.files.get(name);
     if (!file) {
       const list = [...this.files.keys()].slice(0, 8).join(", ");
       throw new LoadError("not-found", `there is no ${name} among the files (${list})`);
     }
-    const reader = file.stream().getReader();
+    const reader = (from > 0 ? file.slice(from) : file).stream().getReader();
     const stream = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
@@ -36,7 +36,7 @@ export class FilesSource implements ModelSource {
       },
       { highWaterMark: 0 },
     );
-    return { size: file.size, stream };
+    return { size: from > 0 ? undefined : file.size, stream };
   }
 
   async list(): Promise<string[]> {

@@ -1,7 +1,7 @@
 // A model on a hub, in files that it answers as Hugging Face's does: huggingface.co/docs/hub, "resolve".
 import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
-import { LoadError } from "../shared/errors.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 
 /** The hub's own headers, which it lets pages read. */
@@ -11,7 +11,7 @@ const errorHeader = "x-error-code";
 const token = 'a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
 
 /** As its user would write it; models of other hubs than the usual one have an address for an id. */
-function hubId({ hub, id, revision }: HubRequest): string {
+export function hubId({ hub, id, revision }: HubRequest): string {
   return `${hub === usualHub ? "hf:" : hub}${id}@${revision}`;
 }
 
@@ -46,7 +46,13 @@ export class HubSource implements ModelSource {
       if (!response.ok) throw this.refusal(name, response);
       return response;
     };
-    return new UrlSource(folder, ask).open(name, options);
+    try {
+      return await new UrlSource(folder, ask).open(name, options);
+    } catch (error) {
+      const { insteadOf } = this.where;
+      if (!isLoadError(error) || insteadOf === undefined) throw error;
+      throw new LoadError(error.code, `${error.message}; nor is there a folder ${insteadOf}`);
+    }
   }
 
   /** The commit that the revision is at. */

@@ -20,7 +20,8 @@ export async function withoutWeights(
 ): Promise<LoadError> {
   const files = await source.list?.(signal);
   if (!files) return missing;
-  const name = source.id?.replace(/^hf:|@.*$/g, "") ?? "FOLDER";
+  const path = source.id?.replace(/@[^@]*$/, "").split("/"); // "hf:owner/name@revision", or with a hub's address
+  const name = path?.slice(-2).join("/").replace(/^hf:/, "") ?? "FOLDER";
   for (const [pattern, argument] of others) {
     const found = files.find((file) => pattern.test(file));
     if (found === undefined) continue;

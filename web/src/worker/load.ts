@@ -35,9 +35,7 @@ async function openPlainFile(source: ModelSource, signal: AbortSignal): Promise<
     return await source.open(weightsFile, { signal });
   } catch (error) {
     if (!(isLoadError(error) && error.code === "not-found")) throw error;
-    const missing = new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
-    if (!source.list) throw missing;
-    throw await (await import("../sources/index.js")).withoutWeights(source, missing, signal);
+    throw new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
   }
 }
 
@@ -93,7 +91,7 @@ export interface LoadedEngine extends LoadResult {
   measure: { measureAs: string | undefined } | undefined;
 }
 
-type EngineInfo = Omit<ModelInfo, "variant" | "simd" | "memoryBytes" | "notice" | "notStored"> & {
+type EngineInfo = Omit<ModelInfo, "source" | "variant" | "simd" | "memoryBytes" | "notice" | "notStored"> & {
   kernels: ModelInfo["simd"];
 };
 
@@ -155,6 +153,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   const { kernels, ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
   const info: ModelInfo = {
     ...rest,
+    source: source.id ?? null,
     variant,
     simd: kernels,
     memoryBytes: engine.memoryBytes,

@@ -8,7 +8,7 @@ import { watchWorkers } from "./helper-threads.js";
 import { holdLock } from "./lifeline.js";
 import { loadEngine } from "./load.js";
 import { Server } from "./server.js";
-import type { BuildSource } from "./start-engine.js";
+import { fetchBuild, type BuildSource } from "./start-engine.js";
 import { detectFeatures } from "./variants.js";
 
 declare const self: DedicatedWorkerGlobalScope & { Worker: typeof Worker };
@@ -33,7 +33,13 @@ export function serve(builds: BuildSource): void {
             source.kind === "folder" && !source.orHub && !source.file && !wanted.weights && !fetchPort;
           const files = isUsual
             ? new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience))
-            : await (await import("../sources/index.js")).openSource(wanted, patience, around.signal);
+            : await (
+                await import("../sources/index.js")
+              ).openSource(wanted, {
+                patience,
+                signal: around.signal,
+                fetchBuild: (signal) => fetchBuild(builds, "simd", signal),
+              });
           return wanted.cache ? overCache(files, wanted) : files;
         },
         builds,

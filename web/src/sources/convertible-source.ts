@@ -1,0 +1,86 @@
+// A model of a hub or of files, in whichever form it is: one that is converted already is read as it is, all others are
+// converted while they are read.
+import type { ConvertOptions } from "../convert/index.js";
+import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { readText } from "../loader/read-text.js";
+import { isLoadError, LoadError } from "../shared/errors.js";
+import { splitTokenizerJson } from "./tokenizer-json.js";
+import { withoutWeights } from "./other-weights.js";
+
+const indexFile = "weights.json";
+
+async function converted(source: ModelSource, options: ConvertOptions): Promise<ModelSource> {
+  let module: typeof import("../convert/index.js");
+  try {
+    module = await import("../convert/index.js");
+  } catch (error) {
+    throw new LoadError("network", `gpt2-convert.js cannot be loaded: ${String(error)}`);
+  }
+  return new module.ConvertedSource(source, options);
+}
+
+export class ConvertibleSource implements ModelSource {
+  readonly id: string | undefined;
+  readonly weights: ModelSource["weights"];
+  readonly version?: NonNullable<ModelSource["version"]>;
+  private chosen: Promise<ModelSource> | undefined;
+  private tokenizer: Promise<{ vocab: string; merges: string }> | undefined;
+
+  private readonly inner: ModelSource;
+  private readonly options: ConvertOptions & { weights: "q8" | "q4" | "f32" };
+
+  /** `inner` is of the files as they are published. */
+  constructor(inner: ModelSource, options: ConvertOptions & { weights: "q8" | "q4" | "f32" }) {
+    this.inner = inner;
+    this.options = options;
+
+    this.id = inner.id;
+    this.weights = options.weights;
+    // Without one, its files are compared.
+    if (inner.version) this.version = async (signal) => inner.version?.(signal);
+  }
+
+  async open(name: string, options: OpenOptions): Promise<OpenFile> {
+    this.chosen ??= this.choose(options.signal);
+    const chosen = await this.chosen;
+    try {
+      return await chosen.open(name, options);
+    } catch (error) {
+      const isMissing = isLoadError(error) && error.code === "not-found";
+      if (isMissing && (name === "vocab.json" || name === "merges.txt")) {
+        return this.openTokenizer(name, error, options.signal);
+      }
+      // The first file that a conversion is asked for wants the weights.
+      if (!isMissing || chosen === this.inner || name === indexFile || this.options.gguf !== undefined)
+        throw error;
+      throw await withoutWeights(this.inner, error, options.signal);
+    }
+  }
+
+  /** Out of tokenizer.json; throws `missing` where there is none. */
+  private async openTokenizer(
+    name: "vocab.json" | "merges.txt",
+    missing: unknown,
+    signal: AbortSignal,
+  ): Promise<OpenFile> {
+    this.tokenizer ??= readText(this.inner, "tokenizer.json", signal).then(splitTokenizerJson);
+    try {
+      const { vocab, merges } = await this.tokenizer;
+      const blob = new Blob([name === "vocab.json" ? vocab : merges]);
+      return { size: blob.size, stream: blob.stream() };
+    } catch (error) {
+      throw isLoadError(error) && error.code === "not-found" ? missing : error;
+    }
+  }
+
+  private async choose(signal: AbortSignal): Promise<ModelSource> {
+    if (this.options.gguf !== undefined) return converted(this.inner, this.options);
+    try {
+      await readText(this.inner, indexFile, signal);
+      return this.inner;
+    } catch (error) {
+      if (!(isLoadError(error) && error.code === "not-found")) throw error;
+      return converted(this.inner, this.options);
+    }
+  }
+}
