@@ -280,7 +280,8 @@ test("lookup gives the same text, and guesses where the text repeats itself", as
     {},
     async (model) => {
       const song = "Sing a song. Sing a song. Sing a song. Sing a song. Sing a song. Sing a";
-      const call = { maxNewTokens: 60, ignoreEos: true, temperature: 0.3, repetitionPenalty: 1, seed: 4 };
+      const sampling = { temperature: 0.3, topP: 0.95, repetitionPenalty: 1, seed: 4 };
+      const call = { maxNewTokens: 60, ignoreEos: true, ...sampling };
       return [
         await model.complete(song, call),
         await model.complete(song, { ...call, lookup: false }),
