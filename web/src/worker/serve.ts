@@ -38,7 +38,7 @@ export function serve(builds: BuildSource): void {
               ).openSource(wanted, {
                 patience,
                 signal: around.signal,
-                fetchBuild: (signal) => fetchBuild(builds, "simd", signal),
+                fetchBuild: (signal) => fetchBuild(builds, "simd", signal, patience),
               });
           return wanted.cache ? overCache(files, wanted) : files;
         },
