@@ -97,7 +97,8 @@ async function importFactory(url: string): Promise<EngineFactory> {
   // Bundlers are not to rewrite what this script imports.
   const module = (await import(
     /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
-  )) as { default: EngineFactory };
+  )) as { default?: EngineFactory };
+  if (!module.default) throw new Error("there is no engine in it"); // an empty file is a module, too
   return module.default;
 }
 
