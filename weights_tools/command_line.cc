@@ -95,7 +95,7 @@ CLI::App* AddCommand(CLI::App& app, Arguments& a, const char* name, const char* 
 }
 
 void AddModel(CLI::App* command, Arguments& a) {
-  AddPath(command, "MODEL", a.model, "Model folder")->required();
+  AddPath(command, "MODEL", a.model, "Model folder, or a GGUF file")->required();
 }
 
 void AddRun(CLI::App* command, Arguments& a) {
@@ -172,7 +172,7 @@ void AddConvert(CLI::App& app, Arguments& a) {
     a.convert.force = a.force;
     return Convert(a.model, a.out, a.convert, a.json);
   });
-  AddPath(command, "IN", a.model, "Hugging Face GPT-2 folder")->required();
+  AddPath(command, "IN", a.model, "Hugging Face GPT-2 folder, or a GGUF file of one")->required();
   AddOut(command, a);
   AddPath(command, "--calibrate", a.convert.calibration_file,
           "Text for q4 to tell what matters; by default the model writes its own");

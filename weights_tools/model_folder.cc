@@ -330,6 +330,11 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
 }
 
 Result<Tokenizer> LoadTokenizer(const fs::path& path) {
+  if (IsGgufName(path) && !fs::is_directory(path)) {
+    GPT2_ASSIGN(LoadedModel model, LoadGguf(path, WeightFormat::kQ8));
+    if (model.tokenizer) return std::move(*model.tokenizer);
+    return Error{ErrorCode::kNotFound, path.string() + " has no tokenizer"};
+  }
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
   // A folder may have a tokenizer alone.

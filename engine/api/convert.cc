@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/api/reply.h"
 #include "engine/base/function_ref.h"

@@ -50,8 +50,8 @@ void WidenQ8(const std::byte* block, float* values) {
 // Q4_0, Q4_1, Q5_0, Q5_1: a scale, in _1 a least value, in Q5 the fifth bits, then the low four
 // bits of 32 codes: value i and value i + 16 share a byte.
 void WidenSmall(BlockType type, const std::byte* block, float* values) {
-  const bool has_least = type == BlockType::kQ4_1 || type == BlockType::kQ5_1;
-  const bool has_fifth = type == BlockType::kQ5_0 || type == BlockType::kQ5_1;
+  const bool has_least = type == BlockType::kQ41 || type == BlockType::kQ51;
+  const bool has_fifth = type == BlockType::kQ50 || type == BlockType::kQ51;
   const float scale = LoadHalf(block);
   const float least = has_least ? LoadHalf(block + 2) : 0.0f;
   block += has_least ? 4 : 2;
@@ -126,14 +126,14 @@ void WidenBlock(BlockType type, const std::byte* block, float* values) {
     case BlockType::kBF16:
       *values = WidenBFloat16(Load<BFloat16>(block));
       break;
-    case BlockType::kQ8_0:
+    case BlockType::kQ80:
       WidenQ8(block, values);
       break;
-    case BlockType::kQ4_K:
-    case BlockType::kQ5_K:
-      WidenK(type == BlockType::kQ5_K, block, values);
+    case BlockType::kQ4K:
+    case BlockType::kQ5K:
+      WidenK(type == BlockType::kQ5K, block, values);
       break;
-    case BlockType::kQ6_K:
+    case BlockType::kQ6K:
       WidenQ6K(block, values);
       break;
     default:

@@ -10,7 +10,7 @@
 
 namespace gpt2 {
 
-enum class BlockType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ4_K, kQ5_K, kQ6_K };
+enum class BlockType { kF32, kF16, kBF16, kQ80, kQ40, kQ41, kQ50, kQ51, kQ4K, kQ5K, kQ6K };
 
 struct BlockShape {
   std::string_view name;  // as ggml calls it

@@ -11,7 +11,6 @@
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
-#include "engine/convert/block_types.h"
 #include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/format/json_writer.h"

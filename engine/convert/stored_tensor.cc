@@ -8,7 +8,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"

@@ -136,7 +136,7 @@ TEST(Converter, WhatClaimsToBeHugeTakesNoMemory) {
 }
 
 TEST(WidenBlocks, TheTypesAreAsLongAsTheySay) {
-  for (const auto type : {BlockType::kF32, BlockType::kQ8_0, BlockType::kQ5_1, BlockType::kQ6_K}) {
+  for (const auto type : {BlockType::kF32, BlockType::kQ80, BlockType::kQ51, BlockType::kQ6K}) {
     const BlockShape& shape = ShapeOf(type);
     // A block exactly as long, for the sanitizers: nothing is read behind it.
     const std::vector<std::byte> block(shape.bytes);
