@@ -127,10 +127,9 @@ test("a tab that goes on after another died in the middle downloads the rest", a
   void write(dying).catch(() => undefined);
   await expect.poll(() => host.weightBytes, { timeout: 30_000 }).toBeGreaterThan(1_000_000);
   const waiting = write(page);
-  await dying.close();
-  host.bytesPerSecond = Infinity;
+  await dying.close(); // the host goes on as slowly: it hears of the closed connection only later
   expect((await waiting).notStored).toBeNull();
-  expect(host.weightBytes).toBeLessThan(demoBytes() * 1.1); // what was on its way to the one that died
+  expect(host.weightBytes).toBeLessThan(demoBytes() * 1.3); // what was on its way to the one that died
 });
 
 test("reloads in the middle of a download cost no byte twice", async ({ page }) => {
