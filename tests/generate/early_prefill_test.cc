@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -25,17 +27,33 @@ Config LongConfig() {
   return config;
 }
 
+// Weights of -0.5 to 0.5, as 4-bit codes of one scale.
+void SetRowQ4(Matrix& matrix, std::size_t row, const std::vector<float>& weights) {
+  constexpr BFloat16 kSixteenth = 0x3d80;
+  for (std::size_t first = 0; first < weights.size(); first += kGroup) {
+    std::vector<std::int8_t> codes;
+    for (std::size_t i = first; i < std::min(first + kGroup, weights.size()); ++i) {
+      codes.push_back(static_cast<std::int8_t>(std::floor(weights[i] * 16)));
+    }
+    matrix.SetGroup(row, first / kGroup, codes, kSixteenth);
+  }
+}
+
 std::unique_ptr<Weights> RandomWeights(const Config& config, WeightFormat format) {
   auto weights = std::make_unique<Weights>(config);
   Random random(7);
   const auto value = [&] { return static_cast<float>(random.NextUnit() - 0.5); };
   for (const TensorSpec& spec : TensorSpecs(config)) {
-    EXPECT_TRUE(Allocate(spec, format, *weights).ok());
+    const bool is_q4 = format == WeightFormat::kQ4 && spec.is_conv1d();
+    const WeightFormat other = format == WeightFormat::kQ4 ? WeightFormat::kQ8 : format;
+    EXPECT_TRUE(Allocate(spec, is_q4 ? format : other, *weights).ok());
     const TensorRef tensor = Bind(spec, *weights);
     std::vector<float> row(spec.cols);
     for (std::size_t r = 0; r < spec.rows; ++r) {
       for (float& x : row) x = value();
-      if (spec.is_matrix()) {
+      if (is_q4) {
+        SetRowQ4(*tensor.matrix, r, row);
+      } else if (spec.is_matrix()) {
         tensor.matrix->SetRow(r, row);
       } else {
         std::copy(row.begin(), row.end(), tensor.floats->data() + r * spec.cols);
