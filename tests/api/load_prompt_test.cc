@@ -105,7 +105,8 @@ class LoadPrompt : public ::testing::TestWithParam<std::string> {
     while (gpt2_output(engine)->is_done == 0) {
       const char* reply = gpt2_step(engine);
       if (reply != nullptr) return Json::parse(reply);
-      for (const Json& token : OutputJson(engine)["tokens"]) tokens.push_back(token);
+      const Json output = OutputJson(engine);
+      for (const Json& token : output["tokens"]) tokens.push_back(token);
     }
     return {{"tokens", tokens}, {"reused", result["result"]["reusedTokens"]}};
   }
