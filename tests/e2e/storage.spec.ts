@@ -7,6 +7,8 @@ import { expect, test, type Page } from "@playwright/test";
 import { FaultyHost, tryModel } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
 
+test.describe.configure({ timeout: 120_000 }); // many loads in one test
+
 const piece = (number: number) =>
   readFileSync(resolve(root, `web/dist/models/demo/model.safetensors.00${number}`));
 const load = { variant: "simd" };
