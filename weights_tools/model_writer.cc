@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +19,6 @@
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/sha256.h"
-#include "engine/format/weight_plan.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"

@@ -1,7 +1,7 @@
 #include "weights_tools/other_models.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <set>
 #include <span>
 #include <string>
