@@ -244,7 +244,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
         if (name !== "model.safetensors.001" || !isFirst) return false;
         isFirst = false;
         response.writeHead(200, { "Content-Length": weights.length });
-        response.write(weights.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 200));
+        response.write(weights.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 1500));
         return true;
       };
       const origin = await hub.start();

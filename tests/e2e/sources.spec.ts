@@ -157,7 +157,7 @@ test("a connection that breaks: the hub's own address is asked for the rest, whi
     if (name !== "model.safetensors.001" || !isFirst) return false;
     isFirst = false;
     response.writeHead(200, { "Content-Length": bytes.length });
-    response.write(bytes.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 200));
+    response.write(bytes.subarray(0, 1_000_000), () => setTimeout(() => response.destroy(), 1500));
     return true;
   };
   expect(await write(page, "user/tale")).toEqual(expected());
