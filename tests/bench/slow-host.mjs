@@ -41,4 +41,6 @@ const server = createServer((request, response) => {
   });
   return void send(response, file);
 });
-server.listen(0, "localhost", () => console.log(server.address().port));
+server.listen(0, "localhost", () =>
+  console.log(/** @type {import("node:net").AddressInfo} */ (server.address()).port),
+);
