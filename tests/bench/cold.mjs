@@ -28,7 +28,11 @@ const host = spawn(
   ],
   { stdio: ["ignore", "pipe", "inherit"] },
 );
-const port = Number(await new Promise((resolve) => host.stdout.once("data", resolve)));
+const port = Number(
+  await new Promise((resolve) =>
+    /** @type {import("node:stream").Readable} */ (host.stdout).once("data", resolve),
+  ),
+);
 
 /** In the page: all files of the model, three at a time, with nothing done to them. */
 async function fetchAlone() {
@@ -37,7 +41,8 @@ async function fetchAlone() {
   const names = ["config.json", ...pieces.map(({ path }) => path)];
   const lane = async () => {
     for (let name; (name = names.shift());) {
-      const reader = (await fetch(`model/${name}`)).body.getReader();
+      const { body } = await fetch(`model/${name}`);
+      const reader = /** @type {ReadableStream<Uint8Array>} */ (body).getReader();
       while (!(await reader.read()).done);
     }
   };
@@ -47,12 +52,14 @@ async function fetchAlone() {
 
 /** In the page: from nothing to the first token of a prompt of 64. */
 async function firstToken(threads) {
+  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
   const start = performance.now();
   const { loadModel } = await import(new URL("gpt2.js", location.href).href);
   const marks = {};
   let told = 0;
   const loaded = await loadModel("model/", {
     cache: false,
+    prompt,
     threads,
     onProgress({ stage }) {
       told += 1;
@@ -60,7 +67,6 @@ async function firstToken(threads) {
     },
   });
   marks.loaded = Math.round(performance.now() - start);
-  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
   const options = { maxNewTokens: 1, ignoreEos: true, seed: 1 };
   await loaded.complete(prompt, options);
   return {
@@ -86,9 +92,10 @@ async function memory() {
     .filter(({ type }) => type === "renderer")
     .map(({ id }) => readFileSync(`/proc/${id}/status`, "utf8"))
     .map((text) =>
-      ["RssAnon", "RssShmem"].map((name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1] ?? 0)),
-    )
-    .map(([own, shared]) => (own + shared) / 1024);
+      [/RssAnon:\s+(\d+)/, /RssShmem:\s+(\d+)/]
+        .map((pattern) => Number(pattern.exec(text)?.[1] ?? 0) / 1024)
+        .reduce((sum, size) => sum + size),
+    );
   return Math.max(...sizes);
 }
 

@@ -6,7 +6,10 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 
 const [rate, ...places] = process.argv.slice(2);
-const folders = places.map((place) => place.split("="));
+const folders = places.map((place) => {
+  const [prefix = "", folder = ""] = place.split("=");
+  return { prefix, folder };
+});
 const types = { ".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json" };
 
 /** Time at which what has been sent so far would have left the line. */
@@ -26,15 +29,15 @@ async function send(response, file) {
 }
 
 const server = createServer((request, response) => {
-  const path = normalize(decodeURIComponent(new URL(request.url, "http://host").pathname));
-  const [prefix, folder] = folders.find(([start]) => path.startsWith(start)) ?? [];
+  const path = normalize(decodeURIComponent(new URL(request.url ?? "", "http://host").pathname));
+  const place = folders.find(({ prefix }) => path.startsWith(prefix));
   response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
   response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
   response.setHeader("Cache-Control", "no-store");
   if (path === "/blank") return response.setHeader("Content-Type", "text/html").end("<title>-</title>");
-  const file = folder && join(folder, path.slice(prefix.length));
+  const file = place && join(place.folder, path.slice(place.prefix.length));
   const size = file && statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return response.writeHead(404).end();
+  if (file === undefined || size === undefined) return response.writeHead(404).end();
   response.writeHead(200, {
     "Content-Type": types[extname(file)] ?? "application/octet-stream",
     "Content-Length": size,
