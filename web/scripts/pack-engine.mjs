@@ -7,10 +7,10 @@ import { withoutHash } from "./hash-files.mjs";
 
 /** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
 const builds = [
-  { variant: "simd", base: null },
-  { variant: "simd-relaxed", base: "simd" },
-  { variant: "threads", base: "simd" },
-  { variant: "threads-relaxed", base: "threads" },
+  { variant: "simd-relaxed", base: null },
+  { variant: "simd", base: "simd-relaxed" },
+  { variant: "threads-relaxed", base: "simd-relaxed" },
+  { variant: "threads", base: "threads-relaxed" },
 ];
 
 /** The code of the builds in the package's folder `engine`, as packed-builds.ts unpacks it. */
