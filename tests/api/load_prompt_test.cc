@@ -23,8 +23,9 @@ using Ids = std::vector<std::int32_t>;
 // there.
 std::string InNeedOrder(const std::string& file, const Config& config,
                         std::vector<std::size_t>& ends) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), sizeof length);
+  std::uint64_t stored = 0;
+  std::memcpy(&stored, file.data(), sizeof stored);
+  const auto length = static_cast<std::size_t>(stored);  // narrower in WebAssembly
   const Json old = Json::parse(file.substr(8, length));
   Json header = Json::object();
   std::string data;
