@@ -2,6 +2,7 @@
 // or says in one sentence what to change.
 import { join } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
+import { hashedScript } from "../../web/scripts/hash-files.mjs";
 import type * as Gpt2 from "../../web/src/client/index.js";
 import { makeApp } from "./app.js";
 import { Host, isolation } from "./host.js";
@@ -258,10 +259,10 @@ test.describe("builds that this browser does not run", () => {
   test("make way for the next one", async ({ page }) => {
     host.page = isolation;
     host.files = { ...isolation, "Cache-Control": "no-store" };
-    host.replaced["threads-relaxed.wasm"] = "this does not compile";
+    host.replaced["threads-relaxed.wasm"] = hashedScript("this does not compile");
     await page.goto(host.origin);
     expect(await load(page)).toMatch(/^3 tokens, threads, 2, Running without relaxed SIMD/);
-    host.replaced["gpt2-threads.wasm"] = "nor does this";
+    host.replaced["gpt2-threads.wasm"] = hashedScript("nor does this");
     expect(await load(page)).toMatch(/^3 tokens, simd, 1, Running on one thread/);
   });
 });
