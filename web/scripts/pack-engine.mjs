@@ -31,7 +31,7 @@ export function packCode(engine) {
 /** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */
 function plainScript(engine, variant) {
   const name = `gpt2-${variant}`;
-  const script = withoutHash(readFileSync(join(engine, `${name}.js`), "utf8"));
+  const script = withoutHash(readFileSync(join(engine, `${name}.js`), "utf8")).trimEnd();
   const plain = script.replace(/new URL\(([`"'][\w.-]+[`"']),\s*import\.meta\.url\)/g, "$1");
   if (plain === script) throw new Error(`${name}.js names no file beside it: Emscripten has changed`);
   return plain.replaceAll("import.meta.url", '""').replaceAll(name, "gpt2");
