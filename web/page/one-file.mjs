@@ -43,9 +43,10 @@ export function modelFiles(index) {
       throw new Error(`weights.json: ${of} ${place} is not {"path": file name, "size": bytes}`);
     });
   };
-  // Version 1 lists the weights alone.
-  const beside = files === undefined ? texts : listed(files, "file");
-  return [...beside, file("weights.json"), ...listed(pieces, "piece")];
+  // Version 1 lists the weights alone, and a tokenizer may have been put beside what version 2 lists.
+  const beside = files === undefined ? [] : listed(files, "file");
+  const others = texts.filter(({ name }) => !beside.some((each) => each.name === name));
+  return [...beside, ...others, file("weights.json"), ...listed(pieces, "piece")];
 }
 
 /** @param {Uint8Array} bytes */

@@ -11,6 +11,17 @@ export type ComingIndex = Promise<WeightsIndex | undefined>;
 export const listingOf = async (index: ComingIndex | undefined, name: string): Promise<Piece | undefined> =>
   (await index)?.files.find(({ path }) => path === name);
 
+/** Not by a Blob: WebKit's cannot be read in the worker of a page on a disk. */
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let place = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, place);
+    place += chunk.length;
+  }
+  return bytes;
+}
+
 /** The text of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
 export async function readText(
   source: ModelSource,
@@ -19,15 +30,14 @@ export async function readText(
   index?: ComingIndex,
 ): Promise<string> {
   for (let anew = false; ; anew = true) {
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    const chunks: Uint8Array[] = [];
     await readChunks(await source.open(name, { signal, anew }), name, signal, (chunk) => {
-      chunks.push(chunk as Uint8Array<ArrayBuffer>);
+      chunks.push(chunk);
     });
-    const text = new Blob(chunks);
+    const bytes = joined(chunks);
     const listed = await listingOf(index, name);
-    if (!listed) return text.text();
-    const found = await sha256(new Uint8Array(await text.arrayBuffer()));
-    if (found === listed.sha256) return text.text();
+    const found = listed ? await sha256(bytes) : "";
+    if (!listed || found === listed.sha256) return new TextDecoder().decode(bytes);
     if (anew) throw wrongHash(listed, found);
   }
 }
