@@ -87,7 +87,9 @@ test("works by keyboard alone", async ({ page }) => {
     throw new Error(`Tab does not reach #${id}`);
   };
   await keyboard.press("Tab");
-  await keyboard.type("A cat. "); // the prompt is first
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/^\s*Model:/);
+  await keyboard.press("Tab");
+  await keyboard.type("A cat. "); // the prompt comes next
   expect(await page.getByLabel("Prompt").inputValue()).toContain("A cat. ");
   await keyboard.press("Tab");
   for (let chip = 0; chip < 4; chip += 1) await keyboard.press("Tab");

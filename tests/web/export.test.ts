@@ -76,12 +76,17 @@ describe("the file", () => {
     );
   });
 
-  it("is of the files that the index lists, where it lists them all", () => {
+  it("is of the files that the index lists, and of a tokenizer that may lie beside them", () => {
     const names = (text: string) => modelFiles(text).map(({ name }) => name);
     const { pieces } = JSON.parse(index) as { pieces: unknown[] };
-    const files = [{ path: "config.json", size: 2 }];
+    const files = [
+      { path: "config.json", size: 2 },
+      { path: "merges.txt", size: 1 },
+    ];
     expect(names(JSON.stringify({ version: 2, pieces, files }))).toEqual([
       "config.json",
+      "merges.txt",
+      "vocab.json",
       "weights.json",
       "w.000",
     ]);
