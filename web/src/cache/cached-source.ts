@@ -1,5 +1,6 @@
 // A model folder whose files are stored on this device as they are read, and read from there the next time.
-import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import { sha256 } from "../loader/sha256.js";
 import { parseWeightsIndex, type Piece, type WeightsIndex } from "../loader/weights-index.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import { whileAlone } from "./locks.js";
@@ -7,7 +8,7 @@ import { readRecords, storedBytes, writeRecord, type ModelRecord, type StoredRec
 import { makeRoom, removeRecord, sweep } from "./room.js";
 import { openPiece, readStored } from "./stored-piece.js";
 import { storeStream } from "./stored-stream.js";
-import { bytesOf, sha256, writeFile, type Store } from "./store.js";
+import { bytesOf, writeFile, type Store } from "./store.js";
 
 const indexFile = "weights.json";
 const weightsFile = "model.safetensors";
@@ -28,7 +29,6 @@ const unwritten = (error: unknown) =>
   (error as Error | null)?.name === "QuotaExceededError"
     ? "the browser gives this site no more room"
     : `it cannot be written (${String(error)})`;
-const streamOf = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 const isMissing = (error: unknown) => isLoadError(error) && error.code === "not-found";
 
 export class CachedSource implements ModelSource {
@@ -147,14 +147,14 @@ export class CachedSource implements ModelSource {
     const found = anew ? undefined : await readStored(this.store, file);
     const bytes = found && (await bytesOf(found.stream));
     if (bytes && (await sha256(bytes)) === file.sha256) {
-      return { size: bytes.length, stream: streamOf(bytes), origin: "cache" };
+      return { ...fileOf(bytes), origin: "cache" };
     }
     const fetched = await bytesOf((await this.source.open(file.path, { signal, anew: true })).stream);
     if ((await sha256(fetched)) !== file.sha256) {
       await this.forget(record, file.path);
     }
     this.write(() => writeFile(this.store, "blobs", file.sha256, fetched));
-    return { size: fetched.length, stream: streamOf(fetched) };
+    return fileOf(fetched);
   }
 
   /** Removes a stored model of which `file` is damaged, and which nothing else gives as it was; throws. */
@@ -181,7 +181,7 @@ export class CachedSource implements ModelSource {
     this.write(() => writeFile(this.store, "blobs", file.sha256, bytes));
     this.files.set(name, file);
     this.save();
-    return { size: bytes.length, stream: streamOf(bytes) };
+    return fileOf(bytes);
   }
 
   private async openPiece(piece: Piece, options: OpenOptions): Promise<OpenFile> {

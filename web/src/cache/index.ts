@@ -5,7 +5,8 @@ import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import type { LoadRequest } from "../shared/protocol.js";
 import { CachedSource, type Revalidation } from "./cached-source.js";
 import { openStore } from "./open-store.js";
-import { bytesOf, sha256 } from "./store.js";
+import { sha256 } from "../loader/sha256.js";
+import { bytesOf } from "./store.js";
 
 export { keepModel, listModels, removeModel, storage } from "./models.js";
 

@@ -1,6 +1,7 @@
 // What is known of the models in a store: a record for each version of each.
 import type { Piece } from "../loader/weights-index.js";
-import { bytesOf, sha256, writeFile, type Store } from "./store.js";
+import { sha256 } from "../loader/sha256.js";
+import { bytesOf, writeFile, type Store } from "./store.js";
 
 /** One version of a model. All files are found by their hashes, so that two models share what is equal. */
 export interface ModelRecord {

@@ -1,7 +1,8 @@
 // A file that has no index, such as one that is converted while it is read: it is stored in pieces of our own making.
 import type { OpenFile } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
-import { sha256, writeFile, type Store } from "./store.js";
+import { sha256 } from "../loader/sha256.js";
+import { writeFile, type Store } from "./store.js";
 
 /** As large as the tools' own: kPieceBytes in weights_tools/model_writer.cc. */
 const pieceBytes = 8 * 1024 * 1024;

@@ -1,7 +1,14 @@
 // A model of others, seen as the folder that `gpt2-weights convert` would make of it.
-import { chunksOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import {
+  chunksOf,
+  fileOf,
+  type ModelSource,
+  type OpenFile,
+  type OpenOptions,
+} from "../loader/model-source.js";
 import { readOptionalText, readText } from "../loader/read-text.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
+import { joined } from "../shared/joined.js";
 import {
   Converter,
   isWholeHead,
@@ -34,10 +41,7 @@ interface WeightFile {
   file?: OpenFile;
 }
 
-function textFile(text: string): OpenFile {
-  const blob = new Blob([text]);
-  return { size: blob.size, stream: blob.stream() };
-}
+const textFile = (text: string) => fileOf(new TextEncoder().encode(text));
 
 /** What model.safetensors.index.json says: a list of the files that the tensors are in. */
 function shardNames(text: string): string[] {
@@ -63,10 +67,7 @@ function shardNames(text: string): string[] {
 async function readHead(source: ModelSource, name: string, signal: AbortSignal): Promise<Uint8Array> {
   let head = new Uint8Array();
   for await (const chunk of chunksOf(await source.open(name, { signal }), name, signal)) {
-    const longer = new Uint8Array(head.length + chunk.length);
-    longer.set(head);
-    longer.set(chunk, head.length);
-    head = longer;
+    head = joined([head, chunk]);
     if (isWholeHead(head)) break;
   }
   return head;

@@ -1,6 +1,7 @@
 // Converts models in the worker: engine/api/convert.h with JavaScript's types.
 import { errorFromWire, Gpt2Error } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
+import { joined } from "../shared/joined.js";
 
 /** What the matrices become: as `--weights` of `gpt2-weights convert`, "q4" without calibration. */
 export type ConvertedWeights = "f32" | "f16" | "q8" | "q4";
@@ -63,16 +64,6 @@ const headSize = (bytes: Uint8Array) =>
 
 /** Whether a safetensors file's first bytes are all of those before its tensors, at least. */
 export const isWholeHead = (bytes: Uint8Array) => bytes.length >= headSize(bytes);
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
 
 /**
  * Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes stream through. It is

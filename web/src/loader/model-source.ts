@@ -28,6 +28,17 @@ export interface OpenOptions {
   from?: number;
 }
 
+/** A file out of memory. Not by a Blob: WebKit's cannot be read in the worker of a page on a disk. */
+export function fileOf(bytes: Uint8Array): OpenFile {
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (bytes.length > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return { size: bytes.length, stream };
+}
+
 export interface OpenFile {
   /** Of the whole file, in bytes; undefined where the host does not say, or a part was asked for. */
   size: number | undefined;

@@ -1,5 +1,6 @@
 // The small files of a model folder, which are read whole.
 import { isLoadError } from "../shared/errors.js";
+import { joined } from "../shared/joined.js";
 import { readChunks, type ModelSource } from "./model-source.js";
 import { sha256 } from "./sha256.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
@@ -10,17 +11,6 @@ export type ComingIndex = Promise<WeightsIndex | undefined>;
 /** What weights.json says of a file. */
 export const listingOf = async (index: ComingIndex | undefined, name: string): Promise<Piece | undefined> =>
   (await index)?.files.find(({ path }) => path === name);
-
-/** Not by a Blob: WebKit's cannot be read in the worker of a page on a disk. */
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let place = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, place);
-    place += chunk.length;
-  }
-  return bytes;
-}
 
 /** The text of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
 export async function readText(

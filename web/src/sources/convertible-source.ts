@@ -1,7 +1,7 @@
 // A model of a hub or of files, in whichever form it is: one that is converted already is read as it is, all others are
 // converted while they are read.
 import type { ConvertOptions } from "../convert/index.js";
-import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import { splitTokenizerJson } from "./tokenizer-json.js";
@@ -66,8 +66,7 @@ export class ConvertibleSource implements ModelSource {
     this.tokenizer ??= readText(this.inner, "tokenizer.json", signal).then(splitTokenizerJson);
     try {
       const { vocab, merges } = await this.tokenizer;
-      const blob = new Blob([name === "vocab.json" ? vocab : merges]);
-      return { size: blob.size, stream: blob.stream() };
+      return fileOf(new TextEncoder().encode(name === "vocab.json" ? vocab : merges));
     } catch (error) {
       throw isLoadError(error) && error.code === "not-found" ? missing : error;
     }
