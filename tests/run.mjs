@@ -2,7 +2,7 @@
 // arguments run only those, one after another: `npm test -- native web`. `all` is all of them but `bundlers`, which takes
 // minutes to install what it needs.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   buildPreset,
@@ -24,6 +24,7 @@ import {
 import { fuzz } from "./fuzz/run.mjs";
 import { lint } from "./lint/run.mjs";
 import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
+import { failedInGoogleTest, failedInPlaywright, failedInVitest, failedLines } from "./report/failed.mjs";
 import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
 import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./report/slowest.mjs";
 import { outcomeOption, startBeside, startFetchingEmscripten } from "./steps-beside.mjs";
@@ -38,45 +39,78 @@ const show = (program, args, env = {}) => {
 };
 /** Names of skipped tests, by the step or preset that they are of. */
 const skipped = new Map();
+/** Tests that failed at least once, by the same. */
+const failed = new Map();
 /** @type {import("./report/slowest.mjs").Timed[]} */
 const times = [];
-const noteTimes = (of, list) => times.push(...list.map(({ name, ms }) => ({ name: `${of}: ${name}`, ms })));
 const reports = join(root, "build/reports");
-const ctest = (preset, args = [], env = {}) => {
-  show("ctest", ["--preset", preset, ...args], env);
-  const log = join(root, "build", preset, "Testing/Temporary/LastTest.log");
-  skipped.set(preset, readReport(log, skippedInGoogleTest));
-  noteTimes(preset, readReport(log, timesInGoogleTest));
-};
+
+/**
+ * Runs a runner of tests, and notes what its report says, also where tests failed.
+ * @param {string} of The step or preset.
+ * @param {string} report The file that `start` leaves.
+ * @param {() => void} start
+ * @param {(text: string) => { skipped: string[], failed: import("./report/failed.mjs").Failed[], times: import("./report/slowest.mjs").Timed[] }} read
+ */
+function runTests(of, report, start, read) {
+  rmSync(report, { force: true });
+  const note = () => {
+    const found = readReport(report, read);
+    skipped.set(of, found.skipped);
+    failed.set(of, found.failed);
+    times.push(...found.times.map(({ name, ms }) => ({ name: `${of}: ${name}`, ms })));
+  };
+  try {
+    start();
+  } catch (error) {
+    if (existsSync(report)) note();
+    throw error;
+  }
+  note();
+}
+const ctest = (preset, args = [], env = {}) =>
+  runTests(
+    preset,
+    join(root, "build", preset, "Testing/Temporary/LastTest.log"),
+    () => show("ctest", ["--preset", preset, ...args], env),
+    (log) => ({
+      skipped: skippedInGoogleTest(log),
+      failed: failedInGoogleTest(log),
+      times: timesInGoogleTest(log),
+    }),
+  );
 const vitest = (...args) => {
   const report = join(reports, "vitest.json");
-  rmSync(report, { force: true });
   const both = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts", ...both, ...args]);
-  skipped.set(
+  runTests(
     "web",
-    readReport(report, (text) => skippedInVitest(JSON.parse(text))),
-  );
-  noteTimes(
-    "web",
-    readReport(report, (text) => timesInVitest(JSON.parse(text))),
+    report,
+    () => show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts", ...both, ...args]),
+    (text) => {
+      const found = JSON.parse(text);
+      return { skipped: skippedInVitest(found), failed: failedInVitest(found), times: timesInVitest(found) };
+    },
   );
 };
 const playwright = (name, project) => {
   const of = project ?? name;
   const report = join(reports, `${of}.json`);
-  rmSync(report, { force: true });
   const command = ["playwright", "test", "-c", `tests/${name}/playwright.config.ts`, "--reporter=list,json"];
-  show("npx", [...command, ...(project ? ["--project", project] : [])], {
-    PLAYWRIGHT_JSON_OUTPUT_FILE: report,
-  });
-  skipped.set(
+  runTests(
     of,
-    readReport(report, (text) => skippedInPlaywright(JSON.parse(text))),
-  );
-  noteTimes(
-    of,
-    readReport(report, (text) => timesInPlaywright(JSON.parse(text))),
+    report,
+    () =>
+      show("npx", [...command, ...(project ? ["--project", project] : [])], {
+        PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+      }),
+    (text) => {
+      const found = JSON.parse(text);
+      return {
+        skipped: skippedInPlaywright(found),
+        failed: failedInPlaywright(found),
+        times: timesInPlaywright(found),
+      };
+    },
   );
 };
 /** A build that several steps begin with is made once: it is seconds even where nothing has changed. */
@@ -192,14 +226,14 @@ async function runSteps(list) {
   for (const name of list) {
     console.log(`\n=== ${name}`);
     const start = performance.now();
-    let failed = false;
+    let hasFailed = false;
     try {
       await steps[name]();
     } catch (caught) {
-      failed = true;
+      hasFailed = true;
       console.error(caught.message);
     }
-    results.push({ name, failed, seconds: (performance.now() - start) / 1000 });
+    results.push({ name, failed: hasFailed, seconds: (performance.now() - start) / 1000 });
   }
 }
 
@@ -216,24 +250,27 @@ if (!isAll) {
   const outcome = await endBeside();
   results.push(...outcome.results);
   for (const [of, list] of outcome.skipped) skipped.set(of, list);
+  for (const [of, list] of outcome.failed) failed.set(of, list);
   times.push(...outcome.times);
 }
 if (outcomeFile !== undefined) {
-  writeFileSync(outcomeFile, JSON.stringify({ results, skipped: [...skipped], times }));
+  writeFileSync(outcomeFile, JSON.stringify({ results, skipped: [...skipped], failed: [...failed], times }));
   process.exit(0);
 }
 
-const passed = (name) => results.some((result) => result.name === name && !result.failed);
+const passed = (of) => results.some(({ name, failed: hasFailed }) => name === of && !hasFailed);
 printCoverage({ engine: passed("asan"), web: passed("web") });
 console.log("\nstep      seconds");
-for (const { name, failed, seconds } of results)
-  console.log(`${name.padEnd(8)} ${seconds.toFixed(0).padStart(8)}  ${failed ? "FAILED" : "ok"}`);
+for (const { name, failed: hasFailed, seconds } of results)
+  console.log(`${name.padEnd(8)} ${seconds.toFixed(0).padStart(8)}  ${hasFailed ? "FAILED" : "ok"}`);
 console.log(`${"in all".padEnd(8)} ${((performance.now() - begin) / 1000).toFixed(0).padStart(8)}`);
 console.log(`\nslowest tests:\n${slowestFive(times).join("\n")}`);
 const skips = [...skipped].flatMap(([of, list]) => list.map((name) => `  ${of}: ${name}`));
 console.log(`\nskipped tests: ${skips.length}${skips.length > 0 ? `\n${skips.join("\n")}` : ""}`);
 if (!process.env.GPT2_MODELS)
   console.log("(tests with trained models run where GPT2_MODELS names a folder of them)");
-const failures = results.filter(({ failed }) => failed).length;
+const unsteady = failedLines([...failed]);
+if (unsteady.length > 0) console.log(`\nfailed tests:\n${unsteady.join("\n")}`);
+const failures = results.filter(({ failed: hasFailed }) => hasFailed).length;
 console.log(`\nsteps: ${results.length - failures} passed, ${failures} failed`);
 process.exit(failures > 0 ? 1 : 0);

@@ -16,7 +16,7 @@ const niceness = "10";
 /**
  * What steps came to, as tests/run.mjs notes it.
  * @typedef {{ name: string, failed: boolean, seconds: number }} StepResult
- * @typedef {{ results: StepResult[], skipped: [string, string[]][], times: import("./report/slowest.mjs").Timed[] }} Outcome
+ * @typedef {{ results: StepResult[], skipped: [string, string[]][], failed: [string, import("./report/failed.mjs").Failed[]][], times: import("./report/slowest.mjs").Timed[] }} Outcome
  */
 
 /** Its options for a process that runs steps beside others: it writes an outcome, and no summary. */
@@ -48,7 +48,7 @@ export function startBeside(steps) {
     } catch {
       const results = steps.map((name) => ({ name, failed: true, seconds: 0 }));
       console.error(`the process of the steps ${steps.join(", ")} ended without an outcome`);
-      return { results, skipped: [], times: [] };
+      return { results, skipped: [], failed: [], times: [] };
     }
   };
 }

@@ -1,6 +1,7 @@
 // What `npm test` says at its end.
 import { describe, expect, it } from "vitest";
 import { coverageLines } from "./coverage.mjs";
+import { failedInGoogleTest, failedInPlaywright, failedInVitest, failedLines } from "./failed.mjs";
 import { skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./skipped.mjs";
 import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./slowest.mjs";
 
@@ -87,5 +88,69 @@ describe("the slowest tests", () => {
       "     0.0 s  P/S.U/1",
       "     0.0 s  last",
     ]);
+  });
+});
+
+describe("failed tests are named, with the beginning of the reason", () => {
+  it("from Vitest's report, files that could not be run among them", () => {
+    const failed = {
+      fullName: "adds",
+      status: "failed",
+      failureMessages: ["\u001b[31mexpected 3\u001b[39m\n\n at x"],
+    };
+    const report = {
+      testResults: [
+        {
+          name: "a.test.ts",
+          message: "",
+          assertionResults: [failed, { fullName: "loads", status: "passed" }],
+        },
+        { name: "b.test.ts", message: "no such module", assertionResults: [] },
+      ],
+    };
+    expect(failedInVitest(report)).toEqual([
+      { name: "adds", why: "expected 3\n at x", flaky: false },
+      { name: "b.test.ts", why: "no such module", flaky: false },
+    ]);
+  });
+
+  it("from Playwright's report, also what passed the second time", () => {
+    const results = [{ error: { message: "never: ready" } }, {}];
+    const spec = (title: string, status: string) => ({ title, tests: [{ status, results }] });
+    const inner = { title: "WebKitGTK", specs: [spec("stores", "flaky"), spec("reads", "unexpected")] };
+    const suites = [{ title: "core.spec.ts", specs: [spec("runs", "expected")], suites: [inner] }];
+    expect(failedInPlaywright({ suites, errors: [{ message: "no server" }] })).toEqual([
+      { name: "outside of any test", why: "no server", flaky: false },
+      { name: "core.spec.ts WebKitGTK stores", why: "never: ready", flaky: true },
+      { name: "core.spec.ts WebKitGTK reads", why: "never: ready", flaky: false },
+    ]);
+  });
+
+  it("from GoogleTest's output, also one that never ended", () => {
+    const log = [
+      "[ RUN      ] A.Passes",
+      "[       OK ] A.Passes (0 ms)",
+      "[ RUN      ] A.Skips",
+      "[  SKIPPED ] A.Skips (0 ms)",
+      "[ RUN      ] A.Fails",
+      "x.cc:3: Failure",
+      "[  FAILED  ] A.Fails (1 ms)",
+      "[ RUN      ] A.Crashes",
+      "Segmentation fault",
+    ].join("\n");
+    expect(failedInGoogleTest(log)).toEqual([
+      { name: "A.Fails", why: "x.cc:3: Failure", flaky: false },
+      { name: "A.Crashes", why: "Segmentation fault", flaky: false },
+    ]);
+  });
+
+  it("with the step before each", () => {
+    const failed = { name: "stores", why: "never\nready", flaky: true };
+    expect(
+      failedLines([
+        ["web", []],
+        ["browsers", [failed]],
+      ]),
+    ).toEqual(["  browsers: stores (passed when it was run again)", "      never", "      ready"]);
   });
 });
