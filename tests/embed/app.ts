@@ -84,6 +84,7 @@ const freePort = () =>
 
 export interface RunningServer {
   origin: string;
+  pid: number;
   stop(): void;
 }
 
@@ -117,7 +118,7 @@ export async function startServer(
       (response) => response.status < 500,
       () => false,
     );
-    if (answers) return { origin, stop };
+    if (answers && child.pid) return { origin, pid: child.pid, stop };
     await new Promise((later) => setTimeout(later, 200));
   }
   stop();

@@ -24,8 +24,8 @@ function startConfigured(folder: string, config: string, program: string): Promi
 export const startPython = (folder: string) =>
   startServer(folder, "python3", "-m", "http.server", "{port}", "--bind", "localhost");
 
-/** With Debian's table of types, and `settings` for the server. */
-export const startNginx = (folder: string, settings = "") =>
+/** With Debian's table of types, `settings` for the server, and `common` ones, which no server may have of its own. */
+export const startNginx = (folder: string, settings = "", common = "") =>
   startConfigured(
     folder,
     `daemon off; pid RUN/nginx.pid; error_log stderr;
@@ -34,6 +34,7 @@ export const startNginx = (folder: string, settings = "") =>
     http {
       include /etc/nginx/mime.types; default_type application/octet-stream; access_log off; gzip on;
       ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path RUN/${name};`).join(" ")}
+      ${common}
       server { listen localhost:PORT; root FOLDER; ${settings} }
     }`,
     "/usr/sbin/nginx -p RUN -c RUN/server.conf",

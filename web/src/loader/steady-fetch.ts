@@ -91,7 +91,9 @@ async function download(
     failures += 1;
     onRetry(error instanceof Error ? error.message : String(error));
     await unlessAborted(online(), signal);
-    await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs ?? usualMs)), signal);
+    // Who is told the same time by a busy host is not to come back at the same moment.
+    const waitMs = pauseMs === undefined ? usualMs : pauseMs + firstPauseMs * Math.random();
+    await unlessAborted(new Promise((resolve) => setTimeout(resolve, waitMs)), signal);
   };
 
   /** The host's first answer that is not a temporary failure. */
