@@ -109,6 +109,12 @@ class Caller {
   Caller(const Caller&) = delete;
 
   void AnyCall() {
+    Call();
+    CheckOutOfTurn();
+  }
+
+ private:
+  void Call() {
     switch (input_.ConsumeIntegralInRange<int>(0, 15)) {
       case 0:
         if (loads_++ < kMostLoads) LoadWhole();
@@ -138,9 +144,9 @@ class Caller {
       case 11:
         return ScoreStep(input_.ConsumeIntegralInRange<int>(1, 10));
       case 12:
-        return Suspend();
+        return input_.ConsumeBool() ? Suspend() : Interrupt();
       case 13:
-        return input_.ConsumeBool() ? Resume() : Discard();
+        return input_.ConsumeBool() ? Resume(AnyNumber()) : Discard();
       case 14:
         return LoadPrompt();
       default:
@@ -148,7 +154,13 @@ class Caller {
     }
   }
 
- private:
+  // Whatever was called: work that is not under way, or was ended or set aside, takes no step.
+  void CheckOutOfTurn() {
+    Check(is_generating_ || !Read(gpt2_step(engine_)), "a step of what is not generated");
+    Check(is_scoring_ || !Read(gpt2_score_step(engine_)), "a step of what is not scored");
+    Check(is_tokenizing_ || !Read(gpt2_tokenize_step(engine_)), "a step of what is no text");
+  }
+
   // The answer's result; nothing where it is an error.
   std::optional<Json> Read(const char* reply) {
     if (reply == nullptr) return Json::object();
@@ -321,13 +333,24 @@ class Caller {
     if (number) Check(suspended_.insert(number->get<std::uint32_t>()).second, "a number twice");
   }
 
+  // As the page does it: other work between the tokens of a text, which goes on afterwards.
+  void Interrupt() {
+    if (!is_generating_) return Suspend();
+    Suspend();
+    const auto between = input_.ConsumeIntegralInRange<int>(0, 3);
+    if (between == 0) Tokenize();
+    if (between == 1) Generate();
+    if (between >= 2) Score();
+    CheckOutOfTurn();
+    Resume(*suspended_.rbegin());
+  }
+
   std::uint32_t AnyNumber() {
     if (suspended_.empty() || input_.ConsumeBool()) return input_.ConsumeIntegralInRange(0, 3);
     return *suspended_.begin();
   }
 
-  void Resume() {
-    const std::uint32_t number = AnyNumber();
+  void Resume(std::uint32_t number) {
     const auto result = Read(gpt2_resume(engine_, number));
     Check(result.has_value() == suspended_.contains(number), "resumed what is not there");
     if (!result) return;

@@ -1,0 +1,397 @@
+// @vitest-environment happy-dom
+// <gpt2-autocomplete>, with a model that says what it is told to; tests/e2e/element.spec.ts has it in a browser.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { LoadProgress } from "../../web/src/client/index.js";
+import { eventsOf, givePage, ScriptedModel, type LoadCall } from "./support/element-page.js";
+
+const load = vi.hoisted(() => vi.fn());
+vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: RangeError }));
+givePage();
+const { Gpt2Autocomplete } = await import("../../web/src/element/autocomplete.js");
+customElements.define("gpt2-autocomplete", Gpt2Autocomplete);
+const execCommand = vi.fn(() => false);
+Object.assign(document, { execCommand });
+
+let model: ScriptedModel;
+beforeEach(() => {
+  document.body.replaceChildren();
+  model = new ScriptedModel();
+  load.mockReset().mockImplementation(async () => model);
+  execCommand.mockReset().mockReturnValue(false);
+  vi.useFakeTimers();
+  return () => void vi.useRealTimers();
+});
+
+function make(attributes: Record<string, string> = {}, kind: "textarea" | "input" = "textarea") {
+  const field = document.createElement(kind);
+  field.id = "field";
+  const element = document.createElement("gpt2-autocomplete");
+  for (const [name, value] of Object.entries({ for: "field", model: "m/", ...attributes }))
+    element.setAttribute(name, value);
+  document.body.append(field, element);
+  const root = element.shadowRoot as ShadowRoot;
+  return {
+    field,
+    element,
+    ghost: root.querySelector(".ghost") as HTMLElement,
+    spoken: root.querySelector("[aria-live]") as Element,
+  };
+}
+
+/** The user writes `text` where the caret is, at the end. */
+function type(field: HTMLTextAreaElement | HTMLInputElement, text: string) {
+  field.value += text;
+  field.setSelectionRange(field.value.length, field.value.length);
+  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}
+async function propose(field: HTMLTextAreaElement | HTMLInputElement, texts: string[], typed = "I went") {
+  model.texts = texts;
+  field.focus();
+  type(field, typed);
+  await vi.advanceTimersByTimeAsync(400);
+}
+function press(field: Element, key: string, more: KeyboardEventInit = {}) {
+  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more });
+  const above = eventsOf(document.body, "keydown");
+  field.dispatchEvent(event);
+  return { isTaken: event.defaultPrevented, isSeenAbove: above.length > 0 };
+}
+
+describe("a proposal", () => {
+  it("comes after a pause in typing, and is said to screen readers", async () => {
+    const { field, element, ghost, spoken } = make({ "top-k": "3" });
+    element.options = { topP: 0.5, minP: undefined };
+    const events = eventsOf(element, "gpt2-token", "gpt2-done");
+    model.texts = [" to", " bed "];
+    field.focus();
+    type(field, "I went");
+    await vi.advanceTimersByTimeAsync(300);
+    type(field, " home");
+    await vi.advanceTimersByTimeAsync(399);
+    expect(model.calls).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ghost.textContent).toBe(" to bed");
+    expect(spoken.textContent).toBe("Suggestion: to bed. Tab takes it, Escape dismisses it.");
+    expect(field.value).toBe("I went home");
+    expect(model.calls).toHaveLength(1);
+    const { prompt, call } = model.calls[0] ?? {};
+    expect(prompt).toBe("I went home");
+    expect(call).toMatchObject({ maxNewTokens: 12, temperature: 0, stop: "\n", topK: 3, topP: 0.5 });
+    expect(call).not.toHaveProperty("minP");
+    expect(call).not.toHaveProperty("seed");
+    expect(events.map((event) => event.type)).toEqual(["gpt2-token", "gpt2-token", "gpt2-done"]);
+    expect(events[2]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
+  });
+
+  it("comes as soon as it is told, with the hint that it is told", async () => {
+    const { field, spoken } = make({ delay: "50", hint: "Tab!" });
+    model.texts = ["x"];
+    field.focus();
+    type(field, "a");
+    await vi.advanceTimersByTimeAsync(50);
+    expect(spoken.textContent).toBe("Suggestion: x. Tab!");
+  });
+
+  it("goes on from a space that was typed, which is not written twice", async () => {
+    const { field, ghost } = make();
+    await propose(field, [" the", " end"], "At ");
+    expect(model.calls[0]?.prompt).toBe("At");
+    expect(ghost.textContent).toBe("the end");
+    type(field, "x ");
+    expect(ghost.textContent).toBe("");
+    model.texts = ["ed"]; // goes on with the word, which the space has ended
+    await vi.advanceTimersByTimeAsync(400);
+    expect(ghost.textContent).toBe("");
+  });
+
+  it("sees the end of a long text", async () => {
+    const { field } = make();
+    await propose(field, ["x"], `${"a".repeat(3000)}b`);
+    expect(model.calls[0]?.prompt).toBe(`${"a".repeat(1999)}b`);
+  });
+
+  it("is not made in the midst of a text, of a selection, of nothing, or where nobody may write", async () => {
+    const { field, ghost } = make();
+    field.focus();
+    const quiet = [
+      () => type(field, "  \n"),
+      () => {
+        type(field, "word");
+        field.setSelectionRange(2, 2);
+      },
+      () => {
+        type(field, "word");
+        field.setSelectionRange(2, field.value.length);
+      },
+      () => {
+        type(field, "word");
+        field.readOnly = true;
+      },
+      () => {
+        field.readOnly = false;
+        type(field, "word");
+        field.disabled = true;
+      },
+    ];
+    for (const each of quiet) {
+      each();
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    expect(model.calls).toEqual([]);
+    expect(ghost.textContent).toBe("");
+  });
+
+  it("that nobody waits for any more is not shown", async () => {
+    const { field, element, ghost } = make();
+    const events = eventsOf(element, "gpt2-done", "gpt2-error");
+    await propose(field, ["a"], "first");
+    model.waits = true;
+    type(field, "!");
+    await vi.advanceTimersByTimeAsync(400);
+    expect(model.calls).toHaveLength(2);
+    field.value = "another"; // by a program: no event
+    model.waits = false;
+    type(field, "?");
+    expect(model.calls[1]?.call.signal?.aborted).toBe(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ghost.textContent).toBe("");
+    expect(events).toHaveLength(1);
+  });
+
+  it("for a text that a program has changed meanwhile is not shown", async () => {
+    const { field, ghost } = make();
+    load.mockImplementation(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      return model;
+    });
+    await propose(field, ["a"], "first");
+    field.value = "another";
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toHaveLength(1);
+    expect(ghost.textContent).toBe("");
+  });
+});
+
+describe("while it proposes", () => {
+  it("who types what is proposed keeps the rest; who types something else does not", async () => {
+    const { field, ghost, spoken } = make();
+    await propose(field, [" to bed"]);
+    const said = spoken.textContent;
+    type(field, " to");
+    expect(ghost.textContent).toBe(" bed");
+    expect(spoken.textContent).toBe(said);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toHaveLength(1);
+    type(field, " bed");
+    expect(ghost.textContent).toBe("");
+    await vi.advanceTimersByTimeAsync(400);
+    expect(model.calls).toHaveLength(2);
+    expect(ghost.textContent).toBe(" to bed");
+    type(field, "!");
+    expect([ghost.textContent, spoken.textContent]).toEqual(["", ""]);
+  });
+
+  it("Tab takes it, as if it had been typed", async () => {
+    const { field, element, ghost } = make();
+    await propose(field, [" to bed"]);
+    const events = eventsOf(element, "gpt2-accept");
+    const inputs = eventsOf(document.body, "input") as unknown as InputEvent[];
+    expect(press(field, "Tab")).toEqual({ isTaken: true, isSeenAbove: false });
+    expect(execCommand).toHaveBeenCalledWith("insertText", false, " to bed");
+    expect(field.value).toBe("I went to bed");
+    expect(field.selectionStart).toBe(13);
+    expect(inputs.map(({ data, inputType }) => [data, inputType])).toEqual([[" to bed", "insertText"]]);
+    expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " to bed" }]);
+    expect(ghost.textContent).toBe("");
+    expect(press(field, "Tab")).toEqual({ isTaken: false, isSeenAbove: true });
+  });
+
+  it("what the browser inserts itself, so that it can be undone, is not inserted again", async () => {
+    const { field } = make();
+    await propose(field, [" to bed"]);
+    execCommand.mockReturnValue(true);
+    press(field, "Tab");
+    expect(field.value).toBe("I went");
+  });
+
+  it.each([{ ctrlKey: true }, { altKey: true }])("%j and the right arrow take a word of it", async (keys) => {
+    const { field, ghost } = make();
+    await propose(field, [" to bed"]);
+    expect(press(field, "ArrowRight", keys).isTaken).toBe(true);
+    expect(field.value).toBe("I went to");
+    expect(ghost.textContent).toBe(" bed");
+  });
+
+  it("Escape dismisses it, and a dialog around the field stays", async () => {
+    const { field, ghost, spoken } = make();
+    await propose(field, [" to bed"]);
+    expect(press(field, "Escape")).toEqual({ isTaken: true, isSeenAbove: false });
+    expect([ghost.textContent, spoken.textContent, field.value]).toEqual(["", "", "I went"]);
+    expect(press(field, "Escape")).toEqual({ isTaken: false, isSeenAbove: true });
+  });
+
+  it.each([
+    ["Tab", { shiftKey: true }],
+    ["Tab", { ctrlKey: true }],
+    ["Tab", { altKey: true }],
+    ["Tab", { metaKey: true }],
+    ["Escape", { shiftKey: true }],
+    ["ArrowRight", {}],
+    ["ArrowRight", { ctrlKey: true, altKey: true }],
+    ["ArrowRight", { ctrlKey: true, shiftKey: true }],
+    ["ArrowRight", { ctrlKey: true, metaKey: true }],
+    ["ArrowLeft", { ctrlKey: true }],
+    ["a", {}],
+    ["Tab", { isComposing: true }],
+  ])("%s with %j is the page's", async (key, keys) => {
+    const { field, ghost } = make();
+    await propose(field, [" to bed"]);
+    expect(press(field, key, keys)).toEqual({ isTaken: false, isSeenAbove: true });
+    expect(ghost.textContent).toBe(" to bed");
+  });
+
+  it("a finger takes it", async () => {
+    const { field, ghost } = make();
+    await propose(field, [" to bed"]);
+    ghost.click();
+    expect(field.value).toBe("I went to bed");
+  });
+
+  it("it goes when the caret goes elsewhere, and when the field loses the focus", async () => {
+    const { field, ghost } = make();
+    await propose(field, [" to bed"]);
+    document.dispatchEvent(new Event("selectionchange"));
+    expect(ghost.textContent).toBe(" to bed");
+    field.setSelectionRange(1, 1);
+    document.dispatchEvent(new Event("selectionchange"));
+    expect(ghost.textContent).toBe("");
+    await propose(field, [" to bed"], "!");
+    expect(ghost.textContent).toBe(" to bed");
+    field.blur();
+    expect(ghost.textContent).toBe("");
+    type(field, "x");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it("it goes while a letter is composed of several, after which there is another", async () => {
+    const { field, ghost } = make();
+    await propose(field, [" to bed"]);
+    field.dispatchEvent(new CompositionEvent("compositionstart"));
+    expect(ghost.textContent).toBe("");
+    type(field, "ñ");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toHaveLength(1);
+    field.dispatchEvent(new CompositionEvent("compositionend"));
+    await vi.advanceTimersByTimeAsync(400);
+    expect(model.calls).toHaveLength(2);
+    expect(press(field, "Tab").isTaken).toBe(true);
+  });
+});
+
+describe("its field and its model", () => {
+  it("the model is loaded when the field first gets the focus, and another when an attribute asks for it", async () => {
+    const { field, element } = make({ kv: "q8" });
+    element.loadOptions = { headers: { a: "b" } };
+    const events = eventsOf(element, "gpt2-progress");
+    expect(load).not.toHaveBeenCalled();
+    field.focus();
+    expect(load).toHaveBeenCalledWith("m/", expect.objectContaining({ kv: "q8", headers: { a: "b" } }));
+    const [, options] = load.mock.lastCall as LoadCall;
+    options.onProgress?.({ stage: "ready" } as LoadProgress);
+    expect(events[0]?.detail).toEqual({ stage: "ready" });
+    field.blur();
+    field.focus();
+    expect(load).toHaveBeenCalledTimes(1);
+    element.setAttribute("model", "n/");
+    expect(load.mock.lastCall?.[0]).toBe("n/");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(model.dispose).toHaveBeenCalledTimes(1);
+    element.setAttribute("disabled", "");
+    expect(load).toHaveBeenCalledTimes(2);
+    element.removeAttribute("model");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(model.dispose).toHaveBeenCalledTimes(2);
+    element.removeAttribute("disabled");
+    expect(load.mock.lastCall?.[0]).toBe("");
+  });
+
+  it("proposes nothing while it is disabled, or for another field", async () => {
+    const { field, element } = make({ disabled: "" });
+    await propose(field, ["x"]);
+    element.removeAttribute("disabled");
+    expect(load).toHaveBeenCalledTimes(1);
+    element.setAttribute("for", "another");
+    type(field, "!");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toEqual([]);
+    const other = document.createElement("input");
+    other.id = "another";
+    document.body.append(other);
+    await propose(other, ["x"]);
+    expect(model.calls).toHaveLength(1);
+    const button = document.createElement("button");
+    button.id = "another";
+    document.body.append(button);
+    button.focus();
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("finds a field that has the focus already, and lets it go with itself", async () => {
+    const { field, element, ghost } = make();
+    element.remove();
+    field.focus();
+    expect(load).not.toHaveBeenCalled();
+    document.body.append(element);
+    expect(load).toHaveBeenCalledTimes(1);
+    await propose(field, [" to bed"]);
+    element.remove();
+    expect(ghost.textContent).toBe("");
+    field.blur();
+    field.focus();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(model.dispose).toHaveBeenCalledTimes(1);
+    expect(load).toHaveBeenCalledTimes(1);
+    document.body.append(element);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(load).toHaveBeenCalledTimes(2);
+    expect(model.dispose).toHaveBeenCalledTimes(1);
+  });
+
+  it("an error is an event, and is logged unless the page sees to it", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    const { field, element } = make();
+    const events = eventsOf(element, "gpt2-error");
+    const error = new RangeError("the worker died");
+    model.texts = [error];
+    field.focus();
+    type(field, "a");
+    await vi.advanceTimersByTimeAsync(400);
+    expect(events.map(({ detail }) => detail as unknown)).toEqual([{ error }]);
+    expect(log).toHaveBeenCalledWith(error);
+    element.addEventListener("gpt2-error", (event) => event.preventDefault());
+    type(field, "b");
+    await vi.advanceTimersByTimeAsync(400);
+    expect(events).toHaveLength(2);
+    expect(log).toHaveBeenCalledTimes(1);
+    expect(load).toHaveBeenCalledTimes(2); // anew: it does not survive such an error
+    field.blur();
+    load.mockRejectedValue(new RangeError("404"));
+    element.setAttribute("kv", "f32");
+    field.focus();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events).toHaveLength(3);
+    element.setAttribute("kv", "f16");
+    element.remove();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events).toHaveLength(3);
+    log.mockRestore();
+  });
+
+  it("draws into the line of an input, too", async () => {
+    const { field, ghost } = make({}, "input");
+    await propose(field, [" to bed"]);
+    expect(ghost.textContent).toBe(" to bed");
+    expect((ghost.parentElement as HTMLElement).style.whiteSpace).toBe("pre");
+  });
+});

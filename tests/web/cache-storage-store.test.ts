@@ -1,0 +1,87 @@
+// The store in Cache Storage, where the origin private file system is refused.
+import { beforeEach, expect, it, vi } from "vitest";
+import { CacheStorageStore } from "../../web/src/cache/cache-storage-store.js";
+import { bytesOf, writeFile } from "../../web/src/cache/store.js";
+import { FakeCaches } from "./support/fake-caches.js";
+
+let caches: FakeCaches;
+beforeEach(() => {
+  caches = new FakeCaches();
+  vi.stubGlobal("caches", caches);
+  return () => vi.unstubAllGlobals();
+});
+
+const text = (words: string) => new TextEncoder().encode(words);
+const readAll = async (stream: ReadableStream<Uint8Array> | undefined) =>
+  stream && new TextDecoder().decode(await bytesOf(stream));
+
+it("keeps files by folder and name, under addresses that nothing is fetched from", async () => {
+  const store = await CacheStorageStore.open();
+  expect(store.kind).toBe("cache-storage");
+  await writeFile(store, "blobs", "a/b?c", text("hello"));
+  await writeFile(store, "models", "a/b?c", text("other one"));
+  expect([await store.size("blobs", "a/b?c"), await store.size("models", "a/b?c")]).toEqual([5, 9]);
+  expect(await readAll(await store.read("blobs", "a/b?c"))).toBe("hello");
+  expect(await readAll(await store.read("blobs", "a/b?c", 2))).toBe("llo");
+  expect([...caches.all.keys()]).toEqual(["gpt2-wasm-store"]);
+  const addresses = [...((await caches.open("gpt2-wasm-store")).entries.keys() as Iterable<string>)];
+  expect(addresses).toEqual([
+    "https://gpt2-wasm.invalid/blobs/a%2Fb%3Fc",
+    "https://gpt2-wasm.invalid/models/a%2Fb%3Fc",
+  ]);
+});
+
+it("has nothing of a file that is not there", async () => {
+  const store = await CacheStorageStore.open();
+  expect(await store.size("blobs", "x")).toBeUndefined();
+  expect(await store.read("blobs", "x")).toBeUndefined();
+  expect(await store.read("blobs", "x", 3)).toBeUndefined();
+  await store.remove("blobs", "x");
+  expect(await store.list("blobs")).toEqual([]);
+});
+
+it("writes on behind the bytes that it is told, and cuts off the rest", async () => {
+  const store = await CacheStorageStore.open();
+  await writeFile(store, "blobs", "x", text("0123456789"));
+  const file = await store.append("blobs", "x", 4);
+  const reused = text("abc");
+  file.write(reused);
+  reused.fill(0);
+  expect(await readAll(await store.read("blobs", "x"))).toBe("0123456789"); // until it is whole
+  file.write(text("d"));
+  await file.close();
+  expect(await readAll(await store.read("blobs", "x"))).toBe("0123abcd");
+  const anew = await store.append("blobs", "x", 0);
+  anew.write(text("Z"));
+  await anew.close();
+  expect(await readAll(await store.read("blobs", "x"))).toBe("Z");
+  const later = await store.append("blobs", "new", 7); // there is nothing to go on from
+  later.write(text("n"));
+  await later.close();
+  expect(await readAll(await store.read("blobs", "new"))).toBe("n");
+});
+
+it("lists a folder with sizes and times, and removes what it is told", async () => {
+  vi.useFakeTimers({ now: new Date("2026-05-04T03:02:01Z") });
+  const store = await CacheStorageStore.open();
+  await writeFile(store, "kept", "a b", text("123"));
+  await writeFile(store, "kept", "empty");
+  await writeFile(store, "models", "c", text("1"));
+  const modified = Date.parse("2026-05-04T03:02:01Z");
+  expect(await store.list("kept")).toEqual([
+    { name: "a b", size: 3, modified },
+    { name: "empty", size: 0, modified },
+  ]);
+  vi.useRealTimers();
+  expect(await store.size("kept", "empty")).toBe(0);
+  await store.remove("kept", "a b");
+  expect((await store.list("kept")).map(({ name }) => name)).toEqual(["empty"]);
+  const cache = await caches.open("gpt2-wasm-store");
+  vi.spyOn(cache, "match").mockResolvedValue(undefined); // another page was faster
+  expect(await store.list("kept")).toEqual([]);
+});
+
+it("is not to be had where the browser refuses it", async () => {
+  vi.stubGlobal("caches", { open: () => Promise.reject(new DOMException("no", "SecurityError")) });
+  await expect(CacheStorageStore.open()).rejects.toThrow("no");
+});

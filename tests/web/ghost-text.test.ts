@@ -1,0 +1,167 @@
+// @vitest-environment happy-dom
+// Where the ghost's text is drawn, and with which letters; and the parts that elements are made of.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeObserver, givePage } from "./support/element-page.js";
+
+givePage();
+const { GhostText, ghostStyle } = await import("../../web/src/element/ghost-text.js");
+const { Base, adoptProperties, define, make, style, unseen } =
+  await import("../../web/src/element/html-element.js");
+
+const rect = (left: number, top: number) => ({ left, top }) as DOMRect;
+
+/** A field of 200 by 40 pixels at (30, 50), and an overlay whose zero is at (5, 7). */
+function draw(kind: "textarea" | "input" = "textarea") {
+  const root = document.createElement("div").attachShadow({ mode: "open" });
+  const onTap = vi.fn();
+  const ghost = new GhostText(root, onTap);
+  const overlay = root.querySelector(".overlay") as HTMLElement;
+  const makeField = () => {
+    const field = document.createElement(kind);
+    field.setAttribute("style", "font-family: Menlo; letter-spacing: 2px; color: red; padding: 3px 0 5px");
+    Object.defineProperties(field, {
+      clientWidth: { value: 200 },
+      clientHeight: { value: 40 },
+      clientLeft: { value: 1 },
+      clientTop: { value: 2 },
+    });
+    field.getBoundingClientRect = () => rect(30, 50);
+    document.body.append(field);
+    return field;
+  };
+  overlay.getBoundingClientRect = () =>
+    rect(5 + (parseFloat(overlay.style.left) || 0), 7 + (parseFloat(overlay.style.top) || 0));
+  const field = makeField();
+  field.value = "I went";
+  return { ghost, root, overlay, lines: overlay.firstElementChild as HTMLElement, field, makeField, onTap };
+}
+
+beforeEach(() => {
+  FakeObserver.all = [];
+  document.body.replaceChildren();
+});
+
+describe("text in somebody else's field", () => {
+  it("stands where the field's own text ends, in its letters", () => {
+    const { ghost, overlay, lines, field } = draw();
+    field.scrollLeft = 4;
+    field.scrollTop = 9;
+    ghost.show(field, " home");
+    expect(lines.textContent).toBe("I went home");
+    expect(overlay.querySelector(".ghost")?.textContent).toBe(" home");
+    expect(overlay.getAttribute("aria-hidden")).toBe("true");
+    expect(lines.style.fontFamily).toBe("Menlo");
+    expect(lines.style.letterSpacing).toBe("2px");
+    expect(overlay.style.getPropertyValue("--ink")).toBe("red");
+    expect([lines.style.whiteSpace, lines.style.width]).toEqual(["pre-wrap", "200px"]);
+    expect([overlay.style.width, overlay.style.height]).toEqual(["200px", "40px"]);
+    expect(lines.style.transform).toBe("translate(-4px, -9px)");
+    expect([overlay.style.left, overlay.style.top]).toEqual(["26px", "45px"]);
+    ghost.show(field, " to bed");
+    expect([overlay.style.left, overlay.style.top]).toEqual(["26px", "45px"]);
+  });
+
+  it("of an input is one line in its middle", () => {
+    const { ghost, lines, field } = draw("input");
+    ghost.show(field, " home");
+    expect([lines.style.whiteSpace, lines.style.width]).toEqual(["pre", "max-content"]);
+    expect(lines.style.lineHeight).toBe("32px");
+  });
+
+  it("moves with the field, until it is hidden", () => {
+    const { ghost, overlay, lines, field } = draw();
+    ghost.show(field, " home");
+    const [resized] = FakeObserver.all;
+    expect(resized?.observed.has(field)).toBe(true);
+    for (const move of [
+      () => dispatchEvent(new Event("scroll")),
+      () => dispatchEvent(new Event("resize")),
+      () => resized?.run([]),
+    ]) {
+      field.scrollTop += 10;
+      move();
+      expect(lines.style.transform).toBe(`translate(0px, ${-field.scrollTop}px)`);
+    }
+    ghost.hide();
+    expect(lines.textContent).toBe("");
+    expect(resized?.observed.size).toBe(0);
+    const { transform } = lines.style;
+    field.scrollTop += 10;
+    for (const type of ["scroll", "resize"]) dispatchEvent(new Event(type));
+    resized?.run([]);
+    expect(lines.style.transform).toBe(transform);
+    expect(overlay.isConnected).toBe(false);
+    ghost.hide();
+  });
+
+  it("goes from one field to another", () => {
+    const { ghost, lines, field, makeField } = draw();
+    ghost.show(field, " home");
+    const other = makeField();
+    other.value = "Once";
+    ghost.show(other, " upon");
+    expect(lines.textContent).toBe("Once upon");
+    expect([...(FakeObserver.all[0]?.observed ?? [])]).toEqual([other]);
+  });
+
+  it("is taken by a tap, which leaves the focus where it is", () => {
+    const { root, onTap } = draw();
+    const letters = root.querySelector("[part=ghost]");
+    for (const type of ["pointerdown", "mousedown"]) {
+      const event = new Event(type, { cancelable: true });
+      letters?.dispatchEvent(event);
+      expect(event.defaultPrevented, type).toBe(true);
+    }
+    expect(onTap).not.toHaveBeenCalled();
+    letters?.dispatchEvent(new Event("click"));
+    expect(onTap).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("elements", () => {
+  it("are made of attributes and children", () => {
+    const link = make("a", { href: "x", part: "y" }, "text", make("b"));
+    expect(link.outerHTML).toBe('<a href="x" part="y">text<b></b></a>');
+    expect(Base).toBe(HTMLElement);
+  });
+
+  it("share a sheet of the same styles", () => {
+    const [one, two, three] = [1, 2, 3].map(() =>
+      document.createElement("div").attachShadow({ mode: "open" }),
+    ) as [ShadowRoot, ShadowRoot, ShadowRoot];
+    style(one, unseen);
+    style(two, unseen);
+    style(three, ghostStyle);
+    expect(one.adoptedStyleSheets[0]).toBe(two.adoptedStyleSheets[0]);
+    expect(three.adoptedStyleSheets[0]).not.toBe(two.adoptedStyleSheets[0]);
+    expect(three.adoptedStyleSheets).toHaveLength(1);
+    expect(one.adoptedStyleSheets[0]?.cssRules.length).toBeGreaterThan(0);
+  });
+
+  it("are defined once", () => {
+    class First extends HTMLElement {}
+    define("x-once", First);
+    define("x-once", class extends HTMLElement {});
+    expect(customElements.get("x-once")).toBe(First);
+  });
+
+  it("take the properties that were set before they had accessors, and no others", () => {
+    class WithAccessor extends HTMLElement {
+      seen: string[] = [];
+      set word(word: string) {
+        this.seen.push(word);
+      }
+      get word(): string {
+        return "read";
+      }
+    }
+    customElements.define("x-accessor", WithAccessor);
+    const element = new WithAccessor();
+    adoptProperties(element, ["word"]);
+    expect(element.seen).toEqual([]);
+    Object.defineProperty(element, "word", { value: "early", configurable: true });
+    adoptProperties(element, ["word"]);
+    expect(element.seen).toEqual(["early"]);
+    expect(element.word).toBe("read");
+  });
+});

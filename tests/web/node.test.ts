@@ -1,0 +1,371 @@
+// What stands in Node.js for a browser's worker and fetch, without threads; tests/embed/node.spec.ts has them with.
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Connection, WorkerPort } from "../../web/src/client/connection.js";
+
+/** A thread that is told what it says. */
+const threads = vi.hoisted(() => {
+  class FakeThread {
+    static all: FakeThread[] = [];
+    readonly listeners = new Map<string, (what: unknown) => void>();
+    readonly posted: unknown[][] = [];
+    isReferenced = true;
+    isTerminated = false;
+    readonly address: URL;
+    readonly options: unknown;
+    constructor(address: URL, options: unknown) {
+      this.address = address;
+      this.options = options;
+      FakeThread.all.push(this);
+    }
+    on(type: string, run: (what: unknown) => void) {
+      this.listeners.set(type, run);
+    }
+    say(type: string, what: unknown) {
+      this.listeners.get(type)?.(what);
+    }
+    ref() {
+      this.isReferenced = true;
+    }
+    unref() {
+      this.isReferenced = false;
+    }
+    postMessage(...message: unknown[]) {
+      this.posted.push(message);
+    }
+    async terminate() {
+      this.isTerminated = true;
+    }
+  }
+  const parentPort = { on: vi.fn(), postMessage: vi.fn() };
+  const scope: { workerData?: unknown } = {};
+  return { Worker: FakeThread, parentPort, scope };
+});
+vi.mock("node:worker_threads", () => ({
+  Worker: threads.Worker,
+  get parentPort() {
+    return threads.parentPort;
+  },
+  get workerData() {
+    return threads.scope.workerData;
+  },
+}));
+const loadThrough = vi.hoisted(() => vi.fn(async () => "a model"));
+vi.mock("../../web/src/client/load-model.js", async (original) => ({
+  ...(await original<object>()),
+  loadThrough,
+}));
+const lastThread = () => threads.Worker.all.at(-1) as InstanceType<typeof threads.Worker>;
+
+const folder = mkdtempSync(join(tmpdir(), "gpt2-node-"));
+afterEach(() => vi.unstubAllGlobals());
+
+describe("fetch", async () => {
+  const { fetchFileToo } = await import("../../web/src/node/fetch-file.js");
+  const other = vi.fn(async () => new Response("fetched"));
+  const fetch = fetchFileToo(other);
+  const address = (name: string) => pathToFileURL(join(folder, name));
+  beforeEach(() => {
+    mkdirSync(join(folder, "sub"), { recursive: true });
+    for (const name of ["a.json", "b.js", "c", "d.tar.gz"]) writeFileSync(join(folder, name), `of ${name}`);
+    other.mockClear();
+    return () => rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    ["a.json", "application/json", 9],
+    ["b.js", "text/javascript", 7],
+    ["c", "application/octet-stream", 4],
+    ["d.tar.gz", "application/octet-stream", 11],
+  ])("reads %s as %s", async (name, type, size) => {
+    const response = await fetch(address(name));
+    expect([response.status, await response.text()]).toEqual([200, `of ${name}`]);
+    expect(Object.fromEntries(response.headers)).toEqual({
+      "content-type": type,
+      "content-length": String(size),
+    });
+    expect(await (await fetch(new Request(address(name)))).text()).toBe(`of ${name}`);
+    expect(other).not.toHaveBeenCalled();
+  });
+
+  it.each(["none", "sub", "c/below"])("has no file %s", async (name) => {
+    const response = await fetch(address(name).href);
+    expect([response.status, response.statusText]).toEqual([404, "no such file"]);
+  });
+
+  it("says what else is wrong, and reads no file that is not wanted any more", async () => {
+    await expect(fetch(address("x".repeat(300)))).rejects.toMatchObject({ code: "ENAMETOOLONG" });
+    const reason = new Error("enough");
+    await expect(fetch(address("c"), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const controller = new AbortController();
+    const response = await fetch(address("c"), { signal: controller.signal });
+    controller.abort();
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it("leaves other addresses to the one that there is", async () => {
+    const init = { method: "POST" };
+    expect(await (await fetch("https://h.example/x", init)).text()).toBe("fetched");
+    expect(other).toHaveBeenCalledWith("https://h.example/x", init);
+    await fetch("https://h.example/x");
+    expect(other).toHaveBeenLastCalledWith("https://h.example/x", {});
+  });
+});
+
+describe("the thread of the engine", async () => {
+  const { startThread } = await import("../../web/src/node/start-thread.js");
+  const portOf = (connection: Connection) => (connection as unknown as { worker: WorkerPort }).worker;
+  const start = (baseUrl?: string) => ({ connection: startThread(baseUrl), thread: lastThread() });
+
+  it("runs the script beside the module, or in the folder that it is told, without the program's own options", () => {
+    expect(start().thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
+    const { thread } = start("file:///app/gpt2/");
+    expect(thread.address.href).toBe("file:///app/gpt2/gpt2-node-worker.js");
+    expect(thread.options).toEqual({ execArgv: [] });
+  });
+
+  it("keeps the process alive while an answer is awaited", () => {
+    const { connection, thread } = start();
+    const port = portOf(connection);
+    const heard: unknown[] = [];
+    port.onmessage = ({ data }) => heard.push(data);
+    expect(thread.isReferenced).toBe(false);
+    const request = (id: number) => ({ type: "request", id, name: "summary" }) as never;
+    port.postMessage(request(1));
+    port.postMessage(request(2), ["moved"] as never);
+    expect(thread.posted.at(-1)).toEqual([request(2), ["moved"]]);
+    expect(thread.posted[0]).toEqual([request(1), []]);
+    expect(thread.isReferenced).toBe(true);
+    thread.say("message", { type: "tokens", id: 1 });
+    thread.say("message", { type: "done", id: 1 });
+    expect(thread.isReferenced).toBe(true);
+    thread.say("message", { type: "tokens", id: 2 });
+    expect(thread.isReferenced).toBe(true);
+    thread.say("message", { type: "failed", id: 2 });
+    expect(thread.isReferenced).toBe(false);
+    expect(heard).toHaveLength(4);
+    port.postMessage(request(3));
+    port.postMessage({ type: "credit", id: 3 } as never);
+    expect(thread.isReferenced).toBe(true);
+    port.postMessage({ type: "cancel", id: 3 } as never);
+    expect(thread.isReferenced).toBe(false);
+  });
+
+  it("says what becomes of it as a worker does, and is ended with it", () => {
+    const { connection, thread } = start();
+    const port = portOf(connection);
+    const onerror = (port.onerror = vi.fn());
+    const onmessageerror = (port.onmessageerror = vi.fn());
+    thread.say("error", new Error("it broke"));
+    expect(onerror).toHaveBeenCalledWith({ message: "Error: it broke" });
+    thread.say("messageerror", "what");
+    expect(onmessageerror).toHaveBeenCalledWith({ data: "what" });
+    expect(thread.isTerminated).toBe(false);
+    port.terminate();
+    expect(thread.isTerminated).toBe(true);
+    port.onmessage = port.onerror = port.onmessageerror = null;
+    for (const type of ["message", "error", "messageerror"]) thread.say(type, { type });
+  });
+});
+
+describe("a worker in the engine's thread", async () => {
+  const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
+  const start = (...more: [] | [WorkerOptions]) => {
+    const worker = new ThreadAsWorker(new URL("file:///engine.js"), ...more);
+    return { worker, thread: lastThread() };
+  };
+
+  it("is a thread with the same script, that does not keep the process alive", () => {
+    const { worker, thread } = start({ name: "em-pthread" });
+    expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
+    expect(thread.options).toEqual({
+      workerData: { script: "file:///engine.js", name: "em-pthread" },
+      execArgv: [],
+    });
+    expect(start().thread.options).toMatchObject({ workerData: { name: "" } });
+    expect(thread.isReferenced).toBe(false);
+    thread.say("message", "nobody listens");
+    const onmessage = (worker.onmessage = vi.fn());
+    thread.say("message", { cmd: "loaded" });
+    expect(onmessage).toHaveBeenCalledWith({ data: { cmd: "loaded" } });
+    worker.postMessage("plain");
+    worker.postMessage("with", ["memory"]);
+    expect(thread.posted).toEqual([
+      ["plain", []],
+      ["with", ["memory"]],
+    ]);
+    worker.terminate();
+    expect(thread.isTerminated).toBe(true);
+  });
+
+  it("tells its error to the first listener, who may keep it from the others", () => {
+    const { worker, thread } = start();
+    thread.say("error", new Error("nobody listens"));
+    const onerror = (worker.onerror = vi.fn());
+    thread.say("error", new Error("it broke"));
+    expect(onerror).toHaveBeenCalledTimes(1);
+    expect(onerror.mock.calls[0]?.[0]).toMatchObject({
+      type: "error",
+      message: "Error: it broke",
+      cancelable: true,
+    });
+    worker.addEventListener("error", (event) => event.stopImmediatePropagation());
+    thread.say("error", new Error("again"));
+    expect(onerror).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("the script of a thread", () => {
+  const names = [
+    "self",
+    "name",
+    "origin",
+    "location",
+    "isSecureContext",
+    "crossOriginIsolated",
+    "fetch",
+    "postMessage",
+    "close",
+    "Worker",
+    "navigator",
+    "seen",
+  ];
+  const seen = () => (globalThis as { seen?: Record<string, unknown> }).seen ?? {};
+  /** Runs worker.ts, which makes a worker's scope of this one, as often as a test is run. */
+  async function run(workerData: unknown, navigator: unknown = { hardwareConcurrency: 99 }) {
+    threads.scope.workerData = workerData;
+    threads.parentPort.on.mockReset();
+    threads.parentPort.postMessage.mockReset();
+    for (const name of names) vi.stubGlobal(name, (globalThis as Record<string, unknown>)[name]);
+    vi.stubGlobal("navigator", navigator);
+    vi.resetModules();
+    const { defineProperty } = Object;
+    const define = vi
+      .spyOn(Object, "defineProperty")
+      .mockImplementation((target, key, how) => defineProperty(target, key, { ...how, configurable: true }));
+    await import("../../web/src/node/worker.js");
+    define.mockRestore();
+  }
+  afterEach(() => void Reflect.deleteProperty(globalThis, "onmessage"));
+  const script = `data:text/javascript,${encodeURIComponent(
+    `globalThis.seen = { self, name, origin, href: location.href, isSecureContext, crossOriginIsolated, Worker };`,
+  )}`;
+
+  it("sees the scope of a worker", async () => {
+    await run({ script, name: "em-pthread" });
+    const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
+    expect(seen()).toEqual({
+      self: globalThis,
+      name: "em-pthread",
+      origin: "null",
+      href: script,
+      isSecureContext: true,
+      crossOriginIsolated: true,
+      Worker: ThreadAsWorker,
+    });
+    expect(navigator.hardwareConcurrency).toBe(99);
+    postMessage("up", ["memory"] as never);
+    postMessage("plain");
+    expect(threads.parentPort.postMessage.mock.calls).toEqual([
+      ["up", ["memory"]],
+      ["plain", []],
+    ]);
+    const exit = vi.spyOn(process, "exit").mockImplementation((() => {}) as never);
+    close();
+    expect(exit).toHaveBeenCalledTimes(1);
+    exit.mockRestore();
+    writeFileSync(join(tmpdir(), "gpt2-node.json"), "{}");
+    expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
+  });
+
+  it("counts processors where Node.js has no navigator", async () => {
+    await run({ script, name: "" }, null);
+    expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
+  });
+
+  it("hears messages once it listens, whoever listens last", async () => {
+    await run({ script, name: "" });
+    expect(threads.parentPort.on).not.toHaveBeenCalled();
+    const scope = globalThis as unknown as { onmessage: ((event: unknown) => void) | null };
+    expect(scope.onmessage).toBeNull();
+    const [first, second] = [vi.fn(), vi.fn()];
+    scope.onmessage = first;
+    expect(scope.onmessage).toBe(first);
+    expect(threads.parentPort.on).toHaveBeenCalledWith("message", expect.any(Function));
+    const hear = threads.parentPort.on.mock.calls[0]?.[1] as (data: unknown) => void;
+    hear("one");
+    scope.onmessage = second;
+    hear("two");
+    expect(threads.parentPort.on).toHaveBeenCalledTimes(1);
+    expect(first.mock.calls).toEqual([[{ data: "one" }]]);
+    expect(second.mock.calls).toEqual([[{ data: "two" }]]);
+    scope.onmessage = null;
+    hear("three");
+  });
+
+  it("is the engine's worker where nothing else is said", async () => {
+    await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
+    expect((globalThis as { name?: string }).name).toBe("gpt2");
+    vi.restoreAllMocks();
+  });
+});
+
+describe("what a model is loaded from", () => {
+  const asked = async (...call: Parameters<typeof import("../../web/src/node/index.js").loadModel>) => {
+    const { loadModel } = await import("../../web/src/node/index.js");
+    expect(await loadModel(...call)).toBe("a model");
+    const [start, source, options] = (loadThrough.mock.lastCall ?? []) as unknown as unknown[];
+    const { startThread } = await import("../../web/src/node/start-thread.js");
+    expect(start).toBe(startThread);
+    return [source, options];
+  };
+  const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
+
+  it.each(["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"])("%s is an address", async (source) => {
+    expect(await asked(source)).toEqual([source, {}]);
+  });
+
+  it.each(["models/gpt2", "a-b.c/d_e.f@v1.0"])("%s is an id", async (source) => {
+    expect(await asked(source)).toEqual([`hf:${source}`, {}]);
+  });
+
+  it.each(["a/b@", "a/b/c", "gpt2", "./a/b", "-a/b", "a/-b", "a b/c", "1:x", "C:x", "a/b@c d"])(
+    "%s is a path",
+    async (source) => {
+      expect(await asked(source)).toEqual([fileUrl(source), {}]);
+    },
+  );
+
+  it("an id is a path, where there is such a folder", async () => {
+    vi.spyOn(process, "cwd").mockReturnValue(join(import.meta.dirname, "../.."));
+    expect(await asked("tests/web")).toEqual([pathToFileURL(import.meta.dirname).href, {}]);
+    vi.restoreAllMocks();
+  });
+
+  it("anything else, and the ids of a hub, are left as they are", async () => {
+    const url = new URL("file:///x");
+    expect(await asked(url)).toEqual([url, {}]);
+    const options = { hub: "https://hub.example" } as never;
+    expect(await asked("gpt2", options)).toEqual(["gpt2", options]);
+    expect((await asked("gpt2", { hub: undefined }))[0]).toBe(fileUrl("gpt2"));
+    expect((await asked("gpt2", null as never))[0]).toBe(fileUrl("gpt2"));
+  });
+
+  it("an old Node.js is told which one is needed", async () => {
+    const { loadModel } = await import("../../web/src/node/index.js");
+    const versions = (node: string) =>
+      vi.spyOn(process, "versions", "get").mockReturnValue({ ...process.versions, node });
+    versions("18.20.1");
+    await expect(loadModel("x")).rejects.toMatchObject({
+      code: "unsupported",
+      message: "this is Node.js 18.20.1, but 20 or newer is needed",
+    });
+    vi.restoreAllMocks();
+    versions("20.0.0");
+    expect(await loadModel("x")).toBe("a model");
+    vi.restoreAllMocks();
+  });
+});

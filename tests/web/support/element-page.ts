@@ -1,0 +1,86 @@
+// What happy-dom does not have of what the elements ask of a browser, and a model that says what it is told to.
+import { vi } from "vitest";
+import type { GenerateCall, LoadOptions, Token } from "../../../web/src/client/index.js";
+
+/** Of a form: what its elements told it. */
+export class FakeInternals {
+  form: HTMLFormElement | null = null;
+  labels: Node[] = [];
+  validity = { valid: true };
+  formValue: unknown;
+  readonly setValidity = vi.fn();
+  readonly checkValidity = vi.fn(() => false);
+  readonly reportValidity = vi.fn(() => false);
+  setFormValue(value: unknown): void {
+    this.formValue = value;
+  }
+}
+
+const internals = new WeakMap<HTMLElement, FakeInternals>();
+
+export function internalsOf(element: HTMLElement): FakeInternals {
+  const found = internals.get(element);
+  if (!found) throw new Error("the element asked for no internals");
+  return found;
+}
+
+/** The elements that were observed last, and what an observer does when it is told. */
+export class FakeObserver {
+  static all: FakeObserver[] = [];
+  readonly observed = new Set<Element>();
+  readonly run: (entries: { isIntersecting: boolean }[]) => void;
+  constructor(run: FakeObserver["run"]) {
+    this.run = run;
+    FakeObserver.all.push(this);
+  }
+  observe(element: Element): void {
+    this.observed.add(element);
+  }
+  disconnect(): void {
+    this.observed.clear();
+  }
+}
+
+export function givePage(): void {
+  HTMLElement.prototype.attachInternals = function (this: HTMLElement) {
+    const made = new FakeInternals();
+    internals.set(this, made);
+    return made as unknown as ElementInternals;
+  };
+  vi.stubGlobal("IntersectionObserver", FakeObserver);
+  vi.stubGlobal("ResizeObserver", FakeObserver);
+}
+
+/** A model that writes `texts`, each once `next` is called; a text that is an error is thrown. */
+export class ScriptedModel {
+  readonly dispose = vi.fn(async () => {});
+  readonly calls: { prompt: string; call: GenerateCall }[] = [];
+  texts: (string | Error)[] = [];
+  /** Whether it waits for ever after its texts. */
+  waits = false;
+
+  async *generate(prompt: string, call: GenerateCall): AsyncGenerator<Token> {
+    this.calls.push({ prompt, call });
+    let index = 0;
+    for (const text of this.texts) {
+      if (text instanceof Error) throw text;
+      call.signal?.throwIfAborted();
+      yield { index: index++, text, id: index } as unknown as Token;
+    }
+    if (this.waits)
+      await new Promise((_, reject) =>
+        call.signal?.addEventListener("abort", () => reject(call.signal?.reason as Error)),
+      );
+    call.onSummary?.({ finishReason: "length" } as never);
+  }
+}
+
+/** What `loadModel` is called with. */
+export type LoadCall = [url: string, options: LoadOptions];
+
+/** The events of an element, as they come. */
+export function eventsOf(element: HTMLElement, ...types: string[]): CustomEvent[] {
+  const seen: CustomEvent[] = [];
+  for (const type of types) element.addEventListener(type, (event) => seen.push(event as CustomEvent));
+  return seen;
+}

@@ -1,0 +1,48 @@
+// Cache Storage in memory, as far as it is used: what a response was is kept, and each match reads it anew.
+
+interface Entry {
+  url: string;
+  bytes: ArrayBuffer;
+  init: ResponseInit;
+}
+
+const urlOf = (request: RequestInfo | URL) => (request instanceof Request ? request.url : String(request));
+
+export class FakeCache {
+  readonly entries = new Map<string, Entry>();
+
+  async match(request: RequestInfo | URL): Promise<Response | undefined> {
+    const found = this.entries.get(urlOf(request));
+    return found && new Response(found.bytes.byteLength > 0 ? found.bytes : null, found.init);
+  }
+  async put(request: RequestInfo | URL, response: Response): Promise<void> {
+    const { status, headers } = response;
+    const url = urlOf(request);
+    this.entries.set(url, { url, bytes: await response.arrayBuffer(), init: { status, headers } });
+  }
+  async delete(request: RequestInfo | URL): Promise<boolean> {
+    return this.entries.delete(urlOf(request));
+  }
+  async keys(): Promise<Request[]> {
+    return [...this.entries.keys()].map((url) => new Request(url));
+  }
+}
+
+export class FakeCaches {
+  readonly all = new Map<string, FakeCache>();
+
+  async open(name: string): Promise<FakeCache> {
+    const cache = this.all.get(name) ?? new FakeCache();
+    this.all.set(name, cache);
+    return cache;
+  }
+  async has(name: string): Promise<boolean> {
+    return this.all.has(name);
+  }
+  async keys(): Promise<string[]> {
+    return [...this.all.keys()];
+  }
+  async match(request: RequestInfo | URL, { cacheName = "" } = {}): Promise<Response | undefined> {
+    return this.all.get(cacheName)?.match(request);
+  }
+}

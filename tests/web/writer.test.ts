@@ -1,0 +1,387 @@
+// @vitest-environment happy-dom
+// <gpt2-writer>, with a model that says what it is told to; tests/e2e/element.spec.ts has it in a browser with a true one.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { LoadProgress } from "../../web/src/client/index.js";
+import {
+  eventsOf,
+  FakeObserver,
+  givePage,
+  internalsOf,
+  ScriptedModel,
+  type LoadCall,
+} from "./support/element-page.js";
+
+const load = vi.hoisted(() => vi.fn());
+vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: RangeError }));
+givePage();
+const { Gpt2Writer } = await import("../../web/src/element/writer.js");
+customElements.define("gpt2-writer", Gpt2Writer);
+
+let model: ScriptedModel;
+beforeEach(() => {
+  document.body.replaceChildren();
+  FakeObserver.all = [];
+  model = new ScriptedModel();
+  load.mockReset().mockImplementation(async () => model);
+});
+
+function make(attributes: Record<string, string> = {}) {
+  const writer = document.createElement("gpt2-writer");
+  for (const [name, value] of Object.entries({ model: "m/", ...attributes }))
+    writer.setAttribute(name, value);
+  document.body.append(writer);
+  const root = writer.shadowRoot as ShadowRoot;
+  const part = (name: string) => root.querySelector(`[part=${name}]`) as unknown;
+  return {
+    writer,
+    text: part("text") as HTMLTextAreaElement,
+    button: part("button") as HTMLButtonElement,
+    status: part("status") as HTMLElement,
+    bar: part("progress") as HTMLProgressElement,
+    pace: root.querySelector(".pace") as Element,
+    written: root.querySelector("[aria-live]") as Element,
+  };
+}
+const options = () => (load.mock.lastCall as LoadCall)[1];
+const progress = (of: Partial<LoadProgress>) =>
+  options().onProgress?.({ stage: "download", loadedBytes: 0, totalBytes: 0, ...of } as LoadProgress);
+
+describe("writing", () => {
+  it("goes on from the text, says what it does, and ends with what was written", async () => {
+    model.texts = [" upon", " a time"];
+    const { writer, text, button, status, written } = make({
+      prompt: "Once",
+      loading: "use",
+      "max-new-tokens": "9",
+    });
+    const events = eventsOf(writer, "gpt2-token", "gpt2-done");
+    const onSummary = vi.fn();
+    writer.options = { temperature: 0.5, onSummary };
+    written.textContent = "before";
+    const done = writer.write();
+    expect(text.readOnly).toBe(true);
+    expect(text.getAttribute("aria-busy")).toBe("true");
+    expect(button.textContent).toBe("Stop");
+    expect(written.textContent).toBe("");
+    await done;
+    expect(writer.value).toBe("Once upon");
+    expect(text.readOnly).toBe(false);
+    expect(text.getAttribute("aria-busy")).toBe("false");
+    expect(button.textContent).toBe("Write");
+    expect(status.textContent).toBe("");
+    expect(written.textContent).toBe(" upon");
+    expect(model.calls).toEqual([
+      { prompt: "Once", call: expect.objectContaining({ maxNewTokens: 9, temperature: 0.5 }) as unknown },
+    ]);
+    expect(
+      events.map(({ type, bubbles, composed, cancelable }) => [type, bubbles, composed, cancelable]),
+    ).toEqual([
+      ["gpt2-token", true, true, false],
+      ["gpt2-token", true, true, false],
+      ["gpt2-done", true, true, false],
+    ]);
+    const summary = { finishReason: "length" };
+    expect(events.at(-1)?.detail).toEqual({ text: " upon", summary });
+    expect(onSummary).toHaveBeenCalledWith(summary);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("of several texts at once shows the first alone", async () => {
+    const { writer } = make({ loading: "use" });
+    model.texts = ["a"];
+    await writer.write();
+    model.texts = ["b"];
+    await writer.write();
+    expect(writer.value).toBe("ab");
+    expect(model.calls.map(({ prompt }) => prompt)).toEqual(["", "a"]);
+  });
+
+  it("says that it writes once the model is there, and is stopped by its button", async () => {
+    const { writer, button, status } = make({ prompt: "A", loading: "use" });
+    model.texts = [" b"];
+    model.waits = true;
+    const events = eventsOf(writer, "gpt2-done", "gpt2-error");
+    button.click();
+    await vi.waitFor(() => expect(writer.value).toBe("A b"));
+    expect(status.textContent).toBe("Writing…");
+    void writer.write(); // is under way
+    button.click();
+    await vi.waitFor(() => expect(status.textContent).toBe("Stopped."));
+    expect(events.map(({ type, detail }) => [type, detail as unknown])).toEqual([
+      ["gpt2-done", { text: " b", summary: null }],
+    ]);
+    expect(model.calls).toHaveLength(1);
+    expect(button.textContent).toBe("Write");
+  });
+
+  it("is stopped while the model is loaded, which goes on", async () => {
+    const { writer, status } = make({ loading: "use" });
+    load.mockReturnValue(new Promise(() => {}));
+    const done = writer.write();
+    writer.stop();
+    await done;
+    expect(status.textContent).toBe("Stopped.");
+    expect(options().signal?.aborted).toBe(false);
+  });
+
+  it("says why it failed, and loads anew after an error that the model does not survive", async () => {
+    const { writer, status, bar, pace } = make({ loading: "use" });
+    const events = eventsOf(writer, "gpt2-error");
+    model.texts = [new RangeError("the worker died")];
+    bar.classList.add("busy");
+    pace.textContent = "5 MB/s";
+    await writer.write();
+    expect(status.textContent).toBe("It did not work: the worker died");
+    expect(bar.classList.contains("busy")).toBe(false);
+    expect(pace.textContent).toBe("");
+    expect(events[0]?.cancelable).toBe(true);
+    expect((events[0]?.detail as { error: Error }).error.message).toBe("the worker died");
+    load.mockRejectedValueOnce("no words");
+    await writer.write();
+    expect(status.textContent).toBe("It did not work: no words");
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
+  it("is refused where it is disabled", async () => {
+    const { writer } = make({ loading: "use", disabled: "" });
+    vi.spyOn(writer, "matches").mockReturnValue(true);
+    await writer.write();
+    expect(load).not.toHaveBeenCalled();
+  });
+
+  it("follows the text's end, unless the reader scrolled up", async () => {
+    const { writer, text } = make({ loading: "use" });
+    Object.defineProperties(text, {
+      scrollHeight: { get: () => 100 + 10 * text.value.length },
+      clientHeight: { value: 50 },
+    });
+    text.scrollTop = 47;
+    model.texts = ["a"];
+    await writer.write();
+    expect(text.scrollTop).toBe(110);
+    text.scrollTop = 56; // four pixels from the end
+    await writer.write();
+    expect(text.scrollTop).toBe(56);
+  });
+});
+
+describe("loading", () => {
+  it("is told in words once, and by the bar; nothing is left when it is over", async () => {
+    const { writer, status, bar, pace } = make({ loading: "eager" });
+    const events = eventsOf(writer, "gpt2-progress");
+    progress({ bytesPerSecond: 1e6, secondsLeft: 3 });
+    expect(status.textContent).toBe("Loading the model");
+    expect(bar.hasAttribute("value")).toBe(false);
+    progress({ loadedBytes: 1_000_000, totalBytes: 4_000_000, bytesPerSecond: 1e6, secondsLeft: 3 });
+    expect(status.textContent).toBe("Loading the model, 4.0 MB");
+    expect(pace.textContent).toMatch(/MB\/s/);
+    expect(bar.value).toBe(0.25);
+    expect(bar.classList.contains("busy")).toBe(true);
+    progress({ loadedBytes: 1, totalBytes: 12_345_678 });
+    expect(status.textContent).toBe("Loading the model, 12 MB");
+    progress({ stage: "ready", loadedBytes: 4, totalBytes: 4, bytesPerSecond: 1e6, secondsLeft: 3 });
+    expect(status.textContent).toBe("");
+    expect(pace.textContent).toBe("");
+    expect(bar.classList.contains("busy")).toBe(false);
+    expect(events).toHaveLength(4);
+  });
+
+  it("leaves the words to writing, where it writes", async () => {
+    const { writer, status } = make({ loading: "use" });
+    let isLoaded = (_: ScriptedModel) => {};
+    load.mockReturnValue(new Promise((resolve) => (isLoaded = resolve)));
+    model.waits = true;
+    void writer.write();
+    progress({ loadedBytes: 1, totalBytes: 10e6 });
+    expect(status.textContent).toBe("Loading the model, 10 MB");
+    isLoaded(model);
+    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    progress({ stage: "ready", loadedBytes: 1, totalBytes: 1 });
+    expect(status.textContent).toBe("Writing…");
+    writer.stop();
+  });
+
+  it("begins when the element is seen", () => {
+    const { writer } = make({ threads: "2" });
+    writer.loadOptions = { headers: { a: "b" } };
+    const [observer] = FakeObserver.all;
+    expect(observer?.observed.has(writer)).toBe(true);
+    observer?.run([{ isIntersecting: false }]);
+    expect(load).not.toHaveBeenCalled();
+    observer?.run([{ isIntersecting: false }, { isIntersecting: true }]);
+    expect(load).toHaveBeenCalledWith(
+      "m/",
+      expect.objectContaining({ prompt: "", threads: 2, headers: { a: "b" } }),
+    );
+    expect(observer?.observed.size).toBe(0);
+  });
+
+  it("begins at once where it is to, when it is used where it is to, and never without a model", () => {
+    make({ loading: "use" });
+    make({ model: "", loading: "eager" });
+    expect(FakeObserver.all).toEqual([]);
+    expect(load).not.toHaveBeenCalled();
+    make({ loading: "eager" });
+    expect(FakeObserver.all).toEqual([]);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("that fails is told where the element is still there", async () => {
+    load.mockRejectedValue(new Error("404"));
+    const { status } = make({ loading: "eager" });
+    await vi.waitFor(() => expect(status.textContent).toBe("It did not work: 404"));
+    const gone = make({ loading: "eager" });
+    gone.writer.remove();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(gone.status.textContent).toBe("");
+  });
+
+  it("another model is loaded when an attribute asks for it; what was being written is stopped", async () => {
+    const { writer, status } = make({ loading: "use", kv: "q8" });
+    model.waits = true;
+    const done = writer.write();
+    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    writer.setAttribute("kv", "q8");
+    writer.setAttribute("seed", "1");
+    expect(model.dispose).not.toHaveBeenCalled();
+    writer.setAttribute("kv", "f32");
+    expect(status.textContent).toBe("");
+    await done;
+    await vi.waitFor(() => expect(model.dispose).toHaveBeenCalledTimes(1));
+    writer.setAttribute("loading", "eager");
+    writer.model = "n/";
+    expect(load.mock.lastCall?.[0]).toBe("n/");
+  });
+
+  it("outlives a moment without the element, in which nothing is written or observed", async () => {
+    vi.useFakeTimers();
+    const { writer } = make({ loading: "eager" });
+    writer.remove();
+    document.body.append(writer);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(model.dispose).not.toHaveBeenCalled();
+    const seen = make();
+    seen.writer.remove();
+    expect(FakeObserver.all[0]?.observed.size).toBe(0);
+    model.waits = true;
+    void writer.write();
+    await vi.advanceTimersByTimeAsync(1);
+    writer.remove();
+    expect(model.calls[0]?.call.signal?.aborted).toBe(true);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(model.dispose).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+  });
+});
+
+describe("in a page and its form", () => {
+  it("properties are attributes", () => {
+    const { writer, text } = make({ loading: "use" });
+    writer.model = "o/";
+    writer.name = "story";
+    writer.prompt = "There was";
+    writer.disabled = true;
+    expect(writer.outerHTML).toContain('model="o/"');
+    expect([writer.model, writer.name, writer.prompt]).toEqual(["o/", "story", "There was"]);
+    expect(writer.getAttribute("name")).toBe("story");
+    expect(writer.hasAttribute("disabled")).toBe(true);
+    expect(text.value).toBe("There was");
+    for (const name of ["model", "name", "prompt"]) writer.removeAttribute(name);
+    expect([writer.model, writer.name, writer.prompt]).toEqual(["", "", ""]);
+    writer.disabled = false;
+    expect(writer.hasAttribute("disabled")).toBe(false);
+  });
+
+  it("properties that were set before it was defined are kept", () => {
+    const writer = document.createElement("gpt2-late");
+    Object.assign(writer, { value: "mine", model: "o/", options: { topK: 1 }, loadOptions: { kv: "q8" } });
+    document.body.append(writer);
+    customElements.define("gpt2-late", class extends Gpt2Writer {});
+    const upgraded = document.querySelector<InstanceType<typeof Gpt2Writer>>("gpt2-late");
+    expect(upgraded?.value).toBe("mine");
+    expect(upgraded?.getAttribute("model")).toBe("o/");
+    expect(upgraded?.options).toEqual({ topK: 1 });
+    expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
+  });
+
+  it("a prompt is the text until the user, or the model, changes it; a reset makes it the text again", () => {
+    const { writer, text } = make({ prompt: "a", loading: "use" });
+    writer.prompt = "b";
+    expect(writer.value).toBe("b");
+    text.value = "mine";
+    text.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    writer.prompt = "c";
+    expect(writer.value).toBe("mine");
+    expect(internalsOf(writer).formValue).toBe("mine");
+    writer.formResetCallback();
+    expect(writer.value).toBe("c");
+    expect(internalsOf(writer).formValue).toBe("c");
+    writer.prompt = "d";
+    expect(writer.value).toBe("d");
+    writer.formStateRestoreCallback("kept");
+    expect([writer.value, internalsOf(writer).formValue]).toEqual(["kept", "kept"]);
+  });
+
+  it("a reset and a disabled form stop what is being written", async () => {
+    const { writer, text, button, status } = make({ loading: "use" });
+    model.waits = true;
+    for (const end of [() => writer.formResetCallback(), () => writer.formDisabledCallback(true)]) {
+      const done = writer.write();
+      await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+      writer.formDisabledCallback(false);
+      expect(status.textContent).toBe("Writing…");
+      end();
+      await done;
+      expect(status.textContent).toBe("Stopped.");
+    }
+    expect([text.disabled, button.disabled]).toEqual([true, true]);
+    writer.formDisabledCallback(false);
+    expect([text.disabled, button.disabled]).toEqual([false, false]);
+  });
+
+  it("is missing where it is required and empty", () => {
+    const { writer, text } = make({ loading: "use" });
+    const { setValidity } = internalsOf(writer);
+    expect(setValidity).toHaveBeenLastCalledWith({ valueMissing: false }, "", text);
+    writer.setAttribute("required", "");
+    expect(setValidity).toHaveBeenLastCalledWith({ valueMissing: true }, "Please fill in this field.", text);
+    writer.value = "x";
+    expect(setValidity).toHaveBeenLastCalledWith({ valueMissing: false }, "", text);
+  });
+
+  it("what it is asked as a control of a form, its internals answer", () => {
+    const { writer } = make({ loading: "use" });
+    const internals = internalsOf(writer);
+    expect(Gpt2Writer.formAssociated).toBe(true);
+    expect(writer.form).toBe(internals.form);
+    expect(writer.validity).toBe(internals.validity);
+    expect([writer.checkValidity(), writer.reportValidity()]).toEqual([false, false]);
+    expect(internals.checkValidity).toHaveBeenCalledTimes(1);
+    expect(internals.reportValidity).toHaveBeenCalledTimes(1);
+  });
+
+  it("the field is named by the element's label, or its labels", () => {
+    const { writer, text } = make({ loading: "use" });
+    expect(text.getAttribute("aria-label")).toBe("Text to write on from");
+    internalsOf(writer).labels = [" Your ", "story"].map((name) => {
+      const label = document.createElement("label");
+      label.textContent = name;
+      return label;
+    });
+    text.dispatchEvent(new Event("focus"));
+    expect(text.getAttribute("aria-label")).toBe("Your story");
+    writer.setAttribute("label", "Tale");
+    expect(text.getAttribute("aria-label")).toBe("Tale");
+  });
+
+  it("rows are the field's, six where it is no number; change leaves the shadow tree", () => {
+    const { writer, text } = make({ loading: "use", rows: "3" });
+    expect(text.getAttribute("rows")).toBe("3");
+    writer.setAttribute("rows", "many");
+    expect(text.getAttribute("rows")).toBe("6");
+    const changes = eventsOf(document.body, "change");
+    text.dispatchEvent(new Event("change"));
+    expect(changes).toHaveLength(1);
+    expect(changes[0]?.target).toBe(writer);
+  });
+});
