@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import sirv from "sirv";
+import { withoutHash } from "../../web/scripts/hash-files.mjs";
 import { inPage, prompt, root } from "./model.js";
 
 const headers = {
@@ -49,7 +50,7 @@ export class FaultyHost {
     this.fault = (name, response) => {
       if (name !== script) return false;
       response.setHeader("Content-Type", "text/javascript");
-      response.end(`${code};\n${readFileSync(resolve(root, "web/dist", script), "utf8")}`);
+      response.end(`${code};\n${withoutHash(readFileSync(resolve(root, "web/dist", script), "utf8"))}`);
       return true;
     };
   }

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ServerResponse } from "node:http";
 import { expect, test, type Page } from "@playwright/test";
+import { withoutHash } from "../../web/scripts/hash-files.mjs";
 import { FaultyHost, tryModel } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
 
@@ -223,7 +224,7 @@ for (const [what, code, said] of [
   }) => {
     await page.addInitScript(code);
     const count = host.fault;
-    const script = `${code};\n${readFileSync(resolve(root, "web/dist/gpt2-worker.js"), "utf8")}`;
+    const script = `${code};\n${withoutHash(readFileSync(resolve(root, "web/dist/gpt2-worker.js"), "utf8"))}`;
     host.fault = (name, response) => {
       if (name !== "gpt2-worker.js") return count(name, response);
       response.setHeader("Content-Type", "text/javascript");

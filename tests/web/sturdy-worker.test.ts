@@ -1,9 +1,10 @@
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SturdyWorker } from "../../web/src/client/sturdy-worker.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
 import { FakeWorker } from "./support/fake-worker.js";
 
 const started: FromWorker = { type: "started", release: "r" };
+const silentMs = 9000;
 const cancel = (id: number): ToWorker => ({ type: "cancel", id });
 
 /** A worker with so many ways to start; those that are listed throw. */
@@ -15,13 +16,76 @@ function begin(count: number, ...throwing: number[]) {
     made.push(worker);
     return worker as unknown as Worker;
   });
-  const worker = new SturdyWorker(ways);
+  const worker = new SturdyWorker(ways, undefined, silentMs);
   const heard: unknown[] = [];
   const failures = vi.fn();
   worker.onmessage = ({ data }) => void heard.push(data);
   worker.onerror = failures;
   return { worker, made, heard, failures };
 }
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A worker that one way makes, and that can be made past a cache. */
+function renewable() {
+  const made: FakeWorker[] = [];
+  const make = () => {
+    const worker = new FakeWorker();
+    made.push(worker);
+    return worker as unknown as Worker;
+  };
+  const renew = vi.fn(make);
+  const worker = new SturdyWorker([make], renew, silentMs);
+  const heard: unknown[] = [];
+  worker.onmessage = ({ data }) => void heard.push(data);
+  const failures = vi.fn();
+  worker.onerror = failures;
+  worker.postMessage(cancel(1));
+  return { worker, made, renew, heard, failures };
+}
+
+describe("SturdyWorker, past a cache", () => {
+  it("is made once more where its script is damaged, and says so where it still is", () => {
+    const { made, heard } = renewable();
+    made[0]?.say({ type: "damaged", what: "first" });
+    expect([made.length, made[0]?.terminations, heard]).toEqual([2, 1, []]);
+    expect(made[1]?.received).toEqual([cancel(1)]);
+    made[1]?.say({ type: "damaged", what: "second" });
+    expect([made.length, heard]).toEqual([2, [{ type: "damaged", what: "second" }]]);
+  });
+
+  it("is made once more where no way loads it, and has failed where that does not either", () => {
+    const { made, failures, renew } = renewable();
+    made[0]?.fail();
+    expect([made.length, renew.mock.calls.length, failures.mock.calls.length]).toEqual([2, 1, 0]);
+    made[1]?.fail();
+    expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
+  });
+
+  it("is made once more where it stays silent, and has failed where that one does, too", () => {
+    const { made, failures } = renewable();
+    vi.advanceTimersByTime(silentMs - 1);
+    expect(made.length).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect([made.length, made[0]?.terminations]).toEqual([2, 1]);
+    vi.advanceTimersByTime(silentMs - 1);
+    expect(failures).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(failures).toHaveBeenCalledWith({ message: "" });
+    vi.advanceTimersByTime(10 * silentMs);
+    expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
+  });
+
+  it("may take its time once it has spoken, and does nothing once it is terminated", () => {
+    const first = renewable();
+    first.made[0]?.say({ type: "alive", lock: null });
+    const second = renewable();
+    second.worker.terminate();
+    expect(vi.getTimerCount()).toBe(0);
+    for (const { made } of [first, second]) expect(made.length).toBe(1);
+  });
+});
 
 describe("SturdyWorker", () => {
   it("is the first that can be made", () => {
@@ -56,7 +120,7 @@ describe("SturdyWorker", () => {
       made.push(worker);
       return worker as unknown as Worker;
     };
-    const worker = new SturdyWorker([make, make], make);
+    const worker = new SturdyWorker([make, make], make, silentMs);
     const heard: unknown[] = [];
     worker.onmessage = ({ data }) => void heard.push(data);
     worker.postMessage(cancel(1));

@@ -13,10 +13,20 @@ export function hashedScript(script) {
 }
 
 /**
- * The script that was given to hashedScript.
+ * As hashedScript, and with the size of all that comes before the hash: web/src/worker/check-self.ts reads both.
  * @param {string} script
  */
-export const withoutHash = (script) => script.replace(/\n\/\/[0-9a-f]{64}$/, "");
+export function hashedWorker(script) {
+  const size = Buffer.byteLength(script) + "\n//00000000 ".length;
+  const start = `${script}\n//${String(size).padStart(8, "0")} `;
+  return start + hex(start);
+}
+
+/**
+ * The script that was given to hashedScript or hashedWorker.
+ * @param {string} script
+ */
+export const withoutHash = (script) => script.replace(/\n\/\/(?:\d{8} )?[0-9a-f]{64}$/, "");
 
 /**
  * In a custom section, which browsers skip (WebAssembly, 5.5.3).

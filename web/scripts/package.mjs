@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
 import { customElementsManifest } from "./custom-elements.mjs";
-import { hashedCode, hashedScript } from "./hash-files.mjs";
+import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
@@ -155,6 +155,8 @@ export async function buildPackage() {
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
   for (const { name, source } of apart) await bundle(release, `${source}.ts`, `${name}.js`);
   await bundle(release, "worker/worker.ts", "gpt2-worker.js");
+  const worker = join(packageFolder, "gpt2-worker.js");
+  writeFileSync(worker, hashedWorker(readFileSync(worker, "utf8")));
   const inNode = { platform: /** @type {const} */ ("node"), plugins: [chunksApart] };
   await bundle(release, "node/index.ts", "gpt2-node.js", inNode);
   const onNode = { platform: /** @type {const} */ ("node"), plugins: [clientFrom("./gpt2-node.js")] };

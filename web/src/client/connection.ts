@@ -1,5 +1,5 @@
 // Requests to the worker and their answers. Every request settles exactly once, also when the worker dies.
-import { errorFromWire, WorkerError, type Gpt2Error } from "../shared/errors.js";
+import { errorFromWire, LoadError, WorkerError, type Gpt2Error } from "../shared/errors.js";
 import { afterFailure, failureOf, mixedReleases, workerFailure } from "../shared/failures.js";
 import type { FromWorker, RequestName, Requests, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
@@ -43,9 +43,6 @@ export interface OpenRequest<K extends RequestName> {
 /** The worker ends its engine in a few milliseconds; where a long step keeps it from that, it is ended by force. */
 const endMs = 1000;
 
-/** A worker that has said nothing for so long never will: its script is empty, or does not come. */
-const silentMs = 30_000;
-
 export class Connection {
   /** Called when the worker says that these have changed. */
   onInfo: (message: Extract<FromWorker, { type: "info" }>) => void = () => {};
@@ -57,7 +54,6 @@ export class Connection {
   private nextId = 1;
   private ended: Gpt2Error | undefined;
   private hasRun = false;
-  private readonly silence = setTimeout(() => this.die(workerFailure("", false, this.script)), silentMs);
   private terminate: () => void = () => {};
   /** Settled once the worker is no more. */
   private readonly terminated: Promise<void>;
@@ -151,7 +147,6 @@ export class Connection {
 
   private receive(message: FromWorker): void {
     this.hasRun = true;
-    clearTimeout(this.silence);
     switch (message.type) {
       case "event":
         return this.pending.get(message.id)?.onEvent(message.event);
@@ -168,6 +163,8 @@ export class Connection {
       case "started":
         if (message.release !== release) this.die(mixedReleases(this.script, message.release));
         return;
+      case "damaged":
+        return this.die(new LoadError("corrupt", message.what));
       case "alive":
         if (message.lock !== null) {
           this.waitForLock(message.lock, () =>
@@ -181,7 +178,6 @@ export class Connection {
   }
 
   private end(error: Gpt2Error): void {
-    clearTimeout(this.silence);
     this.ended = error;
     this.onEnd();
     for (const request of [...this.pending.values()]) request.reject(error);

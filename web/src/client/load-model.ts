@@ -108,7 +108,7 @@ const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$/i;
 const isFolder = (source: unknown): boolean =>
   (typeof source === "string" || source instanceof URL) && !unusual.test(String(source));
 
-type Start = (baseUrl?: string) => Connection;
+type Start = (baseUrl?: string, stallMs?: number) => Connection;
 
 /** Loads that are under way or in use, by what was asked for. */
 const sharedLoads = new WeakMap<Start, Map<string, SharedLoad>>();
@@ -190,7 +190,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   let load = loads.get(key);
   if (!load) {
     const serve = fetchFile && page?.servePageFetch.bind(null, fetchFile);
-    const made = startLoad(start(baseUrl), { ...request, prompt }, serve, () => {
+    const made = startLoad(start(baseUrl, request.stallMs), { ...request, prompt }, serve, () => {
       if (loads.get(key) === made) loads.delete(key);
     });
     loads.set(key, made);

@@ -1,5 +1,6 @@
 // Starts the worker: beside this module, or in a folder that the caller names.
 import { noWorkerFailure } from "../shared/failures.js";
+import { usualStallMs } from "../shared/protocol.js";
 import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign, trusted } from "../shared/script-address.js";
 import { Connection } from "./connection.js";
@@ -32,8 +33,14 @@ function addressBeside(): string {
 
 const start = (address: string) => new Worker(trusted(address), { type: "module", name: "gpt2" });
 
-/** The worker of the folder `baseUrl`, absolute and with a slash at the end; else the one beside this module. */
-export function startWorker(baseUrl?: string): Connection {
+/** What a browser that is busy takes to start a worker whose script has come. */
+const startMs = 5000;
+
+/**
+ * The worker of the folder `baseUrl`, absolute and with a slash at the end; else the one beside this module. Its script is
+ * asked for once more if it does not come within `stallMs`, as far as that can be told of a browser.
+ */
+export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connection {
   const address = () => (baseUrl === undefined ? addressBeside() : new URL(script, baseUrl).href);
   const ways = [
     // The page's policy may want trusted addresses.
@@ -51,7 +58,7 @@ export function startWorker(baseUrl?: string): Connection {
     return start(isForeign(fresh) ? asOwnScript(fresh) : fresh);
   };
   try {
-    return new Connection(new SturdyWorker(ways, renew), script, waitForLock);
+    return new Connection(new SturdyWorker(ways, renew, stallMs + startMs), script, waitForLock);
   } catch (error) {
     throw noWorkerFailure(error); // there are no workers, or none from here (file://, a content security policy)
   }

@@ -3,7 +3,10 @@ import type { FromWorker, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
 import type { WorkerPort } from "./connection.js";
 
-/** As a Worker. Until it speaks, one that cannot be loaded is replaced by the next way's; one of another release, once, by `renew`'s. */
+/**
+ * As a Worker. Until it speaks, one that cannot be loaded is replaced by the next way's. One that no way loads, that stays
+ * silent, is damaged or of another release is replaced by `renew`'s, once: a cache may be at fault.
+ */
 export class SturdyWorker implements WorkerPort {
   onmessage: ((event: MessageEvent<FromWorker>) => void) | null = null;
   onerror: ((event: ErrorEvent) => void) | null = null;
@@ -15,14 +18,19 @@ export class SturdyWorker implements WorkerPort {
   /** What cannot be sent twice, and what comes after it: it waits until the worker speaks. */
   private held: [message: ToWorker, transfer: Transferable[]][] = [];
   private isTerminated = false;
+  private silence: ReturnType<typeof setTimeout> | undefined;
 
   /** Throws what the last of `ways` throws if all of them throw. */
   private readonly ways: (() => Worker)[];
   private renew: (() => Worker) | undefined;
 
-  constructor(ways: (() => Worker)[], renew?: () => Worker) {
+  private readonly silentMs: number;
+
+  /** `silentMs`: one that has said nothing for so long never will, as its script is empty, or does not come. */
+  constructor(ways: (() => Worker)[], renew: (() => Worker) | undefined, silentMs: number) {
     this.ways = ways;
     this.renew = renew;
+    this.silentMs = silentMs;
 
     this.worker = this.startNext();
   }
@@ -38,6 +46,7 @@ export class SturdyWorker implements WorkerPort {
 
   terminate(): void {
     this.isTerminated = true;
+    clearTimeout(this.silence);
     this.worker.terminate();
   }
 
@@ -53,6 +62,7 @@ export class SturdyWorker implements WorkerPort {
     }
     worker.onmessage = (event: MessageEvent<FromWorker>) => {
       if (this.isRenewed(event.data)) return;
+      clearTimeout(this.silence);
       this.unheard = undefined;
       for (const [message, transfer] of this.held.splice(0)) worker.postMessage(message, transfer);
       this.onmessage?.(event);
@@ -61,13 +71,22 @@ export class SturdyWorker implements WorkerPort {
     worker.onerror = (event) => {
       if (!this.replace(event)) this.onerror?.(event);
     };
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => {
+      if (!this.startRenewed()) this.onerror?.({ message: "" } as ErrorEvent);
+    }, this.silentMs);
     return worker;
   }
 
-  /** Whether another worker has taken the place of one that says that it is of another release: a cache had kept it. */
+  /** Whether another worker has taken the place of one that says that it is not the right one. */
   private isRenewed(message: FromWorker): boolean {
+    const isRight = message.type === "started" ? message.release === release : message.type !== "damaged";
+    return !isRight && this.startRenewed();
+  }
+
+  private startRenewed(): boolean {
     const { renew, unheard } = this;
-    if (message.type !== "started" || message.release === release || !renew || !unheard) return false;
+    if (!renew || !unheard) return false;
     this.renew = undefined;
     this.ways.splice(0, this.ways.length, renew);
     return this.restart(unheard);
@@ -77,7 +96,8 @@ export class SturdyWorker implements WorkerPort {
   private replace(event: ErrorEvent): boolean {
     // One that runs and fails says why; one that the browser did not load does not.
     const unheard = event.message ? undefined : this.unheard;
-    return unheard !== undefined && this.ways.length > 0 && this.restart(unheard);
+    if (unheard && this.ways.length > 0) return this.restart(unheard);
+    return unheard !== undefined && this.startRenewed();
   }
 
   private restart(unheard: readonly ToWorker[]): boolean {

@@ -10,8 +10,6 @@ export interface Patience {
   onRetry: (reason: string | null) => void;
 }
 
-export const usualStallMs = 20_000;
-
 /** Attempts after the first, with no new byte in between. */
 const mostRetries = 3;
 /** Before the first retry; three times as long before each further one, give or take a half. */

@@ -10,6 +10,9 @@ import type {
   Variant,
 } from "./types.js";
 
+/** Silence of a host that counts as a broken connection, in milliseconds. */
+export const usualStallMs = 20_000;
+
 /** Threads that can be asked for: kMostThreads in weights_tools/command_line.cc. */
 export const threadLimit = 64;
 
@@ -163,6 +166,8 @@ export type FromWorker =
   | { type: "info"; info: Pick<ModelInfo, "threads" | "notice">; threadChoice?: ThreadChoice }
   /** The first message. The release has to be the page's: nothing else of what follows is sure to be understood. */
   | { type: "started"; release: string }
+  /** In its place, where the worker's script is not as it was built: what follows is of no worth. */
+  | { type: "damaged"; what: string }
   /** The worker holds the lock of this name for as long as it lives; null: it has none. */
   | { type: "alive"; lock: string | null }
   | { type: "ended" };

@@ -17,12 +17,22 @@ declare const self: DedicatedWorkerGlobalScope & { Worker: typeof Worker };
 async function overCache(files: ModelSource, request: LoadRequest): Promise<ModelSource> {
   // An embedder's copy of the package may lack it.
   const cache = await import("../cache/index.js").catch(() => undefined);
-  return cache?.cached(files, request) ?? files;
+  if (cache) return cache.cached(files, request);
+  files.notStored = async () => "gpt2-cache.js cannot be loaded";
+  return files;
 }
 
-/** Answers the page's requests with the builds from `builds`, from now on. */
-export function serve(builds: BuildSource): void {
-  const post = (message: FromWorker) => self.postMessage(message);
+/**
+ * Answers the page's requests with the builds from `builds`, from now on. Nothing is said before it is known what
+ * `damage` there is to this script, and nothing of it counts where there is any.
+ */
+export function serve(builds: BuildSource, damage?: Promise<string | undefined>): void {
+  const waiting: FromWorker[] = [];
+  let isChecked = false;
+  const post = (message: FromWorker) => {
+    if (isChecked) self.postMessage(message);
+    else waiting.push(message);
+  };
   const server = new Server(
     (request, around) =>
       loadEngine(request, {
@@ -50,7 +60,13 @@ export function serve(builds: BuildSource): void {
     post,
   );
   const threads = watchWorkers(self, () => server.loseThread());
-  post({ type: "started", release });
+  void (async () => {
+    const found = await damage;
+    const first: FromWorker =
+      found === undefined ? { type: "started", release } : { type: "damaged", what: found };
+    isChecked = true;
+    for (const message of [first, ...waiting.splice(0)]) post(message);
+  })();
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => server.receive(data);
   void holdLock(self.navigator.locks).then((lock) => post({ type: "alive", lock }));
 }

@@ -1,0 +1,147 @@
+// Faults of a host in the browsers that tests/e2e does not run in: what they do with a connection that breaks, falls silent
+// or brings something else is their own.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { resolve } from "node:path";
+import { expect, test } from "@playwright/test";
+import { FaultyHost } from "../e2e/faulty-host.js";
+import { within, type Browser } from "./browser.js";
+import { cases } from "./cases.js";
+import { serve } from "./static-host.js";
+
+const root = resolve(import.meta.dirname, "../..");
+const demo = resolve(root, "web/models/demo");
+const patienceMs = 60_000;
+const prompt = "The old cat";
+const call = { maxNewTokens: 8, temperature: 0 };
+
+const file = "model.safetensors.001";
+const piece = readFileSync(resolve(demo, file));
+const flipped = Buffer.from(piece);
+flipped[1000] = (flipped[1000] ?? 0) ^ 1;
+
+const begin = (response: ServerResponse) => {
+  response.writeHead(200, { "Content-Length": piece.length });
+  response.write(piece.subarray(0, 2_000_000));
+};
+/** What passes: the next answer is the piece. */
+const passing: Record<string, (response: ServerResponse) => void> = {
+  "a cut": (response) => {
+    begin(response);
+    setTimeout(() => response.destroy(), 500);
+  },
+  "a stall": begin,
+  "503 with Retry-After": (response) => void response.writeHead(503, { "Retry-After": "1" }).end(),
+  "a flipped bit": (response) => void response.end(flipped),
+};
+
+interface Found {
+  /** What was written, or what went wrong. */
+  end: string;
+  retries: string[];
+  sources: string[];
+}
+
+/** An expression for what a load of the model at `address` ends in. */
+const write = (address: string, options: object) => `(async () => {
+  const { loadModel } = await import("/gpt2.js");
+  const retries = new Set();
+  const sources = new Set();
+  let end;
+  try {
+    const model = await loadModel(${JSON.stringify(address)}, {
+      variant: "simd",
+      ...${JSON.stringify(options)},
+      onProgress({ retry, source, stage }) {
+        if (retry !== undefined) retries.add(retry);
+        if (stage === "download") sources.add(source);
+      },
+    });
+    end = (await model.complete(${JSON.stringify(prompt)}, ${JSON.stringify(call)})).text;
+    await model.dispose();
+  } catch (error) {
+    end = error.code + ": " + error.message;
+  }
+  return JSON.stringify({ end, retries: [...retries], sources: [...sources] });
+})()`;
+
+let expected: string;
+test.beforeAll(() => {
+  const program = resolve(root, "build/native/weights_tools/gpt2-weights");
+  const options = ["--max-new-tokens", String(call.maxNewTokens), "--temperature", "0", "--json"];
+  const native = execFileSync(program, ["generate", demo, "--prompt", prompt, ...options], {
+    encoding: "utf8",
+  });
+  expected = (JSON.parse(native) as { text: string }).text;
+});
+
+for (const { name, launch } of cases.filter((each) => !/Chromium|shared/.test(each.name))) {
+  test.describe.serial(name, () => {
+    let browser: Browser;
+    let host: FaultyHost;
+    test.beforeAll(async () => void (browser = await launch()));
+    test.afterAll(() => browser.close());
+    test.beforeEach(async () => {
+      host = new FaultyHost();
+      await host.start();
+      await browser.open(host.page);
+    });
+    test.afterEach(() => host.stop());
+
+    const find = async (address: string, options: object) => {
+      const answer = within(patienceMs, `a load in ${name}`, browser.evaluate(write(address, options)));
+      return JSON.parse(await answer) as Found;
+    };
+
+    test("a cut, a stall, a busy host and a flipped bit pass", async () => {
+      for (const [fault, answer] of Object.entries(passing)) {
+        const ranges: (string | undefined)[] = [];
+        host.fault = (asked, response) => {
+          if (!asked.endsWith(file)) return false;
+          ranges.push(response.req.headers.range);
+          if (ranges.length > 1) return false;
+          answer(response);
+          return true;
+        };
+        const { end, retries } = await find("/models/demo/", { cache: false, stallMs: 2000 });
+        expect(end, fault).toBe(expected);
+        expect(ranges, fault).toHaveLength(2);
+        if (fault === "a flipped bit") continue; // that is no other connection
+        expect(retries.length, fault).toBeGreaterThan(0);
+        const isHalfway = fault === "a cut" || fault === "a stall";
+        expect(ranges[1], fault).toEqual(isHalfway ? expect.stringMatching(/^bytes=[1-9]\d+-$/) : undefined);
+      }
+    });
+
+    test("a bit that stays flipped is an error with both hashes", async () => {
+      host.answer(/safetensors\.001$/, (response) => void response.end(flipped));
+      const { end } = await find("/models/demo/", { cache: false });
+      expect(end).toMatch(
+        /^corrupt: model\.safetensors\.001 has SHA-256 [0-9a-f]{64}, weights\.json says [0-9a-f]{64}$/,
+      );
+    });
+
+    test("the second visit needs no host of the model", async () => {
+      const models = await serve(true, { "/models/": resolve(root, "web/models") }, { open: true });
+      const address = `${models.origin}/models/demo/`;
+      let isOpen = true;
+      // Driven as it is, WebKitGTK keeps caches in memory, and those alone that some page holds.
+      await browser.evaluate(
+        `caches.open("gpt2-wasm-store").then((cache) => ((globalThis.held = cache), ""))`,
+      );
+      try {
+        expect(await find(address, {})).toMatchObject({ end: expected, sources: ["network"] });
+        await models.close();
+        isOpen = false;
+        const visit = await find(address, {});
+        expect(visit.end).toBe(expected);
+        expect(visit.sources).toContain("cache");
+        const away = await find(address, { cache: false });
+        expect(away.end).toMatch(/^network: /);
+      } finally {
+        if (isOpen) await models.close();
+      }
+    });
+  });
+}

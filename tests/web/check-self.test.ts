@@ -1,0 +1,63 @@
+import { describe, expect, it, vi } from "vitest";
+import { hashedScript, hashedWorker, withoutHash } from "../../web/scripts/hash-files.mjs";
+import { damageOf } from "../../web/src/worker/check-self.js";
+
+const url = "https://site/gpt2-worker.js";
+const script = 'postMessage("ä");\n//# sourceMappingURL=gpt2-worker.js.map';
+
+/** What is said of a worker's script of these bytes. */
+const said = (bytes: string | Uint8Array) =>
+  damageOf(url, async () => new Response(bytes as Uint8Array<ArrayBuffer>));
+
+function flipped(text: string, at: number): Uint8Array {
+  const bytes = new TextEncoder().encode(text);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes;
+}
+
+describe("damageOf", () => {
+  it("says nothing of a script that is as it was built, and asks the cache first", async () => {
+    const ask = vi.fn(async () => new Response(hashedWorker(script)));
+    expect(await damageOf(url, ask)).toBeUndefined();
+    expect(ask).toHaveBeenCalledWith(url, expect.objectContaining({ cache: "force-cache" }));
+  });
+
+  it("names the script and both hashes where one bit is another", async () => {
+    for (const at of [0, 13, script.length]) {
+      expect(await said(flipped(hashedWorker(script), at))).toMatch(
+        /^https:\/\/site\/gpt2-worker\.js has SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}$/,
+      );
+    }
+    const last = new TextEncoder().encode(hashedWorker(script)).length - 1;
+    expect(await said(flipped(hashedWorker(script), last))).toBeDefined();
+  });
+
+  it("says nothing of what others have made of it, or of what says nothing itself", async () => {
+    expect(await said(script)).toBeUndefined();
+    expect(await said(hashedScript(script))).toBeUndefined();
+    expect(await said(`import "/@vite/env";\n${hashedWorker(script)}`)).toBeUndefined();
+    expect(await said("")).toBeUndefined();
+  });
+
+  it("says nothing where the script cannot be read, and does not wait for ever", async () => {
+    expect(await damageOf(url, () => Promise.reject(new TypeError("no")))).toBeUndefined();
+    vi.useFakeTimers();
+    const silent = damageOf(url, () => new Promise(() => {}));
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(await silent).toBeUndefined();
+    vi.useRealTimers();
+  });
+
+  it("asks for nothing that is not on a host", async () => {
+    const ask = vi.fn();
+    expect(await damageOf("file:///src/worker.js", ask)).toBeUndefined();
+    expect(ask).not.toHaveBeenCalled();
+  });
+});
+
+describe("withoutHash", () => {
+  it("gives what the hash was put behind", () => {
+    expect(withoutHash(hashedWorker(script))).toBe(script);
+    expect(withoutHash(hashedScript(script))).toBe(script);
+  });
+});
