@@ -44,9 +44,19 @@ export class CacheStorageStore implements Store {
       close: async () => {
         const all = new Blob(parts);
         const headers = { [sizeHeader]: String(all.size), [timeHeader]: new Date().toUTCString() };
-        await this.cache.put(addressOf(folder, name), new Response(all, { headers }));
+        await this.put(addressOf(folder, name), () => new Response(all, { headers }));
       },
     };
+  }
+
+  private async put(address: string, response: () => Response): Promise<void> {
+    await this.cache.put(address, response());
+    if (await this.cache.match(address)) return;
+    // WebKit empties the caches of a private window when the site's last page has gone, and what is put at an address of
+    // before is then lost until that is deleted.
+    await this.cache.delete(address);
+    await this.cache.put(address, response());
+    if (!(await this.cache.match(address))) throw new Error("the browser's cache loses what is put there");
   }
 
   async remove(folder: Folder, name: string): Promise<void> {
