@@ -114,6 +114,15 @@ test("an abort settles at once what waits its turn, and lets no further token th
   expect(found.late).toBe(0);
 });
 
+/** The text of a file below /proc; nothing where what it is of has just ended. */
+function readProc(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** Memory (proportional set size, in bytes) and worker threads of all the browser's renderers. */
 async function renderers(page: Page): Promise<{ bytes: number; workers: number }> {
   const cdp = await page.context().browser()?.newBrowserCDPSession();
@@ -122,10 +131,9 @@ async function renderers(page: Page): Promise<{ bytes: number; workers: number }
   let bytes = 0;
   let workers = 0;
   for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
-    const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
-    bytes += 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]);
+    bytes += 1024 * Number(/^Pss:\s+(\d+)/m.exec(readProc(`/proc/${id}/smaps_rollup`))?.[1] ?? 0);
     for (const task of readdirSync(`/proc/${id}/task`)) {
-      if (readFileSync(`/proc/${id}/task/${task}/comm`, "utf8").startsWith("Dedicated")) workers += 1;
+      if (readProc(`/proc/${id}/task/${task}/comm`).startsWith("Dedicated")) workers += 1;
     }
   }
   return { bytes, workers };

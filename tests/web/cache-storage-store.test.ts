@@ -85,3 +85,16 @@ it("is not to be had where the browser refuses it", async () => {
   vi.stubGlobal("caches", { open: () => Promise.reject(new DOMException("no", "SecurityError")) });
   await expect(CacheStorageStore.open()).rejects.toThrow("no");
 });
+
+it("puts a file once more where the browser loses what is put at an address of before", async () => {
+  const store = await CacheStorageStore.open();
+  (await caches.open("gpt2-wasm-store")).ghosts.add("https://gpt2-wasm.invalid/blobs/x");
+  await writeFile(store, "blobs", "x", text("hello"));
+  expect(await readAll(await store.read("blobs", "x"))).toBe("hello");
+});
+
+it("says so where the browser loses everything", async () => {
+  const store = await CacheStorageStore.open();
+  (await caches.open("gpt2-wasm-store")).losesAll = true;
+  await expect(writeFile(store, "blobs", "x", text("hello"))).rejects.toThrow("loses what is put there");
+});

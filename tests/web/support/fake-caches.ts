@@ -10,6 +10,10 @@ const urlOf = (request: RequestInfo | URL) => (request instanceof Request ? requ
 
 export class FakeCache {
   readonly entries = new Map<string, Entry>();
+  /** What is put at such an address is lost, until that is deleted: as in WebKit's private windows. */
+  readonly ghosts = new Set<string>();
+  /** Everything that is put is lost. */
+  losesAll = false;
 
   async match(request: RequestInfo | URL): Promise<Response | undefined> {
     const found = this.entries.get(urlOf(request));
@@ -18,10 +22,12 @@ export class FakeCache {
   async put(request: RequestInfo | URL, response: Response): Promise<void> {
     const { status, headers } = response;
     const url = urlOf(request);
+    if (this.losesAll || this.ghosts.has(url)) return;
     this.entries.set(url, { url, bytes: await response.arrayBuffer(), init: { status, headers } });
   }
   async delete(request: RequestInfo | URL): Promise<boolean> {
-    return this.entries.delete(urlOf(request));
+    const url = urlOf(request);
+    return this.ghosts.delete(url) || this.entries.delete(url);
   }
   async keys(): Promise<Request[]> {
     return [...this.entries.keys()].map((url) => new Request(url));
