@@ -115,8 +115,11 @@ void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatVi
 // Writes key and value of `position` into a head's cache.
 void Store(const Compute&, const KvHeadF32& kv, std::size_t position, std::span<const float> key,
            std::span<const float> value) {
-  std::ranges::copy(key, kv.keys + position * kv.padded_dim);
-  std::ranges::copy(value, kv.values + position * kv.padded_dim);
+  const auto store = [&](std::span<const float> from, float* to) {
+    std::fill(std::ranges::copy(from, to).out, to + kv.padded_dim, 0.0f);
+  };
+  store(key, kv.keys + position * kv.padded_dim);
+  store(value, kv.values + position * kv.padded_dim);
 }
 
 void Store(const Compute& c, const KvHeadQ8& kv, std::size_t position, std::span<const float> key,

@@ -34,11 +34,14 @@ Result<KvCache> KvCache::Create(const Config& config, KvFormat format) {
   const std::size_t scales = config.n_layer * config.n_head * 2 * cache.capacity_;
   const std::size_t values = scales * cache.padded_dim_;
   constexpr const char* kName = "the KV cache";
+  // Not zeroed: a position is written before it is read, and so the cache takes memory only as far
+  // as it is filled. In 8 bits whole blocks are read; what is behind their last position counts
+  // zero times.
   if (format == KvFormat::kF32) {
-    GPT2_ASSIGN(cache.floats_, AlignedBuffer<float>::Create(values, kName));
+    GPT2_ASSIGN(cache.floats_, AlignedBuffer<float>::CreateUnset(values, kName));
   } else {
-    GPT2_ASSIGN(cache.codes_, AlignedBuffer<std::int8_t>::Create(values, kName));
-    GPT2_ASSIGN(cache.scales_, AlignedBuffer<float>::Create(scales, kName));
+    GPT2_ASSIGN(cache.codes_, AlignedBuffer<std::int8_t>::CreateUnset(values, kName));
+    GPT2_ASSIGN(cache.scales_, AlignedBuffer<float>::CreateUnset(scales, kName));
   }
   return cache;
 }

@@ -160,7 +160,7 @@ describe("the C API", () => {
   const functions = functionsOf("engine/api/api.h");
 
   it("is what the converter declares of Emscripten's module", () => {
-    const module = found("web/src/convert/converter.ts", /interface ConverterModule \{(.*?)\n\}/s);
+    const module = found("web/src/convert/converter.ts", /interface ConverterModule extends Allocator \{(.*?)\n\}/s);
     const declared = [...module.matchAll(/^ {2}_(gpt2_converter_\w+)\((.*)\): \w+;/gm)].map(
       ([, name = "", parameters = ""]) => [name, parameters] as const,
     );
@@ -173,8 +173,11 @@ describe("the C API", () => {
   });
 
   it("is what the worker declares of Emscripten's module", () => {
-    const source = read("web/src/worker/engine.ts");
-    const module = found("web/src/worker/engine.ts", /interface EngineModule \{(.*?)\n\}/s);
+    const source = read("web/src/worker/engine.ts") + read("web/src/shared/wasm-instance.ts");
+    const shared = "web/src/shared/wasm-instance.ts";
+    const module =
+      found(shared, /interface Allocator \{(.*?)\n\}/s) +
+      found("web/src/worker/engine.ts", /interface EngineModule extends Allocator \{(.*?)\n\}/s);
     const start = found("web/src/worker/engine.ts", /type StartFunction = \((.*?)\) =>/s);
     const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)(?:: StartFunction;|\((.*)\): \w+;)/gm)].map(
       ([, name = "", parameters = start]) => {

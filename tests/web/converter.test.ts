@@ -5,8 +5,10 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { bytesOf } from "../../web/src/cache/store.js";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
-import { Converter, type ConvertedWeights, type CreateModule } from "../../web/src/convert/converter.js";
+import { Converter, type ConvertedWeights } from "../../web/src/convert/converter.js";
+import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
@@ -32,11 +34,11 @@ const formats: ConvertedWeights[] = ["f32", "f16", "q8", "q4"];
 const models = readdirSync(tiny);
 const { signal } = new AbortController();
 
-let build: { createModule: CreateModule; code: WebAssembly.Module };
+let build: { createModule: ModuleFactory; code: WebAssembly.Module };
 
 beforeAll(async () => {
   Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
-  const { default: createModule } = (await import(pathToFileURL(script).href)) as { default: CreateModule };
+  const { default: createModule } = (await import(pathToFileURL(script).href)) as { default: ModuleFactory };
   build = { createModule, code: await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm"))) };
 });
 
@@ -86,6 +88,10 @@ function* cut(bytes: Buffer, most: number): Generator<Buffer> {
   }
 }
 
+/** What a chunk gives, each part before it is overwritten. */
+const feed = (converter: Converter, chunk: Uint8Array) =>
+  Array.from(converter.feed(chunk), (part) => part.slice());
+
 async function convert(
   config: string,
   files: Buffer[],
@@ -96,7 +102,7 @@ async function convert(
   converter.begin({ weights, config, heads: files.length > 1 ? files : undefined });
   const parts: Uint8Array[] = [];
   for (const file of files) {
-    for (const chunk of cut(file, most)) parts.push(...converter.feed(chunk));
+    for (const chunk of cut(file, most)) parts.push(...feed(converter, chunk));
   }
   converter.end();
   const file = Buffer.concat(parts);
@@ -158,7 +164,7 @@ describe("Converter", () => {
     for (let i = 0; i < 3; ++i) {
       converter.begin({ weights: "q8", config: configOf("tied") });
       expect(converter.folder).toBeUndefined();
-      converter.feed(hubFile("tied"));
+      feed(converter, hubFile("tied"));
       converter.end();
     }
     expect(converter.memoryBytes - before).toBeLessThan(2 << 20);
@@ -188,8 +194,10 @@ describe("Converter", () => {
     const files = [tensors.slice(0, 3), tensors.slice(3)].map((part) => writeSafetensors(new Map(part)));
     const converter = await Converter.create(build.createModule, build.code);
     converter.begin({ weights: "q8", config: configOf("tied"), heads: files });
-    converter.feed(files[0] ?? Buffer.alloc(0));
-    expect(() => converter.feed(files[0] ?? Buffer.alloc(0))).toThrow(/file 2 of 2 does not begin as it did/);
+    feed(converter, files[0] ?? Buffer.alloc(0));
+    expect(() => feed(converter, files[0] ?? Buffer.alloc(0))).toThrow(
+      /file 2 of 2 does not begin as it did/,
+    );
   });
 });
 
@@ -211,7 +219,7 @@ class MemorySource implements ModelSource {
 describe("ConvertedSource", () => {
   const whole = async (source: ModelSource) => {
     const { size, stream } = await source.open("model.safetensors", { signal });
-    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    const bytes = Buffer.from(await bytesOf(stream));
     expect(bytes.length).toBe(size);
     return bytes;
   };
@@ -338,7 +346,7 @@ async function convertGguf(file: Buffer, weights: ConvertedWeights, most = 1 << 
   const converter = await Converter.create(build.createModule, build.code);
   converter.begin({ weights });
   const parts: Uint8Array[] = [];
-  for (const chunk of cut(file, most)) parts.push(...converter.feed(chunk));
+  for (const chunk of cut(file, most)) parts.push(...feed(converter, chunk));
   converter.end();
   const { folder } = converter;
   if (!folder) throw new Error("no folder");
@@ -391,7 +399,7 @@ describe("a GGUF file", () => {
     expect(JSON.parse(await readText(source, "vocab.json", signal))).toEqual(vocabulary.vocab);
     expect(JSON.parse(await readText(source, "config.json", signal))).toMatchObject({ n_embd: 256 });
     const { stream } = await source.open("model.safetensors", { signal });
-    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    const bytes = Buffer.from(await bytesOf(stream));
     expect(digests(readSafetensors(bytes))).toEqual(digests((await convertGguf(file, "q4")).tensors));
   });
 

@@ -5,7 +5,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
-import { Engine, type EngineFactory } from "../../web/src/worker/engine.js";
+import { Engine } from "../../web/src/worker/engine.js";
+import type { Allocator, ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 import { estimateMemory } from "../../web/src/worker/memory-plan.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -23,13 +24,13 @@ function vocabulary(): { vocab: string; merges: string } {
   return { vocab: JSON.stringify(vocab), merges: "a a\naa aa\n" };
 }
 
-let factory: EngineFactory;
+let factory: ModuleFactory;
 let code: WebAssembly.Module;
 
 beforeAll(async () => {
   Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
   code = await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm")));
-  factory = ((await import(pathToFileURL(script).href)) as { default: EngineFactory }).default;
+  factory = ((await import(pathToFileURL(script).href)) as { default: ModuleFactory }).default;
 });
 
 async function start(memory: WebAssembly.Memory, beforehand = factory): Promise<Engine> {
@@ -140,7 +141,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     const expected = write(await start(small(16 * megabyte)), "Once");
     let above = 0;
     const engine = await start(memory, async (options) => {
-      const module = await factory(options);
+      const module = (await factory(options)) as Allocator;
       while (above < 2 ** 31) above = module._gpt2_allocate(100 * megabyte) >>> 0;
       return module;
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Engine, type EngineFactory } from "../../web/src/worker/engine.js";
+import { Engine } from "../../web/src/worker/engine.js";
+import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 
 /** "\0asm" and the version: a module of nothing. */
 const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
@@ -23,7 +24,7 @@ class FakeModule {
     new Uint8Array(this.memory.buffer, 32, bytes.length).set(bytes);
     return 32;
   }
-  readonly factory: EngineFactory = async ({ wasmMemory, instantiateWasm }) => {
+  readonly factory: ModuleFactory = async ({ wasmMemory, instantiateWasm }) => {
     expect(wasmMemory).toBe(this.memory);
     const received: unknown[] = [];
     instantiateWasm({}, (instance, module) => {
@@ -42,7 +43,7 @@ class FakeModule {
       _gpt2_free: (pointer = 0) => Number(this.live.delete(pointer)),
       _gpt2_create: () => 7,
     };
-    return new Proxy({} as Awaited<ReturnType<EngineFactory>>, {
+    return new Proxy({}, {
       get: (_, name: string) => {
         if (name === "then") return undefined;
         return (...args: number[]) => {
@@ -79,9 +80,9 @@ describe("Engine", () => {
 
   it("classifies what its script throws", async () => {
     const { memory } = new FakeModule();
-    const link: EngineFactory = async () => Promise.reject(new WebAssembly.LinkError("env.x"));
+    const link: ModuleFactory = async () => Promise.reject(new WebAssembly.LinkError("env.x"));
     await expect(Engine.create(link, code, memory, 1)).rejects.toMatchObject({ code: "unsupported" });
-    const abort: EngineFactory = async () =>
+    const abort: ModuleFactory = async () =>
       Promise.reject(new WebAssembly.RuntimeError("Aborted(x). Build with -sASSERTIONS for more info."));
     await expect(Engine.create(abort, code, memory, 1)).rejects.toMatchObject({
       message: "the engine failed (x)",

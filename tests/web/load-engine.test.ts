@@ -5,7 +5,7 @@ import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import type { LoadProgress, Variant } from "../../web/src/shared/types.js";
-import type { EngineFactory } from "../../web/src/worker/engine.js";
+import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 import { loadEngine, type LoadSurroundings } from "../../web/src/worker/load.js";
 import type { Features } from "../../web/src/worker/variants.js";
 
@@ -36,7 +36,7 @@ class Books {
   private memory: WebAssembly.Memory | undefined;
   private top = 65536;
 
-  readonly factory: EngineFactory = async ({ wasmMemory }) => {
+  readonly factory: ModuleFactory = async ({ wasmMemory }) => {
     this.memory = wasmMemory;
     const names = new Map<string, (...args: number[]) => number>([
       ["_gpt2_create", (threads = 0) => (this.calls.push(`create ${threads}`), 1)],
@@ -74,7 +74,7 @@ class Books {
       ["_gpt2_drop_unstarted_threads", () => (this.calls.push("drop"), 0)],
       ["_gpt2_destroy", () => (this.calls.push("destroy"), 0)],
     ]);
-    return new Proxy({} as Awaited<ReturnType<EngineFactory>>, {
+    return new Proxy({}, {
       get: (_, name: string) => (name === "then" ? undefined : (names.get(name) ?? (() => 0))),
     });
   };

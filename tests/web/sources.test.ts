@@ -1,5 +1,6 @@
 // The worker's side of models on hubs and in files.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { bytesOf } from "../../web/src/cache/store.js";
 import { headersFetch } from "../../web/src/loader/headers-fetch.js";
 import { type ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
@@ -135,7 +136,7 @@ describe("files", () => {
 
   it("are read from where it is wanted", async () => {
     const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
-    expect([size, await new Response(stream).text()]).toEqual([undefined, "3"]);
+    expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
   });
 
   it("that have changed since are named", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { Variant } from "../../web/src/shared/types.js";
-import type { EngineFactory } from "../../web/src/worker/engine.js";
+import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 import {
   fetchBuild,
   findBuild,
@@ -16,7 +16,7 @@ const code = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 
 
 afterEach(() => vi.unstubAllGlobals());
 
-const script = { createModule: "factory" as unknown as EngineFactory, threadScript: "script.js" };
+const script = { createModule: "factory" as unknown as ModuleFactory, threadScript: "script.js" };
 const unsupported = () => Promise.reject(new LoadError("unsupported", "no such instruction"));
 
 const patience = { stallMs: 1000, onRetry: () => {} };
@@ -142,8 +142,8 @@ describe("startEngine", () => {
         _gpt2_create: (threads: number) => (log.push(`threads ${threads}`), 1),
         _gpt2_is_exact: () => Number(isExact),
         _gpt2_destroy: () => void log.push(`destroy ${variant}`),
-      } as unknown;
-    }) as EngineFactory;
+      };
+    }) as ModuleFactory;
     return { variant, createModule, threadScript: "script.js", code };
   }
   const plan = { initial: 1, maximum: 2 };

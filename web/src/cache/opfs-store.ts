@@ -33,12 +33,12 @@ async function readSync(file: Syncable, from: number): Promise<ReadableStream<Ui
   }
   if (!open) return undefined;
   const handle = open;
+  const memory = new Uint8Array(Math.max(0, Math.min(portion, handle.getSize() - from)));
   let at = from;
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const bytes = new Uint8Array(Math.max(0, Math.min(portion, handle.getSize() - at)));
-    const count = handle.read(bytes, { at });
+    const count = handle.read(memory, { at });
     at += count;
-    if (count > 0) return controller.enqueue(bytes.subarray(0, count));
+    if (count > 0) return controller.enqueue(memory.subarray(0, count));
     handle.close();
     controller.close();
   };

@@ -1,4 +1,6 @@
 // Where bytes are kept on this device: an interface over what browsers have for it.
+import { byteReader } from "../loader/byte-reader.js";
+import { joined } from "../shared/joined.js";
 
 /** What the store is divided into. */
 export type Folder =
@@ -32,7 +34,10 @@ export interface Store {
   readonly kind: "opfs" | "cache-storage";
   /** In bytes; undefined where there is no such file. */
   size(folder: Folder, name: string): Promise<number | undefined>;
-  /** The file from byte `from` on; undefined where there is none, or it cannot be read now. */
+  /**
+   * The file from byte `from` on, in chunks that are valid until the next is asked for; undefined where there is none, or it
+   * cannot be read now.
+   */
   read(folder: Folder, name: string, from?: number): Promise<ReadableStream<Uint8Array> | undefined>;
   /** Opens a file, or makes it, to write behind its first `at` bytes; the rest of it is cut off. */
   append(folder: Folder, name: string, at: number): Promise<Appender>;
@@ -42,7 +47,10 @@ export interface Store {
 
 /** All of a stream. */
 export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer());
+  const reader = byteReader(stream);
+  const chunks: Uint8Array[] = [];
+  for (let chunk; (chunk = await reader.read());) chunks.push(chunk.slice());
+  return joined(chunks);
 }
 
 /** Replaces a file by `bytes`. A death in between leaves a part, which whoever reads it finds out. */

@@ -1,4 +1,5 @@
 // A file of a model whose hash is known: from the store if it is there, else from the network and into the store.
+import { byteReader } from "../loader/byte-reader.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
 import { takeWriting } from "./locks.js";
@@ -77,7 +78,7 @@ async function download(
       giveBack();
     }
   };
-  const reader = file.stream.getReader();
+  const reader = byteReader(file.stream);
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -85,23 +86,23 @@ async function download(
       },
       async pull(controller) {
         try {
-          const { done, value } = await reader.read();
-          if (done) {
+          const chunk = await reader.read();
+          if (!chunk) {
             const isWhole = appender !== undefined && at === piece.size;
             await end();
             if (isWhole) onStored();
             return controller.close();
           }
-          at += value.length;
+          at += chunk.length;
           if (appender && at <= piece.size) {
             try {
-              appender.write(value);
+              appender.write(chunk);
             } catch (error) {
               onRefusal(error);
               await end();
             }
           }
-          controller.enqueue(value);
+          controller.enqueue(chunk);
         } catch (error) {
           await end();
           controller.error(error);

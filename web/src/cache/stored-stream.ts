@@ -1,4 +1,5 @@
 // A file that has no index, such as one that is converted while it is read: it is stored in pieces of our own making.
+import { byteReader } from "../loader/byte-reader.js";
 import type { OpenFile } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
 import { sha256 } from "../loader/sha256.js";
@@ -21,7 +22,7 @@ export function storeStream(
   file: OpenFile,
   { onStored, onRefusal }: StreamEnds,
 ): OpenFile {
-  const reader = file.stream.getReader();
+  const reader = byteReader(file.stream);
   const pieces: Piece[] = [];
   let buffer: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(pieceBytes);
   let filled = 0;
@@ -56,10 +57,10 @@ export function storeStream(
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read();
-        if (!done) {
-          await add(value);
-          return controller.enqueue(value);
+        const chunk = await reader.read();
+        if (chunk) {
+          await add(chunk);
+          return controller.enqueue(chunk);
         }
         await flush();
         if (buffer) onStored(pieces);

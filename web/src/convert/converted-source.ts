@@ -9,13 +9,8 @@ import {
 import { readOptionalText, readText } from "../loader/read-text.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
-import {
-  Converter,
-  isWholeHead,
-  type ConvertedFolder,
-  type ConvertedWeights,
-  type CreateModule,
-} from "./converter.js";
+import type { ModuleFactory } from "../shared/wasm-instance.js";
+import { Converter, isWholeHead, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
 
 const weightsFile = "model.safetensors";
 const shardIndexFile = "model.safetensors.index.json";
@@ -25,7 +20,7 @@ export interface ConvertOptions {
   /** The name of a GGUF file, which is all of the model; without it, it is a hub's folder. */
   gguf?: string;
   /** The script and the code of the engine's build "simd". */
-  fetchBuild: (signal: AbortSignal) => Promise<{ createModule: CreateModule; code: WebAssembly.Module }>;
+  fetchBuild: (signal: AbortSignal) => Promise<{ createModule: ModuleFactory; code: WebAssembly.Module }>;
 }
 
 /** A conversion, and what it has made so far. */
@@ -162,7 +157,7 @@ export class ConvertedSource implements ModelSource {
     const ready: Uint8Array[] = [];
     while (!converter.folder) {
       const { done, value } = await rest.next();
-      if (!done) ready.push(value);
+      if (!done) ready.push(value.slice());
     }
     return { folder: converter.folder, output: followedBy(ready, rest) };
   }

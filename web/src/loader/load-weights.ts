@@ -1,7 +1,7 @@
 // Streams a model's weights into the engine. Several pieces are under way at once; the engine takes them in their order.
 import type { LoadProgress } from "../shared/types.js";
 import { follow, unlessAborted } from "../shared/unless-aborted.js";
-import { readChunks, type OpenFile } from "./model-source.js";
+import { chunksOf, type OpenFile } from "./model-source.js";
 import type { Bytes, PieceSource } from "./piece-source.js";
 import type { Piece, WeightsIndex } from "./weights-index.js";
 
@@ -17,8 +17,8 @@ export interface WeightSink {
 
 /** Pieces that arrive at once: what one connection waits for, others use. */
 const mostLanes = 3;
-/** One more is checked and taken meanwhile. A piece that is slow holds the others back once all of them are full. */
-const bufferCount = mostLanes + 1;
+/** While a piece is checked and taken, the one after it is on its way, and waits for the same memory. */
+const bufferCount = mostLanes;
 
 /** Streams all pieces in order into `sink`. No byte is handed on before its piece's hash is right. */
 export async function loadPieces(
@@ -41,11 +41,11 @@ export async function loadPieces(
   let taken = sink.ready.then(() => {});
 
   const read = async (piece: Piece, number: number, buffer: (typeof buffers)[number]): Promise<Bytes> => {
-    await unlessAborted(buffer.free, controller.signal);
-    buffer.bytes ??= new Uint8Array(largest);
-    const bytes = buffer.bytes.subarray(0, piece.size);
+    const makeRoom = () => (buffer.bytes ??= new Uint8Array(largest)).subarray(0, piece.size);
+    const room = unlessAborted(buffer.free, controller.signal).then(makeRoom);
+    room.catch(() => {}); // a piece that cannot be opened does not ask for it
     let received = 0;
-    await source.read(piece, bytes, {
+    await source.read(piece, room, {
       signal: controller.signal,
       onBytes(count, origin) {
         received += count;
@@ -54,7 +54,7 @@ export async function loadPieces(
         if (number === lanes.length - 1 && received * mostLanes >= piece.size) startLane();
       },
     });
-    return bytes;
+    return room;
   };
   const takeAfter = async (before: Promise<void>, reading: Promise<Bytes>): Promise<void> => {
     const [bytes] = await Promise.all([reading, before]);
@@ -97,8 +97,8 @@ export async function loadPlainFile(
 ): Promise<void> {
   const take = await sink.ready;
   let loaded = 0;
-  await readChunks(file, name, signal, (chunk) => {
+  for await (const chunk of chunksOf(file, name, signal)) {
     take(chunk);
     sink.onBytes((loaded += chunk.length), "network");
-  });
+  }
 }

@@ -1,5 +1,6 @@
 // Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
 import { isLoadError, LoadError } from "../shared/errors.js";
+import { byteReader, type ByteReader } from "./byte-reader.js";
 
 /** Reads files of one model folder by name. */
 export interface ModelSource {
@@ -42,7 +43,7 @@ export function fileOf(bytes: Uint8Array): OpenFile {
 export interface OpenFile {
   /** Of the whole file, in bytes; undefined where the host does not say, or a part was asked for. */
   size: number | undefined;
-  /** From where it was opened on. */
+  /** From where it was opened on. A chunk is valid until the next is asked for: its memory may be used again. */
   stream: ReadableStream<Uint8Array>;
   /** Where the bytes are that come first; the network, if it is not said. */
   origin?: "cache";
@@ -90,7 +91,7 @@ export class UrlSource implements ModelSource {
   private readonly folder: string;
   private readonly ask: typeof fetch;
 
-  /** `ask` has to give parts that are asked for by `Range`, as steadyFetch does of every host. */
+  /** `ask` has to give parts that are asked for by `Range`, as steadyFetch does of every host; its chunks may be passing ones. */
   constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args)) {
     this.id = folder;
     this.folder = folder;
@@ -111,12 +112,12 @@ export class UrlSource implements ModelSource {
   }
 }
 
-/** The next chunk of `name`. Only what goes wrong here is the network's fault. */
+/** The next chunk of `name`; undefined at its end. Only what goes wrong here is the network's fault. */
 async function readChunk(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: ByteReader,
   name: string,
   signal: AbortSignal,
-): Promise<ReadableStreamReadResult<Uint8Array>> {
+): Promise<Uint8Array | undefined> {
   try {
     return await reader.read();
   } catch (error) {
@@ -126,37 +127,18 @@ async function readChunk(
   }
 }
 
-/** The chunks of a file, in order. Whoever leaves early cancels it. */
+/** The chunks of a file, in order, each valid until the next is asked for. Whoever leaves early cancels the file. */
 export async function* chunksOf(
   file: OpenFile,
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
-  const reader = file.stream.getReader();
+  const reader = byteReader(file.stream);
   try {
     for (;;) {
-      const { done, value } = await readChunk(reader, name, signal);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}
-
-/** Calls `take` with each chunk of a file, in order. What `take` throws ends it, and passes through as it is. */
-export async function readChunks(
-  file: OpenFile,
-  name: string,
-  signal: AbortSignal,
-  take: (chunk: Uint8Array) => void,
-): Promise<void> {
-  const reader = file.stream.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await readChunk(reader, name, signal);
-      if (done) return;
-      take(value);
+      const chunk = await readChunk(reader, name, signal);
+      if (!chunk) return;
+      yield chunk;
     }
   } finally {
     reader.cancel().catch(() => {});

@@ -1,7 +1,7 @@
 // Where the pieces of a model's weights come from, checked.
 import { isLoadError, LoadError } from "../shared/errors.js";
 import type { LoadProgress } from "../shared/types.js";
-import { readChunks, type ModelSource } from "./model-source.js";
+import { chunksOf, type ModelSource } from "./model-source.js";
 import { wrongHash, type Piece } from "./weights-index.js";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -16,8 +16,8 @@ export interface PieceOptions {
 }
 
 export interface PieceSource {
-  /** Fills `into`, which has the piece's size. Resolves once its hash is known to be right. */
-  read(piece: Piece, into: Bytes, options: PieceOptions): Promise<void>;
+  /** Fills `room`, which has the piece's size and may be free only later. Resolves once its hash is known to be right. */
+  read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void>;
 }
 
 const corrupt = (message: string) => new LoadError("corrupt", message);
@@ -33,18 +33,18 @@ export class NetworkPieces implements PieceSource {
   }
 
   /** A cache may keep a damaged piece for ever: once, it is fetched past all of them. */
-  async read(piece: Piece, into: Bytes, options: PieceOptions): Promise<void> {
+  async read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void> {
     try {
-      await this.fetch(piece, into, options, false);
+      await this.fetch(piece, room, options, false);
     } catch (error) {
       if (!(isLoadError(error) && error.code === "corrupt")) throw error;
-      await this.fetch(piece, into, options, true);
+      await this.fetch(piece, room, options, true);
     }
   }
 
   private async fetch(
     piece: Piece,
-    into: Bytes,
+    room: Promise<Bytes>,
     { signal, onBytes }: PieceOptions,
     anew: boolean,
   ): Promise<void> {
@@ -52,14 +52,18 @@ export class NetworkPieces implements PieceSource {
     let received = 0;
     try {
       const file = await this.source.open(path, { signal, anew });
-      await readChunks(file, path, signal, (chunk) => {
+      const into = await room.catch((reason: unknown) => {
+        file.stream.cancel().catch(() => {});
+        throw reason;
+      });
+      for await (const chunk of chunksOf(file, path, signal)) {
         if (received + chunk.length > size) {
           throw corrupt(`${path} is longer than the ${size} bytes that weights.json says`);
         }
         into.set(chunk, received);
         received += chunk.length;
         onBytes(chunk.length, file.origin ?? "network");
-      });
+      }
       if (received < size) throw corrupt(`${path} is ${received} bytes, weights.json says ${size}`);
       const found = await this.hash(into);
       if (found !== piece.sha256) throw wrongHash(piece, found);

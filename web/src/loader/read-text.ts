@@ -1,7 +1,7 @@
 // The small files of a model folder, which are read whole.
 import { isLoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
-import { readChunks, type ModelSource } from "./model-source.js";
+import { chunksOf, type ModelSource } from "./model-source.js";
 import { sha256 } from "./sha256.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
 
@@ -21,9 +21,8 @@ export async function readText(
 ): Promise<string> {
   for (let anew = false; ; anew = true) {
     const chunks: Uint8Array[] = [];
-    await readChunks(await source.open(name, { signal, anew }), name, signal, (chunk) => {
-      chunks.push(chunk);
-    });
+    const file = await source.open(name, { signal, anew });
+    for await (const chunk of chunksOf(file, name, signal)) chunks.push(chunk.slice());
     const bytes = joined(chunks);
     const listed = await listingOf(index, name);
     const found = listed ? await sha256(bytes) : "";

@@ -2,6 +2,7 @@
 // where it was, and a host that is busy is asked again.
 import { isLoadError, LoadError } from "../shared/errors.js";
 import { follow, unlessAborted } from "../shared/unless-aborted.js";
+import { byteReader, type ByteReader } from "./byte-reader.js";
 
 export interface Patience {
   /** Silence after which a connection counts as broken, in milliseconds. */
@@ -9,6 +10,9 @@ export interface Patience {
   /** Called with what went wrong before another attempt, and with null once bytes come again. */
   onRetry: (reason: string | null) => void;
 }
+
+/** What memory a file comes in: "passing" has each chunk valid until the next is asked for, as OpenFile does. */
+export type Chunks = "kept" | "passing";
 
 /** Attempts after the first, with no new byte in between. */
 const mostRetries = 3;
@@ -68,6 +72,7 @@ async function download(
   url: string,
   init: RequestInit,
   { stallMs, onRetry }: Patience,
+  chunks: Chunks,
 ): Promise<Response> {
   const signal = init.signal ?? new AbortController().signal;
   const start = Number(/^bytes=(\d+)-$/.exec(new Headers(init.headers).get("range") ?? "")?.[1] ?? 0);
@@ -77,7 +82,7 @@ async function download(
   let failures = 0;
   let version: string | null = null;
   let attempt: Attempt | undefined;
-  let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
+  let reader: ByteReader | undefined;
 
   const networkError = (message: string) => new LoadError("network", message);
 
@@ -127,7 +132,7 @@ async function download(
       throw networkError(`${url} changed while it was read`);
     }
     version ??= found;
-    reader = body?.getReader();
+    reader = body ? byteReader(body) : undefined;
     repeated = status === 206 ? 0 : place;
   };
 
@@ -135,7 +140,7 @@ async function download(
   const read = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
       try {
-        return attempt && reader ? (await attempt.watch(reader.read())).value : undefined;
+        return attempt && reader ? await attempt.watch(reader.read()) : undefined;
       } catch (error) {
         await pauseAfter(error);
         readOn(await connect());
@@ -156,7 +161,7 @@ async function download(
       place += fresh.length;
       if (failures > 0) onRetry(null);
       failures = 0;
-      return controller.enqueue(fresh);
+      return controller.enqueue(chunks === "passing" ? fresh : fresh.slice());
     }
   };
 
@@ -183,7 +188,7 @@ function online(): Promise<void> {
  * gives no ranges, or `ask` asks for none, a file is read once more from its beginning. The rest of a file, which the
  * header `Range: bytes=N-` asks for, is given by every host.
  */
-export function steadyFetch(ask: typeof fetch, patience: Patience): typeof fetch {
+export function steadyFetch(ask: typeof fetch, patience: Patience, chunks: Chunks = "kept"): typeof fetch {
   return (input, init = {}) =>
-    download(ask, input instanceof Request ? input.url : String(input), init, patience);
+    download(ask, input instanceof Request ? input.url : String(input), init, patience, chunks);
 }

@@ -1,4 +1,5 @@
 // Files of this device, which somebody has picked or dropped.
+import { byteReader } from "../loader/byte-reader.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { LoadError } from "../shared/errors.js";
 import type { FilesRequest } from "../shared/protocol.js";
@@ -17,14 +18,14 @@ export class FilesSource implements ModelSource {
       const list = [...this.files.keys()].slice(0, 8).join(", ");
       throw new LoadError("not-found", `there is no ${name} among the files (${list})`);
     }
-    const reader = (from > 0 ? file.slice(from) : file).stream().getReader();
+    const reader = byteReader((from > 0 ? file.slice(from) : file).stream());
     const stream = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
           try {
-            const { done, value } = await reader.read();
-            if (done) controller.close();
-            else controller.enqueue(value);
+            const chunk = await reader.read();
+            if (chunk) controller.enqueue(chunk);
+            else controller.close();
           } catch (error) {
             throw new LoadError(
               "network",

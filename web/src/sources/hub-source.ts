@@ -29,7 +29,7 @@ export class HubSource implements ModelSource {
     this.where = where;
     this.ask = ask;
 
-    this.askPatiently = steadyFetch((input, init) => this.askOnce(input, init), patience);
+    this.askPatiently = steadyFetch((input, init) => this.askOnce(input, init), patience, "passing");
   }
 
   /** Id and revision, as messages name the model. */

@@ -51,7 +51,7 @@ export interface Opening {
 function sourceOf(found: SourceRequest, ask: typeof fetch, patience: Patience): ModelSource {
   switch (found.kind) {
     case "folder":
-      return new UrlSource(found.url, steadyFetch(ask, patience));
+      return new UrlSource(found.url, steadyFetch(ask, patience, "passing"));
     case "hub":
       return new HubSource(found, ask, patience);
     case "files":

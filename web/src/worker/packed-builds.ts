@@ -3,7 +3,7 @@ import { applyDelta } from "fossil-delta";
 import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
-import type { EngineFactory } from "./engine.js";
+import type { ModuleFactory } from "../shared/wasm-instance.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
 /** Made by web/scripts/pack-engine.mjs. */
@@ -51,11 +51,11 @@ export class PackedBuilds implements BuildSource {
   private codes: Promise<Map<Variant, Uint8Array<ArrayBuffer>>> | undefined;
 
   private readonly pack: Pack;
-  private readonly createModule: (variant: Variant) => EngineFactory;
+  private readonly createModule: (variant: Variant) => ModuleFactory;
   /** The address of a script that is a thread of the engine where its worker is named so. */
   private readonly threadScript: string;
 
-  constructor(pack: Pack, createModule: (variant: Variant) => EngineFactory, threadScript: string) {
+  constructor(pack: Pack, createModule: (variant: Variant) => ModuleFactory, threadScript: string) {
     this.pack = pack;
     this.createModule = createModule;
     this.threadScript = threadScript;

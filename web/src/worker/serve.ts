@@ -42,7 +42,7 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
           const isUsual =
             source.kind === "folder" && !source.orHub && !source.file && !wanted.weights && !fetchPort;
           const files = isUsual
-            ? new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience))
+            ? new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience, "passing"))
             : await (
                 await import("../sources/index.js")
               ).openSource(wanted, {

@@ -3,12 +3,13 @@ import type { Patience } from "../loader/steady-fetch.js";
 import { Gpt2Error, isLoadError, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
-import { Engine, type EngineFactory } from "./engine.js";
+import { Engine } from "./engine.js";
+import type { ModuleFactory } from "../shared/wasm-instance.js";
 import type { MemoryPlan } from "./memory-plan.js";
 
 /** The script of a build. */
 export interface EngineScript {
-  createModule: EngineFactory;
+  createModule: ModuleFactory;
   /** What helper threads are started from: the same script, at an address that this worker may start workers from. */
   threadScript: string;
 }

@@ -8,7 +8,7 @@ import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign } from "../shared/script-address.js";
 import type { Variant } from "../shared/types.js";
 import type { BuildAddresses } from "./addresses.js";
-import type { EngineFactory } from "./engine.js";
+import type { ModuleFactory } from "../shared/wasm-instance.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
 export class UrlBuilds implements BuildSource {
@@ -93,11 +93,11 @@ export class UrlBuilds implements BuildSource {
 /** A cache may keep a damaged file for ever: the second time, it is fetched past all of them. */
 const anew: RequestInit = { cache: "reload" };
 
-async function importFactory(url: string): Promise<EngineFactory> {
+async function importFactory(url: string): Promise<ModuleFactory> {
   // Bundlers are not to rewrite what this script imports.
   const module = (await import(
     /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
-  )) as { default?: EngineFactory };
+  )) as { default?: ModuleFactory };
   if (!module.default) throw new Error("there is no engine in it"); // an empty file is a module, too
   return module.default;
 }

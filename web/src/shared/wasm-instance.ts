@@ -1,0 +1,133 @@
+// A build of the engine that runs: its memory, and what engine/api/api.h and convert.h have in common.
+import { errorFromWire, Gpt2Error } from "./errors.js";
+import { afterFailure, failureOf } from "./failures.js";
+import type { WireError } from "./protocol.js";
+
+/** Emscripten's own script of a build. `instantiateWasm` takes the place of its fetching and compiling. */
+export type ModuleFactory = (options: {
+  wasmMemory: WebAssembly.Memory;
+  instantiateWasm: (
+    imports: WebAssembly.Imports,
+    receive: (instance: WebAssembly.Instance, code: WebAssembly.Module) => WebAssembly.Exports,
+  ) => WebAssembly.Exports;
+}) => Promise<object>;
+
+/** What every build exports. */
+export interface Allocator {
+  _gpt2_allocate(size: number): number;
+  _gpt2_free(pointer: number): void;
+}
+
+const encoder = new TextEncoder();
+/** A token may begin with U+FEFF, which is text here. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export class WasmInstance<Exports extends Allocator> {
+  /** Why it is not called any more. */
+  private failure: Gpt2Error | undefined;
+  private readonly exports: Exports;
+  private readonly memory: WebAssembly.Memory;
+
+  private constructor(exports: Exports, memory: WebAssembly.Memory) {
+    this.exports = exports;
+    this.memory = memory;
+  }
+
+  /** `Exports` are those of `code`, which a test compares with the headers. */
+  static async start<Exports extends Allocator>(
+    createModule: ModuleFactory,
+    code: WebAssembly.Module,
+    memory: WebAssembly.Memory,
+  ): Promise<WasmInstance<Exports>> {
+    try {
+      const exports = await createModule({
+        wasmMemory: memory,
+        instantiateWasm: (imports, receive) => receive(new WebAssembly.Instance(code, imports), code),
+      });
+      return new WasmInstance(exports as Exports, memory);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Of its memory. */
+  get bytes(): number {
+    return this.memory.buffer.byteLength;
+  }
+
+  get hasEnded(): boolean {
+    return this.failure !== undefined;
+  }
+
+  /** Nothing can be called any more: `failure` says why. */
+  end(failure: Gpt2Error): void {
+    this.failure = failure;
+  }
+
+  /** Every call of an export. One that throws is the last: the state it left is undefined. */
+  call<T>(use: (exports: Exports) => T): T {
+    if (this.failure) throw this.failure;
+    try {
+      return use(this.exports);
+    } catch (error) {
+      const failure = failureOf(error);
+      this.failure = afterFailure(failure);
+      throw failure;
+    }
+  }
+
+  /** The same, for exports that return an address. */
+  pointer(use: (exports: Exports) => number): number {
+    return this.call(use) >>> 0;
+  }
+
+  /** The result of a call that replies (convention 2 of api.h); undefined where it has none. Throws the error that it replies. */
+  ask(use: (exports: Exports) => number): unknown {
+    const start = this.pointer(use);
+    if (start === 0) return undefined;
+    const size = new Uint8Array(this.memory.buffer, start).indexOf(0);
+    const { result, error } = JSON.parse(this.text(start, size)) as { result?: unknown; error?: WireError };
+    if (error) throw errorFromWire(error);
+    return result;
+  }
+
+  /** The next call may invalidate it, as memory can grow. */
+  view(pointer: number, size: number): Uint8Array {
+    return new Uint8Array(this.memory.buffer, pointer, size);
+  }
+
+  /** The same for words of 32 bits. */
+  words(pointer: number, count: number): Uint32Array {
+    return new Uint32Array(this.memory.buffer, pointer, count);
+  }
+
+  text(pointer: number, size: number): string {
+    return decoder.decode(this.view(pointer, size).slice()); // decode refuses shared memory
+  }
+
+  allocate(size: number): number {
+    const pointer = this.pointer((exports) => exports._gpt2_allocate(Math.max(1, size)));
+    if (pointer === 0) throw new Gpt2Error("out-of-memory", `no memory for ${size} bytes`);
+    return pointer;
+  }
+
+  free(pointer: number): void {
+    if (!this.failure) this.exports._gpt2_free(pointer);
+  }
+
+  /** Calls `use` with the places and sizes in bytes of `parts`, one after the other; texts become UTF-8. */
+  with<T>(parts: readonly (string | Uint8Array)[], use: (...pointersAndSizes: number[]) => T): T {
+    const places: number[] = [];
+    try {
+      for (const part of parts) {
+        const bytes = typeof part === "string" ? encoder.encode(part) : part;
+        const pointer = this.allocate(bytes.length);
+        places.push(pointer, bytes.length);
+        this.view(pointer, bytes.length).set(bytes);
+      }
+      return use(...places);
+    } finally {
+      for (let at = 0; at < places.length; at += 2) this.free(places[at] ?? 0);
+    }
+  }
+}
