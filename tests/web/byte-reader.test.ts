@@ -23,7 +23,7 @@ function byteStreamOf(count: number): ReadableStream<Uint8Array<ArrayBuffer>> {
       controller.close();
       controller.byobRequest?.respond(0);
     },
-  }) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  });
 }
 
 describe("byteReader", () => {
