@@ -73,7 +73,12 @@ TEST(KvCache, ACopyHasTheBlocksThatAreUsed) {
     for (std::size_t layer = 0; layer < 3; ++layer) {
       std::fill_n(from.HeadQ8(layer, 1).values, kCapacity * kPaddedDim, std::int8_t{5});
       std::fill_n(from.HeadQ8(layer, 1).key_scales, kCapacity, 7.0f);
+      std::fill_n(to.HeadQ8(layer, 1).values, kCapacity * kPaddedDim, std::int8_t{0});
+      std::fill_n(to.HeadQ8(layer, 1).key_scales, kCapacity, 0.0f);
       std::fill_n(from_floats.HeadF32(layer, 0).keys, kCapacity * kPaddedDim, 3.0f);
+      std::fill_n(from_floats.HeadF32(layer, 0).values, kCapacity * kPaddedDim, 0.0f);
+      std::fill_n(to_floats.HeadF32(layer, 0).keys, kCapacity * kPaddedDim, 0.0f);
+      std::fill_n(to_floats.HeadF32(layer, 0).values, kCapacity * kPaddedDim, 0.0f);
     }
     to.CopyFrom(from, positions);
     to_floats.CopyFrom(from_floats, positions);

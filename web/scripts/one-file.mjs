@@ -1,5 +1,6 @@
 // Builds modules that have worker and engine in them.
 import { join, resolve } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { build } from "rolldown";
 import { engineScript, packCode } from "./pack-engine.mjs";
 
@@ -12,8 +13,9 @@ const engineScripts = (engine) => ({
   load: (id) => (id.startsWith("\0gpt2-engine/") ? engineScript(engine, id.split("/")[1]) : null),
 });
 
-/** The script of the worker, with the builds of the folder `engine` in it. */
+/** The worker, with the builds of the folder `engine`: what start-packed-worker.ts makes its script of. */
 export async function packedWorker(release, engine) {
+  const { data, parts } = packCode(engine);
   const { output } = await build({
     input: join(sources, "worker/packed-worker.ts"),
     logLevel: "warn",
@@ -22,14 +24,17 @@ export async function packedWorker(release, engine) {
       target: "es2022",
       define: {
         GPT2_RELEASE: JSON.stringify(release),
-        GPT2_PACK: JSON.stringify(packCode(engine)),
+        GPT2_PARTS: JSON.stringify(parts),
       },
     },
     plugins: [engineScripts(engine)],
     // No module: Chromium starts none from a blob on pages of a disk.
     output: { format: "iife", minify: true, comments: false },
   });
-  return `"use strict";${output[0].code}`; // as the modules that it was made of
+  return {
+    engine: `"use strict";const gpt2Code="${data}";`, // strict, as the modules that it was made of
+    script: deflateRawSync(output[0].code, { level: 9 }).toString("base64"),
+  };
 }
 
 /** What takes the place of a module in one file: the worker comes out of memory, and stores models itself. */

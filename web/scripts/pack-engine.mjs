@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
-import { createDelta } from "fossil-delta";
+import { createDelta } from "./code-delta.mjs";
 import { withoutHash } from "./hash-files.mjs";
 
 /** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
@@ -20,7 +20,7 @@ export function packCode(engine) {
   const bytes = [];
   for (const { variant, base } of builds) {
     const code = readFileSync(join(engine, `gpt2-${variant}.wasm`));
-    const stored = base === null ? code : Buffer.from(createDelta(codes.get(base), code));
+    const stored = base === null ? code : createDelta(codes.get(base), code);
     codes.set(variant, code);
     parts.push({ variant, size: stored.length, base });
     bytes.push(stored);

@@ -1,7 +1,7 @@
 // Builds what the npm package holds, into build/package: modules, worker, engine, and types and source maps beside
 // them. Needs the engine (build/wasm/engine) and the types (npx tsc -b web).
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
@@ -21,9 +21,6 @@ const modules = [
   { name: "gpt2-element", source: "element/index" },
   { name: "gpt2-openai", source: "openai/index" },
 ];
-
-/** Folders of web/src whose types the public ones name. */
-const typedFolders = ["shared", "client", "element", "openai"];
 
 /**
  * Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build.
@@ -124,13 +121,20 @@ async function copyEngine() {
 }
 
 function copyTypes() {
-  for (const folder of typedFolders) {
-    cpSync(join(types, folder), join(packageFolder, "types", folder), {
-      recursive: true,
-      filter: (file) => !/\.map$|\.tsbuildinfo$/.test(file),
-    });
-  }
+  const copied = new Set();
+  /** Those of a module, and of what they name. */
+  const copy = (module) => {
+    if (copied.has(module)) return;
+    copied.add(module);
+    const text = readFileSync(join(types, `${module}.d.ts`), "utf8");
+    const target = join(packageFolder, "types", `${module}.d.ts`);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+    for (const [, named = ""] of text.matchAll(/\b(?:from|import)\s*\(?"(\.[^"]+)\.js"/g))
+      copy(join(dirname(module), named));
+  };
   for (const { name, source } of [...modules, { name: "gpt2.bundle", source: "client/index" }]) {
+    copy(source);
     writeFileSync(join(packageFolder, `${name}.d.ts`), `export * from "./types/${source}.js";\n`);
   }
   // These are run, not imported from.

@@ -108,7 +108,11 @@ const unusual = /^hf:|\.gguf|^\w[\w.-]*\/[^/]+$/i;
 const isFolder = (source: unknown): boolean =>
   (typeof source === "string" || source instanceof URL) && !unusual.test(String(source));
 
-type Start = (baseUrl?: string, stallMs?: number) => Connection;
+interface Start {
+  (baseUrl?: string, stallMs?: number): Connection;
+  /** Where there is something to be done before it can be called. */
+  prepare?: () => Promise<void>;
+}
 
 /** Loads that are under way or in use, by what was asked for. */
 const sharedLoads = new WeakMap<Start, Map<string, SharedLoad>>();
@@ -184,6 +188,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
         ? await unlessAborted(page.readSource(source, hub), signal)
         : { kind: "folder", url: readFolder("the model's address", source) },
   };
+  if (start.prepare) await unlessAborted(start.prepare(), signal);
   const loads = sharedLoads.get(start) ?? new Map<string, SharedLoad>();
   sharedLoads.set(start, loads);
   const key = JSON.stringify([request, baseUrl, fetchFile && page?.numberOf(fetchFile)]);

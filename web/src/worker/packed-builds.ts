@@ -1,9 +1,10 @@
 // The engine's builds out of memory: packed into the worker's own script, for pages in one file.
-import { applyDelta } from "fossil-delta";
 import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
+import { inflate } from "../shared/inflate.js";
 import type { Variant } from "../shared/types.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
+import { applyDelta } from "./apply-delta.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
 /** Made by web/scripts/pack-engine.mjs. */
@@ -20,23 +21,8 @@ export interface PackedBuild {
   base: Variant | null;
 }
 
-async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  if (typeof DecompressionStream === "undefined") {
-    throw new LoadError("unsupported", "this browser has no DecompressionStream, which unpacks the engine");
-  }
-  // Not from a Blob: WebKit's cannot be read in the worker of a page on a disk.
-  const { readable, writable } = new DecompressionStream("deflate-raw");
-  const writer = writable.getWriter();
-  const [inflated] = await Promise.all([
-    new Response(readable).arrayBuffer(),
-    writer.write(bytes),
-    writer.close(),
-  ]);
-  return new Uint8Array(inflated);
-}
-
 async function unpack({ data, parts }: Pack): Promise<Map<Variant, Uint8Array<ArrayBuffer>>> {
-  const bytes = await inflate(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
+  const bytes = await inflate(data);
   const codes = new Map<Variant, Uint8Array<ArrayBuffer>>();
   let place = 0;
   for (const { variant, size, base } of parts) {

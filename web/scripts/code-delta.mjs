@@ -1,0 +1,98 @@
+// The difference between two builds of the engine, small. What they share is shifted, and the numbers of functions and the addresses
+// in it differ by a little, so that no two stretches are equal; but byte less byte nearly all of it is zero (Percival, "Naive
+// differences of executable code"). web/src/worker/apply-delta.ts puts them together again, and says what a delta looks like.
+
+/** Bytes that a place of the old code is looked up by. */
+const keyBytes = 8;
+/** What a place is judged by: of so many bytes that follow, so many have to be equal. */
+const windowBytes = 64;
+const leastEqual = 20;
+/** Places that are tried of those that begin with the same bytes. */
+const mostPlaces = 64;
+
+/**
+ * @param {Buffer} old
+ * @returns {(code: Buffer, at: number) => number[]} the places in `old` that begin as `code` does at `at`
+ */
+function indexOf(old) {
+  const key = (code, at) => code.toString("latin1", at, at + keyBytes);
+  /** @type {Map<string, number[]>} */
+  const index = new Map();
+  for (let at = 0; at + keyBytes <= old.length; at += 1) {
+    const places = index.get(key(old, at));
+    if (!places) index.set(key(old, at), [at]);
+    else if (places.length < mostPlaces) places.push(at);
+  }
+  return (code, at) => index.get(key(code, at)) ?? [];
+}
+
+/** How many of `count` bytes of `code` from `at` on are as those of `old` from `place` on. */
+function equalBytes(old, place, code, at, count) {
+  let equal = 0;
+  for (let i = 0; i < count; i += 1) if (old[place + i] === code[at + i]) equal += 1; // undefined beyond the ends
+  return equal;
+}
+
+/** The place in `old` that goes on most like `code` at `at`, if one is like it at all; `usual` wins a draw. */
+function bestPlace(old, code, at, usual, find) {
+  if (at >= code.length) return undefined;
+  let best;
+  let most = leastEqual - 1;
+  for (const place of [usual, ...find(code, at)]) {
+    if (old[place] !== code[at]) continue;
+    const equal = equalBytes(old, place, code, at, Math.min(windowBytes, code.length - at));
+    if (equal > most) [best, most] = [place, equal];
+  }
+  return best;
+}
+
+/** How far `code` goes on like `old`: up to where more bytes were equal than not, by as many as ever. */
+function likeness(old, place, code, at) {
+  let surplus = 0;
+  let most = 0;
+  let length = 0;
+  for (let i = 0; at + i < code.length && place + i < old.length; i += 1) {
+    surplus += old[place + i] === code[at + i] ? 1 : -1;
+    if (surplus > most) [most, length] = [surplus, i + 1];
+    if (surplus < most - windowBytes / 2) break;
+  }
+  return length;
+}
+
+/**
+ * What applyDelta makes `code` of, out of `old`.
+ * @param {Buffer} old
+ * @param {Buffer} code
+ */
+export function createDelta(old, code) {
+  const find = indexOf(old);
+  const steps = [];
+  const differences = [];
+  const added = [];
+  const write = (to, number) => {
+    for (; number > 127; number >>= 7) to.push((number & 127) | 128);
+    to.push(number);
+  };
+  let addedSince = 0;
+  /** In `old`, behind what was used last. */
+  let end = 0;
+  for (let at = 0; at < code.length;) {
+    const place = bestPlace(old, code, at, end + addedSince, find) ?? bestPlace(old, code, at, end, find);
+    if (place === undefined) {
+      added.push(code[at]);
+      addedSince += 1;
+      at += 1;
+      continue;
+    }
+    const length = likeness(old, place, code, at);
+    const jump = place - end;
+    for (const number of [addedSince, length, jump < 0 ? -2 * jump - 1 : 2 * jump]) write(steps, number);
+    for (let i = 0; i < length; i += 1) differences.push(((code[at + i] ?? 0) - (old[place + i] ?? 0)) & 255);
+    at += length;
+    end = place + length;
+    addedSince = 0;
+  }
+  const head = [];
+  for (const number of [code.length, steps.length, differences.length]) write(head, number);
+  return Buffer.from([...head, ...steps, ...differences, ...added]);
+}

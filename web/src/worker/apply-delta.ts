@@ -1,0 +1,39 @@
+// Puts the code of a build together from that of another one and what is different; web/scripts/code-delta.mjs tells them apart.
+//
+// A delta is three numbers, the bytes of the code, of the steps and of the differences, and then these, and bytes that are added. A
+// step is three numbers: how many bytes to add, then how many to take of the old code, each plus its difference, and how far
+// from where the last ones ended (2n forward, 2n - 1 back). Numbers have seven bits a byte, the lowest first, and a bit for more.
+
+export function applyDelta(
+  old: Uint8Array<ArrayBuffer>,
+  delta: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
+  let at = 0;
+  const number = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = delta[at++] ?? 0;
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  const code = new Uint8Array(number());
+  const stepBytes = number();
+  const differenceBytes = number();
+  const end = at + stepBytes;
+  let difference = end;
+  let added = end + differenceBytes;
+  let place = 0;
+  let filled = 0;
+  while (at < end) {
+    const count = number();
+    code.set(delta.subarray(added, (added += count)), filled);
+    filled += count;
+    const length = number();
+    const jump = number();
+    place += jump % 2 ? -(jump + 1) / 2 : jump / 2;
+    for (let i = 0; i < length; i += 1) code[filled++] = (old[place++] ?? 0) + (delta[difference++] ?? 0);
+  }
+  code.set(delta.subarray(added), filled);
+  return code;
+}
