@@ -51,6 +51,23 @@ function oneFilePage(): Plugin {
   };
 }
 
+/**
+ * The editor's own style is no <style>, which the page's policy does not allow, but a sheet that the document adopts, as
+ * style-mod has it in a shadow tree.
+ */
+function adoptedStyles(): Plugin {
+  const condition = "!root.head && root.adoptedStyleSheets";
+  return {
+    name: "adopted-styles",
+    apply: "build",
+    transform(code, id) {
+      if (!/\/style-mod\/[^?]*\.js$/.test(id)) return null;
+      if (!code.includes(condition)) this.error(`${id} has no "${condition}", which is to be changed`);
+      return { code: code.replace(condition, "root.adoptedStyleSheets"), map: null };
+    },
+  };
+}
+
 /** The stylesheet lies beside the page; asked for as if from another origin it does not load from a disk. */
 function plainStylesheet(): Plugin {
   return {
@@ -125,6 +142,7 @@ export default defineConfig({
   plugins: [
     usePackagedModule(),
     copyStaticParts(),
+    adoptedStyles(),
     plainStylesheet(),
     contentSecurityPolicy(),
     oneFilePage(),

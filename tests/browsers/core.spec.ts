@@ -339,9 +339,13 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       const found = await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html`);
         await until(`${text("engine")}.includes("thread")`);
+        await until('document.querySelector("#editor .cm-content") !== null');
         await browser.evaluate(
           `(async () => {
-            document.getElementById("prompt").value = ${JSON.stringify(prompt)};
+            const { view } = document.querySelector("#editor .cm-content").cmTile;
+            const { length } = view.state.doc;
+            const insert = ${JSON.stringify(prompt)};
+            view.dispatch({ changes: { from: 0, to: length, insert }, selection: { anchor: insert.length } });
             document.getElementById("generate").click();
             return "";
           })()`,
@@ -351,7 +355,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
           `(async () => JSON.stringify({
             engine: ${text("engine")},
             notice: document.getElementById("notice").hidden ? "" : ${text("notice")},
-            output: ${text("output")},
+            output: document.querySelector("#editor .cm-content").cmTile.view.state.doc.toString(),
           }))()`,
         );
         return JSON.parse(shown) as { engine: string; notice: string; output: string };

@@ -5,7 +5,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { demo } from "./model.js";
-import { expectReady, generate, open, textOf } from "./page.js";
+import { expectReady, generate, open, setText, textOf } from "./page.js";
 
 let hub: StandInHub;
 let asked: string[];
@@ -64,14 +64,14 @@ test("the models that the site lists are offered, and the text stays", async ({ 
   const list = [other, { ...other, folder: "../elsewhere" }, null];
   await page.route("**/models/index.json", (route) => route.fulfill({ json: list }));
   await open(page);
-  await page.getByLabel("Prompt").fill("The sea was");
+  await setText(page, "The sea was");
   await chooser(page).locator("summary").click();
   const offered = page.locator("#site-models-list button");
   await expect(offered).toHaveText(["Another: 124 million parameters, 132 MB"]);
   await offered.click();
   await expect(page.locator("#chooser-name")).toHaveText("Another");
   await expectReady(page);
-  await expect(page.getByLabel("Prompt")).toHaveValue("The sea was");
+  expect(await textOf(page)).toBe("The sea was");
   expect(new URL(page.url()).search).toBe("?model=models/demo/");
 });
 

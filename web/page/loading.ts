@@ -7,6 +7,7 @@ import {
   type Variant,
 } from "../src/client/index.js";
 import { hide } from "./buttons.js";
+import { textToCaret } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
 import { formatBytes, formatPace } from "../src/shared/format-bytes.js";
 import { formatCount } from "./format.js";
@@ -124,7 +125,7 @@ async function load(): Promise<Model | undefined> {
     const loading = chosen;
     model = await loadModel(loading.source, {
       signal,
-      prompt: ui.prompt.value,
+      prompt: textToCaret(),
       fetch: modelFetch,
       weights: loading.weights,
       cache: storesModel(loading),

@@ -3,13 +3,14 @@ import { onPress } from "./buttons.js";
 import { askForElsewhere, isChosen, offerModels } from "./chooser.js";
 import { elements as ui } from "./elements.js";
 import { showEnvironment } from "./environment.js";
+import { currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
 import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
 import { cancelLoading, needModel } from "./loading.js";
 import { say } from "./messages.js";
-import { output, stopWriting, updateButtons, write } from "./writing.js";
+import { again, atCaret, atEnd, stopWriting, updateButtons, write } from "./writing.js";
 
-const openings = ["Once upon a time", "Tom and his dog", "The sea was", "One day, a little girl named Lily"];
+const openings = ["Once upon a time", "Tom and his dog", "The sea was", "One day, Lily found"];
 
 function addOpenings(): void {
   for (const text of openings) {
@@ -18,8 +19,10 @@ function addOpenings(): void {
     chip.className = "plain";
     chip.textContent = `${text}…`;
     onPress(chip, () => {
-      ui.prompt.value = text;
-      void write(text);
+      void write((editor) => {
+        editor.replaceAll(text);
+        return atEnd(editor);
+      });
     });
     ui.openings.append(chip);
   }
@@ -27,35 +30,40 @@ function addOpenings(): void {
 
 async function copy(): Promise<void> {
   try {
-    await navigator.clipboard.writeText(output.text);
+    await navigator.clipboard.writeText(keptText().text);
     say("Copied.");
   } catch {
     // Pages of a host without TLS have no clipboard, and others can be refused it.
-    getSelection()?.selectAllChildren(ui.output);
+    (await needEditor()).selectAll();
     say("This page may not use the clipboard. The text is selected: copy it from there.");
   }
 }
 
 ui.form.addEventListener("submit", (event) => {
   event.preventDefault();
-  void write(ui.prompt.value);
+  void write(atCaret);
 });
 onPress(ui.stop, stopWriting);
 onPress(ui.loadingCancel, cancelLoading);
-onPress(ui.continue, () => void write(output.text));
+onPress(ui.continue, () => void write(atEnd));
+onPress(ui.regenerate, () => void write(again));
+onPress(ui.undo, () => currentEditor()?.undo());
+onPress(ui.redo, () => currentEditor()?.redo());
 onPress(ui.copy, () => void copy());
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.repeat) return;
   if (event.key === "Escape") stopWriting();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault(); // a button or field that has the focus would take it, too
-    void write(ui.prompt.value);
+    void write(atCaret);
   }
 });
 
 addOpenings();
-keepText(output);
+keepText();
 updateButtons();
+onTextChange(updateButtons);
+requestAnimationFrame(() => void needEditor().catch(() => undefined)); // who needs it is told why it is not there
 ui.generate.disabled = false;
 ui.starting.hidden = true;
 offerModels();

@@ -18,7 +18,10 @@ export function showError(sentence: string, repair?: Repair, { canReset = false 
   ui.errorText.textContent = sentence;
   ui.errorRepair.textContent = repair?.label ?? "";
   ui.errorRepair.hidden = repair === undefined;
-  ui.errorRepair.onclick = repair?.run ?? null;
+  // The second click of two is meant for what was there before.
+  ui.errorRepair.onclick = ({ detail }) => {
+    if (detail < 2) repair?.run();
+  };
   ui.errorReset.hidden = !canReset;
   ui.error.hidden = false;
 }

@@ -33,6 +33,7 @@ class Field {
     this.refusal.className = "refusal";
     input.setAttribute("aria-describedby", `${this.refusal.id} ${hint.id}`);
     input.addEventListener("input", () => this.refuse(this.isRefused ? this.check() : undefined));
+    input.setAttribute("form", "form"); // Enter in it writes
     this.element.append(caption, input, this.refusal, hint);
     this.refuse(undefined);
   }

@@ -1,0 +1,115 @@
+// Tab: three ways to go on, to take or to leave; and the keyboard's way out.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { inEditor, open, setText, textOf } from "./page.js";
+
+const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
+const options = (page: Page) => page.getByRole("listbox", { name: "Suggestions" }).getByRole("option");
+const begun = "Once upon a time, there was a";
+
+async function suggest(page: Page): Promise<string[]> {
+  await text(page).press("Control+End");
+  await page.keyboard.press("Tab");
+  await expect(options(page).first()).toBeVisible({ timeout: 20_000 });
+  await expect(options(page)).toHaveCount(3, { timeout: 20_000 });
+  return options(page).allTextContents();
+}
+
+test("Tab suggests three, arrows choose, Enter takes, and one step takes it back", async ({ page }) => {
+  await open(page);
+  await setText(page, begun);
+  const found = await suggest(page);
+  expect(new Set(found).size).toBe(3);
+  for (const each of found) expect(each).toMatch(/^\S+( \S+)+$/); // some words
+  await expect(options(page).nth(0)).toHaveAttribute("aria-selected", "true");
+  await expect(text(page)).toHaveAttribute("aria-activedescendant", "suggestion-0");
+  await page.keyboard.press("ArrowDown");
+  await expect(options(page).nth(1)).toHaveAttribute("aria-selected", "true");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  }
+  await page.keyboard.press("Enter");
+  expect(await textOf(page)).toBe(`${begun} ${found[1]}`);
+  expect((await page.locator("#editor .models").allTextContents()).join("")).toBe(` ${found[1]}`);
+  await expect(options(page)).toHaveCount(0);
+  await page.keyboard.press("Control+Z");
+  expect(await textOf(page)).toBe(begun);
+  const times = await page.evaluate(() =>
+    performance.getEntriesByName("suggestions").map(({ duration }) => duration),
+  );
+  console.log(`suggestions were shown ${times.map((ms) => ms.toFixed(0)).join(", ")} ms after the key`);
+  expect(times[0]).toBeLessThan(5000);
+});
+
+test("a word at a time, by hand, or not at all", async ({ page }) => {
+  await open(page);
+  await setText(page, begun);
+  const [first = ""] = await suggest(page);
+  const [word = "", ...rest] = first.split(" ");
+  await page.keyboard.press("Control+ArrowRight");
+  expect(await textOf(page)).toBe(`${begun} ${word}`);
+  await expect(options(page)).toHaveText([rest.join(" ")]);
+  // Who types what is suggested keeps the rest of it.
+  await page.keyboard.type(` ${rest[0]?.[0]}`);
+  await expect(options(page)).toHaveText([rest.join(" ").slice(1)]);
+  await page.keyboard.type("#");
+  await expect(options(page)).toHaveCount(0);
+  expect(await textOf(page)).toBe(`${begun} ${word} ${rest[0]?.[0]}#`);
+
+  await setText(page, begun);
+  await suggest(page);
+  await page.keyboard.press("Escape");
+  await expect(options(page)).toHaveCount(0);
+  expect(await textOf(page)).toBe(begun);
+  await page.keyboard.press("Tab"); // that Escape had something to dismiss
+  await expect(options(page).first()).toBeVisible({ timeout: 20_000 });
+  await inEditor(page, (view) => view.dispatch({ selection: { anchor: 3 } }), null);
+  await expect(options(page)).toHaveCount(0);
+});
+
+test("Escape, then Tab leaves the text, as the sheet of keys says", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 700 });
+  await open(page);
+  await text(page).focus();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Tab");
+  await expect(page.locator("#generate")).toBeFocused();
+  await page.keyboard.press("Shift+Tab");
+  await expect(text(page)).toBeFocused();
+  await page.keyboard.type("?"); // a question in the text
+  expect(await textOf(page)).toContain("?");
+  const sheet = page.getByRole("dialog", { name: "Keys" });
+  await expect(sheet).toBeHidden();
+  await page.locator("#generate").focus();
+  await page.keyboard.press("?");
+  await expect(sheet).toContainText("Esc, then Tab");
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(sheet).toBeHidden();
+  await expect(page.locator("#generate")).toBeFocused();
+});
+
+test("where the page is touched, a bar suggests, and what is taken brings the next", async ({ browser }) => {
+  const context = await browser.newContext({
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 390, height: 700 },
+    serviceWorkers: "block",
+    bypassCSP: true,
+  });
+  const page = await context.newPage();
+  await open(page);
+  await setText(page, begun);
+  const bar = page.getByRole("group", { name: "Suggestions" });
+  const { height } = (await bar.boundingBox()) ?? {};
+  await bar.getByRole("button", { name: "Suggest words" }).tap();
+  await expect(bar.getByRole("button")).toHaveCount(3, { timeout: 20_000 });
+  expect((await bar.boundingBox())?.height).toBe(height);
+  const first = await bar.getByRole("button").first().textContent();
+  await bar.getByRole("button").first().tap();
+  expect(await textOf(page)).toBe(`${begun} ${first}`);
+  await expect(bar.getByRole("button").nth(1)).toBeVisible({ timeout: 20_000 });
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,175 @@
+// The writing surface: one text of the visitor and the model, with one history.
+import { expect, test, type Page } from "@playwright/test";
+import { expectReady, generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
+
+const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
+const models = async (page: Page) => (await page.locator("#editor .models").allTextContents()).join("");
+const setCaret = (page: Page, offset: number) =>
+  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
+
+/** Few tokens, which the model does not end. */
+async function writeFew(page: Page): Promise<string> {
+  await setOption(page, "Tokens", "8");
+  await page.getByLabel("Ignore end of text").check();
+  return generate(page);
+}
+
+test("the visitor's and the model's text are told apart, and undone as what each did", async ({ page }) => {
+  await open(page);
+  await text(page).press("Control+End");
+  await page.keyboard.type(" there was");
+  const whole = await writeFew(page);
+  const begun = "Once upon a time there was";
+  expect(begun + (await models(page))).toBe(whole);
+  await text(page).focus();
+  await page.keyboard.type(" Oh");
+  expect(await textOf(page)).toBe(`${whole} Oh`); // the caret went along
+  expect(begun + (await models(page))).toBe(whole);
+  await page.keyboard.press("Control+Z");
+  expect(await textOf(page)).toBe(whole);
+  await page.keyboard.press("Control+Z");
+  expect(await textOf(page)).toBe(begun);
+  await page.getByRole("button", { name: "Redo" }).click();
+  expect(await textOf(page)).toBe(whole);
+  expect(begun + (await models(page))).toBe(whole); // it is the model's again
+
+  // What is edited becomes the visitor's, until that is undone.
+  await setCaret(page, whole.length - 1);
+  await text(page).press("Backspace");
+  expect((begun + (await models(page))).length).toBeLessThan(whole.length - 1);
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(begun + (await models(page))).toBe(whole);
+});
+
+test("it goes on from the caret, and what follows stays; Continue goes on from the end", async ({ page }) => {
+  await open(page);
+  await setText(page, "Tom had a dog. The end");
+  await setCaret(page, "Tom had a dog.".length);
+  const whole = await writeFew(page);
+  expect(whole).toMatch(/^Tom had a dog\..+ The end$/s);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect.poll(() => textOf(page)).toMatch(/ The end.+$/s);
+});
+
+test("Regenerate puts another text in the place of the last, and undo brings that back", async ({ page }) => {
+  await open(page);
+  const first = await writeFew(page);
+  let second = first;
+  for (let tries = 0; tries < 5 && second === first; tries += 1) {
+    await page.getByRole("button", { name: "Regenerate" }).click();
+    await expect(page.locator("#editor .cm-editor")).not.toHaveClass(/busy/);
+    second = await textOf(page);
+  }
+  expect(second).not.toBe(first);
+  expect(second.startsWith("Once upon a time")).toBe(true);
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect((await textOf(page)).startsWith("Once upon a time")).toBe(true);
+  expect(await textOf(page)).not.toBe(second);
+});
+
+test("one types elsewhere while it writes; a step back stops it", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await setCaret(page, 0);
+  await text(page).focus();
+  await page.keyboard.type("Well! ", { delay: 20 });
+  expect((await textOf(page)).startsWith("Well! Once upon a time")).toBe(true);
+  const length = (await textOf(page)).length;
+  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 50);
+  await page.keyboard.press("Control+Z");
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(page.locator("#editor .cm-editor")).not.toHaveClass(/busy/);
+});
+
+test("what is pasted is plain text", async ({ page }) => {
+  await open(page);
+  await text(page).press("Control+A");
+  await text(page).evaluate((element) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/html", "<h1>Loud</h1><b>bold</b>");
+    clipboardData.setData("text/plain", "Loud bold");
+    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  });
+  expect(await textOf(page)).toBe("Loud bold");
+  await expect(page.locator("#editor :is(h1, b)")).toHaveCount(0);
+});
+
+test("nothing moves while it writes", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page);
+  await setOption(page, "Tokens", "150");
+  await page.getByLabel("Ignore end of text").check();
+  await text(page).press("Control+End");
+  await page.evaluate(() => {
+    const moved: string[] = [];
+    Object.assign(window, { moved });
+    interface Shift extends PerformanceEntry {
+      sources: { node: Node | null }[];
+    }
+    new PerformanceObserver((list) => {
+      for (const { node } of (list.getEntries() as Shift[]).flatMap(({ sources }) => sources)) {
+        const element = node instanceof Element ? node : node?.parentElement;
+        // The mark where it writes goes on, and what is gone has not moved.
+        if (element && !element.closest(".pen")) moved.push(element.outerHTML.slice(0, 100));
+      }
+    }).observe({ type: "layout-shift" });
+  });
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  expect(await page.evaluate(() => (window as unknown as { moved: string[] }).moved)).toEqual([]);
+});
+
+test("50,000 characters are typed into as a few", async ({ page }) => {
+  await open(page);
+  await setText(page, "The little dog ran to the river and back again. ".repeat(1050));
+  expect((await textOf(page)).length).toBeGreaterThan(50_000);
+  await setCaret(page, 25_000);
+  await text(page).focus();
+  const times = await text(page).evaluate(async (element) => {
+    const found: number[] = [];
+    for (let key = 0; key < 30; key += 1) {
+      await new Promise(requestAnimationFrame);
+      const start = performance.now();
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else edits as a key does
+      document.execCommand("insertText", false, "a");
+      element.getBoundingClientRect(); // laid out
+      found.push(performance.now() - start);
+    }
+    return found.sort((a, b) => a - b);
+  });
+  expect((await textOf(page)).slice(24_000, 26_000)).toContain("a".repeat(30));
+  expect(times[15]).toBeLessThan(50); // a frame on a fast machine, and this one may be busy
+});
+
+test("until the editor comes one writes in a field, whose text, caret and focus it takes over", async ({
+  page,
+}) => {
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  await page.route("**/assets/create-*.js", async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto("./?model=none", { waitUntil: "commit" });
+  const field = page.locator("textarea#draft");
+  await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+  await field.fill("Before the editor");
+  await field.press("ArrowLeft");
+  arrive();
+  await expect(page.locator("#editor .cm-content")).toBeFocused();
+  await expect(field).toBeHidden();
+  await page.keyboard.type("!");
+  expect(await textOf(page)).toBe("Before the edito!r");
+});
+
+test("an editor that does not come is told of, and the text stays", async ({ page }) => {
+  await page.route("**/assets/create-*.js", (route) => route.abort());
+  await page.goto("./");
+  await page.locator("textarea#draft").fill("Still here");
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await expect(page.getByRole("alert")).toContainText("The editor could not be loaded");
+  await page.unroute("**/assets/create-*.js");
+  await page.getByRole("button", { name: "Load the page again" }).click();
+  await expectReady(page);
+  expect(await textOf(page)).toBe("Still here");
+});

@@ -1,0 +1,163 @@
+// The writing surface: one text of the visitor and the model, with one history. Loaded once the page is painted.
+import {
+  history,
+  historyKeymap,
+  redo,
+  redoDepth,
+  standardKeymap,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
+import { EditorState, type Extension } from "@codemirror/state";
+import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
+import type { Token } from "../../src/client/index.js";
+import { Follower, coveredBy, margin } from "./follower.js";
+import { twoInks } from "./inks.js";
+import { leaving } from "./leaving.js";
+import { closeRun, growRun, openRun, runField, runs, type Run } from "./run.js";
+import { Written, addWritten, pairsOf, written, writtenField } from "./written.js";
+
+/** A text as it is kept over a reload, and given from one surface to the next. */
+export interface KeptText {
+  text: string;
+  /** Offset of the caret. */
+  caret: number;
+  /** Pairs of offsets between which the model wrote. */
+  written: readonly (readonly [number, number])[];
+}
+
+export interface EditorSetting {
+  parent: HTMLElement;
+  /** What covers the lower end of the window. */
+  dock: HTMLElement;
+  label: string;
+  hint: string;
+  /** After each change of the text, the caret or what can be undone. */
+  onUpdate: (update: ViewUpdate) => void;
+  extensions?: Extension;
+}
+
+export class Editor {
+  readonly view: EditorView;
+  private readonly follower: Follower;
+
+  constructor(kept: KeptText, { parent, dock, label, hint, onUpdate, extensions = [] }: EditorSetting) {
+    const caret = Math.min(kept.caret, kept.text.length);
+    const state = EditorState.create({
+      doc: kept.text,
+      extensions: [
+        extensions,
+        written,
+        runs,
+        twoInks,
+        history(),
+        leaving,
+        keymap.of([...historyKeymap, ...standardKeymap]),
+        EditorView.lineWrapping,
+        placeholder(hint),
+        EditorView.contentAttributes.of({
+          id: "text",
+          "aria-label": label,
+          spellcheck: "true",
+          autocorrect: "on",
+          autocapitalize: "sentences",
+        }),
+        EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
+        EditorView.updateListener.of(onUpdate),
+      ],
+    });
+    this.view = new EditorView({ state, parent });
+    this.follower = new Follower(this.view, dock);
+    const { length } = this.view.state.doc;
+    const ranges = kept.written
+      .filter(([from, to]) => from < to && to <= length)
+      .map(([from, to]) => new Written([]).range(from, to));
+    this.view.dispatch({ selection: { anchor: Math.min(caret, length) }, effects: addWritten.of(ranges) });
+  }
+
+  get text(): string {
+    return this.view.state.doc.toString();
+  }
+
+  /** Where writing goes on: the caret, or the end of what is selected. */
+  get caret(): number {
+    return this.view.state.selection.main.to;
+  }
+
+  get length(): number {
+    return this.view.state.doc.length;
+  }
+
+  textBefore(offset: number): string {
+    return this.view.state.sliceDoc(0, offset);
+  }
+
+  /** What was written last, or is being written; null where there is none, or none of it is left. */
+  get run(): Run | null {
+    return this.view.state.field(runField);
+  }
+
+  get kept(): KeptText {
+    return { text: this.text, caret: this.caret, written: pairsOf(this.view.state.field(writtenField)) };
+  }
+
+  get canUndo(): boolean {
+    return undoDepth(this.view.state) > 0;
+  }
+
+  get canRedo(): boolean {
+    return redoDepth(this.view.state) > 0;
+  }
+
+  undo(): void {
+    undo(this.view);
+  }
+
+  redo(): void {
+    redo(this.view);
+  }
+
+  focus(): void {
+    this.view.focus();
+  }
+
+  selectAll(): void {
+    this.view.dispatch({ selection: { anchor: 0, head: this.length } });
+    this.focus();
+  }
+
+  /** Puts `text` in the place of all there is, with the caret at its end. */
+  replaceAll(text: string): void {
+    const { length } = this;
+    this.view.dispatch({
+      changes: { from: 0, to: length, insert: text },
+      selection: { anchor: text.length },
+      userEvent: "input.replace",
+    });
+  }
+
+  /** Lets the model write at `from`, in place of what is there until `to`. */
+  open(from: number, to: number): void {
+    this.view.dispatch(openRun(from, to));
+    this.follower.begin();
+  }
+
+  /** Adds tokens where the model writes; false where they are no longer wanted. */
+  append(tokens: readonly Token[]): boolean {
+    const { run } = this;
+    if (!run || run.stage === "closed") return false;
+    this.view.dispatch(growRun(this.view.state, run, tokens));
+    this.follower.follow();
+    return true;
+  }
+
+  end(): void {
+    const { run } = this;
+    if (run) this.view.dispatch(closeRun(run));
+  }
+
+  showBusy(isBusy: boolean): void {
+    this.view.dom.classList.toggle("busy", isBusy);
+    this.view.contentDOM.ariaBusy = String(isBusy);
+  }
+}

@@ -1,0 +1,55 @@
+// Texts of the model piece by piece: of one token each, or of as many as make up whole characters.
+import type { Range } from "@codemirror/state";
+import type { Token } from "../../src/client/index.js";
+import { Written } from "./written.js";
+
+export interface Piece {
+  readonly text: string;
+  /** Empty where it is a part of a token. */
+  readonly tokens: readonly Token[];
+}
+
+/** Texts as the editor has them: a line ends in one character. */
+const asLines = (text: string) => text.replace(/\r\n?/g, "\n");
+
+export function piecesOf(tokens: readonly Token[]): Piece[] {
+  const pieces: Piece[] = [];
+  let parts: Token[] = [];
+  for (const token of tokens) {
+    parts.push(token);
+    if (token.text === "") continue; // a character is not whole yet
+    pieces.push({ text: asLines(token.text), tokens: parts });
+    parts = [];
+  }
+  return pieces;
+}
+
+export const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join("");
+
+/** The first `length` characters, and the rest. */
+export function cut(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
+  const before: Piece[] = [];
+  const after: Piece[] = [];
+  let place = 0;
+  for (const piece of pieces) {
+    const inside = Math.min(Math.max(length - place, 0), piece.text.length);
+    place += piece.text.length;
+    if (inside === piece.text.length) before.push(piece);
+    else if (inside === 0) after.push(piece);
+    else {
+      before.push({ text: piece.text.slice(0, inside), tokens: [] });
+      after.push({ text: piece.text.slice(inside), tokens: [] });
+    }
+  }
+  return [before, after];
+}
+
+/** What the pieces are in a text that has them at `from`. */
+export function rangesAt(from: number, pieces: readonly Piece[]): Range<Written>[] {
+  let place = from;
+  return pieces.map(({ text, tokens }) => {
+    const start = place;
+    place += text.length;
+    return new Written(tokens).range(start, place);
+  });
+}

@@ -1,0 +1,103 @@
+// What the model writes at a time: where it begins and ends, while the visitor edits around it, and as one step of
+// the one history that both share.
+import { isolateHistory } from "@codemirror/commands";
+import {
+  Annotation,
+  EditorState,
+  StateEffect,
+  StateField,
+  Transaction,
+  type Extension,
+  type TransactionSpec,
+} from "@codemirror/state";
+import type { Token } from "../../src/client/index.js";
+import { piecesOf, rangesAt, textOf, type Piece } from "./pieces.js";
+import { addWritten } from "./written.js";
+
+/** Offsets of what was written last. */
+export interface Run {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * "awaited": the first token, which takes the place of what is between the offsets; "open": the model is at it;
+   * "closed": nothing more comes, or the visitor has gone back in the history.
+   */
+  readonly stage: "awaited" | "open" | "closed";
+}
+
+const setRun = StateEffect.define<Run>();
+const byModel = Annotation.define<true>();
+
+export const runField = StateField.define<Run | null>({
+  create: () => null,
+  update(run, transaction) {
+    let next = run;
+    if (run && transaction.docChanged) {
+      const from = transaction.changes.mapPos(run.from, 1);
+      // What is typed just behind it stays behind it.
+      const to = Math.max(from, transaction.changes.mapPos(run.to, -1));
+      next = { ...run, from, to };
+    }
+    const goesBack = transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
+    if (next && goesBack) next = { ...next, stage: "closed" };
+    for (const effect of transaction.effects) if (effect.is(setRun)) next = effect.value;
+    return next;
+  },
+});
+
+/** Who made the last change, for the history: the one's is no part of the other's step. */
+const isModelsField = StateField.define<boolean>({
+  create: () => false,
+  update: (isModels, transaction) =>
+    transaction.docChanged ? transaction.annotation(byModel) === true : isModels,
+});
+
+const ownSteps = EditorState.transactionExtender.of((transaction) =>
+  transaction.docChanged && !transaction.annotation(byModel) && transaction.startState.field(isModelsField)
+    ? { annotations: isolateHistory.of("before") }
+    : null,
+);
+
+/** Lets the model write at `from`, in place of what is there until `to`. */
+export const openRun = (from: number, to: number): TransactionSpec => ({
+  effects: setRun.of({ from, to, stage: "awaited" }),
+});
+
+export const closeRun = (run: Run): TransactionSpec => ({ effects: setRun.of({ ...run, stage: "closed" }) });
+
+/** The change that adds tokens to a run that is not closed. */
+export function growRun(state: EditorState, run: Run, tokens: readonly Token[]): TransactionSpec {
+  const isNew = run.stage === "awaited";
+  const place = isNew ? run.from : run.to;
+  const pieces = piecesOf(tokens);
+  const text = textOf(pieces);
+  const end = place + text.length;
+  const { main } = state.selection;
+  // The caret goes with the text, where it stands at its end.
+  const goesAlong = main.empty && main.head >= place && main.head <= run.to;
+  // As one composition is one step, however long it takes; but not with what the visitor wrote meanwhile.
+  const joins = !isNew && state.field(isModelsField);
+  return {
+    changes: { from: place, to: run.to, insert: text },
+    effects: [setRun.of({ from: run.from, to: end, stage: "open" }), addWritten.of(rangesAt(place, pieces))],
+    annotations: [
+      byModel.of(true),
+      joins ? Transaction.userEvent.of("input.type.compose") : isolateHistory.of("before"),
+    ],
+    ...(goesAlong && { selection: { anchor: end } }),
+  };
+}
+
+/** The change that puts `pieces` of the model's at `from`, as a step of its own, with the caret behind them. */
+export function insertPieces(from: number, pieces: readonly Piece[]): TransactionSpec {
+  const text = textOf(pieces);
+  return {
+    changes: { from, insert: text },
+    effects: addWritten.of(rangesAt(from, pieces)),
+    annotations: [byModel.of(true), isolateHistory.of("full")],
+    selection: { anchor: from + text.length },
+    scrollIntoView: true,
+  };
+}
+
+export const runs: Extension = [runField, isModelsField, ownSteps];

@@ -1,0 +1,64 @@
+// The sheet of keys: what the keyboard does on this page.
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const control = isMac ? "⌘" : "Ctrl";
+
+const keys: readonly (readonly [keys: string, action: string])[] = [
+  ["Tab", "suggests three ways to go on; ↑ ↓ choose, Enter or Tab takes"],
+  [isMac ? "⌥ →" : "Ctrl →", "takes a word of a suggestion"],
+  ["Esc", "dismisses suggestions, or stops the model"],
+  ["Esc, then Tab", "leaves the text for what comes after it"],
+  [`${control} Enter`, "writes on from the caret"],
+  [`${control} Z`, "takes a step back, yours or the model's"],
+  [isMac ? "⇧ ⌘ Z" : "Ctrl Y", "takes it forth again"],
+  ["?", "shows this sheet, outside the text"],
+];
+
+function make(): HTMLDialogElement {
+  const dialog = document.createElement("dialog");
+  dialog.id = "keys-sheet";
+  dialog.setAttribute("aria-labelledby", "keys-title");
+  const title = document.createElement("h2");
+  title.id = "keys-title";
+  title.textContent = "Keys";
+  const list = document.createElement("dl");
+  for (const [name, action] of keys) {
+    const row = document.createElement("div");
+    const term = document.createElement("dt");
+    const key = document.createElement("kbd");
+    key.textContent = name;
+    term.append(key);
+    const what = document.createElement("dd");
+    what.textContent = action;
+    row.append(term, what);
+    list.append(row);
+  }
+  const form = document.createElement("form");
+  form.method = "dialog";
+  const close = document.createElement("button");
+  close.className = "plain";
+  close.textContent = "Close";
+  form.append(close);
+  dialog.append(title, list, form);
+  document.body.append(dialog);
+  return dialog;
+}
+
+let sheet: HTMLDialogElement | undefined;
+
+/** Shows it over the page; the focus returns to where it was when it is closed. */
+export function showKeys(): void {
+  sheet ??= make();
+  if (!sheet.open) sheet.showModal();
+}
+
+/** Shows it when `button` is pressed, or the question mark where nothing is typed. */
+export function offerKeys(button: HTMLButtonElement): void {
+  button.hidden = false;
+  button.addEventListener("click", showKeys);
+  document.addEventListener("keydown", (event) => {
+    const isTyping =
+      event.target instanceof HTMLElement &&
+      (event.target.isContentEditable || event.target.matches("input, select, textarea"));
+    if (event.key === "?" && !isTyping) showKeys();
+  });
+}

@@ -1,0 +1,118 @@
+// Tab: what the model would write next, to take or to leave.
+import { Prec, type Extension } from "@codemirror/state";
+import { EditorView, ViewPlugin, keymap, type Command } from "@codemirror/view";
+import type { GenerateOptions, Model } from "../../src/client/index.js";
+import { cut, textOf } from "../editor/pieces.js";
+import { insertPieces } from "../editor/run.js";
+import { askForSuggestions } from "./ask.js";
+import { isTouched, suggestionBar } from "./bar.js";
+import { choose, suggest, suggestionsField } from "./field.js";
+import { shown, suggestionList } from "./list.js";
+import { firstWordLength } from "./words.js";
+
+export interface SuggestingSetting {
+  dock: HTMLElement;
+  bar: HTMLElement;
+  /** What the model is to sample with; undefined where that is refused, or it is at work. */
+  sampling: () => GenerateOptions | undefined;
+  needModel: () => Promise<Model | undefined>;
+  /** Tells how it goes, and what is suggested to those who do not see it. */
+  say: (sentence: string) => void;
+  speak: (sentence: string) => void;
+  fail: (error: unknown) => void;
+}
+
+/** Shorter than this, nobody asks what it does. */
+const silentMs = 300;
+
+/** Takes the chosen one, or its first word. */
+function take(view: EditorView, onlyWord = false): boolean {
+  const suggestions = view.state.field(suggestionsField);
+  const item = suggestions?.items[suggestions.chosen];
+  if (!suggestions || !item) return false;
+  const length = onlyWord ? firstWordLength(textOf(item)) : Infinity;
+  const [taken, rest] = cut(item, length);
+  const insertion = insertPieces(suggestions.at, taken);
+  const end = suggestions.at + textOf(taken).length;
+  // Of what is taken word by word, the rest stays.
+  const next = rest.length > 0 ? { at: end, items: [rest], chosen: 0 } : null;
+  view.dispatch(insertion, { effects: suggest.of(next), sequential: true });
+  return true;
+}
+
+const move =
+  (by: number): Command =>
+  (view) => {
+    const suggestions = view.state.field(suggestionsField);
+    if (!suggestions) return false;
+    const { length } = suggestions.items;
+    view.dispatch({ effects: choose.of((suggestions.chosen + by + length) % length) });
+    return true;
+  };
+
+const dismiss: Command = (view) => {
+  if (!view.state.field(suggestionsField)) return false;
+  view.dispatch({ effects: suggest.of(null) });
+  return true;
+};
+
+export function suggesting(setting: SuggestingSetting): Extension {
+  const { dock, bar, sampling, needModel, say, speak, fail } = setting;
+  let asking: AbortController | undefined;
+
+  async function ask(view: EditorView): Promise<void> {
+    const options = sampling();
+    if (!options) return;
+    asking?.abort();
+    const controller = (asking = new AbortController());
+    const { signal } = controller;
+    const start = performance.now();
+    const progress = { isShown: false };
+    const timer = setTimeout(() => say("Looking for words…"), silentMs);
+    const at = view.state.selection.main.to;
+    view.dispatch({ selection: { anchor: at }, effects: suggest.of(null) });
+    try {
+      const model = await needModel();
+      signal.throwIfAborted();
+      if (!model) return;
+      await askForSuggestions(model, view.state.sliceDoc(0, at), options, signal, (items) => {
+        if (signal.aborted) return;
+        const chosen = view.state.field(suggestionsField)?.chosen ?? 0;
+        view.dispatch({ effects: suggest.of({ at, items, chosen }) });
+        if (!progress.isShown) requestAnimationFrame(() => performance.measure("suggestions", { start }));
+        progress.isShown = true;
+      });
+      const all = view.state.field(suggestionsField)?.items ?? [];
+      if (all.length > 0) speak(`${all.length} suggestions: ${all.map(shown).join("; ")}`);
+      say(progress.isShown ? "" : "Nothing to suggest here: the model would end the text.");
+    } catch (error) {
+      if (!signal.aborted) fail(error);
+    } finally {
+      clearTimeout(timer);
+      if (asking === controller) asking = undefined;
+    }
+  }
+
+  const keys = keymap.of([
+    { key: "Tab", run: (view) => take(view) || (void ask(view), true) },
+    // Where there is a bar, the suggestions lie beside what is typed: a new line is one.
+    { key: "Enter", run: (view) => !isTouched() && take(view) },
+    { key: "ArrowDown", run: move(1) },
+    { key: "ArrowUp", run: move(-1) },
+    { key: "Ctrl-ArrowRight", mac: "Alt-ArrowRight", run: (view) => take(view, true) },
+    { key: "Escape", run: dismiss, stopPropagation: true },
+  ]);
+
+  /** Who goes on by hand wants no answer any more. */
+  const giveUp = EditorView.updateListener.of(({ docChanged, selectionSet, transactions }) => {
+    const isOwn = transactions.some(({ effects }) => effects.some((effect) => effect.is(suggest)));
+    if ((docChanged || selectionSet) && !isOwn) asking?.abort();
+  });
+
+  const leave = EditorView.domEventObservers({ blur: (_event, view) => void dismiss(view) });
+  const view = isTouched()
+    ? suggestionBar(bar, take, (editor) => void ask(editor))
+    : [suggestionList(dock, take), leave];
+  const stop = ViewPlugin.define(() => ({ destroy: () => asking?.abort() }));
+  return [suggestionsField, Prec.highest(keys), giveUp, view, stop];
+}

@@ -1,0 +1,26 @@
+// What of a continuation is suggested: a few words of it, whole ones.
+
+/** A word is letters, digits and apostrophes, or a run of anything else; the space before it belongs to it. */
+const word = /\s*(?:[\p{L}\p{N}\p{M}'’]+|[^\s\p{L}\p{N}]+)/uy;
+
+/** Offsets at which the words of `text` end. */
+function wordEnds(text: string): number[] {
+  const ends: number[] = [];
+  word.lastIndex = 0;
+  while (word.test(text)) ends.push(word.lastIndex);
+  return ends;
+}
+
+/** Length of the first word, with the space before it. */
+export const firstWordLength = (text: string): number => wordEnds(text)[0] ?? text.length;
+
+/** Length of what is suggested of `text`: its words to the end of the line, without the last where that is cut off. */
+export function suggestedLength(text: string, isCutOff: boolean): number {
+  const begun = text.search(/\S/);
+  if (begun === -1) return 0;
+  const lineEnd = text.indexOf("\n", begun);
+  if (lineEnd !== -1) return text.slice(0, lineEnd).trimEnd().length;
+  const ends = wordEnds(text);
+  const last = isCutOff && ends.length > 1 ? ends.at(-2) : ends.at(-1);
+  return last ?? 0;
+}
