@@ -206,6 +206,10 @@ void gpt2_discard(Gpt2Engine* engine, uint32_t number) {
   engine->suspended.erase(number);
 }
 
+const char* gpt2_prefill_step(Gpt2Engine* engine) {
+  return Run(engine, &gpt2::PrefillStep);
+}
+
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
                        const char* options, size_t options_size) {
   return Run(engine, [&](Gpt2Engine& e) {

@@ -113,7 +113,7 @@ const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
 const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count);
 
 // Starts a generation. `options`: those of generate/options.h.
-// Result: {"promptTokens", "reusedTokens"}.
+// Result: {"promptTokens", "reusedTokens", "healedTokens"}.
 const char* gpt2_generate(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids,
                           const char* options, size_t options_size);
 // Continues it: prefills some of the prompt, or writes tokens. No result; see gpt2_output.
@@ -130,6 +130,11 @@ const char* gpt2_resume(Gpt2Engine* engine, uint32_t number);
 // Gives up generation `number`, if it is set aside.
 void gpt2_discard(Gpt2Engine* engine, uint32_t number);
 
+// After a gpt2_generate with {"maxNewTokens": 0}: runs some tokens of its prompt ahead of a
+// generation to come, which then finds in the cache what it begins with of them, to the bit what it
+// would have computed. All but the last, whose logits that wants. No result; see gpt2_output.
+const char* gpt2_prefill_step(Gpt2Engine* engine);
+
 // Starts to score a text. `options`: {"stride"}. No result; gpt2_output has the first token, which
 // nothing gives a logprob to.
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
@@ -137,9 +142,8 @@ const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool i
 // Continues it: scores some tokens more. No result; see gpt2_output.
 const char* gpt2_score_step(Gpt2Engine* engine);
 
-// Output of the last successful gpt2_load_step, gpt2_generate, gpt2_step, gpt2_score or
-// gpt2_score_step. Never
-// null; what it holds is valid until the next of these.
+// Output of the last successful gpt2_load_step, gpt2_generate, gpt2_step, gpt2_prefill_step,
+// gpt2_score or gpt2_score_step. Never null; what it holds is valid until the next of these.
 const Gpt2Output* gpt2_output(const Gpt2Engine* engine);
 
 #ifdef __cplusplus

@@ -95,6 +95,9 @@ Status Summary(const Gpt2Engine& engine, JsonWriter& out);
 Status Suspend(Gpt2Engine& engine, JsonWriter& out);
 // Makes the generation that was set aside as `number` the one under way.
 Status Resume(Gpt2Engine& engine, std::uint32_t number);
+// Runs some of the prompt of a generation of no tokens, for one to come: engine.output has how far
+// it is.
+Status PrefillStep(Gpt2Engine& engine);
 // Starts to score a text in place of what is under way.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
 // Continues it: engine.output has the tokens that were scored.

@@ -20,6 +20,7 @@
 #include "engine/generate/options.h"
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/scorer.h"
+#include "engine/generate/sequence.h"
 #include "engine/generate/session.h"
 
 namespace gpt2 {
@@ -39,6 +40,11 @@ void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) 
     }
   }
 }
+
+// Tokens that a prefill runs at once while nobody waits for it: who comes meanwhile waits for so
+// many, some 50 ms with GPT-2 124M on two threads, and not for kMaxBatch. Fewer would read the
+// weights too often.
+constexpr std::size_t kAheadTokens = 16;
 
 // The tokens whose `logprobs` are new.
 void WriteScored(Gpt2Engine& engine, std::span<const float> logprobs) {
@@ -75,7 +81,8 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
   GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, tokens, options));
   out.Open('{').Member("promptTokens", tokens.size());
-  out.Member("reusedTokens", engine.session->reused_tokens()).Close('}');
+  out.Member("reusedTokens", engine.session->reused_tokens());
+  out.Member("healedTokens", engine.session->healed_tokens()).Close('}');
   WriteGenerated(engine, {});
   return Done{};
 }
@@ -88,6 +95,15 @@ Status Step(Gpt2Engine& engine) {
     return tokens.error();
   }
   WriteGenerated(engine, tokens.value());
+  return Done{};
+}
+
+Status PrefillStep(Gpt2Engine& engine) {
+  if (!engine.session || !engine.session->is_done()) return Misuse("no prefill is under way");
+  Sequence& sequence = engine.context->sequence();
+  const std::size_t ahead = sequence.pending() - std::min<std::size_t>(sequence.pending(), 1);
+  if (ahead > 0) engine.context->Prefill(sequence, std::min(kAheadTokens, ahead));
+  engine.output.Begin(sequence.cached(), sequence.window().size(), ahead <= kAheadTokens);
   return Done{};
 }
 

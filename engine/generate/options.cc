@@ -48,6 +48,8 @@ constexpr NumberOption kNumbers[] = {
 constexpr FlagOption kFlags[] = {
     {"lookup", "draft tokens from earlier text: same output, faster", true,
      [](GenerateOptions& o, bool on) { o.lookup = on; }},
+    {"heal", "continue the word that the prompt ends in: its last tokens are chosen anew", false,
+     [](GenerateOptions& o, bool on) { o.heal = on; }},
     {"ignoreEos", "continue after the end-of-text token", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
     {"strict", "refuse what does not fit the context instead of cutting it", false,

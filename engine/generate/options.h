@@ -27,6 +27,7 @@ struct GenerateOptions {
   std::size_t logprobs = 0;       // how many alternatives to report with each token
   std::size_t n = 1;              // continuations to write, at most kMostContinuations
   bool lookup = true;             // draft from the text so far; gives the same tokens sooner
+  bool heal = false;              // write the end of the prompt's last word anew: see TokenHealer
   bool ignore_eos = false;        // continue after the end-of-text token
   bool strict = false;            // refuse what does not fit the context instead of cutting it
   bool allow_special = false;     // "<|endoftext|>" in the prompt is the token, not text

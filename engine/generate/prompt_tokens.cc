@@ -28,13 +28,14 @@ Status PromptTokens::Add(std::span<const std::int32_t> ids) {
   GPT2_TRY(CheckTokenIds(*config_, ids, size_));
   const std::size_t capacity = config_->n_positions;
   for (const std::int32_t id : ids) {
+    std::uint32_t& first = first_[static_cast<std::size_t>(id)];
+    ++size_;
+    if (first == 0) first = static_cast<std::uint32_t>(size_);
     if (recent_.size() == 2 * capacity) {
       recent_.erase(recent_.begin(), recent_.end() - static_cast<std::ptrdiff_t>(capacity));
     }
     recent_.push_back(id);
-    is_seen_[static_cast<std::size_t>(id)] = true;
   }
-  size_ += ids.size();
   return Done{};
 }
 

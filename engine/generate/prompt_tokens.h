@@ -19,7 +19,7 @@ Status CheckTokenIds(const Config& config, std::span<const std::int32_t> ids,
 // Its memory depends on the model, not on the prompt. Not thread-safe.
 class PromptTokens {
  public:
-  explicit PromptTokens(const Config& config) : config_(&config), is_seen_(config.vocab_size) {}
+  explicit PromptTokens(const Config& config) : config_(&config), first_(config.vocab_size) {}
 
   // Appends some tokens; fails as CheckTokenIds does.
   Status Add(std::span<const std::int32_t> ids);
@@ -30,14 +30,14 @@ class PromptTokens {
   // The last of them, as many as the context holds.
   std::span<const std::int32_t> window() const;
 
-  // [vocab_size] whether a token was among them.
-  const std::vector<bool>& is_seen() const { return is_seen_; }
+  // Whether token `id`, of the vocabulary, was among the first `count` of them.
+  bool IsAmong(std::size_t count, std::size_t id) const { return first_[id] - 1u < count; }
 
  private:
   const Config* config_;
   std::size_t size_ = 0;
   std::vector<std::int32_t> recent_;  // at most 2 * n_positions, so that few are moved often
-  std::vector<bool> is_seen_;
+  std::vector<std::uint32_t> first_;  // [vocab_size] 1 + where a token was first; 0: nowhere
 };
 
 }  // namespace gpt2

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -99,6 +100,7 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
 }
 
 double Sampler::WeightOf(const Candidate& candidate) const {
+  if (candidate.logit == -std::numeric_limits<float>::infinity()) return 0;
   const double difference = static_cast<double>(candidate.logit - best_logit_);
   return static_cast<double>(Exp(static_cast<float>(difference / temperature_)));
 }

@@ -30,7 +30,8 @@ class Sampler {
   // Tells that `id` is in the context, be it of the prompt or generated.
   void Accept(std::int32_t id);
 
-  // The next token after logits [vocab_size].
+  // The next token after logits [vocab_size]. One whose logit is minus infinity is ruled out; not
+  // all are.
   std::int32_t Sample(std::span<const float> logits);
 
  private:

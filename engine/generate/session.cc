@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,6 +20,7 @@
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/stop_matcher.h"
+#include "engine/generate/token_healer.h"
 #include "engine/model/config.h"
 #include "engine/model/forward.h"
 #include "engine/text/tokenizer.h"
@@ -72,16 +74,30 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     const std::array<std::int32_t, 1> start = {*config.eos_token_id};
     return Begin(context, tokenizer, start, options);
   }
-  if (!options.stop.empty() && tokenizer == nullptr) {
-    return Error{ErrorCode::kInvalidArgument, "stop needs vocab.json and merges.txt"};
+  if (tokenizer == nullptr && (options.heal || !options.stop.empty())) {
+    return Error{ErrorCode::kInvalidArgument, options.heal
+                                                  ? "heal needs vocab.json and merges.txt"
+                                                  : "stop needs vocab.json and merges.txt"};
   }
-  GPT2_TRY(CheckFits(prompt.size(), options, config.n_positions));
+  std::span<const std::int32_t> window = prompt.window();
+  const std::size_t dropped = prompt.size() - window.size();
+  Healing healing;
+  if (options.heal && options.max_new_tokens > 0) {
+    // All may be taken back where there is a token to start from; else the first stays.
+    const bool can_start = config.eos_token_id && dropped == 0;
+    healing =
+        TokenHealer(*tokenizer, config.eos_token_id).TakeBack(window.subspan(can_start ? 0 : 1));
+    window = window.first(window.size() - healing.tokens);
+    if (window.empty()) window = {&*config.eos_token_id, 1};
+  }
+  const std::size_t kept = prompt.size() - healing.tokens;
+  GPT2_TRY(CheckFits(kept + healing.bytes.size(), options, config.n_positions));
   GPT2_TRY(context.SetSequences(options.n));
   Session session(context, tokenizer, options);
-  const std::size_t dropped = prompt.size() - prompt.window().size();
-  context.sequence().SetWindow(prompt.window());
+  context.sequence().SetWindow(window);
   session.reused_tokens_ = context.sequence().cached();
-  session.prefill_ = {session.reused_tokens_, prompt.window().size()};
+  session.prefill_ = {session.reused_tokens_, window.size()};
+  session.healing_ = healing;
   GenerateOptions seeded = options;
   for (; session.continuations_.size() < options.n; ++seeded.seed) {
     session.continuations_.push_back({.sampler = Sampler(seeded, config.vocab_size),
@@ -89,8 +105,9 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
                                       .dropped_tokens = dropped});
     Continuation& continuation = session.continuations_.back();
     for (std::size_t id = 0; id < config.vocab_size; ++id) {
-      if (prompt.is_seen()[id]) continuation.sampler.Accept(static_cast<std::int32_t>(id));
+      if (prompt.IsAmong(kept, id)) continuation.sampler.Accept(static_cast<std::int32_t>(id));
     }
+    if (kept == 0) continuation.sampler.Accept(window[0]);  // as after an empty prompt
     if (options.max_new_tokens == 0) continuation.finish = FinishReason::kLength;
   }
   return session;
@@ -214,33 +231,44 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   GeneratedToken token;
   token.continuation = index;
   const LogSoftmax logprob(context_->compute(), logits);
+  const std::string_view unhealed =
+      std::string_view(healing_.bytes).substr(continuation.healed_bytes);
+  if (!unhealed.empty()) {
+    const TokenHealer healer(*tokenizer_, context_->config().eos_token_id);
+    healer.Allow(unhealed, logits, allowed_);
+    logits = allowed_;
+  }
   if (options_.logprobs > 0) {
     std::vector<Candidate> best;
     SelectTop(logits, options_.logprobs, best);
-    for (const Candidate& c : best) token.top.push_back({c.id, logprob(c.logit)});
+    for (const Candidate& c : best) {
+      if (std::isfinite(c.logit)) token.top.push_back({c.id, logprob(c.logit)});
+    }
   }
   token.id = continuation.sampler.Sample(logits);
   token.logprob = logprob(logits[static_cast<std::size_t>(token.id)]);
   continuation.sampler.Accept(token.id);
-  ++continuation.written;
+  std::string_view bytes;
+  if (tokenizer_ != nullptr) bytes = tokenizer_->TokenBytes(token.id);
+  const std::size_t healed = std::min(bytes.size(), unhealed.size());
+  if (healed == 0 || healed < bytes.size()) ++continuation.written;
+  bytes.remove_prefix(healed);
+  continuation.healed_bytes += healed;
 
   if (context_->config().eos_token_id == token.id && !options_.ignore_eos) {
     continuation.finish = FinishReason::kEos;
   } else if (continuation.written == options_.max_new_tokens) {
     continuation.finish = FinishReason::kLength;
   }
-  token.text = TextOf(continuation, token.id);
+  token.text = TextOf(continuation, bytes);
   if (continuation.stop.stopped()) continuation.finish = FinishReason::kStop;
   return token;
 }
 
-// The text that becomes final with token `id`; end of text itself has none.
-std::string Session::TextOf(Continuation& continuation, std::int32_t id) {
-  if (tokenizer_ == nullptr) return {};
+// The text that becomes final with a token that adds `bytes`; end of text itself has none.
+std::string Session::TextOf(Continuation& continuation, std::string_view bytes) {
   std::string text;
-  if (continuation.finish != FinishReason::kEos) {
-    text = continuation.characters.Push(tokenizer_->TokenBytes(id));
-  }
+  if (continuation.finish != FinishReason::kEos) text = continuation.characters.Push(bytes);
   const bool is_last = continuation.finish != FinishReason::kNone;
   if (is_last) text += continuation.characters.Flush();
   text = continuation.stop.Push(text);

@@ -15,6 +15,7 @@
 #include "engine/generate/prompt_tokens.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/stop_matcher.h"
+#include "engine/generate/token_healer.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 
@@ -22,7 +23,7 @@ namespace gpt2 {
 
 enum class FinishReason {
   kNone,    // not finished
-  kLength,  // max_new_tokens were written
+  kLength,  // max_new_tokens were written, those not counted that only heal the prompt
   kEos,     // the model ended the text
   kStop,    // a stop string appeared
 };
@@ -38,10 +39,12 @@ struct GeneratedToken {
   std::size_t continuation;  // which of options.n
   std::int32_t id;
   // The text that became final with it: whole characters, no part of a stop string. May be empty,
-  // or hold text of earlier tokens.
+  // or hold text of earlier tokens. What heals the prompt's end has none, as the prompt has it.
   std::string text;
   float logprob;
-  std::vector<TokenLogprob> top;  // options.logprobs of them, most probable first
+  // options.logprobs of them, most probable first; of those that heal the prompt's end, where it
+  // is not healed yet.
+  std::vector<TokenLogprob> top;
 };
 
 // How far a prefill is: tokens of the prompt, or of a context that is run again, that are in the KV
@@ -98,6 +101,8 @@ class Session {
   std::size_t dropped_tokens() const;
   // Tokens of the prompt that were in the cache already.
   std::size_t reused_tokens() const { return reused_tokens_; }
+  // Tokens at the end of the prompt that are written anew.
+  std::size_t healed_tokens() const { return healing_.tokens; }
   // Tokens that were drafted, and those of them that were accepted.
   std::size_t drafted_tokens() const { return drafted_tokens_; }
   std::size_t accepted_tokens() const { return accepted_tokens_; }
@@ -106,9 +111,10 @@ class Session {
   struct Continuation {
     Sampler sampler;
     StopMatcher stop;
+    std::size_t healed_bytes = 0;  // of the prompt's end, that are written anew
     Utf8Stream characters = {};
     std::size_t dropped_tokens = 0;
-    std::size_t written = 0;
+    std::size_t written = 0;  // tokens, but for those that only heal the prompt
     FinishReason finish = FinishReason::kNone;
   };
 
@@ -120,7 +126,7 @@ class Session {
   Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
   GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
-  std::string TextOf(Continuation& continuation, std::int32_t id);
+  std::string TextOf(Continuation& continuation, std::string_view bytes);
 
   Context* context_;
   const Tokenizer* tokenizer_;
@@ -131,6 +137,8 @@ class Session {
   std::vector<std::vector<std::int32_t>> windows_;  // of the sequences, while suspended
   LookupDrafter drafter_;
   std::size_t reused_tokens_ = 0;
+  Healing healing_;
+  std::vector<float> allowed_;  // [vocab_size] logits while the prompt's end is written anew
   std::size_t drafted_tokens_ = 0;
   std::size_t accepted_tokens_ = 0;
 };

@@ -113,10 +113,8 @@ class Caller {
   }
   const char* TokenizeStep() { return gpt2_tokenize_step(engine_); }
   const char* Detokenize() { return gpt2_detokenize(engine_, kIds.data(), kIds.size()); }
-  const char* Generate() {
-    return gpt2_generate(engine_, kText.data(), kText.size(), /*is_ids=*/false, kOptions.data(),
-                         kOptions.size());
-  }
+  const char* Generate() { return GenerateWith(kOptions); }
+  const char* GenerateHealing() { return GenerateWith(kHealing); }
   const char* Step() { return gpt2_step(engine_); }
   const char* Score() {
     return gpt2_score(engine_, kIds.data(), kIds.size() * sizeof kIds[0], /*is_ids=*/true,
@@ -126,7 +124,13 @@ class Caller {
   const char* Summary() { return gpt2_summary(engine_); }
 
  private:
+  const char* GenerateWith(const std::string& options) {
+    return gpt2_generate(engine_, kText.data(), kText.size(), /*is_ids=*/false, options.data(),
+                         options.size());
+  }
+
   static inline const std::string kText = "abcabxabc~!ab" + std::string(300, 'a') + "abc";
+  static inline const std::string kHealing = R"({"heal": true, "maxNewTokens": 2, "seed": 1})";
   static inline const std::string kOptions =
       R"({"maxNewTokens": 12, "logprobs": 2, "seed": 1, "stop": ["no such text", "nor this"]})";
   static inline const std::string kLoadOptions = R"({"kv": "q8"})";
@@ -186,6 +190,8 @@ const Case kCases[] = {
     {"detokenize", {&Caller::Detokenize}},
     {"generate", {&Caller::Generate}},
     {"step", {&Caller::Generate, &Caller::Step}},
+    {"generate that heals", {&Caller::GenerateHealing}},
+    {"step that heals", {&Caller::GenerateHealing, &Caller::Step}},
     {"fourth step",
      {&Caller::Generate, &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step}},
     {"summary", {&Caller::Generate, &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,

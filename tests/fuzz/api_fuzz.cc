@@ -89,7 +89,7 @@ Json AnyOptions(FuzzedDataProvider& input) {
         options["repetitionPenalty"] = input.PickValueInArray({0.01, 1.0, 100.0});
         break;
       case 5:
-        options[input.PickValueInArray({"ignoreEos", "strict", "lookup", "allowSpecial"})] =
+        options[input.PickValueInArray({"ignoreEos", "strict", "lookup", "heal", "allowSpecial"})] =
             input.ConsumeBool();
         break;
       default:
@@ -150,7 +150,7 @@ class Caller {
       case 14:
         return LoadPrompt();
       default:
-        return Allocate();
+        return input_.ConsumeBool() ? PrefillStep() : Allocate();
     }
   }
 
@@ -384,6 +384,12 @@ class Caller {
       is_generating_ = (*result)["isDone"] == false;
       Check(Read(gpt2_summary(engine_)).has_value() == !is_generating_, "summary");
     }
+  }
+
+  void PrefillStep() {
+    const auto result = ReadOutput(gpt2_prefill_step(engine_));
+    Check(!is_generating_ || !result, "a prefill in place of a generation");
+    if (result) Check((*result)["done"] < (*result)["total"] || (*result)["isDone"], "prefill");
   }
 
   void Score() {

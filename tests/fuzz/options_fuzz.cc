@@ -79,7 +79,7 @@ void CheckTaken(const Json& json, const GenerateOptions& options) {
     Check(option.get(options) == wanted, name);
   }
   const auto flags = [](const GenerateOptions& o) {
-    return std::array{o.lookup, o.ignore_eos, o.strict, o.allow_special};
+    return std::array{o.lookup, o.heal, o.ignore_eos, o.strict, o.allow_special};
   };
   GenerateOptions wanted;
   for (const FlagOption& option : FlagOptions()) {

@@ -53,11 +53,14 @@ TEST(Options, FlagsSetTheirField) {
     flag.set(on, true);
     flag.set(off, false);
   }
-  const std::map<std::string_view, bool> expected = {
-      {"lookup", true}, {"ignoreEos", false}, {"strict", false}, {"allowSpecial", false}};
+  const std::map<std::string_view, bool> expected = {{"lookup", true},
+                                                     {"heal", false},
+                                                     {"ignoreEos", false},
+                                                     {"strict", false},
+                                                     {"allowSpecial", false}};
   for (const FlagOption& flag : FlagOptions()) EXPECT_EQ(flag.is_on, expected.at(flag.name));
-  EXPECT_TRUE(on.lookup && on.ignore_eos && on.strict && on.allow_special);
-  EXPECT_FALSE(off.lookup || off.ignore_eos || off.strict || off.allow_special);
+  EXPECT_TRUE(on.lookup && on.heal && on.ignore_eos && on.strict && on.allow_special);
+  EXPECT_FALSE(off.lookup || off.heal || off.ignore_eos || off.strict || off.allow_special);
 }
 
 TEST(Options, StopStringsAreKeptUnlessOneIsEmpty) {

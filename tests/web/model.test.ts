@@ -34,12 +34,16 @@ describe("Model sends", () => {
     void model.tokenize("t");
     void model.tokenize("t", { allowSpecial: true });
     void model.detokenize(Uint32Array.of(3));
+    void model.prefill("f");
+    void model.prefill([4], { allowSpecial: true });
     void model.score("s", { stride: 2 });
     void model.score([1]);
     expect(worker.all("request").map(({ name, args }) => [name, args])).toEqual([
       ["tokenize", { text: "t", allowSpecial: false }],
       ["tokenize", { text: "t", allowSpecial: true }],
       ["detokenize", [3]],
+      ["prefill", { prompt: "f", allowSpecial: false }],
+      ["prefill", { prompt: [4], allowSpecial: true }],
       ["score", { prompt: "s", stride: 2 }],
       ["score", { prompt: [1], stride: undefined }],
     ]);
@@ -61,6 +65,13 @@ describe("Model sends", () => {
       ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
       ["detokenize", [[1], { skip: 1 }], 'there is no option "skip" of detokenize; there are signal'],
       ["detokenize", [[1], { signal: 1 }], "signal is 1, expected an AbortSignal"],
+      ["prefill", [3], "text is 3, expected text or an array of token ids"],
+      [
+        "prefill",
+        ["t", { stride: 1 }],
+        'there is no option "stride" of prefill; there are allowSpecial, signal, onProgress',
+      ],
+      ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
       ["score", [undefined], "text is undefined, expected text or an array of token ids"],
       [
         "score",
@@ -81,7 +92,7 @@ describe("Model sends", () => {
         "complete",
         ["p", { max_tokens: 3 }],
         'there is no option "max_tokens" of complete; did you mean maxNewTokens? There are maxNewTokens, ' +
-          "temperature, topK, topP, minP, repetitionPenalty, n, lookup, seed, stop, ignoreEos, logprobs, strict, " +
+          "temperature, topK, topP, minP, repetitionPenalty, n, lookup, heal, seed, stop, ignoreEos, logprobs, strict, " +
           "allowSpecial, signal, onPrompt, onSummary",
       ],
     ];

@@ -82,7 +82,7 @@ describe("the threads that pay", () => {
 });
 
 describe("Server", () => {
-  it.each(["generate", "score", "tokenize", "detokenize"] as const)(
+  it.each(["generate", "prefill", "score", "tokenize", "detokenize"] as const)(
     "refuses %s before a model is loaded",
     async (name) => {
       const { ask, answer } = serve();
@@ -185,6 +185,85 @@ describe("Server", () => {
   });
 });
 
+describe("prefill", () => {
+  const text = { prompt: "p", allowSpecial: false };
+  const ready = async () => {
+    const served = serve();
+    await served.answer(served.ask("load", {}));
+    return served;
+  };
+  const stepsOf = (engine: FakeEngine) => engine.calls.filter((name) => name === "_gpt2_prefill_step").length;
+
+  it("runs all but the last token, and tells how far it is", async () => {
+    const { ask, answer, said, engine } = await ready();
+    const id = ask("prefill", text);
+    expect(await answer(id)).toMatchObject({
+      type: "done",
+      result: { promptTokens: 5, reusedTokens: 2, cachedTokens: 4 },
+    });
+    const told = said.flatMap((message) => (message.type === "event" ? [message.event] : []));
+    expect(told).toEqual([3, 4].map((done) => ({ done, total: 5 })));
+    const options = { maxNewTokens: 0, n: 1, strict: false, allowSpecial: false };
+    expect(engine.requests).toEqual([{ prompt: "p", options }]);
+  });
+
+  it.each(["generate", "prefill", "score"] as const)(
+    "is ended by a %s that comes meanwhile",
+    async (name) => {
+      const { ask, answer, engine, said } = await ready();
+      const step = engine.step.bind(engine);
+      let next = 0;
+      engine.step = (call) => {
+        if (call === "_gpt2_prefill_step" && next === 0)
+          next = ask(name, name === "prefill" ? text : request);
+        return step(call);
+      };
+      const first = ask("prefill", text);
+      expect(await answer(first)).toMatchObject({ result: { cachedTokens: 3 } }); // after the step under way
+      expect(await answer(next)).toMatchObject({ type: "done" });
+      const ends = said.flatMap((message) => (message.type === "done" ? [message.id] : []));
+      expect(ends.slice(1)).toEqual([first, next]);
+    },
+  );
+
+  it("has nothing to do for an empty text", async () => {
+    const { ask, answer, engine } = await ready();
+    expect(await answer(ask("prefill", { ...text, prompt: "" }))).toMatchObject({
+      result: { promptTokens: 0, reusedTokens: 0, cachedTokens: 0 },
+    });
+    expect(engine.calls).toEqual([]);
+  });
+
+  it("runs no token where one waits already, nor after its abort", async () => {
+    const { ask, answer, engine, server } = await ready();
+    const [first, second] = [ask("prefill", text), ask("generate", request)];
+    expect(await answer(first)).toMatchObject({ result: { cachedTokens: 2 } });
+    await answer(second);
+    expect(stepsOf(engine)).toBe(0);
+    const third = ask("prefill", text);
+    server.receive({ type: "cancel", id: third });
+    expect(await answer(third)).toMatchObject({ type: "failed", error: { code: "cancelled" } });
+    expect(stepsOf(engine)).toBe(0);
+  });
+
+  it("lets others in who need no cache, and goes on", async () => {
+    const { ask, answer, engine } = await ready();
+    const [first, second] = [ask("prefill", text), ask("tokenize", { text: "ab" })];
+    expect(await answer(second)).toMatchObject({ result: [97, 98] });
+    expect(await answer(first)).toMatchObject({ result: { cachedTokens: 4 } });
+    const step = "_gpt2_prefill_step";
+    expect(engine.calls).toEqual(["_gpt2_generate", "tokenize", step, step]);
+  });
+
+  it("is not ended by a generation that waits for its reader", async () => {
+    const { ask, answer, server } = await ready();
+    const slow = ask("generate", { ...request, ahead: 0 });
+    expect(await answer(ask("prefill", text))).toMatchObject({ result: { cachedTokens: 4 } });
+    server.receive({ type: "read", id: slow, tokens: 100 });
+    expect(await answer(slow)).toMatchObject({ type: "done" });
+  });
+});
+
 describe("generate", () => {
   const around = (told: unknown[] = []) => ({
     signal: new AbortController().signal,
@@ -243,6 +322,7 @@ describe("generate", () => {
       seed: 1,
       promptTokens: 5,
       reusedTokens: 2,
+      healedTokens: 0,
       droppedTokens: 3,
       timings: { promptTokens: 3, decodedTokens: 1, draftedTokens: 6, acceptedTokens: 4 },
     });

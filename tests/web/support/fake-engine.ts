@@ -30,7 +30,7 @@ export class FakeEngine {
     return this.aside.size;
   }
 
-  start(name: string, prompt: unknown, options: { maxNewTokens?: number }): unknown {
+  start(name: string, prompt: unknown, options: { maxNewTokens?: number; heal?: boolean }): unknown {
     this.enter(name);
     this.requests.push({ prompt, options });
     if (name === "_gpt2_score") {
@@ -41,7 +41,7 @@ export class FakeEngine {
     const most = options.maxNewTokens ?? 64;
     this.current = { written: 0, most, prompt };
     this.latest = { tokens: [], done: 2, total: 5, isDone: most === 0 };
-    return { promptTokens: 5, reusedTokens: 2 };
+    return { promptTokens: 5, reusedTokens: 2, healedTokens: options.heal ? 1 : 0 };
   }
 
   tokenize(text: string): number[] {
@@ -75,6 +75,10 @@ export class FakeEngine {
     this.enter(name);
     if (name === "_gpt2_score_step") {
       return { done: 2, total: 2, isDone: true, tokens: [{ index: 0, id: 8, text: "b", logprob: -1 }] };
+    }
+    if (name === "_gpt2_prefill_step") {
+      const done = this.latest.done + 1;
+      return (this.latest = { tokens: [], done, total: 5, isDone: done === 4 });
     }
     const current = this.current;
     if (!current) throw new Gpt2Error("invalid-argument", "no generation is under way");

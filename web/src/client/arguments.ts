@@ -151,6 +151,7 @@ const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
   repetitionPenalty: true,
   n: true,
   lookup: true,
+  heal: true,
   seed: true,
   stop: true,
   ignoreEos: true,

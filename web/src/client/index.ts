@@ -16,6 +16,7 @@ export type {
   LoadProgress,
   ModelConfig,
   ModelInfo,
+  Prefilled,
   Prompt,
   PromptProgress,
   Score,

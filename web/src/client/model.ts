@@ -5,6 +5,7 @@ import type {
   GenerateOptions,
   GenerateSummary,
   ModelInfo,
+  Prefilled,
   Prompt,
   PromptProgress,
   Score,
@@ -218,6 +219,33 @@ export class Model {
     );
     onSummary?.(summary);
     return completionOf(tokens, summary);
+  }
+
+  /**
+   * Computes the KV cache of `text` in the background, so that a generation whose prompt begins so costs only the
+   * rest, and gives to the bit what it would have given. What the cache has of the text's beginning stays: after a
+   * keystroke only the tokens from the first changed one on are run. It keeps nobody waiting: a request for the
+   * model that comes meanwhile, another `prefill` too, is answered after at most 16 tokens, and ends this one where
+   * it needs the cache itself.
+   */
+  async prefill(
+    text: Prompt,
+    options: CallOptions & {
+      allowSpecial?: boolean | null | undefined;
+      onProgress?: ((progress: PromptProgress) => void) | null | undefined;
+    } = {},
+  ): Promise<Prefilled> {
+    const names = ["allowSpecial", "signal", "onProgress"];
+    const { allowSpecial, signal, onProgress } = readOptions("prefill", options, names);
+    return this.requester.request(
+      "prefill",
+      { prompt: readPrompt("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) },
+      {
+        signal: readSignal(signal),
+        onEvent: readCallback<PromptProgress>("onProgress", onProgress),
+        owner: this,
+      },
+    );
   }
 
   async tokenize(

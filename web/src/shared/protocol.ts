@@ -4,6 +4,7 @@ import type {
   GenerateSummary,
   LoadProgress,
   ModelInfo,
+  Prefilled,
   PromptProgress,
   Score,
   Token,
@@ -122,6 +123,11 @@ export interface GenerateRequest {
   ahead: number;
 }
 
+export interface PrefillRequest {
+  prompt: string | readonly number[];
+  allowSpecial: boolean;
+}
+
 export interface ScoreRequest {
   prompt: string | readonly number[];
   stride: number | undefined;
@@ -135,6 +141,7 @@ export interface Requests {
     result: GenerateSummary;
     event: { token: Token } | { prompt: PromptProgress };
   };
+  prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
   score: { args: ScoreRequest; result: Score; event: PromptProgress };
   tokenize: { args: { text: string; allowSpecial: boolean }; result: number[]; event: never };
   detokenize: { args: readonly number[]; result: string; event: never };

@@ -55,6 +55,8 @@ export interface GenerateOptions {
   n?: number | undefined;
   /** Draft tokens from the text so far, which gives the same tokens sooner where a text repeats itself; true. */
   lookup?: boolean | undefined;
+  /** Go on in the word, or the space, that the prompt ends in; false. Tokens that only write its end again have no text, and do not count. */
+  heal?: boolean | undefined;
   /** The same seed gives the same text on every machine; random, and reported, when left out. */
   seed?: number | undefined;
   /** End before the first of these. */
@@ -79,11 +81,11 @@ export interface Token {
   /** Which of the `n` continuations it belongs to, from 0. */
   index: number;
   id: number;
-  /** The text that became final with this token: whole characters, never a part of a stop string. */
+  /** The text that became final with this token: whole characters, never a part of a stop string or, healed, of the prompt. */
   text: string;
   /** Under the model's own distribution, before any filter. */
   logprob: number;
-  /** The most probable tokens at this place, as many as `logprobs` asked for. */
+  /** The most probable tokens at this place, as many as `logprobs` asked for; where it is still healed, of those that may be there. */
   top?: TokenLogprob[];
 }
 
@@ -116,9 +118,21 @@ export interface GenerateSummary {
   promptTokens: number;
   /** Tokens of the prompt that a common beginning with the last one saved. */
   reusedTokens: number;
+  /** Tokens at the end of the prompt that `heal` took back: the tokens written come in their place. */
+  healedTokens: number;
   /** Tokens at the start of the text that no longer fit the context. */
   droppedTokens: number;
   timings: Timings;
+}
+
+/** How much of a text is in the KV cache. */
+export interface Prefilled {
+  /** Tokens of the text, or as many of its last as the context holds. */
+  promptTokens: number;
+  /** Those that a common beginning with what was there before saved. */
+  reusedTokens: number;
+  /** Those that are there now: all but the last, which a generation runs, or fewer where another request came first. */
+  cachedTokens: number;
 }
 
 export interface Continuation {

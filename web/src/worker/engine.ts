@@ -36,13 +36,14 @@ interface EngineModule extends Allocator {
   _gpt2_suspend(engine: number): number;
   _gpt2_resume(engine: number, generation: number): number;
   _gpt2_discard(engine: number, generation: number): void;
+  _gpt2_prefill_step(engine: number): number;
   _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
   _gpt2_output(engine: number): number;
 }
 
 type StartCall = "_gpt2_generate" | "_gpt2_score";
-type StepCall = "_gpt2_step" | "_gpt2_score_step" | "_gpt2_load_step";
+type StepCall = "_gpt2_step" | "_gpt2_prefill_step" | "_gpt2_score_step" | "_gpt2_load_step";
 type PlainCall = "_gpt2_load_end" | "_gpt2_tune_threads" | "_gpt2_summary" | "_gpt2_suspend";
 
 /** What a generation or a scoring has to say: Gpt2Output of engine/api/api.h. */

@@ -9,6 +9,7 @@ import { yieldToMessages } from "./yield-to-messages.js";
 interface Begun {
   promptTokens: number;
   reusedTokens: number;
+  healedTokens: number;
 }
 type Summary = Pick<GenerateSummary, "finishReasons" | "droppedTokens"> &
   Pick<GenerateSummary["timings"], "draftedTokens" | "acceptedTokens">;
@@ -71,7 +72,7 @@ export async function generate(
   const end = performance.now() - pausedMs;
   const summary = engine.call("_gpt2_summary") as Summary;
   const firstTokenMs = (firstTokenAt ?? end) - start;
-  const computed = begun.promptTokens - begun.reusedTokens;
+  const computed = Math.max(0, begun.promptTokens - begun.healedTokens - begun.reusedTokens);
   const decoded = Math.max(0, tokens - summary.finishReasons.length);
   const rate = (count: number, ms: number) => (ms > 0 ? (1000 * count) / ms : 0);
   return {
@@ -80,6 +81,7 @@ export async function generate(
     seed,
     promptTokens: begun.promptTokens,
     reusedTokens: begun.reusedTokens,
+    healedTokens: begun.healedTokens,
     droppedTokens: summary.droppedTokens,
     timings: {
       firstTokenMs,

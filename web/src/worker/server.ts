@@ -15,6 +15,7 @@ import type { Engine } from "./engine.js";
 import { generate } from "./generate.js";
 import { threadNotice } from "./helper-threads.js";
 import type { LoadedEngine, LoadSurroundings } from "./load.js";
+import { prefill } from "./prefill.js";
 import { score } from "./score.js";
 import { Turn, Turns } from "./turns.js";
 
@@ -27,11 +28,15 @@ export type Load = (
 
 /** What is known of a request until it has been answered. */
 interface Running {
+  readonly name: RequestName;
   readonly controller: AbortController;
   /** Of a generation. */
   readonly credit: Credit;
   readonly turn: Turn;
 }
+
+/** What runs other tokens than a prefill, and, where it wants the same, runs them itself. */
+const usesContext: ReadonlySet<RequestName> = new Set<RequestName>(["generate", "prefill", "score"]);
 
 /** Between two measurements: what is asked for meanwhile comes first. */
 const idleMs = 50;
@@ -82,6 +87,7 @@ export class Server {
   private async run(message: Request): Promise<void> {
     const ahead = message.name === "generate" ? message.args.ahead : 0;
     const running = {
+      name: message.name,
       controller: new AbortController(),
       credit: new Credit(ahead),
       turn: new Turn(this.turns),
@@ -118,6 +124,15 @@ export class Server {
         const pause = (ready: Promise<void>) => turn.giveUntil(ready, signal);
         return generate(this.needEngine(), message.args, { signal, tell, credit, pause });
       }
+      case "prefill":
+        return prefill(this.needEngine(), message.args, {
+          signal,
+          tell,
+          isOvertaken: () => this.isAwaited((name) => usesContext.has(name)),
+          letOthersIn: async () => {
+            if (this.isAwaited(() => true)) await turn.giveUntil(Promise.resolve(), signal);
+          },
+        });
       case "score":
         return score(this.needEngine(), message.args, signal, tell);
       case "tokenize":
@@ -125,6 +140,11 @@ export class Server {
       case "detokenize":
         return this.needEngine().detokenize(message.args);
     }
+  }
+
+  /** Whether a request for which `counts` holds waits for its turn. */
+  private isAwaited(counts: (name: RequestName) => boolean): boolean {
+    return [...this.running.values()].some(({ name, turn }) => turn.isWaiting && counts(name));
   }
 
   private needEngine(): Engine {

@@ -35,6 +35,8 @@ export class Turns {
 /** One caller's turn, had or not. */
 export class Turn {
   private isHeld = false;
+  /** Whether it has asked for its turn and has not got it yet. */
+  isWaiting = false;
 
   private readonly turns: Turns;
 
@@ -43,7 +45,12 @@ export class Turn {
   }
 
   async take(signal: AbortSignal): Promise<void> {
-    await this.turns.take(signal);
+    this.isWaiting = true;
+    try {
+      await this.turns.take(signal);
+    } finally {
+      this.isWaiting = false;
+    }
     this.isHeld = true;
   }
 

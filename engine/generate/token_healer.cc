@@ -1,0 +1,119 @@
+#include "engine/generate/token_healer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/text/encoding.h"
+#include "engine/text/pre_tokenizer.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/unicode_class.h"
+#include "engine/text/utf8.h"
+
+namespace gpt2 {
+namespace {
+
+// Tokens of a text that is short: the end of a prompt, and a token behind it.
+class ShortText {
+ public:
+  // None where the vocabulary lacks one of its bytes.
+  ShortText(const Tokenizer& tokenizer, std::string_view text) {
+    const Result<std::size_t> size =
+        Encoding(tokenizer, text, SpecialTokens::kAsText).Next(tokens_);
+    if (size.ok()) size_ = size.value();
+  }
+  std::span<const std::int32_t> tokens() const { return std::span(tokens_).first(size_); }
+
+  // How many it has in common with `ids` from the first on.
+  std::size_t InCommon(std::span<const std::int32_t> ids) const {
+    std::size_t common = 0;
+    while (common < std::min(size_, ids.size()) && tokens_[common] == ids[common]) ++common;
+    return common;
+  }
+
+ private:
+  std::array<std::int32_t, 4 * TokenHealer::kMostBytes> tokens_;
+  std::size_t size_ = 0;
+};
+
+bool IsOneSpace(std::string_view text) {
+  const Utf8Character character = ReadUtf8(text);
+  return character.size == text.size() && character.code_point != kInvalidCodePoint &&
+         ClassOf(character.code_point) == CharacterClass::kSpace;
+}
+
+}  // namespace
+
+bool TokenHealer::IsText(std::int32_t id) const {
+  return !tokenizer_->TokenBytes(id).empty() && id != eos_ && id != tokenizer_->end_of_text();
+}
+
+// Whatever follows, some token of the whole text holds the prompt's last byte. Those before it are
+// the tokens of the text before it, as a run of a text's tokens is what that run's text has. So the
+// places where such a token can begin say which tokens of the prompt may change.
+Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
+  std::size_t first = ids.size();
+  std::string text;
+  for (std::size_t count = 0; first > 0 && count < kMostTokens && IsText(ids[first - 1]); ++count) {
+    const std::string_view bytes = tokenizer_->TokenBytes(ids[first - 1]);
+    if (text.size() + bytes.size() > kMostBytes) break;
+    text.insert(0, bytes);
+    --first;
+  }
+  for (; ShortText(*tokenizer_, text).InCommon(ids.subspan(first)) < ids.size() - first; ++first) {
+    text.erase(0, tokenizer_->TokenBytes(ids[first]).size());
+  }
+  const std::span<const std::int32_t> end = ids.subspan(first);
+  if (end.empty()) return {};
+
+  // A token is part of a word. What follows may make one of the last two: "'" and "l" of "'ll".
+  std::size_t last_word = 0, last_words = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    last_words = last_word;
+    last_word = at;
+    at += FirstWordSize(std::string_view(text).substr(at));
+  }
+  std::size_t kept = end.size() - 1;
+  for (std::size_t start = last_words; start < text.size(); ++start) {
+    const std::string_view before = std::string_view(text).substr(0, start);
+    const std::string_view beginning = std::string_view(text).substr(start);
+    const ShortText earlier(*tokenizer_, before);
+    const std::size_t same = earlier.InCommon(end);
+    if (same >= kept) continue;
+    // White space is cut before its last character where a word follows it.
+    bool can_begin = IsOneSpace(beginning);
+    for (std::size_t i = 0; i < tokenizer_->vocab_size() && !can_begin; ++i) {
+      const auto id = static_cast<std::int32_t>(i);
+      const std::string_view bytes = tokenizer_->TokenBytes(id);
+      if (!bytes.starts_with(beginning) || !IsText(id)) continue;
+      const ShortText whole(*tokenizer_, std::string(before).append(bytes));
+      const std::size_t size = earlier.tokens().size();
+      can_begin = whole.tokens().size() == size + 1 && whole.tokens()[size] == id &&
+                  whole.InCommon(earlier.tokens()) == size;
+    }
+    if (can_begin) kept = same;
+  }
+  for (std::size_t i = 0; i < kept; ++i) text.erase(0, tokenizer_->TokenBytes(end[i]).size());
+  return {end.size() - kept, text};
+}
+
+void TokenHealer::Allow(std::string_view bytes, std::span<const float> logits,
+                        std::vector<float>& allowed) const {
+  allowed.assign(logits.begin(), logits.end());
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    const auto id = static_cast<std::int32_t>(i);
+    const std::string_view token = tokenizer_->TokenBytes(id);
+    const std::size_t common = std::min(token.size(), bytes.size());
+    if (token.substr(0, common) == bytes.substr(0, common) && IsText(id)) continue;
+    allowed[i] = -std::numeric_limits<float>::infinity();
+  }
+}
+
+}  // namespace gpt2

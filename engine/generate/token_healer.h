@@ -1,0 +1,58 @@
+// Token healing: lets a text go on in the middle of a word (Lundberg 2023: "The Art of Prompt
+// Design: Prompt Boundaries and Token Healing").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/text/tokenizer.h"
+
+namespace gpt2 {
+
+// What of a prompt's end is written anew.
+struct Healing {
+  std::size_t tokens = 0;  // that are taken back
+  std::string bytes;       // of them: what follows begins with these
+};
+
+// A model has learned "straw" + "berry", not "strawb" + "erry": a prompt that ends in a word, or in
+// a space, ends in tokens that the text would not have if it went on. They are taken back, and the
+// next tokens are chosen among those that write their bytes again, and may write more.
+//
+// The rule: the fewest tokens, but at least one, such that whatever text may follow, the tokens
+// before them are those that the whole text begins with. So whatever the model could write after
+// the prompt it can write in that text's own tokens. Immutable; borrows the tokenizer.
+class TokenHealer {
+ public:
+  // The end of a prompt that is looked at: no token of GPT-2 is longer, nor has a beginning of more
+  // tokens.
+  static constexpr std::size_t kMostBytes = 128;
+  static constexpr std::size_t kMostTokens = 16;
+
+  // `eos` and the tokenizer's end of text are no text: never taken back, nor written.
+  TokenHealer(const Tokenizer& tokenizer, std::optional<std::int32_t> eos)
+      : tokenizer_(&tokenizer), eos_(eos) {}
+
+  // What the rule takes back of `ids`, the end of a prompt. Of ids that are not the tokens of their
+  // own text only the end that is counts: nothing where that is a special token.
+  Healing TakeBack(std::span<const std::int32_t> ids) const;
+
+  // Fills `allowed` [vocab_size] with those of `logits` whose tokens go on in `bytes`, which are
+  // still to be written: they are a beginning of these, or begin with them. The others become minus
+  // infinity. There is always one for what TakeBack gave, as each of its bytes is a token.
+  void Allow(std::string_view bytes, std::span<const float> logits,
+             std::vector<float>& allowed) const;
+
+ private:
+  bool IsText(std::int32_t id) const;
+
+  const Tokenizer* tokenizer_;
+  std::optional<std::int32_t> eos_;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,157 @@
+// A text that is run ahead of the generation that wants it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/api/api.h"
+#include "tests/support/api_output.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+class PrefillTest : public ::testing::Test {
+ protected:
+  PrefillTest() : engine(gpt2_create(1)) {
+    const std::string folder = TinyModelFolder("tied");
+    const std::string config = ReadTestFile(folder + "/config.json");
+    EXPECT_EQ(
+        gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{\"kv\":\"q8\"}", 11),
+        nullptr);
+    const std::string file = ReadTestFile(folder + "/model.safetensors");
+    EXPECT_EQ(gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(file.data()), file.size()),
+              nullptr);
+    const Json info = Json::parse(gpt2_load_end(engine));
+    capacity = info["result"]["config"]["nPositions"];
+    for (std::size_t i = 0; i < 40; ++i) text.push_back(static_cast<std::int32_t>(i * 31 % 160));
+  }
+  ~PrefillTest() override { gpt2_destroy(engine); }
+
+  // What the start says, {"done", "total"} among it, or the error.
+  Json Begin(const Ids& ids) {
+    const std::string options = R"({"maxNewTokens": 0})";
+    const Json begun = Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
+                                                 /*is_ids=*/true, options.data(), options.size()));
+    return begun.contains("error") ? begun : OutputReply(engine, nullptr);
+  }
+  Json Step() { return OutputReply(engine, gpt2_prefill_step(engine)); }
+  void Prefill(const Ids& ids) {
+    Begin(ids);
+    Json at;
+    do {
+      at = Step()["result"];
+    } while (!at["isDone"]);
+    EXPECT_EQ(at["done"], ids.size() - 1);
+  }
+  Json BeginGenerating(const Ids& ids) {
+    const std::string options = R"({"temperature": 0, "maxNewTokens": 8, "logprobs": 3})";
+    return Json::parse(gpt2_generate(engine, ids.data(), ids.size() * sizeof ids[0],
+                                     /*is_ids=*/true, options.data(),
+                                     options.size()))["result"]["reusedTokens"];
+  }
+  Json Finish() {
+    Json tokens = Json::array();
+    do {
+      const char* reply = gpt2_step(engine);
+      if (reply != nullptr) return Json::parse(reply);
+      const Json output = OutputJson(engine);
+      for (const Json& token : output["tokens"]) tokens.push_back(token);
+    } while (gpt2_output(engine)->is_done == 0);
+    return tokens;
+  }
+  // The same of an engine that has run nothing before.
+  Json Plain(const Ids& ids) {
+    Prefill({1, 2});
+    Prefill({3, 4});
+    EXPECT_EQ(BeginGenerating(ids), 0);
+    return Finish();
+  }
+
+  Gpt2Engine* engine;
+  std::size_t capacity = 0;
+  Ids text;
+};
+
+TEST_F(PrefillTest, LeavesAGenerationOneTokenAndChangesNothingOfIt) {
+  const Json plain = Plain(text);
+  Prefill({7, 8});
+  const Json begun = Begin(text)["result"];
+  EXPECT_EQ(begun["done"], 0);
+  EXPECT_EQ(begun["total"], text.size());
+  EXPECT_EQ(Step()["result"]["done"], 16);  // who comes meanwhile waits for so many
+  EXPECT_EQ(Step()["result"]["done"], 32);
+  const Json last = Step()["result"];
+  EXPECT_EQ(last["done"], text.size() - 1);
+  EXPECT_EQ(last["isDone"], true);
+  EXPECT_EQ(BeginGenerating(text), text.size() - 1);
+  EXPECT_EQ(Finish(), plain);
+}
+
+TEST_F(PrefillTest, KeepsWhatComesBeforeTheFirstChangedToken) {
+  Ids changed = text;
+  changed[30] = 159;
+  const Json plain = Plain(changed);
+  Prefill(text);
+  const Json begun = Begin(changed)["result"];
+  EXPECT_EQ(begun["done"], 30);
+  EXPECT_EQ(Step()["result"]["isDone"], true);
+  EXPECT_EQ(BeginGenerating(changed), changed.size() - 1);
+  EXPECT_EQ(Finish(), plain);
+  // One that was given up half-way leaves what it has.
+  Prefill({9, 8});
+  Begin(changed);
+  Step();
+  EXPECT_EQ(BeginGenerating(changed), 16);
+  EXPECT_EQ(Finish(), plain);
+  // A shorter text and a longer one need what differs.
+  const Ids shorter(changed.begin(), changed.begin() + 20);
+  EXPECT_EQ(Begin(shorter)["result"]["done"], 20 - 1);
+  EXPECT_EQ(Begin(changed)["result"]["done"], 20 - 1);
+}
+
+TEST_F(PrefillTest, OfALongTextRunsWhatTheContextHolds) {
+  Ids longer;
+  while (longer.size() < capacity + 9)
+    longer.push_back(static_cast<std::int32_t>(longer.size() % 150));
+  EXPECT_EQ(Begin(longer)["result"]["total"], capacity);
+  while (!Step()["result"]["isDone"]) continue;
+  EXPECT_EQ(BeginGenerating(longer), capacity - 1);
+}
+
+TEST_F(PrefillTest, OfOneTokenHasNothingToRun) {
+  EXPECT_EQ(Begin({5})["result"]["total"], 1);
+  for (int i = 0; i < 2; ++i) {
+    const Json step = Step()["result"];
+    EXPECT_EQ(step["isDone"], true);
+    EXPECT_EQ(step["done"], 0);
+  }
+}
+
+TEST_F(PrefillTest, IsOverWhereSomethingElseBegins) {
+  const auto is_over = [&] { return Step()["error"]["message"] == "no prefill is under way"; };
+  EXPECT_TRUE(is_over());
+  Begin(text);
+  BeginGenerating(text);
+  EXPECT_TRUE(is_over());
+  // A generation that was set aside comes back as it was.
+  const Json number = Json::parse(gpt2_suspend(engine))["result"];
+  Begin({1, 2, 3});
+  ASSERT_EQ(gpt2_resume(engine, number), nullptr);
+  EXPECT_TRUE(is_over());
+  const Json resumed = Finish();
+  EXPECT_EQ(resumed, Plain(text));
+}
+
+TEST_F(PrefillTest, NeedsAPromptOfTheModels) {
+  EXPECT_EQ(Begin({1, 160})["error"]["message"], "token id 160 at index 1, expected 0 to 159");
+  EXPECT_EQ(Step()["error"]["message"], "no prefill is under way");
+  Gpt2Engine* const empty = gpt2_create(1);
+  EXPECT_EQ(ReplyJson(gpt2_prefill_step(empty))["error"]["message"], "no prefill is under way");
+  gpt2_destroy(empty);
+}
+
+}  // namespace
+}  // namespace gpt2::testing

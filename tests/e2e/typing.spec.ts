@@ -1,0 +1,86 @@
+// What an editor needs of the model: words that go on where the text stops, and a text that is computed while it is typed.
+import { expect, test } from "@playwright/test";
+import { demo, native, withModel } from "./model.js";
+
+const texts = [
+  "Once upon a ti",
+  "One day, a little girl named Lily found a ",
+  "She was hap",
+  "The dog'",
+  "naïv",
+];
+
+test("heal goes on in the middle of a word, as a brute force over the vocabulary does", async ({ page }) => {
+  const found = await withModel(
+    page,
+    { threads: 2, kv: "f32" },
+    async (model, prompts) => {
+      const ids = Array.from({ length: model.info.config.vocabSize }, (_, id) => id);
+      const vocabulary = await Promise.all(ids.map((id) => model.detokenize([id])));
+      return Promise.all(
+        prompts.map(async (prompt) => {
+          const options = { maxNewTokens: 8, temperature: 0, heal: true };
+          const written = await model.complete(prompt, options);
+          const given = await model.tokenize(prompt);
+          const kept = given.slice(0, given.length - written.healedTokens);
+          const bytes = await model.detokenize(given.slice(kept.length));
+          // Each token of the vocabulary that may be first, with what the model thinks of it after what was kept.
+          let best = { id: -1, logprob: -Infinity };
+          for (const [id, text] of vocabulary.entries()) {
+            const isPart = text !== "" && (text.startsWith(bytes) || bytes.startsWith(text));
+            if (!isPart || text === "<|endoftext|>") continue;
+            const logprob = (await model.score([...kept, id])).tokens.at(-1)?.logprob ?? -Infinity;
+            if (logprob > best.logprob) best = { id, logprob };
+          }
+          const whole = await model.detokenize([...kept, ...written.tokens.map(({ id }) => id)]);
+          return { ...written, best, bytes, whole };
+        }),
+      );
+    },
+    texts,
+  );
+  for (const [i, { text, tokens, healedTokens, best, whole }] of found.entries()) {
+    expect(healedTokens, texts[i]).toBeGreaterThan(0);
+    expect(tokens[0]?.id, texts[i]).toBe(best.id);
+    expect(whole).toBe(`${texts[i]}${text}`);
+    const options = ["--heal", "--temperature", "0", "--max-new-tokens", "8", "--kv", "f32", "--json"];
+    const expected = native("generate", demo, "--prompt", texts[i] ?? "", ...options);
+    expect(tokens.map(({ id }) => id)).toEqual(expected.ids);
+    expect(text).toBe(expected.text);
+  }
+});
+
+test("a text that was prefilled while it was typed costs one step, and the same is written", async ({
+  page,
+}) => {
+  const found = await withModel(
+    page,
+    { threads: 2 },
+    async (model) => {
+      const text = "Once upon a time there was a little girl who lived in a house by the sea with her mother";
+      const typed = `${text} and her dog`;
+      const call = { maxNewTokens: 12, temperature: 0, logprobs: 2 };
+      const plain = await model.complete(typed, call);
+      await model.complete("Something else", { maxNewTokens: 1 });
+      const first = await model.prefill(text);
+      const second = await model.prefill(typed);
+      const prefilled = await model.complete(typed, call);
+      // One that is given up at once, and one that a generation overtakes.
+      await model.complete("Something else", { maxNewTokens: 1 });
+      const abort = new AbortController();
+      const dropped = model.prefill(typed, { signal: abort.signal }).catch((error: Error) => error.name);
+      abort.abort();
+      const [overtaken, again] = await Promise.all([model.prefill(typed), model.complete(typed, call)]);
+      return { plain, first, second, prefilled, dropped: await dropped, overtaken, again };
+    },
+    undefined,
+  );
+  const { plain, first, second, prefilled } = found;
+  expect(first).toMatchObject({ reusedTokens: 0, cachedTokens: first.promptTokens - 1 });
+  expect(second.reusedTokens).toBe(first.promptTokens - 1);
+  expect(prefilled.reusedTokens).toBe(plain.promptTokens - 1);
+  expect(prefilled.tokens).toEqual(plain.tokens);
+  expect(found.dropped).toBe("AbortError");
+  expect(found.overtaken.cachedTokens).toBeLessThan(plain.promptTokens - 1);
+  expect(found.again.tokens).toEqual(plain.tokens);
+});

@@ -1,0 +1,211 @@
+// A generation that goes on in the middle of a word, against the plainest way to do it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "engine/generate/session.h"
+#include "engine/generate/token_healer.h"
+#include "tests/support/random_tokenizer.h"
+#include "tests/support/session_steps.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+constexpr std::size_t kVocabSize = 160;
+
+struct Written {
+  std::vector<std::int32_t> ids;
+  std::vector<std::string> texts;  // of each token
+  std::string text;
+};
+
+class SessionHealingTest : public ::testing::Test {
+ protected:
+  std::vector<std::int32_t> Encode(const std::string& text) const {
+    return std::move(tokenizer.Encode(text, SpecialTokens::kAsText).value());
+  }
+
+  std::map<std::size_t, Written> WriteAll(const std::vector<std::int32_t>& prompt) {
+    Session session =
+        std::move(Session::Begin(*model.context, &tokenizer, prompt, options).value());
+    std::map<std::size_t, Written> written;
+    while (!session.is_done()) {
+      if (suspends) {
+        session.Suspend();
+        model.context->sequence().SetWindow(std::vector{1, 2});
+        EXPECT_TRUE(session.Resume().ok());
+      }
+      for (const GeneratedToken& token : NextTokens(session)) {
+        Written& one = written[token.continuation];
+        one.ids.push_back(token.id);
+        one.texts.push_back(token.text);
+        one.text += token.text;
+      }
+    }
+    healed_tokens = session.healed_tokens();
+    return written;
+  }
+
+  // One token after the other, each from logits that are computed afresh, chosen among all tokens
+  // of the vocabulary that may be next.
+  std::vector<std::int32_t> BruteForce(const std::vector<std::int32_t>& prompt, std::size_t index) {
+    const std::size_t kept = prompt.size() - healed_tokens;
+    std::vector<std::int32_t> ids(prompt.begin(), prompt.begin() + static_cast<long>(kept));
+    std::string rest = tokenizer.Decode(std::span(prompt).subspan(kept)).value();
+    if (ids.empty()) ids.push_back(*model.weights->config.eos_token_id);
+    GenerateOptions seeded = options;
+    seeded.seed += index;
+    Sampler sampler(seeded, kVocabSize);
+    for (const std::int32_t id : ids) sampler.Accept(id);
+    std::vector<std::int32_t> written;
+    for (std::size_t counted = 0; counted < options.max_new_tokens;) {
+      std::vector<float> logits = reference.Logits(ids, 1).back();
+      for (std::size_t id = 0; id < kVocabSize; ++id) {
+        const std::string token(tokenizer.TokenBytes(static_cast<std::int32_t>(id)));
+        const bool goes_on = token.starts_with(rest) || rest.starts_with(token);
+        const bool is_text = static_cast<std::int32_t>(id) != tokenizer.end_of_text();
+        if (!rest.empty() && !(goes_on && is_text)) logits[id] = -INFINITY;
+      }
+      const std::int32_t id = sampler.Sample(logits);
+      const std::string token(tokenizer.TokenBytes(id));
+      if (rest.empty() || token.size() > rest.size()) ++counted;
+      rest.erase(0, token.size());
+      written.push_back(id);
+      ids.push_back(id);
+      sampler.Accept(id);
+    }
+    return written;
+  }
+
+  TestModel model{TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32};
+  TestModel reference{TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32};
+  Tokenizer tokenizer = RandomTokenizer({"a", "b", "l", "'", "Ġ", "Ã", "©"}, kVocabSize, 11);
+  GenerateOptions options{.max_new_tokens = 6, .temperature = 1.5, .top_k = 0, .ignore_eos = true};
+  bool suspends = false;
+  std::size_t healed_tokens = 0;
+};
+
+TEST_F(SessionHealingTest, WritesWhatABruteForceOverTheVocabularyWrites) {
+  model.weights->config.eos_token_id = tokenizer.end_of_text();
+  reference.weights->config.eos_token_id = tokenizer.end_of_text();
+  options.heal = true;
+  std::size_t several = 0;
+  Random random(5);
+  const std::string parts[] = {"a", "b", "l", "'", " ", "é"};
+  for (std::uint64_t round = 0; round < 120; ++round) {
+    std::string text;
+    for (std::uint64_t size = 1 + random.Next() % 9; size > 0; --size) {
+      text += parts[random.Next() % 6];
+    }
+    const auto prompt = Encode(text);
+    options.seed = round;
+    options.n = round % 3 == 0 ? 3 : 1;
+    options.temperature = round % 4 == 0 ? 0 : 1.5;
+    options.top_k = round % 5 == 0 ? 2 : 0;
+    options.top_p = round % 2 == 0 ? 0.7 : 1;
+    options.repetition_penalty = round % 7 == 0 ? 1.8 : 1;
+    suspends = round % 6 == 0;
+    options.lookup = round % 8 < 6;
+    for (const auto& [index, written] : WriteAll(prompt)) {
+      EXPECT_EQ(written.ids, BruteForce(prompt, index)) << text << " " << round;
+      // Token by token the text is what comes behind the prompt: é in two tokens comes whole.
+      std::string all(
+          tokenizer.Decode(std::span(prompt).first(prompt.size() - healed_tokens)).value());
+      all += tokenizer.Decode(written.ids).value();
+      ASSERT_TRUE(all.starts_with(text)) << text;
+      std::string behind;
+      AppendUtf8(std::string_view(all).substr(text.size()), behind);
+      EXPECT_EQ(written.text, behind) << text;
+      if (written.ids.size() > options.max_new_tokens) ++several;
+    }
+  }
+  EXPECT_GT(several, 10u);  // tokens that only heal are not counted
+}
+
+TEST_F(SessionHealingTest, ASeedGivesOneTextWithLookupAndWithout) {
+  options.heal = true;
+  options.max_new_tokens = 40;
+  options.temperature = 0;
+  const auto prompt = Encode("ab ab ab ab a");
+  const auto with = WriteAll(prompt)[0].ids;
+  options.lookup = false;
+  EXPECT_EQ(with, WriteAll(prompt)[0].ids);
+}
+
+TEST_F(SessionHealingTest, ListsOnlyAlternativesThatMayBeNext) {
+  options.heal = true;
+  options.logprobs = 100;
+  const auto prompt = Encode("a b b ab");
+  Session session = std::move(Session::Begin(*model.context, &tokenizer, prompt, options).value());
+  ASSERT_GT(session.healed_tokens(), 0u);
+  const std::string healed =
+      tokenizer.Decode(std::span(prompt).last(session.healed_tokens())).value();
+  std::vector<GeneratedToken> tokens;
+  while (tokens.empty()) tokens = NextTokens(session);
+  ASSERT_GT(tokens[0].top.size(), 1u);
+  EXPECT_LT(tokens[0].top.size(), 100u);
+  for (const TokenLogprob& other : tokens[0].top) {
+    EXPECT_TRUE(std::isfinite(other.logprob));
+    const std::string_view bytes = tokenizer.TokenBytes(other.id);
+    EXPECT_TRUE(bytes.starts_with(healed) || healed.starts_with(bytes)) << bytes;
+  }
+}
+
+// Where it has nothing to start from but the prompt, the first token stays.
+TEST_F(SessionHealingTest, TakesBackAPromptOfOneWordOnlyWhereThereIsAnEndOfTextToStartFrom) {
+  options.heal = true;
+  const auto word = Encode("a");
+  ASSERT_EQ(word.size(), 1u);
+  model.weights->config.eos_token_id.reset();
+  WriteAll(word);
+  EXPECT_EQ(healed_tokens, 0u);
+  model.weights->config.eos_token_id = tokenizer.end_of_text();
+  WriteAll(word);
+  EXPECT_EQ(healed_tokens, 1u);
+}
+
+TEST_F(SessionHealingTest, StopStringsAreLookedForBehindThePrompt) {
+  options.heal = true;
+  options.max_new_tokens = 40;
+  const std::string whole = WriteAll(Encode("ba"))[0].text;
+  ASSERT_GT(whole.size(), 4u);
+  options.stop = {whole.substr(2, 2)};
+  EXPECT_EQ(WriteAll(Encode("ba"))[0].text, whole.substr(0, whole.find(options.stop[0])));
+}
+
+TEST_F(SessionHealingTest,
+       NothingIsHealedForNoTokensOrWithoutAskingAndWithoutATokenizerItIsRefused) {
+  WriteAll(Encode("ab"));
+  EXPECT_EQ(healed_tokens, 0u);
+  options.heal = true;
+  options.max_new_tokens = 0;
+  WriteAll(Encode("ab"));
+  EXPECT_EQ(healed_tokens, 0u);
+  const auto refused = Session::Begin(*model.context, nullptr, std::vector{1}, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "heal needs vocab.json and merges.txt");
+}
+
+// What is written anew may be more tokens than were taken back.
+TEST_F(SessionHealingTest, StrictLeavesRoomForEachByteThatIsWrittenAnew) {
+  options.heal = options.strict = true;
+  const std::size_t capacity = model.weights->config.n_positions;
+  std::vector<std::int32_t> prompt = {*tokenizer.end_of_text(), 8};
+  while (tokenizer.TokenBytes(prompt[1]).size() < 2 ||
+         Encode(std::string(tokenizer.TokenBytes(prompt[1]))).size() > 1) {
+    ++prompt[1];
+  }
+  const TokenHealer healer(tokenizer, model.weights->config.eos_token_id);
+  const Healing healing = healer.TakeBack(prompt);
+  ASSERT_GT(healing.bytes.size(), healing.tokens);
+  options.max_new_tokens = capacity - prompt.size() + healing.tokens - healing.bytes.size();
+  EXPECT_TRUE(Session::Begin(*model.context, &tokenizer, prompt, options).ok());
+  ++options.max_new_tokens;
+  EXPECT_FALSE(Session::Begin(*model.context, &tokenizer, prompt, options).ok());
+}
+
+}  // namespace
+}  // namespace gpt2::testing

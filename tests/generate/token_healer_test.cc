@@ -1,0 +1,146 @@
+#include "engine/generate/token_healer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/format/vocabulary_files.h"
+#include "tests/support/random_tokenizer.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+std::vector<std::int32_t> Encode(const Tokenizer& tokenizer, const std::string& text) {
+  return std::move(tokenizer.Encode(text, SpecialTokens::kAsText).value());
+}
+
+// All texts of at most `most` characters of `alphabet`.
+std::vector<std::string> Texts(const std::string& alphabet, std::size_t most) {
+  std::vector<std::string> texts = {""};
+  for (std::size_t i = 0; i < texts.size() && texts[i].size() < most; ++i) {
+    for (const char c : alphabet) texts.push_back(texts[i] + c);
+  }
+  return texts;
+}
+
+bool BeginsWith(const std::vector<std::int32_t>& ids, std::span<const std::int32_t> beginning) {
+  return ids.size() >= beginning.size() &&
+         std::equal(beginning.begin(), beginning.end(), ids.begin());
+}
+
+// Whether text that may follow leaves the first `kept` of `ids` as they are.
+bool IsStable(const Tokenizer& tokenizer, const std::string& prompt,
+              const std::vector<std::int32_t>& ids, std::size_t kept,
+              const std::set<std::string>& following) {
+  for (const std::string& text : following) {
+    if (!BeginsWith(Encode(tokenizer, prompt + text), std::span(ids).first(kept))) return false;
+  }
+  return true;
+}
+
+// Letters, white space and what contractions are made of.
+TEST(TokenHealer, TakesBackTheFewestTokensThatAnyTextThatFollowsCouldChange) {
+  const std::string alphabet = "alr' \n";
+  const std::vector<std::string> spelled = {"a", "l", "r", "'", "Ġ", "Ċ"};
+  std::size_t several = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Tokenizer tokenizer = RandomTokenizer(spelled, 26, seed);
+    std::set<std::string> following;
+    for (const std::string& text : Texts(alphabet, 3)) following.insert(text);
+    for (std::int32_t id = 0; id < 26; ++id) {
+      const std::string_view bytes = tokenizer.TokenBytes(id);
+      if (id == tokenizer.end_of_text()) continue;
+      for (std::size_t i = 1; i < bytes.size(); ++i) following.emplace(bytes.substr(i));
+    }
+    const TokenHealer healer(tokenizer, std::nullopt);
+    for (const std::string& prompt : Texts(alphabet, 4)) {
+      const auto ids = Encode(tokenizer, prompt);
+      const Healing healing = healer.TakeBack(ids);
+      if (prompt.empty()) {
+        EXPECT_EQ(healing.tokens, 0u);
+        continue;
+      }
+      ASSERT_GE(healing.tokens, 1u) << prompt;
+      EXPECT_TRUE(prompt.ends_with(healing.bytes));
+      const std::size_t kept = ids.size() - healing.tokens;
+      EXPECT_EQ(tokenizer.Decode(std::span(ids).first(kept)).value() + healing.bytes, prompt);
+      EXPECT_TRUE(IsStable(tokenizer, prompt, ids, kept, following)) << seed << " " << prompt;
+      if (healing.tokens == 1) continue;
+      ++several;
+      EXPECT_FALSE(IsStable(tokenizer, prompt, ids, kept + 1, following)) << seed << " " << prompt;
+    }
+  }
+  EXPECT_GT(several, 100u);
+}
+
+TEST(TokenHealer, AllowsWhatIsABeginningOfTheBytesOrBeginsWithThem) {
+  const Tokenizer tokenizer = RandomTokenizer({"a", "b", "c", "<"}, 80, 3);
+  const std::vector<float> logits(90, 1.5f);  // ten more than the tokenizer has
+  std::vector<float> allowed;
+  for (const std::string bytes : {"a", "abc", "cab", "<", "<|endoftext|>"}) {
+    TokenHealer(tokenizer, 5).Allow(bytes, logits, allowed);
+    ASSERT_EQ(allowed.size(), 90u);
+    for (std::int32_t id = 0; id < 90; ++id) {
+      const std::string token(tokenizer.TokenBytes(id));
+      const bool goes_on = !token.empty() && (token.starts_with(bytes) || bytes.starts_with(token));
+      const bool is_special = id == 5 || id == tokenizer.end_of_text();
+      const float expected = goes_on && !is_special ? 1.5f : -INFINITY;
+      EXPECT_EQ(allowed[static_cast<std::size_t>(id)], expected) << bytes << " " << token;
+    }
+  }
+}
+
+TEST(TokenHealer, LeavesSpecialTokensAndIdsThatAreNotTheirTextsOwn) {
+  const Tokenizer tokenizer = RandomTokenizer({"a", "b", "c"}, 40, 5);
+  const auto end = *tokenizer.end_of_text();
+  const TokenHealer healer(tokenizer, 2);
+  EXPECT_EQ(healer.TakeBack(std::vector{0, 1, end}).tokens, 0u);
+  EXPECT_EQ(healer.TakeBack(std::vector{0, 1, 2}).tokens, 0u);
+  EXPECT_EQ(healer.TakeBack(std::vector{end, 0}).tokens, 1u);
+  EXPECT_EQ(healer.TakeBack(std::vector{end, 0}).bytes, "a");
+  // A token of several letters, spelled out: only the last letter can be its text's own.
+  const std::string word(tokenizer.TokenBytes(4));  // of the first merge
+  ASSERT_GT(word.size(), 1u);
+  ASSERT_EQ(Encode(tokenizer, word), std::vector{4});
+  std::vector<std::int32_t> letters;
+  for (const char c : word) letters.push_back(c - 'a');
+  const Healing healing = TokenHealer(tokenizer, std::nullopt).TakeBack(letters);
+  EXPECT_GE(healing.tokens, 1u);
+  EXPECT_LT(healing.tokens, letters.size());
+  EXPECT_TRUE(word.ends_with(healing.bytes));
+}
+
+// A token with a byte that is no token could not be written again.
+TEST(TokenHealer, LeavesTokensThatBytesCannotSpell) {
+  Json vocab = {{"a", 0}, {"aX", 1}};
+  const auto tokenizer = std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 2).value());
+  EXPECT_EQ(TokenHealer(tokenizer, std::nullopt).TakeBack(std::vector{0, 1}).tokens, 0u);
+  EXPECT_EQ(TokenHealer(tokenizer, std::nullopt).TakeBack(std::vector{1, 0}).tokens, 1u);
+}
+
+TEST(TokenHealer, KnowsGpt2sWords) {
+  const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
+  const Tokenizer tokenizer = std::move(ReadTokenizer(ReadTestFile(folder + "/vocab.json"),
+                                                      ReadTestFile(folder + "/merges.txt"), 50257)
+                                            .value());
+  const TokenHealer healer(tokenizer, tokenizer.end_of_text());
+  const auto healed = [&](const std::string& prompt) {
+    return healer.TakeBack(Encode(tokenizer, prompt)).bytes;
+  };
+  EXPECT_EQ(healed("I like a strawber"), " strawber");  // of two tokens; " strawberry" is one
+  EXPECT_EQ(healed("Hello world"), " world");
+  EXPECT_EQ(healed("Hello "), " ");
+  EXPECT_EQ(healed("Hello   "), " ");
+  EXPECT_EQ(healed("I'"), "'");
+  EXPECT_EQ(healed("we'l"), "'l");   // "'" and "l"; "'ll" is one
+  EXPECT_EQ(healed("https:"), ":");  // "://"
+  EXPECT_EQ(healed(std::string(100000, 'a')), "aaaa");
+}
+
+}  // namespace
+}  // namespace gpt2::testing
