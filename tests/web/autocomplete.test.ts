@@ -200,7 +200,9 @@ describe("while it proposes", () => {
     expect(execCommand).toHaveBeenCalledWith("insertText", false, " to bed");
     expect(field.value).toBe("I went to bed");
     expect(field.selectionStart).toBe(13);
-    expect(inputs.map(({ data, inputType }) => [data, inputType])).toEqual([[" to bed", "insertText"]]);
+    expect(inputs.map(({ data, inputType, composed }) => [data, inputType, composed])).toEqual([
+      [" to bed", "insertText", true],
+    ]);
     expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " to bed" }]);
     expect(ghost.textContent).toBe("");
     expect(press(field, "Tab")).toEqual({ isTaken: false, isSeenAbove: true });
@@ -314,6 +316,34 @@ describe("its field and its model", () => {
     expect(model.dispose).toHaveBeenCalledTimes(2);
     element.removeAttribute("disabled");
     expect(load.mock.lastCall?.[0]).toBe("");
+  });
+
+  it("stays as it is when the focus comes back to the same field, or an attribute is set to what it was", async () => {
+    const { field, element, ghost } = make({ kv: "q8" });
+    await propose(field, [" to bed"]);
+    field.dispatchEvent(new FocusEvent("focusin", { bubbles: true }));
+    element.setAttribute("kv", "q8");
+    expect(ghost.textContent).toBe(" to bed");
+    expect(load).toHaveBeenCalledTimes(1);
+    const removed = vi.spyOn(field, "addEventListener");
+    element.setAttribute("for", "another");
+    element.setAttribute("for", "field");
+    const signals = removed.mock.calls.map(([, , how]) => (how as AddEventListenerOptions).signal?.aborted);
+    expect(signals.length).toBeGreaterThan(3);
+    expect(new Set(signals)).toEqual(new Set([false]));
+    field.blur();
+    const after = removed.mock.calls.map(([, , how]) => (how as AddEventListenerOptions).signal?.aborted);
+    expect(new Set(after)).toEqual(new Set([true])); // nothing is left at somebody else's field
+  });
+
+  it("properties that were set before it was defined are kept", () => {
+    const early = document.createElement("gpt2-early");
+    Object.assign(early, { options: { topK: 1 }, loadOptions: { kv: "q8" } });
+    document.body.append(early);
+    customElements.define("gpt2-early", class extends Gpt2Autocomplete {});
+    const upgraded = document.querySelector<InstanceType<typeof Gpt2Autocomplete>>("gpt2-early");
+    expect(upgraded?.options).toEqual({ topK: 1 });
+    expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
   });
 
   it("proposes nothing while it is disabled, or for another field", async () => {

@@ -328,16 +328,25 @@ describe("what a model is loaded from", () => {
     expect(await asked(source)).toEqual([source, {}]);
   });
 
-  it.each(["models/gpt2", "a-b.c/d_e.f@v1.0"])("%s is an id", async (source) => {
+  it.each(["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"])("%s is an id", async (source) => {
     expect(await asked(source)).toEqual([`hf:${source}`, {}]);
   });
 
-  it.each(["a/b@", "a/b/c", "gpt2", "./a/b", "-a/b", "a/-b", "a b/c", "1:x", "C:x", "a/b@c d"])(
-    "%s is a path",
-    async (source) => {
-      expect(await asked(source)).toEqual([fileUrl(source), {}]);
-    },
-  );
+  it.each([
+    "a/b@",
+    "a/b/c",
+    "gpt2",
+    "./a/b",
+    "-a/b",
+    "a/-b",
+    "a b/c",
+    "1:x",
+    "C:x",
+    "x/https://y",
+    "a/b@c d",
+  ])("%s is a path", async (source) => {
+    expect(await asked(source)).toEqual([fileUrl(source), {}]);
+  });
 
   it("an id is a path, where there is such a folder", async () => {
     vi.spyOn(process, "cwd").mockReturnValue(join(import.meta.dirname, "../.."));

@@ -177,13 +177,18 @@ describe("loading", () => {
     expect(pace.textContent).toMatch(/MB\/s/);
     expect(bar.value).toBe(0.25);
     expect(bar.classList.contains("busy")).toBe(true);
+    const said = status.firstChild;
+    progress({ loadedBytes: 1_500_000, totalBytes: 4_000_000 });
+    expect(status.firstChild).toBe(said); // not read out again
     progress({ loadedBytes: 1, totalBytes: 12_345_678 });
     expect(status.textContent).toBe("Loading the model, 12 MB");
+    progress({ loadedBytes: 1, totalBytes: 10_000_000 });
+    expect(status.textContent).toBe("Loading the model, 10 MB");
     progress({ stage: "ready", loadedBytes: 4, totalBytes: 4, bytesPerSecond: 1e6, secondsLeft: 3 });
     expect(status.textContent).toBe("");
     expect(pace.textContent).toBe("");
     expect(bar.classList.contains("busy")).toBe(false);
-    expect(events).toHaveLength(4);
+    expect(events).toHaveLength(6);
   });
 
   it("leaves the words to writing, where it writes", async () => {
@@ -275,6 +280,37 @@ describe("loading", () => {
 });
 
 describe("in a page and its form", () => {
+  it("is made of parts that screen readers name", () => {
+    const { writer } = make({ loading: "use" });
+    expect(writer.shadowRoot?.innerHTML).toBe(
+      '<textarea part="text" rows="6" aria-label="Text to write on from"></textarea>' +
+        '<div part="footer" class="footer"><button part="button" type="button">Write</button>' +
+        '<div class="state"><span part="status" class="status" role="status"></span>' +
+        '<span class="pace" aria-hidden="true"></span>' +
+        '<progress part="progress" max="1" aria-label="Loading the model"></progress></div></div>' +
+        '<div class="unseen" aria-live="polite"></div>',
+    );
+  });
+
+  it("an attribute changes what it is for, and nothing else", async () => {
+    const { writer, text, status } = make({ prompt: "a", label: "b", rows: "3", loading: "use" });
+    text.value = "by a program";
+    writer.setAttribute("prompt", "a");
+    writer.setAttribute("label", "c");
+    expect(text.value).toBe("by a program");
+    expect(text.getAttribute("rows")).toBe("3");
+    model.waits = true;
+    void writer.write();
+    await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
+    const said = status.firstChild;
+    writer.setAttribute("label", "d");
+    progress({ stage: "ready", loadedBytes: 1, totalBytes: 1 });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(status.firstChild).toBe(said);
+    expect(load).toHaveBeenCalledTimes(1);
+    writer.stop();
+  });
+
   it("properties are attributes", () => {
     const { writer, text } = make({ loading: "use" });
     writer.model = "o/";
@@ -294,12 +330,14 @@ describe("in a page and its form", () => {
 
   it("properties that were set before it was defined are kept", () => {
     const writer = document.createElement("gpt2-late");
-    Object.assign(writer, { value: "mine", model: "o/", options: { topK: 1 }, loadOptions: { kv: "q8" } });
+    const attributes = { model: "o/", prompt: "p", name: "n", disabled: true };
+    Object.assign(writer, { ...attributes, value: "mine", options: { topK: 1 }, loadOptions: { kv: "q8" } });
     document.body.append(writer);
     customElements.define("gpt2-late", class extends Gpt2Writer {});
     const upgraded = document.querySelector<InstanceType<typeof Gpt2Writer>>("gpt2-late");
     expect(upgraded?.value).toBe("mine");
-    expect(upgraded?.getAttribute("model")).toBe("o/");
+    for (const [name, value] of Object.entries({ ...attributes, disabled: "" }))
+      expect(upgraded?.getAttribute(name)).toBe(value);
     expect(upgraded?.options).toEqual({ topK: 1 });
     expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
   });
@@ -329,6 +367,7 @@ describe("in a page and its form", () => {
       const done = writer.write();
       await vi.waitFor(() => expect(status.textContent).toBe("Writing…"));
       writer.formDisabledCallback(false);
+      await new Promise((resolve) => setTimeout(resolve));
       expect(status.textContent).toBe("Writing…");
       end();
       await done;

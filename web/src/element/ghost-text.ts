@@ -5,6 +5,7 @@ import { make } from "./html-element.js";
 export type Field = HTMLTextAreaElement | HTMLInputElement;
 
 /** What decides where a field's letters stand. */
+// Stryker disable all: only a browser lays text out; tests/e2e/element.spec.ts compares where it stands
 const metrics = [
   ...[
     "direction",
@@ -73,6 +74,8 @@ export const ghostStyle = `
   }
 }
 `;
+
+// Stryker restore all
 
 export class GhostText {
   private readonly before = document.createTextNode("");

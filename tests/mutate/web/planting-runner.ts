@@ -1,0 +1,185 @@
+// Runs each test of a file many times, each time with another of StrykerJS's faults planted: to switch a fault on in
+// the same worker takes milliseconds, where a run of its own takes a second. run.mjs says which faults, and reads what
+// became of them in a journal, line by line, so that a worker that hangs or dies costs one fault and not the rest.
+import { appendFileSync, readFileSync } from "node:fs";
+import { vi } from "vitest";
+import { VitestTestRunner } from "vitest/runners";
+import type { RunnerTestCase as Test, RunnerTestFile, SerializedConfig } from "vitest";
+
+/** What a run is to do; run.mjs writes it, and names it in the environment. */
+export interface Plan {
+  /** `alone`: all tests, with one fault from before the import on. */
+  kind: "measure" | "plant" | "alone";
+  journal: string;
+  /** Faults for each test, by its id. */
+  tests?: Record<string, string[]>;
+  /** How often each test came by each fault, when nothing was planted. */
+  hits?: Hits;
+  /** Each with the files of tests that come by it. */
+  alone?: { mutant: string; files: string[] }[];
+  fromTheStart?: string;
+}
+
+export type Hits = Record<string, Record<string, number>>;
+
+/** What a file's tests came by; `failed` are the tests that fail without a fault, or when they are run again. */
+export interface Measured {
+  file: string;
+  atImport: Record<string, number>;
+  perTest: Hits;
+  failed: string[];
+}
+
+/** A line of the journal. `spoiled`: a test fails without a fault, after one that left something behind. */
+export type Outcome =
+  | { outcome: "planted"; mutant: string; id: string }
+  | { outcome: "killed" | "survived"; mutant: string; id: string; test: string; why?: string }
+  | { outcome: "spoiled"; test: string };
+
+/** What the instrumented sources look at, by StrykerJS's names. */
+interface Switches {
+  activeMutant?: string | undefined;
+  currentTestId?: string | undefined;
+  hitCount?: number | undefined;
+  hitLimit?: number | undefined;
+  mutantCoverage: { static: Record<string, number>; perTest: Hits };
+}
+
+/** One time that a test is run. */
+type Try = { kind: "clean" | "none" } | { kind: "planted"; mutant: string };
+
+const once = "once "; // before the id of a test that is run for the first time
+const mostAlone = 10_000; // ms that a test may take
+const leastHits = 10_000; // before a loop with a fault in it is taken for one without an end
+const mostHitsAlone = 1_000_000;
+const { setTimeout: later, clearTimeout: never } = globalThis; // tests put false ones in their place
+const now = performance.now.bind(performance);
+
+const switches: Switches = { mutantCoverage: { static: {}, perTest: {} } };
+Object.assign(globalThis, { __stryker__: switches });
+
+export default class PlantingRunner extends VitestTestRunner {
+  readonly #plan: Plan;
+  readonly #seconds = new Map<string, number>();
+  readonly #failed = new Set<string>();
+  readonly #settled = new Set<string>();
+  readonly #waiting = new Map<string, string[]>();
+  #try: Try = { kind: "clean" };
+  #isSpoiled = false;
+
+  constructor(config: SerializedConfig) {
+    super(config);
+    this.#plan = JSON.parse(readFileSync(process.env["MUTATION_PLAN"] ?? "", "utf8")) as Plan;
+    switches.activeMutant = this.#plan.fromTheStart;
+    if (this.#plan.kind === "alone") Object.assign(switches, { hitCount: 0, hitLimit: mostHitsAlone });
+  }
+
+  override async onBeforeRunTask(test: Test): Promise<void> {
+    await super.onBeforeRunTask(test);
+    // Measured twice: a test that a first run of its own disturbs cannot meet faults here. Planted: once without a
+    // fault, then each fault, and after each that was noticed once without, to see that it left nothing behind.
+    if (this.#plan.kind === "measure") test.repeats = 1;
+    if (this.#plan.kind === "plant") test.repeats = 2 * this.#mutantsOf(test).length;
+  }
+
+  override onBeforeTryTask(test: Test, { repeats = 0 } = {}): void {
+    super.onBeforeTryTask(test);
+    if (test.result) {
+      test.result.state = "run";
+      delete test.result.errors;
+    }
+    if (this.#plan.kind === "measure") switches.currentTestId = repeats === 0 ? `${once}${test.id}` : test.id;
+    if (this.#plan.kind === "plant") this.#try = this.#next(test, repeats);
+    if (this.#try.kind !== "planted") return;
+    const { mutant } = this.#try;
+    this.#write({ outcome: "planted", mutant, id: test.id });
+    switches.activeMutant = mutant;
+    switches.hitCount = 0;
+    switches.hitLimit = Math.max(leastHits, 100 * (this.#plan.hits?.[test.id]?.[mutant] ?? 0));
+  }
+
+  async runTask(test: Test): Promise<void> {
+    if (this.#try.kind === "none") return;
+    const started = now();
+    const usual = this.#seconds.get(test.id);
+    const run = async () => VitestTestRunner.getTestFn(test)();
+    if (this.#plan.kind === "alone") await within(mostAlone, run());
+    else if (this.#try.kind === "clean" || usual === undefined) await run();
+    else await within(1500 + 10 * usual, run());
+    if (usual === undefined) this.#seconds.set(test.id, now() - started);
+  }
+
+  onAfterRetryTask(test: Test): void {
+    switches.activeMutant = this.#plan.fromTheStart;
+    switches.currentTestId = undefined;
+    const failed = test.result?.state === "fail";
+    if (this.#try.kind === "clean" && failed) {
+      this.#failed.add(test.id);
+      this.#isSpoiled ||= this.#plan.kind === "plant";
+      if (this.#isSpoiled) this.#write({ outcome: "spoiled", test: test.name });
+    }
+    if (this.#try.kind !== "planted") return;
+    const { mutant } = this.#try;
+    if (failed) {
+      this.#settled.add(mutant);
+      vi.useRealTimers();
+    }
+    const why = test.result?.errors?.[0]?.message.split("\n")[0];
+    const outcome = failed ? "killed" : "survived";
+    this.#write({ outcome, mutant, id: test.id, test: test.name, ...(why !== undefined && { why }) });
+  }
+
+  override async onAfterRunSuite(suite: RunnerTestFile): Promise<void> {
+    await super.onAfterRunSuite(suite);
+    if (this.#plan.kind !== "measure" || !("filepath" in suite)) return;
+    const { static: atImport, perTest } = switches.mutantCoverage;
+    // What only the first run of a test comes by is what it imports: the second finds it there.
+    for (const id of Object.keys(perTest).filter((id) => id.startsWith(once))) {
+      for (const [mutant, hits] of Object.entries(perTest[id] ?? {}))
+        if (!(perTest[id.slice(once.length)]?.[mutant] ?? 0)) atImport[mutant] = hits;
+    }
+    const repeated = Object.fromEntries(Object.entries(perTest).filter(([id]) => !id.startsWith(once)));
+    const measured: Measured = {
+      file: suite.filepath,
+      atImport,
+      perTest: repeated,
+      failed: [...this.#failed],
+    };
+    appendFileSync(this.#plan.journal, `${JSON.stringify(measured)}\n`);
+  }
+
+  #mutantsOf(test: Test): string[] {
+    if (this.#isSpoiled) return [];
+    return (this.#plan.tests?.[test.id] ?? []).filter((mutant) => !this.#settled.has(mutant));
+  }
+
+  #next(test: Test, repeats: number): Try {
+    if (repeats === 0) return { kind: "clean" };
+    if (this.#isSpoiled) return { kind: "none" };
+    const previous = this.#try;
+    if (repeats % 2 === 0) {
+      const wasNoticed = previous.kind === "planted" && this.#settled.has(previous.mutant);
+      return { kind: wasNoticed ? "clean" : "none" };
+    }
+    let queue = this.#waiting.get(test.id);
+    if (queue === undefined) this.#waiting.set(test.id, (queue = this.#mutantsOf(test)));
+    const mutant = queue.shift();
+    return mutant === undefined ? { kind: "none" } : { kind: "planted", mutant };
+  }
+
+  #write(outcome: Outcome): void {
+    appendFileSync(this.#plan.journal, `${JSON.stringify(outcome)}\n`);
+  }
+}
+
+async function within(milliseconds: number, run: Promise<unknown>): Promise<void> {
+  let timeout: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timeout = later(() => reject(new Error("it took too long")), milliseconds);
+  });
+  try {
+    await Promise.race([run, late]);
+  } finally {
+    never(timeout);
+  }
+}

@@ -1,0 +1,230 @@
+// How the worker is started, from the package's folder and out of one file; and what is loaded when somebody asks.
+import { deflateRawSync } from "node:zlib";
+import { createDelta } from "../../web/scripts/code-delta.mjs";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { startWorker } from "../../web/src/client/start-worker.js";
+import { waitForLock } from "../../web/src/client/wait-for-lock.js";
+import { release } from "../../web/src/shared/release.js";
+import { PackedBuilds, type Pack } from "../../web/src/worker/packed-builds.js";
+import { FakeWorker } from "./support/fake-worker.js";
+
+const cache = vi.hoisted(() => ({
+  listModels: vi.fn(async () => ["a model"]),
+  removeModel: vi.fn(async () => true),
+  keepModel: vi.fn(async () => false),
+  storage: vi.fn(async () => "a disk"),
+}));
+vi.mock("../../web/src/cache/index.js", () => cache);
+vi.mock("../../web/src/client/environment.js", () => ({ explainEnvironment: async () => "a page" }));
+
+/** The workers that were started, and a browser that refuses some of them. */
+let made: (FakeWorker & { address: string; options: unknown })[];
+let refuses: (address: string) => boolean;
+const blobs: Blob[] = [];
+
+beforeEach(() => {
+  made = [];
+  blobs.length = 0;
+  refuses = () => false;
+  vi.stubGlobal(
+    "Worker",
+    class extends FakeWorker {
+      readonly address: string;
+      readonly options: unknown;
+      constructor(address: URL | string, options?: unknown) {
+        super();
+        this.address = String(address);
+        this.options = options;
+        if (refuses(this.address)) throw new DOMException(`${this.address} is refused`, "SecurityError");
+        made.push(this);
+      }
+    },
+  );
+  const location = new URL("https://page.example/app/");
+  vi.stubGlobal("location", location);
+  vi.stubGlobal("self", { location, origin: location.origin });
+  vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => `blob:${blobs.push(blob as Blob)}`);
+  return () => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  };
+});
+const addresses = () => made.map(({ address }) => address);
+
+describe("the worker of a folder", () => {
+  it("is a module of that folder, started once", () => {
+    startWorker("https://page.example/gpt2/");
+    expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js"]);
+    expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
+  });
+
+  it("is imported by a script of the page's own where it lies at another origin", async () => {
+    startWorker("https://cdn.example/gpt2/");
+    expect(addresses()).toEqual(["blob:1"]);
+    expect(await blobs[0]?.text()).toContain('import("https://cdn.example/gpt2/gpt2-worker.js")');
+  });
+
+  it("is imported so, too, where the browser does not start it", async () => {
+    startWorker("https://page.example/gpt2/");
+    made[0]?.fail();
+    expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js", "blob:1"]);
+    expect(await blobs[0]?.text()).toContain('import("https://page.example/gpt2/gpt2-worker.js")');
+  });
+
+  it("of another release is started past the cache that kept it", async () => {
+    const renewed = `gpt2/gpt2-worker.js?release=${release}`;
+    startWorker("https://page.example/gpt2/");
+    made[0]?.say({ type: "started", release: "old" });
+    expect(addresses()[1]).toBe(`https://page.example/${renewed}`);
+    startWorker("https://cdn.example/gpt2/");
+    made[2]?.say({ type: "started", release: "old" });
+    expect(addresses().slice(2)).toEqual(["blob:1", "blob:2"]);
+    expect(await blobs[1]?.text()).toContain(`import("https://cdn.example/${renewed}")`);
+  });
+
+  it("cannot be had where nothing can be started: the reason is said", () => {
+    refuses = () => true;
+    expect(() => startWorker("https://page.example/gpt2/")).toThrow(
+      "the engine needs a worker, and cannot have one: blob:1 is refused",
+    );
+    vi.stubGlobal("Worker", undefined);
+    expect(() => startWorker("https://page.example/gpt2/")).toThrow(/cannot have one: ./);
+  });
+});
+
+describe("the worker beside the module", () => {
+  it("is named as bundlers read it, and by its address where that is refused", () => {
+    const browsers = globalThis.Worker;
+    startWorker();
+    expect(addresses()[0]).toMatch(/\/web\/src\/client\/gpt2-worker\.js$/);
+    expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
+    made[0]?.fail(); // and its address is another origin's, here: a file's
+    expect(addresses().slice(1)).toEqual(["blob:1"]);
+    expect(globalThis.Worker).toBe(browsers);
+  });
+
+  it("is started from its address where that is the page's origin", () => {
+    const { href } = new URL("../../web/src/client/gpt2-worker.js", import.meta.url);
+    const { origin } = new URL(href);
+    vi.stubGlobal("self", { location: new URL(href), origin });
+    startWorker();
+    made[0]?.fail();
+    made[1]?.fail();
+    expect(addresses()).toEqual([href, href, expect.stringMatching(/^data:text\/javascript,.*import/)]);
+  });
+});
+
+describe("the worker of one file", () => {
+  const packed = deflateRawSync("its script").toString("base64");
+  beforeEach(() => {
+    vi.stubGlobal("GPT2_WORKER", { engine: "the engine; ", script: packed });
+    vi.resetModules();
+  });
+  const load = async () => (await import("../../web/src/client/start-packed-worker.js")).startWorker;
+
+  it("is made of what the file has of it, once", async () => {
+    const startPacked = await load();
+    await startPacked.prepare();
+    startPacked();
+    await startPacked.prepare();
+    startPacked();
+    expect(addresses()).toEqual(["blob:1", "blob:1"]);
+    expect(blobs).toHaveLength(1);
+    expect([await blobs[0]?.text(), blobs[0]?.type]).toEqual(["the engine; its script", "text/javascript"]);
+    expect(made[0]?.options).toEqual({ name: "gpt2" });
+  });
+
+  it("lies in no folder, and says why it cannot be had", async () => {
+    const startPacked = await load();
+    expect(() => startPacked("https://page.example/")).toThrow(
+      "baseUrl has no effect: worker and engine are in this file",
+    );
+    await startPacked.prepare();
+    refuses = () => true;
+    expect(() => startPacked()).toThrow("the engine needs a worker, and cannot have one: blob:1 is refused");
+  });
+});
+
+describe("the builds of one file", () => {
+  const empty = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]); // the smallest WebAssembly module
+  const named = Uint8Array.from([...empty, 0, 5, 4, ...new TextEncoder().encode("mine")]);
+  const delta = Uint8Array.from(createDelta(Buffer.from(empty), Buffer.from(named)));
+  const broken = Uint8Array.from([1, 2, 3]);
+  const parts: Pack["parts"] = [
+    { variant: "simd", size: empty.length, base: null },
+    { variant: "threads", size: delta.length, base: "simd" },
+    { variant: "simd-relaxed", size: broken.length, base: null },
+  ];
+  const data = deflateRawSync(Buffer.concat([empty, delta, broken])).toString("base64");
+  const createModule = vi.fn(() => (() => {}) as never);
+  const make = () => new PackedBuilds({ data, parts }, createModule, "this.js");
+
+  it("are unpacked once, each from where it is and from what it differs", async () => {
+    const builds = make();
+    const unpacked = vi.fn();
+    const native = DecompressionStream;
+    vi.stubGlobal(
+      "DecompressionStream",
+      class extends native {
+        constructor(format: "deflate-raw") {
+          super(format);
+          unpacked(format);
+        }
+      },
+    );
+    expect(await builds.compile("simd")).toBeInstanceOf(WebAssembly.Module);
+    const module = await builds.compile("threads");
+    expect(WebAssembly.Module.customSections(module, "mine")).toHaveLength(1);
+    expect(unpacked.mock.calls).toEqual([["deflate-raw"]]);
+  });
+
+  it("that are missing, broken or cannot be unpacked are said so", async () => {
+    await expect(make().compile("threads-relaxed")).rejects.toMatchObject({
+      code: "not-found",
+      message: 'there is no build "threads-relaxed" in this file',
+    });
+    await expect(make().compile("simd-relaxed")).rejects.toMatchObject({ code: "unsupported" });
+    vi.stubGlobal("DecompressionStream", undefined);
+    await expect(make().compile("simd")).rejects.toMatchObject({
+      code: "unsupported",
+      message: "this browser has no DecompressionStream, which unpacks the engine",
+    });
+  });
+
+  it("come with their scripts, whose threads run this one", async () => {
+    const script = await make().importScript("threads");
+    expect(script.threadScript).toBe("this.js");
+    expect(createModule).toHaveBeenCalledWith("threads");
+    expect(script.createModule).toBe(createModule.mock.results.at(-1)?.value);
+  });
+});
+
+describe("the lock of a worker", () => {
+  it("is waited for, where there are locks and they are given", () => {
+    const request = vi.fn((_: string, run: () => void) => Promise.reject(new Error(String(run))));
+    vi.stubGlobal("navigator", { locks: { request } });
+    const run = vi.fn();
+    waitForLock("name", run);
+    expect(request).toHaveBeenCalledWith("name", run);
+    vi.stubGlobal("navigator", {});
+    waitForLock("name", run);
+    expect(request).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("what is loaded when somebody asks", () => {
+  it("is the module that knows", async () => {
+    const { listModels, removeModel, keepModel, storage } =
+      await import("../../web/src/client/stored-models.js");
+    expect([
+      await listModels(),
+      await removeModel("m"),
+      await keepModel("m", false),
+      await storage(),
+    ]).toEqual([["a model"], true, false, "a disk"]);
+    expect(cache.removeModel).toHaveBeenCalledWith("m");
+    expect(cache.keepModel).toHaveBeenCalledWith("m", false);
+    const { explainEnvironment } = await import("../../web/src/client/explain-environment.js");
+    expect(await explainEnvironment()).toBe("a page");
+  });
+});
