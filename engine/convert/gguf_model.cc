@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ namespace gpt2 {
 namespace {
 
 constexpr std::string_view kFile = "the GGUF file: ";
+// What llama.cpp calls rules that are GPT-2's own, by one regular expression
+// (llama_vocab::impl::load and llm_tokenizer_bpe in src/llama-vocab.cpp). "default" and none at all
+// are what old converters wrote, who knew no others.
+constexpr std::string_view kGpt2Rules[] = {
+    "",        "default",    "gpt-2",      "phi-2",          "olmo",    "mpt",
+    "jais",    "trillion",   "gigachat",   "jina-es",        "jina-de", "mellum",
+    "a.x-4.0", "jina-v2-es", "jina-v2-de", "granite-docling"};
 constexpr std::size_t kSkippedBytes = 1 << 16;  // of what is between tensors, at a time
 
 // As whole numbers are written, where it is one.
@@ -125,12 +133,14 @@ Result<std::string> GgufConfig(const GgufHeader& header) {
 Status ReadGgufVocabulary(const GgufHeader& header, std::string& vocab, std::string& merges) {
   if (header.tokens.empty()) return Done{};
   const std::string& model = header.Text(GgufText::kTokenizer);
-  // "default" is what old converters wrote, who knew only GPT-2's.
   const std::string& rules = header.Text(GgufText::kPreTokenizer);
-  if (model != "gpt2" || !(rules.empty() || rules == "gpt-2" || rules == "default")) {
-    return Error{ErrorCode::kUnsupported,
-                 Concat(kFile, "its tokenizer is ", Quoted(model), " with the rules ",
-                        Quoted(rules), ", expected \"gpt2\" with \"gpt-2\"")};
+  const bool is_known =
+      std::find(std::begin(kGpt2Rules), std::end(kGpt2Rules), rules) != std::end(kGpt2Rules);
+  if (model != "gpt2" || !is_known) {
+    return Error{
+        ErrorCode::kUnsupported,
+        Concat(kFile, "its tokenizer is ", Quoted(model), " with the rules ", Quoted(rules),
+               ", expected \"gpt2\" with \"gpt-2\" or a name of the same rules")};
   }
   constexpr char kUnused = 5;  // what a matrix was padded with
   JsonWriter json(vocab);

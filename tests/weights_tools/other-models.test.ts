@@ -38,6 +38,40 @@ describe("a GGUF file", () => {
     expect(generate(file)).toEqual(generate(hub));
   });
 
+  describe("with a tokenizer", () => {
+    const vocab = Object.fromEntries(
+      [...Array(Number(config.vocab_size)).keys()].map((id) => [`t${id}`, id]),
+    );
+    const named = (rules: string) => {
+      const model = join(scratch, "rules.gguf");
+      const metadata = {
+        ...ggufMetadata(config, { vocab, merges: [] }),
+        "tokenizer.ggml.pre": { text: rules },
+      };
+      const made = writeGguf(
+        metadata,
+        ggufTensors(tensors, () => "F32"),
+      );
+      writeFileSync(model, made);
+      return weights(["convert", model, join(scratch, "rules"), "--weights", "q8", "--force"]);
+    };
+
+    it.each(["gpt-2", "default", "olmo", "phi-2"])(
+      "of the rules %s, which are GPT-2's, keeps it",
+      (rules) => {
+        expect(named(rules).status).toBe(0);
+        const kept = readFileSync(join(scratch, "rules/vocab.json"), "utf8");
+        expect(JSON.parse(kept)).toEqual(vocab);
+      },
+    );
+
+    it.each(["llama-bpe", "gpt-4o", "starcoder"])("of the rules %s is refused by their name", (rules) => {
+      expect(refusal(named(rules))).toContain(
+        `its tokenizer is "gpt2" with the rules "${rules}", expected "gpt2" with "gpt-2"`,
+      );
+    });
+  });
+
   it("that is damaged is named", () => {
     const damaged = join(scratch, "damaged.gguf");
     writeFileSync(damaged, readFileSync(file).subarray(0, 3000));

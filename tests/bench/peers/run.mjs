@@ -1,15 +1,16 @@
 // `npm run bench:peers`: wllama, transformers.js and this engine in turn, in the same Chromium, on GPT-2
 // 124M's shapes with random weights. Installs the peers into build/peers. Options: -- --json;
 // --threads 1 (2); --rounds 5 (3).
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { buildPreset, buildWeb, root, run } from "../../../engine/toolchain/build.mjs";
+import { buildPreset, buildWeb, root } from "../../../engine/toolchain/build.mjs";
 import { downloadBytes } from "../../../web/scripts/download-size.mjs";
 import { openBrowser } from "../browser.mjs";
 import { gpt2Config, makeModel, modelsFolder } from "../models.mjs";
 import { writeGguf } from "./gguf.mjs";
+import { installPeers, peersFolder, peerVersions } from "./install.mjs";
 import { loadOurs, loadTransformers, loadWllama, runPeer } from "./in-page.mjs";
 import { writeOnnxFolder } from "./onnx.mjs";
 
@@ -22,23 +23,8 @@ const { values: flags } = parseArgs({
 });
 const threads = Number(flags.threads);
 const rounds = Number(flags.rounds);
-const peers = join(root, "build/peers");
-const versions = { "@wllama/wllama": "3.8.1", "@huggingface/transformers": "4.3.1" };
-
-function install() {
-  const manifest = JSON.stringify({ private: true, dependencies: versions });
-  const file = join(peers, "package.json");
-  if (existsSync(file) && readFileSync(file, "utf8") === manifest) return;
-  mkdirSync(peers, { recursive: true });
-  // No scripts: those of onnxruntime-node fetch a native library that no browser needs.
-  run(
-    "npm",
-    ["install", "--prefix", peers, "--ignore-scripts", "--no-audit", "--no-fund"].concat(
-      Object.entries(versions).map(([name, version]) => `${name}@${version}`),
-    ),
-  );
-  writeFileSync(file, manifest);
-}
+const peers = peersFolder;
+const versions = peerVersions;
 
 const gzipBytes = (...files) =>
   files.reduce(
@@ -180,7 +166,7 @@ function print({ chromium, results }) {
     console.log(`${what.padEnd(46)} ${ratio.toFixed(2).padStart(6)} x`);
 }
 
-install();
+installPeers();
 buildWeb();
 buildPreset("native", { targets: ["gpt2-weights"] });
 for (const format of ["q8", "q4"]) makeModel(format);
