@@ -104,6 +104,52 @@ test.describe("a model of floats is converted while it is read,", () => {
     expect(await write(page, "user/tied")).toEqual(convertedNatively("q8"));
   });
 
+  test("of a plain folder, too, in one file or in shards, and kept: the next visit asks its host for no weights", async ({
+    page,
+  }) => {
+    const tensors = [...readSafetensors(readFileSync(resolve(tied, "model.safetensors")))];
+    const shards: Record<string, Buffer> = {};
+    const map: Record<string, string> = {};
+    for (const part of [0, 1]) {
+      const shard = `model-0000${part + 1}-of-00002.safetensors`;
+      const inside = tensors.filter((_, i) => i % 2 === part);
+      shards[shard] = writeSafetensors(new Map(inside));
+      for (const [name] of inside) map[name] = shard;
+    }
+    shards["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: map }));
+    const config = { "config.json": readFileSync(resolve(tied, "config.json")) };
+    const whole = { "model.safetensors": readFileSync(resolve(tied, "model.safetensors")) };
+    const folders: Record<string, Record<string, Buffer>> = {
+      whole: { ...config, ...whole },
+      shards: { ...config, ...shards },
+    };
+    const asked: string[] = [];
+    let isOffline = false;
+    await page.route("**/floats/**", (route) => {
+      if (isOffline) return route.abort("internetdisconnected");
+      const [folder = "", name = ""] = new URL(route.request().url()).pathname.split("/").slice(-2);
+      const body = folders[folder]?.[name];
+      const isHead = route.request().method() === "HEAD";
+      if (!isHead) asked.push(name);
+      const headers = { ETag: `"${folder} ${name}"` };
+      return body ? route.fulfill({ body: isHead ? "" : body, headers }) : route.fulfill({ status: 404 });
+    });
+    for (const folder of Object.keys(folders)) {
+      const options = { hub: undefined, cache: true };
+      const first = await write(page, `floats/${folder}/`, options);
+      expect(first, folder).toEqual(convertedNatively("q8"));
+      expect(asked.some((name) => /safetensors$/.test(name))).toBe(true);
+      asked.length = 0;
+      expect(await write(page, `floats/${folder}/`, options), folder).toEqual(first);
+      expect(asked.filter((name) => /safetensors$/.test(name))).toEqual([]);
+      isOffline = true;
+      expect(await write(page, `floats/${folder}/`, options), `${folder}, offline`).toEqual(first);
+      isOffline = false;
+    }
+    const f32 = await write(page, "models/demo/", { hub: undefined, weights: "f32" });
+    expect(f32).toMatch(/^unsupported: the model is converted to q8 already: the option weights is "f32"/);
+  });
+
   test("and kept so: the next visit fetches no weights", async ({ page }) => {
     give(tied, ["config.json", "model.safetensors"]);
     const first = await write(page, "user/tied", { cache: true });

@@ -117,13 +117,17 @@ const indexed: Record<string, Uint8Array | string> = {
 };
 const hub = { "config.json": config, "model.safetensors": weights };
 
-function folder(files: Record<string, Uint8Array | string>, sizes = true): ModelSource {
+function folder(files: Record<string, Uint8Array | string>, sizes = true, made?: number): ModelSource {
   return {
     async open(name) {
       const file = files[name];
       if (file === undefined) throw new LoadError("not-found", `no ${name}`);
       const bytes = typeof file === "string" ? new TextEncoder().encode(file) : Uint8Array.from(file);
-      return { size: sizes ? bytes.length : undefined, stream: new Blob([bytes]).stream() };
+      return {
+        size: sizes ? bytes.length : undefined,
+        stream: new Blob([bytes]).stream(),
+        ...(made !== undefined && { made: { readBytes: made, totalBytes: made } }),
+      };
     },
   };
 }
@@ -131,6 +135,9 @@ function folder(files: Record<string, Uint8Array | string>, sizes = true): Model
 interface Setting {
   files?: Record<string, Uint8Array | string>;
   sizes?: boolean;
+  /** What they are where they are converted, and out of how many bytes. */
+  converted?: Record<string, Uint8Array | string>;
+  made?: number;
   books?: Books;
   features?: Partial<Features>;
   request?: Partial<LoadRequest>;
@@ -147,6 +154,7 @@ function load(setting: Setting = {}) {
   const books = setting.books ?? new Books();
   const progress: LoadProgress[] = [];
   const fetched: string[] = [];
+  const opened: LoadRequest[] = [];
   const request: LoadRequest = {
     source: { kind: "folder", url: "http://host/m/" },
     threads: undefined,
@@ -158,7 +166,7 @@ function load(setting: Setting = {}) {
     stallMs: undefined,
     headers: [],
     credentials: undefined,
-    cache: true,
+    cache: false,
     fetchPort: undefined,
     ...setting.request,
   };
@@ -169,9 +177,12 @@ function load(setting: Setting = {}) {
       if (event.layer) setting.onLayer?.();
     },
     openSource: async (wanted, { onRetry }) => {
-      expect(wanted).toBe(request);
+      opened.push(wanted);
       setting.onOpen?.(onRetry);
-      return folder(setting.files ?? indexed, setting.sizes);
+      const files = wanted.weights ? setting.converted : setting.files;
+      const made = folder(files ?? setting.files ?? indexed, setting.sizes, setting.made);
+      const of = wanted.weights ? { ...made, weights: wanted.weights } : made;
+      return { ...of, keepsConverted: wanted.cache };
     },
     builds: {
       importScript: async (variant) => (
@@ -189,7 +200,7 @@ function load(setting: Setting = {}) {
     failedThreads: () => setting.failed ?? 0,
     onEngine: setting.onEngine ?? (() => {}),
   });
-  return { books, progress, fetched, loaded };
+  return { books, progress, fetched, opened, request, loaded };
 }
 
 describe("loadEngine", () => {
@@ -253,6 +264,77 @@ describe("loadEngine", () => {
     await unknown.loaded;
     expect(unknown.books.weights).toEqual([...weights]);
     expect(unknown.progress.at(-1)?.totalBytes).toBe(0);
+  });
+
+  describe("a folder of floats", () => {
+    const converted = { ...hub, "model.safetensors": weights.subarray(0, 6) };
+
+    it("is converted while it is read where it is to be stored, and tells of the bytes that come", async () => {
+      const { books, progress, opened, request, loaded } = load({
+        files: hub,
+        converted,
+        made: 40,
+        request: { cache: true },
+      });
+      await loaded;
+      expect(opened).toEqual([request, { ...request, weights: "q8" }]);
+      expect(books.weights).toEqual([...weights.subarray(0, 6)]);
+      expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 40, totalBytes: 40 });
+    });
+
+    it("is quantized by the engine where nothing of it would be found again", async () => {
+      const { books, opened, loaded } = load({ files: hub, converted });
+      await loaded;
+      expect(opened).toHaveLength(1);
+      expect(books.weights).toEqual([...weights]);
+    });
+
+    it("in several files is converted in any case", async () => {
+      const { books, opened, loaded } = load({ files: { "config.json": config }, converted });
+      await loaded;
+      expect(opened).toHaveLength(2);
+      expect(books.weights).toEqual([...weights.subarray(0, 6)]);
+    });
+
+    it("that has no weights at all is said to have neither", async () => {
+      for (const cache of [true, false]) {
+        const { loaded } = load({ files: { "config.json": config }, request: { cache } });
+        await expect(loaded).rejects.toMatchObject({
+          code: "not-found",
+          message: "there is no weights.json, and without it no model.safetensors",
+        });
+      }
+    });
+  });
+
+  describe("weights that are asked for of a model that is converted already", () => {
+    const made = (to: string) => ({
+      ...indexed,
+      "config.json": JSON.stringify({ ...JSON.parse(config), quantization_config: { weights: to } }),
+    });
+
+    it.each([
+      ["q8", "q8"],
+      ["f32", "f32"],
+      ["f16", "f32"],
+    ] as const)("may be what it is: %s, and %s is wanted", async (to, wanted) => {
+      const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
+      await loaded;
+      expect(books.weights).toEqual([...weights]);
+    });
+
+    it.each([
+      ["q8", "q4"],
+      ["q4", "f32"],
+      ["f16", "q8"],
+    ] as const)("may not be others: %s, and %s is wanted", async (to, wanted) => {
+      const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
+      await expect(loaded).rejects.toMatchObject({
+        code: "unsupported",
+        message: `the model is converted to ${to === "f16" ? "f32" : to} already: the option weights is "${wanted}", which only a model of floats can become`,
+      });
+      expect(books.weights).toEqual([]);
+    });
   });
 
   it("says why a file is asked for once more, and that it is no longer", async () => {

@@ -59,6 +59,24 @@ it("brings bytes, status and headers, and hands its own headers and credentials 
   });
 });
 
+it("asks for the rest of a file where a connection broke, beside its own headers", async () => {
+  const asked: [string | null, string | null][] = [];
+  const fetchFile = async (_: string, init: RequestInit) => {
+    const headers = new Headers(init.headers);
+    asked.push([headers.get("range"), headers.get("authorization")]);
+    const rest = { status: 206, headers: { "Content-Range": "bytes 3-9/10" } };
+    return new Response(chunks(7).body, rest);
+  };
+  const ask = through(fetchFile, { headers: [["authorization", "me"]] });
+  const response = await ask("http://host/m/a", { headers: { Range: "bytes=3-" }, signal: never });
+  expect(response.status).toBe(206);
+  await ask("http://host/m/a", { signal: never });
+  expect(asked).toEqual([
+    ["bytes=3-", "me"],
+    [null, "me"],
+  ]);
+});
+
 it("answers several at once, each its own", async () => {
   const ask = through(async (url: string) => new Response(`text of ${url}`));
   const texts = await Promise.all(["a", "b", "c"].map(async (url) => (await ask(url)).text()));

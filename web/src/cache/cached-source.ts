@@ -66,6 +66,10 @@ export class CachedSource implements ModelSource {
     return this.source.weights;
   }
 
+  get keepsConverted(): boolean {
+    return this.revalidation !== undefined;
+  }
+
   async list(signal: AbortSignal): Promise<string[] | undefined> {
     return this.source.list?.(signal);
   }
@@ -103,7 +107,9 @@ export class CachedSource implements ModelSource {
     // Before any file is read: what is read then is this version, or a newer one.
     this.hostVersion = revalidation.version?.(signal).catch(() => undefined);
     for (const record of await readRecords(this.store, this.id)) {
-      if (record.weights !== this.weights) continue;
+      // What is floats at its host is stored as it was converted.
+      const isRight = record.weights === this.weights || (!this.weights && record.weights === "q8");
+      if (!isRight) continue;
       const outdated = this.isOutdated(record, revalidation, signal); // asked while it is looked what is there
       const { isWhole } = await storedBytes(this.store, record);
       const isOutdated = await outdated;

@@ -2,7 +2,7 @@
 // is kept.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
-import type { LoadRequest } from "../shared/protocol.js";
+import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
 import { CachedSource, type Revalidation } from "./cached-source.js";
 import { openStore } from "./open-store.js";
 import { sha256 } from "../loader/sha256.js";
@@ -47,9 +47,23 @@ function fileVersion(folder: string, names: readonly string[], ask: typeof fetch
 function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undefined {
   if (source.version) return source.version.bind(source);
   const wanted = request.source;
-  if (wanted.kind !== "folder" || source.weights === undefined) return undefined;
+  return wanted.kind === "folder" && source.weights !== undefined
+    ? floatsVersion(wanted, request)
+    : undefined;
+}
+
+/** Of a folder's floats, or of its GGUF file. */
+function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): VersionOf {
   const plain = ["weights.json", "model.safetensors", "model.safetensors.index.json"];
-  return fileVersion(wanted.url, wanted.file === undefined ? plain : [wanted.file], headersFetch(request));
+  return fileVersion(url, file === undefined ? plain : [file], headersFetch(request));
+}
+
+/** Whether a host has another version than the one that a record says. */
+function versionHasChanged(version: VersionOf): Revalidation["hasChanged"] {
+  return async (record, signal) => {
+    const found = await version(signal);
+    return found !== undefined && found !== record.version;
+  };
 }
 
 function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation | undefined {
@@ -58,16 +72,14 @@ function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation
   const isPersonal = request.headers.length > 0 || request.credentials !== undefined;
   const patience = { patienceMs: isPersonal ? longPatienceMs : patienceMs };
   const version = versionOf(source, request);
-  if (version) {
-    const hasChanged: Revalidation["hasChanged"] = async (record, signal) => {
-      const found = await version(signal);
-      return found !== undefined && found !== record.version;
-    };
-    return { hasChanged, version, ...patience };
-  }
+  if (version) return { hasChanged: versionHasChanged(version), version, ...patience };
   if (request.source.kind !== "folder") return undefined;
-  const folder = new UrlSource(request.source.url, headersFetch(request));
-  return { hasChanged: folderHasChanged(folder), ...patience };
+  const filesHaveChanged = folderHasChanged(new UrlSource(request.source.url, headersFetch(request)));
+  const floatsHaveChanged = versionHasChanged(floatsVersion(request.source, request));
+  // Floats are stored as they were converted, with an index that their host does not have.
+  const hasChanged: Revalidation["hasChanged"] = (record, signal) =>
+    (record.weights ? floatsHaveChanged : filesHaveChanged)(record, signal);
+  return { hasChanged, ...patience };
 }
 
 /** What a model is listed by. Each GGUF file of a folder or a repository is a model of its own. */

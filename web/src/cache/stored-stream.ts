@@ -70,5 +70,5 @@ export function storeStream(
     },
     { highWaterMark: 0 },
   );
-  return { size: file.size, stream };
+  return { ...file, stream };
 }

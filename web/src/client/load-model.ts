@@ -40,7 +40,7 @@ export interface LoadOptions {
   threads?: number | null | undefined;
   signal?: AbortSignal | null | undefined;
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
-  /** What a model of floats becomes while it is read; "q8". One that is converted already stays as it is. */
+  /** What a model of floats becomes while it is read; "q8". One that is converted already to something else is an error. */
   weights?: "q8" | "q4" | "f32" | null | undefined;
   /** Format of the KV cache; by default as the weights. */
   kv?: "q8" | "f32" | null | undefined;
@@ -69,6 +69,8 @@ export interface LoadOptions {
   /**
    * Called in place of fetch for every file of the model, with its address as a string and `signal`, `headers` and
    * `credentials`: to sign addresses, to decrypt, or to read from elsewhere. The worker takes its response chunk by chunk.
+   * Where a file goes on after a connection broke, `headers` ask for the rest (`Range`); a response of 200 with all of it
+   * does as well.
    */
   fetch?: typeof fetch | null | undefined;
   /**

@@ -13,7 +13,7 @@ function readResponse(response: unknown): Response {
 
 /** Sends what `fetchFile` answers, a chunk whenever one is wanted. */
 async function serveFile(
-  { url, port }: FetchRequest,
+  { url, range, port }: FetchRequest,
   fetchFile: typeof fetch,
   init: RequestInit,
   closed: AbortSignal,
@@ -31,9 +31,12 @@ async function serveFile(
     wake();
   };
   try {
-    const response = readResponse(await fetchFile(url, { ...init, signal: controller.signal }));
-    const { status, statusText, headers } = response;
-    send({ type: "response", status, statusText, headers: [...headers] });
+    const headers = new Headers(init.headers);
+    if (range !== undefined) headers.set("Range", range);
+    const asked = range === undefined ? init : { ...init, headers };
+    const response = readResponse(await fetchFile(url, { ...asked, signal: controller.signal }));
+    const { status, statusText } = response;
+    send({ type: "response", status, statusText, headers: [...response.headers] });
     const reader = response.body?.getReader();
     void end.then(() => reader?.cancel()).catch(() => {});
     for (;;) {

@@ -2,6 +2,7 @@
 import {
   chunksOf,
   fileOf,
+  type MadeOf,
   type ModelSource,
   type OpenFile,
   type OpenOptions,
@@ -28,6 +29,7 @@ interface Running {
   folder: ConvertedFolder;
   /** The next bytes of the converted model.safetensors. */
   output: AsyncGenerator<Uint8Array, void>;
+  made: MadeOf;
 }
 
 interface WeightFile {
@@ -37,6 +39,10 @@ interface WeightFile {
 }
 
 const textFile = (text: string) => fileOf(new TextEncoder().encode(text));
+
+/** undefined where one of them is not known. */
+const sum = (sizes: readonly (number | undefined)[]) =>
+  sizes.reduce((all, size) => (all === undefined || size === undefined ? undefined : all + size), 0);
 
 /** What model.safetensors.index.json says: a list of the files that the tensors are in. */
 function shardNames(text: string): string[] {
@@ -59,13 +65,18 @@ function shardNames(text: string): string[] {
 }
 
 /** The first bytes of a safetensors file, up to its tensors. */
-async function readHead(source: ModelSource, name: string, signal: AbortSignal): Promise<Uint8Array> {
+async function readHead(
+  source: ModelSource,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ head: Uint8Array; size: number | undefined }> {
   let head = new Uint8Array();
-  for await (const chunk of chunksOf(await source.open(name, { signal }), name, signal)) {
+  const file = await source.open(name, { signal });
+  for await (const chunk of chunksOf(file, name, signal)) {
     head = joined([head, chunk]);
     if (isWholeHead(head)) break;
   }
-  return head;
+  return { head, size: file.size };
 }
 
 async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
@@ -122,7 +133,7 @@ export class ConvertedSource implements ModelSource {
   private async openWeights(options: OpenOptions): Promise<OpenFile> {
     const begun = this.begun ?? this.begin(options);
     this.begun = undefined;
-    const { folder, output } = await begun;
+    const { folder, output, made } = await begun;
     const stream = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
@@ -136,7 +147,7 @@ export class ConvertedSource implements ModelSource {
       },
       { highWaterMark: 0 },
     );
-    return { size: folder.weightBytes, stream };
+    return { size: folder.weightBytes, stream, made };
   }
 
   private async begin(options: OpenOptions): Promise<Running> {
@@ -144,7 +155,7 @@ export class ConvertedSource implements ModelSource {
     const { signal } = options;
     const [config, files, { createModule, code }] = await Promise.all([
       gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
-      gguf === undefined ? this.openWeightFiles(options) : [{ name: gguf }],
+      this.openWeightFiles(options),
       fetchBuild(signal),
     ]);
     const converter = await Converter.create(createModule, code);
@@ -152,18 +163,21 @@ export class ConvertedSource implements ModelSource {
       files.length > 1
         ? await Promise.all(files.map(({ name }) => readHead(this.inner, name, signal)))
         : undefined;
-    converter.begin({ weights, config, heads });
-    const rest = this.convert(converter, files, options);
+    converter.begin({ weights, config, heads: heads?.map(({ head }) => head) });
+    const sizes = heads ? heads.map(({ size }) => size) : [files[0]?.file?.size];
+    const made: MadeOf = { readBytes: 0, totalBytes: sum(sizes) };
+    const rest = this.convert(converter, files, made, options);
     const ready: Uint8Array[] = [];
     while (!converter.folder) {
       const { done, value } = await rest.next();
       if (!done) ready.push(value.slice());
     }
-    return { folder: converter.folder, output: followedBy(ready, rest) };
+    return { folder: converter.folder, output: followedBy(ready, rest), made };
   }
 
-  /** The hub's one model.safetensors, or the files that it is cut into. */
+  /** The GGUF file, or the hub's one model.safetensors, or the files that it is cut into. */
   private async openWeightFiles(options: OpenOptions): Promise<WeightFile[]> {
+    if (this.options.gguf !== undefined) return [{ name: this.options.gguf }];
     try {
       return [{ name: weightsFile, file: await this.inner.open(weightsFile, options) }];
     } catch (error) {
@@ -177,11 +191,16 @@ export class ConvertedSource implements ModelSource {
   private async *convert(
     converter: Converter,
     files: readonly WeightFile[],
+    made: MadeOf,
     options: OpenOptions,
   ): AsyncGenerator<Uint8Array, void> {
     for (const { name, file } of files) {
       const opened = file ?? (await this.inner.open(name, options));
-      for await (const chunk of chunksOf(opened, name, options.signal)) yield* converter.feed(chunk);
+      if (files.length === 1) made.totalBytes = opened.size;
+      for await (const chunk of chunksOf(opened, name, options.signal)) {
+        made.readBytes += chunk.length;
+        yield* converter.feed(chunk);
+      }
     }
     converter.end();
   }

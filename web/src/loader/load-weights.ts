@@ -99,6 +99,7 @@ export async function loadPlainFile(
   let loaded = 0;
   for await (const chunk of chunksOf(file, name, signal)) {
     take(chunk);
-    sink.onBytes((loaded += chunk.length), "network");
+    loaded += chunk.length;
+    sink.onBytes(file.made?.readBytes ?? loaded, "network");
   }
 }

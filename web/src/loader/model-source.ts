@@ -11,6 +11,8 @@ export interface ModelSource {
    * model.safetensors is as `gpt2-weights convert` makes it.
    */
   readonly weights?: "q8" | "q4" | "f32" | undefined;
+  /** Whether what it becomes while it is read is stored, and found there the next time. */
+  readonly keepsConverted?: boolean;
   /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
   /** Asks what version of the model there is now, by the host's own name for it; undefined where that cannot be known. */
@@ -47,6 +49,15 @@ export interface OpenFile {
   stream: ReadableStream<Uint8Array>;
   /** Where the bytes are that come first; the network, if it is not said. */
   origin?: "cache";
+  /** Of a file that is made of others while it is read: bytes of those. */
+  made?: MadeOf;
+}
+
+/** How much has been read of the files that another is made of. */
+export interface MadeOf {
+  readBytes: number;
+  /** undefined while it is not known. */
+  totalBytes: number | undefined;
 }
 
 /** What to do about an answer. */

@@ -99,6 +99,8 @@ export interface FetchPort {
 /** worker -> page, through the fetchPort: a file that is wanted. All that belongs to it goes through `port`. */
 export interface FetchRequest {
   url: string;
+  /** The header Range, where only the rest of a file is wanted; the page's fetch may give all of it. */
+  range?: string;
   port: FetchPort;
 }
 

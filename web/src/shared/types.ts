@@ -15,7 +15,7 @@ export type Prompt = string | TokenIds;
 export interface LoadProgress {
   /** The engine starts, the weights come, the last of them are checked, all is there. */
   stage: "engine" | "download" | "check" | "ready";
-  /** Of the weights. */
+  /** Of the weights, as their host has them: of floats that are converted while they are read, the floats. */
   loadedBytes: number;
   /** 0 until it is known. */
   totalBytes: number;

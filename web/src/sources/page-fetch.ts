@@ -7,9 +7,10 @@ const ahead = 4;
 /** Answers that must have no body. */
 const isBodiless = (status: number) => [101, 204, 205, 304].includes(status);
 
-/** A `fetch` for URLs that asks the page through `pagePort`; of its options it knows `signal`. */
+/** A `fetch` for URLs that asks the page through `pagePort`; of its options it knows `signal` and the header Range. */
 export function pageFetch(pagePort: FetchPort): typeof fetch {
-  return (input, { signal } = {}) => {
+  return (input, { signal, headers } = {}) => {
+    const range = new Headers(headers).get("range");
     const { port1, port2 } = new MessageChannel();
     const port = port1 as FetchPort;
     const want = (what: FetchWant) => port.postMessage(what, []);
@@ -64,6 +65,7 @@ export function pageFetch(pagePort: FetchPort): typeof fetch {
       signal?.addEventListener("abort", onAbort);
       const request: FetchRequest = {
         url: input instanceof Request ? input.url : String(input),
+        ...(range !== null && { range }),
         port: port2 as FetchPort,
       };
       pagePort.postMessage(request, [port2]);

@@ -29,14 +29,50 @@ async function readIndex(source: ModelSource, signal: AbortSignal): Promise<Weig
   return text === undefined ? undefined : parseWeightsIndex(text);
 }
 
-/** The one file of a folder straight from the hub, which has no index. */
-async function openPlainFile(source: ModelSource, signal: AbortSignal): Promise<OpenFile> {
+const isMissing = (error: unknown): error is LoadError => isLoadError(error) && error.code === "not-found";
+const withoutIndex = ({ code, message }: LoadError) =>
+  new LoadError(code, `there is no ${indexFile}, and without it ${message}`);
+
+/** The one file of weights that have no index; undefined where they have to be converted to be read, or to be stored. */
+async function openPlainFile(
+  source: ModelSource,
+  { source: { kind } }: LoadRequest,
+  signal: AbortSignal,
+): Promise<OpenFile | undefined> {
+  const isPlainFolder = kind === "folder" && !source.weights;
+  if (isPlainFolder && source.keepsConverted) return undefined;
   try {
     return await source.open(weightsFile, { signal });
   } catch (error) {
-    if (!(isLoadError(error) && error.code === "not-found")) throw error;
-    throw new LoadError(error.code, `there is no ${indexFile}, and without it ${error.message}`);
+    if (!isMissing(error)) throw error;
+    if (isPlainFolder) return undefined;
+    throw withoutIndex(error);
   }
+}
+
+/** Of a folder without an index. */
+async function openConverted(
+  source: ModelSource,
+  parts: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<OpenFile> {
+  try {
+    await parts;
+    return await source.open(weightsFile, { signal });
+  } catch (error) {
+    throw isMissing(error) ? withoutIndex(error) : error;
+  }
+}
+
+/** Throws where a model is converted already, to something else than what is asked for. */
+function checkWeights(config: unknown, wanted: LoadRequest["weights"]): void {
+  const { quantization_config: made } = Object(config) as { quantization_config?: { weights?: unknown } };
+  const found = made?.weights === "f16" ? "f32" : made?.weights; // which widens to it
+  if (wanted === undefined || typeof found !== "string" || found === wanted) return;
+  throw new LoadError(
+    "unsupported",
+    `the model is converted to ${found} already: the option weights is "${wanted}", which only a model of floats can become`,
+  );
 }
 
 /** Both files of the tokenizer, or neither: "" each. One of them alone would make ids that mean other tokens. */
@@ -108,26 +144,39 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   };
   const finding = findBuild(chosen.variant, fetchOne);
   finding.catch(() => {}); // awaited below, once there is a source
-  const source = await around.openSource(request, patience);
-  const coming = readIndex(source, signal);
-  const parts = Promise.all([
-    finding,
-    readText(source, "config.json", signal, coming),
-    readTokenizer(source, signal, coming),
-    readDefaults(source, signal, coming),
-  ]);
-  parts.catch(() => {}); // awaited below, if the index is there
-  const index = await coming;
+  const open = async (wanted: LoadRequest) => {
+    const source = await around.openSource(wanted, patience);
+    const coming = readIndex(source, signal);
+    const parts = Promise.all([
+      finding,
+      readText(source, "config.json", signal, coming),
+      readTokenizer(source, signal, coming),
+      readDefaults(source, signal, coming),
+    ]);
+    parts.catch(() => {}); // awaited below, if the index is there
+    return { source, coming, parts };
+  };
+  const first = await open(request);
+  let { source, parts } = first;
+  const index = await first.coming;
   if (!index) await parts; // a folder that is not there lacks its config.json first of all
-  const plainFile = index ? undefined : await openPlainFile(source, signal);
-  const totalBytes = index?.size ?? plainFile?.size ?? 0;
+  let plainFile = index ? undefined : await openPlainFile(source, request, signal);
+  if (!index && !plainFile) {
+    // Floats that are to be stored, or are in several files: as a hub's, they are converted while they are read.
+    ({ source, parts } = await open({ ...request, weights: "q8" }));
+    plainFile = await openConverted(source, parts, signal);
+  }
+  const weightBytes = (index?.size ?? plainFile?.size) || unknownSize;
+  const totalBytes = (plainFile?.made ? plainFile.made.totalBytes : (index?.size ?? plainFile?.size)) ?? 0;
   report.set({ stage: "download", totalBytes });
 
   const begin = async () => {
     const [found, config, [vocab, merges], generationConfig] = await parts;
+    const parsed = parseJson(config, "config.json");
+    checkWeights(parsed, request.weights);
     const hasThreads = found.build.variant.startsWith("threads");
-    const choice = chooseThreads(hasThreads, request, around.cores, totalBytes || unknownSize);
-    const plan = planMemory(parseJson(config, "config.json"), totalBytes || unknownSize, request.kv);
+    const choice = chooseThreads(hasThreads, request, around.cores, weightBytes);
+    const plan = planMemory(parsed, weightBytes, request.kv);
     const { engine, ...started } = await startEngine(found, plan, choice.threads, fetchOne);
     around.onEngine(engine);
     signal.throwIfAborted();
