@@ -38,6 +38,13 @@ export function hasModel(): boolean {
   return model !== undefined;
 }
 
+const waiting: (() => void)[] = [];
+
+/** Resolves when there is a model, which somebody else asks for. */
+export function whenModel(): Promise<void> {
+  return model ? Promise.resolve() : new Promise((loaded) => waiting.push(loaded));
+}
+
 /** For a model whose worker died: the next one who needs it loads it again. */
 export function forgetModel(): void {
   model = undefined;
@@ -139,6 +146,7 @@ async function load(): Promise<Model | undefined> {
     options.showDefaults(model.info.defaults);
     afterLoad(loading);
     hide(ui.loading, ui.generate);
+    for (const tell of waiting.splice(0)) tell();
   } catch (error) {
     showFailure(error);
     hide(ui.loading, ui.errorRepair.hidden ? ui.errorReset : ui.errorRepair);

@@ -31,7 +31,20 @@ interface Writing {
   batch?: FrameBatch;
 }
 
+/** What was written, and all it took. */
+export interface WrittenText {
+  prompt: string;
+  /** With the seed. */
+  options: GenerateOptions;
+  text: string;
+  tokens: number;
+}
+
 let writing: Writing | undefined;
+let last: WrittenText | undefined;
+
+/** What was written last, if anything was. */
+export const lastWritten = () => last;
 
 export const isWriting = () => writing !== undefined;
 
@@ -52,6 +65,7 @@ export function updateButtons(): void {
   setEnabled(ui.continue, !isBusy && hasText);
   setEnabled(ui.regenerate, !isBusy && run != null && run.from < run.to);
   setEnabled(ui.copy, hasText);
+  setEnabled(ui.share, !isBusy && last !== undefined);
   setEnabled(ui.undo, editor?.canUndo ?? false);
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);
@@ -90,23 +104,28 @@ async function writeWith(
   { from, to }: Place,
   options: GenerateOptions,
   current: Writing,
-): Promise<void> {
+): Promise<WrittenText | undefined> {
   const { signal } = current.controller;
-  let tokens = 0;
+  const prompt = editor.textBefore(from);
+  const all: Token[] = [];
   let firstAt = 0;
   let pending: Token[] = [];
   const batch = (current.batch = new FrameBatch(() => {
     if (!editor.append(pending)) current.controller.abort(); // the visitor has gone back behind it
     speak(pending.map(({ text }) => text).join(""));
     pending = [];
-    if (tokens > 1) ui.speed.textContent = formatRate(((tokens - 1) * 1000) / (performance.now() - firstAt));
+    if (all.length > 1)
+      ui.speed.textContent = formatRate(((all.length - 1) * 1000) / (performance.now() - firstAt));
   }));
   editor.open(from, to);
   try {
     say(hasModel() ? "" : "Writing begins as soon as the model is loaded.");
     const model = await unlessAborted(needModel(), signal);
-    if (!model) return say("");
-    const stream = model.generate(editor.textBefore(from), {
+    if (!model) {
+      say("");
+      return undefined;
+    }
+    const stream = model.generate(prompt, {
       ...options,
       signal,
       onSummary: (summary) => {
@@ -116,22 +135,24 @@ async function writeWith(
       onPrompt: ({ done, total }) => say(`Reading the text: ${done} of ${total} tokens`),
     });
     for await (const token of stream) {
-      if (tokens === 0) {
+      if (all.length === 0) {
         firstAt = performance.now();
         ui.speed.textContent = "";
         say("");
       }
-      tokens += 1;
+      all.push(token);
       pending.push(token);
       batch.request();
     }
   } catch (error) {
     batch.flush();
-    showFailure(error, tokens);
+    showFailure(error, all.length);
   } finally {
     editor.end();
     finishSpeech();
   }
+  const text = all.map((token) => token.text).join("");
+  return all.length > 0 ? { prompt, options, text, tokens: all.length } : undefined;
 }
 
 async function editorOrFailure(): Promise<Editor | undefined> {
@@ -144,19 +165,34 @@ async function editorOrFailure(): Promise<Editor | undefined> {
   }
 }
 
-/** Writes at `placeIn` of the editor, loading the model first where there is none. */
-export async function write(placeIn: (editor: Editor) => Place): Promise<void> {
-  if (writing) return say("Still writing: stop it first, with Esc or the Stop button.");
-  const options = panel.read();
-  if (!options) return;
+/** One that can be told, and asked for again. */
+const anySeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+
+/**
+ * Writes at `placeIn` of the editor, loading the model first where there is none; with `given` options in place of
+ * those that are set. Gives what was written, if anything was.
+ */
+export async function write(
+  placeIn: (editor: Editor) => Place,
+  given?: GenerateOptions,
+): Promise<WrittenText | undefined> {
+  if (writing) {
+    say("Still writing: stop it first, with Esc or the Stop button.");
+    return undefined;
+  }
+  const options = given ?? panel.read();
+  if (!options) return undefined;
   hideError(ui.generate);
   const current: Writing = (writing = { controller: new AbortController() });
   updateButtons();
   const editor = await editorOrFailure();
-  if (editor) await writeWith(editor, placeIn(editor), options, current);
+  const seeded = { ...options, seed: options.seed ?? anySeed() };
+  const written = editor && (await writeWith(editor, placeIn(editor), seeded, current));
+  last = written ?? last;
   writing = undefined;
   showModel();
   updateButtons();
+  return written;
 }
 
 /** What is set of how tokens are chosen, for those who ask beside the writing; undefined while it goes on, or where it is refused. */

@@ -1,17 +1,21 @@
 // What of the page comes after its first paint: the editor, and what works on its text.
+import { Branching } from "../branches/branching.js";
 import { elements as ui } from "../elements.js";
 import { offerKeys } from "../keys/sheet.js";
 import { needModel } from "../loading.js";
 import { say } from "../messages.js";
+import { offerViews } from "../seeing/chooser.js";
+import { seeing } from "../seeing/seeing.js";
+import { offerSharing } from "../share/sharing.js";
 import { speakNow } from "../speech.js";
 import { suggesting } from "../suggest/suggesting.js";
-import { sampling, showFailure } from "../writing.js";
+import { atEnd, isWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { Editor, type KeptText } from "./editor.js";
 
 /** `onChange` is called after each change of the text. */
 export function createEditor(kept: KeptText, onChange: () => void): Editor {
-  offerKeys(ui.keys);
-  return new Editor(kept, {
+  const fail = (error: unknown) => showFailure(error, 0);
+  const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
     label: "Text",
@@ -19,14 +23,32 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
     onUpdate: ({ docChanged }) => {
       if (docChanged) onChange();
     },
-    extensions: suggesting({
-      dock: ui.dock,
-      bar: ui.suggestionBar,
-      sampling,
-      needModel,
-      say,
-      speak: speakNow,
-      fail: (error) => showFailure(error, 0),
-    }),
+    extensions: [
+      suggesting({
+        dock: ui.dock,
+        bar: ui.suggestionBar,
+        sampling,
+        needModel,
+        say,
+        speak: speakNow,
+        fail,
+      }),
+      seeing({
+        panel: ui.token,
+        needModel,
+        isWriting,
+        say,
+        fail,
+        branch: (from, token) => {
+          stopWriting();
+          branching.branch(from, token);
+        },
+      }),
+    ],
   });
+  const branching = new Branching(editor, ui.branches, ui.branchList, () => void write(atEnd));
+  offerViews(ui.viewAs, ui.legend, editor.view);
+  offerKeys(ui.keys);
+  offerSharing(editor);
+  return editor;
 }

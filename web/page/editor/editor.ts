@@ -2,6 +2,7 @@
 import {
   history,
   historyKeymap,
+  isolateHistory,
   redo,
   redoDepth,
   standardKeymap,
@@ -12,9 +13,10 @@ import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
 import type { Token } from "../../src/client/index.js";
 import { Follower, coveredBy, margin } from "./follower.js";
+import type { Piece } from "./pieces.js";
 import { twoInks } from "./inks.js";
 import { leaving } from "./leaving.js";
-import { closeRun, growRun, openRun, runField, runs, type Run } from "./run.js";
+import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
 import { Written, addWritten, pairsOf, written, writtenField } from "./written.js";
 
 /** A text as it is kept over a reload, and given from one surface to the next. */
@@ -36,6 +38,12 @@ export interface EditorSetting {
   onUpdate: (update: ViewUpdate) => void;
   extensions?: Extension;
 }
+
+/** The model's parts of a kept text, as far as they are in one of `length`. */
+const writtenIn = ({ written: pairs }: KeptText, length: number) =>
+  pairs
+    .filter(([from, to]) => from < to && to <= length)
+    .map(([from, to]) => new Written([]).range(from, to));
 
 export class Editor {
   readonly view: EditorView;
@@ -69,10 +77,10 @@ export class Editor {
     this.view = new EditorView({ state, parent });
     this.follower = new Follower(this.view, dock);
     const { length } = this.view.state.doc;
-    const ranges = kept.written
-      .filter(([from, to]) => from < to && to <= length)
-      .map(([from, to]) => new Written([]).range(from, to));
-    this.view.dispatch({ selection: { anchor: Math.min(caret, length) }, effects: addWritten.of(ranges) });
+    this.view.dispatch({
+      selection: { anchor: Math.min(caret, length) },
+      effects: addWritten.of(writtenIn(kept, length)),
+    });
   }
 
   get text(): string {
@@ -134,6 +142,23 @@ export class Editor {
       selection: { anchor: text.length },
       userEvent: "input.replace",
     });
+  }
+
+  /** Puts `kept` in the place of all there is, as one step of the history. */
+  show(kept: KeptText): void {
+    const { text } = kept;
+    this.view.dispatch({
+      changes: { from: 0, to: this.length, insert: text },
+      selection: { anchor: Math.min(kept.caret, text.length) },
+      effects: addWritten.of(writtenIn(kept, text.length)),
+      annotations: isolateHistory.of("full"),
+      scrollIntoView: true,
+    });
+  }
+
+  /** Puts `pieces` of the model's in the place of all that stands behind `from`. */
+  replaceFrom(from: number, pieces: readonly Piece[]): void {
+    this.view.dispatch(putPieces(from, this.length, pieces));
   }
 
   /** Lets the model write at `from`, in place of what is there until `to`. */

@@ -88,11 +88,11 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   };
 }
 
-/** The change that puts `pieces` of the model's at `from`, as a step of its own, with the caret behind them. */
-export function insertPieces(from: number, pieces: readonly Piece[]): TransactionSpec {
+/** The change that puts `pieces` of the model's between two offsets, as a step of its own, with the caret behind them. */
+export function putPieces(from: number, to: number, pieces: readonly Piece[]): TransactionSpec {
   const text = textOf(pieces);
   return {
-    changes: { from, insert: text },
+    changes: { from, to, insert: text },
     effects: addWritten.of(rangesAt(from, pieces)),
     annotations: [byModel.of(true), isolateHistory.of("full")],
     selection: { anchor: from + text.length },

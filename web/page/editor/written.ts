@@ -45,10 +45,10 @@ export const addWritten = StateEffect.define<Ranges>({
 });
 
 /** Calls `found` with the ranges that `changes` cut, replace or write into. */
-function eachTouched(
-  set: RangeSet<Written>,
+export function eachTouched<T extends RangeValue>(
+  set: RangeSet<T>,
   changes: ChangeDesc,
-  found: (from: number, to: number, value: Written) => void,
+  found: (from: number, to: number, value: T) => void,
 ): void {
   let after = 0; // of what was found: one range may be touched twice
   changes.iterChangedRanges((fromA, toA) => {

@@ -3,7 +3,7 @@ import { Prec, type Extension } from "@codemirror/state";
 import { EditorView, ViewPlugin, keymap, type Command } from "@codemirror/view";
 import type { GenerateOptions, Model } from "../../src/client/index.js";
 import { cut, textOf } from "../editor/pieces.js";
-import { insertPieces } from "../editor/run.js";
+import { putPieces } from "../editor/run.js";
 import { askForSuggestions } from "./ask.js";
 import { isTouched, suggestionBar } from "./bar.js";
 import { choose, suggest, suggestionsField } from "./field.js";
@@ -32,7 +32,7 @@ function take(view: EditorView, onlyWord = false): boolean {
   if (!suggestions || !item) return false;
   const length = onlyWord ? firstWordLength(textOf(item)) : Infinity;
   const [taken, rest] = cut(item, length);
-  const insertion = insertPieces(suggestions.at, taken);
+  const insertion = putPieces(suggestions.at, suggestions.at, taken);
   const end = suggestions.at + textOf(taken).length;
   // Of what is taken word by word, the rest stays.
   const next = rest.length > 0 ? { at: end, items: [rest], chosen: 0 } : null;

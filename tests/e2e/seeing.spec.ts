@@ -1,0 +1,128 @@
+// The text by its tokens: tinted by probability, cut as the tokenizer cuts it, and branched where another was chosen.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { inPage } from "./model.js";
+import { expectReady, generate, inEditor, open, setOption, setText, textOf } from "./page.js";
+
+const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
+const panel = (page: Page) => page.getByRole("region", { name: "The token at the caret" });
+const fact = (page: Page, name: string) =>
+  panel(page)
+    .locator("dl > div", { has: page.getByText(name, { exact: true }) })
+    .locator("dd");
+const likeliest = (page: Page) => panel(page).getByRole("listitem");
+const setCaret = (page: Page, offset: number) =>
+  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
+const percent = (logprob: number) => `${(Math.exp(logprob) * 100).toFixed(1)} %`;
+
+async function see(page: Page, view: string): Promise<void> {
+  await page.getByLabel("View").selectOption(view);
+  await expect(page.locator("#finish")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+}
+
+/** What the module gives for the page's text. */
+const scoreOf = (page: Page, value: string) =>
+  inPage(
+    page,
+    async ({ loadModel }, given) => {
+      const model = await loadModel("models/demo/");
+      const { tokens } = await model.score(given);
+      await model.dispose();
+      return tokens;
+    },
+    value,
+  );
+
+test("each token is tinted by its probability, and what else could stand there is told", async ({ page }) => {
+  await open(page);
+  const given = "Once upon a time there was a strawberry elephant";
+  await setText(page, given);
+  await see(page, "Probability");
+  const scores = await scoreOf(page, given);
+  await expect(page.locator("#finish")).toHaveText(`${scores.length} tokens`);
+  const least = [0.5, 0.1, 0.01, 0];
+  const bands = scores.map(({ logprob }) =>
+    logprob === null ? -1 : least.findIndex((each) => Math.exp(logprob) >= each),
+  );
+  for (const band of [0, 1, 2, 3]) {
+    const expected = scores.filter((_, place) => bands[place] === band).map((token) => token.text);
+    expect(await page.locator(`#editor .band-${band}`).allTextContents(), `band ${band}`).toEqual(expected);
+  }
+  await setCaret(page, given.length);
+  const last = scores.at(-1);
+  await expect(fact(page, "Probability")).toHaveText(/%$/);
+  expect(Math.exp(last?.logprob ?? 0)).toBeLessThan(0.01); // the elephant is a surprise
+  await setCaret(page, "Once upon a".length);
+  await expect(fact(page, "Probability")).toHaveText(percent(scores[2]?.logprob ?? NaN));
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await expect(fact(page, "Rank")).toHaveText("1");
+  await expect(fact(page, "Entropy")).toHaveText(/^at least \d+\.\d bits$/);
+  await expect(likeliest(page).first()).toHaveText(`␣a${percent(scores[2]?.logprob ?? NaN)}`);
+  await expect(likeliest(page).first().getByRole("button")).toHaveAttribute("aria-pressed", "true");
+
+  // What the model writes is tinted as it comes, and what is edited is scored anew.
+  await setOption(page, "Tokens", "12");
+  await page.getByLabel("Ignore end of text").check();
+  await setCaret(page, given.length);
+  const whole = await generate(page);
+  await expect(page.locator("#finish")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+  expect(await page.locator("#finish").textContent()).toBe(`${(await scoreOf(page, whole)).length} tokens`);
+});
+
+test("the tokenizer's view has the cut, the ids and the bytes, of whole characters", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(page);
+  await setText(page, "strawberry 🍓!");
+  await see(page, "Tokens");
+  const pieces = await page.locator("#editor .token").allTextContents();
+  expect(pieces.join("")).toBe("strawberry 🍓!");
+  expect(pieces.length).toBeGreaterThanOrEqual(4);
+  await setCaret(page, "strawberry 🍓".length);
+  await expect(fact(page, "Bytes")).toHaveText(/f0 9f 8d 93$/);
+  await expect(fact(page, "Ids")).toHaveText(/^\d+(, \d+)+$/);
+  for (const view of ["Tokens", "Probability"]) {
+    await page.getByLabel("View").selectOption(view);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    }
+  }
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+test("another token branches the text; branches are walked, named and kept over a reload", async ({
+  page,
+}) => {
+  await open(page);
+  await setOption(page, "Tokens", "6");
+  await page.getByLabel("Ignore end of text").check();
+  const given = "Once upon a time there was a big red dog";
+  await setText(page, given);
+  await see(page, "Probability");
+  await setCaret(page, given.length);
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  const other = likeliest(page).getByRole("button", { pressed: false }).first();
+  const name = ((await other.locator(".name").textContent()) ?? "").replace("␣", " ");
+  await other.click();
+  await expect(page.locator("#editor .cm-editor")).not.toHaveClass(/busy/, { timeout: 30_000 });
+  const branched = await textOf(page);
+  expect(branched.startsWith(`Once upon a time there was a big red${name}`)).toBe(true);
+  expect(branched.length).toBeGreaterThan(given.length);
+  const branches = page.getByRole("region", { name: "Branches" });
+  await expect(branches.getByRole("listitem")).toHaveCount(2);
+  await branches.getByRole("button", { name: "Go to First" }).click();
+  expect(await textOf(page)).toBe(given);
+  await branches.getByRole("button", { name: "Name First" }).click();
+  await page.keyboard.type("The dog");
+  await page.keyboard.press("Enter");
+  const first = branches.getByRole("button", { name: "Go to The dog" });
+  await expect(first).toHaveAttribute("aria-current", "true");
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.reload();
+  await expectReady(page);
+  await branches.getByRole("button", { name: /^Go to “/ }).click();
+  expect(await textOf(page)).toBe(branched);
+  await text(page).focus();
+  await page.keyboard.press("Control+Z"); // walking is a step, too
+  expect(await textOf(page)).toBe(given);
+});

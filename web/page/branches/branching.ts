@@ -1,0 +1,75 @@
+// Branching the text: at a token, from which the model goes on with another; and walking from branch to branch.
+import type { TokenLogprob } from "../../src/client/index.js";
+import { piecesOf } from "../editor/pieces.js";
+import type { Editor } from "../editor/editor.js";
+import { visible } from "../seeing/token-panel.js";
+import { showBranches, type BranchActions } from "./list.js";
+import { fork, leave, remove, rename, type Tree } from "./tree.js";
+
+/** Of this page alone: others of the same host share the storage. */
+const key = `gpt2-branches ${location.pathname}`;
+
+function readKept(): Tree | undefined {
+  try {
+    return (JSON.parse(sessionStorage.getItem(key) ?? "null") as Tree | null) ?? undefined;
+  } catch {
+    return undefined; // there is no storage, as in a sandboxed frame
+  }
+}
+
+export class Branching {
+  private tree: Tree | undefined;
+  private readonly section: HTMLElement;
+  private readonly place: HTMLElement;
+  private readonly editor: Editor;
+  private readonly goOn: () => void;
+  private readonly actions: BranchActions = {
+    walk: (id) => this.walk(id),
+    name: (id, name) => this.set(this.tree && rename(this.tree, id, name)),
+    remove: (id) => this.set(this.tree && remove(this.tree, id)),
+  };
+
+  /** `goOn` lets the model write at the end of the text. */
+  constructor(editor: Editor, section: HTMLElement, place: HTMLElement, goOn: () => void) {
+    this.editor = editor;
+    this.section = section;
+    this.place = place;
+    this.goOn = goOn;
+    const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+    if (visit?.type === "reload" || visit?.type === "back_forward") this.set(readKept());
+    addEventListener("pagehide", () => this.keep());
+  }
+
+  /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
+  branch(from: number, token: TokenLogprob): void {
+    const { kept } = this.editor;
+    this.set(fork(this.tree, kept, `“${visible(token.text).trim()}” at ${from}`));
+    this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]));
+    this.goOn();
+  }
+
+  private walk(id: number): void {
+    if (!this.tree || id === this.tree.current) return;
+    const left = leave(this.tree, this.editor.kept);
+    const next = left.branches.find((branch) => branch.id === id);
+    if (!next) return;
+    this.set({ ...left, current: id });
+    this.editor.show(next.kept);
+  }
+
+  private set(tree: Tree | undefined): void {
+    this.tree = tree;
+    this.section.hidden = tree === undefined;
+    if (tree) showBranches(this.place, tree, this.actions);
+  }
+
+  private keep(): void {
+    try {
+      const { kept } = this.editor;
+      if (this.tree) sessionStorage.setItem(key, JSON.stringify(leave(this.tree, kept)));
+      else sessionStorage.removeItem(key);
+    } catch {
+      // There is none, or too little: some megabytes.
+    }
+  }
+}

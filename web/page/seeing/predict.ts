@@ -1,0 +1,34 @@
+// What the model expects at a place of the text.
+import type { Model, TokenLogprob } from "../../src/client/index.js";
+
+/** Tokens that the engine tells of at most. */
+const most = 100;
+
+export interface Prediction {
+  /** The most probable tokens, first the most probable. */
+  top: readonly TokenLogprob[];
+  /** In bits, and at least: the tokens that are not told of count as no less probable than the last that is. */
+  entropy: number;
+}
+
+/** What comes after the tokens `ids`; undefined where there are none. */
+export async function predict(
+  model: Model,
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<Prediction | undefined> {
+  const context = ids.slice(1 - model.info.config.nPositions);
+  if (context.length === 0) return undefined;
+  const { tokens } = await model.complete(context, {
+    maxNewTokens: 1,
+    temperature: 0,
+    logprobs: Math.min(most, model.info.config.vocabSize),
+    ignoreEos: true,
+    signal,
+  });
+  const top = tokens[0]?.top ?? [];
+  const last = top.at(-1)?.logprob ?? 0;
+  const rest = Math.max(0, 1 - top.reduce((sum, { logprob }) => sum + Math.exp(logprob), 0));
+  const nats = top.reduce((sum, { logprob }) => sum - Math.exp(logprob) * logprob, -rest * last);
+  return { top, entropy: nats / Math.LN2 };
+}

@@ -1,0 +1,77 @@
+// The tokens of the whole text, whoever wrote it, and how probable the model finds each of them. Those that an edit
+// touches go, until the text has been scored anew.
+import { RangeSet, RangeValue, StateEffect, StateField, type Range } from "@codemirror/state";
+import { addWritten, eachTouched } from "../editor/written.js";
+
+/** A token; or as many as make up whole characters. */
+export class Scored extends RangeValue {
+  override startSide = 1;
+  override endSide = -1;
+
+  readonly ids: readonly number[];
+  /** Of the first and all that follow it here; null at the beginning of the text, which nothing predicts. */
+  readonly logprob: number | null;
+  /** Number of tokens before it; where the text has been changed since, about so many. */
+  readonly index: number;
+
+  constructor(ids: readonly number[], logprob: number | null, index: number) {
+    super();
+    this.ids = ids;
+    this.logprob = logprob;
+    this.index = index;
+  }
+
+  override eq(other: Scored): boolean {
+    return other.ids === this.ids && other.logprob === this.logprob && other.index === this.index;
+  }
+}
+
+export const setScored = StateEffect.define<readonly Range<Scored>[]>();
+
+/** What the model writes has been scored as it was written. */
+function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): RangeSet<Scored> {
+  const [first] = ranges;
+  if (!first) return set;
+  let index = 0;
+  set.between(first.from - 1, first.from, (_from, _to, { index: before, ids }) => {
+    index = before + ids.length;
+  });
+  const added = ranges
+    .filter(({ value }) => value.tokens.length > 0)
+    .map(({ from, to, value: { tokens } }) => {
+      const ids = tokens.map(({ id }) => id);
+      const logprob = tokens.reduce((sum, token) => sum + token.logprob, 0);
+      const scored = new Scored(ids, logprob, index);
+      index += ids.length;
+      return scored.range(from, to);
+    });
+  return set.update({ add: added, sort: true });
+}
+
+export const scoredField = StateField.define<RangeSet<Scored>>({
+  create: () => RangeSet.empty,
+  update(set, transaction) {
+    let next = set;
+    if (transaction.docChanged && set.size > 0) {
+      const touched = new Set<Scored>();
+      eachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
+      if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
+      next = next.map(transaction.changes);
+    }
+    for (const effect of transaction.effects) {
+      if (effect.is(addWritten)) next = asWritten(next, effect.value);
+      if (effect.is(setScored)) next = RangeSet.of([...effect.value], true);
+    }
+    return next;
+  },
+});
+
+/** The token that `offset` is in, or right behind. */
+export function tokenAt(set: RangeSet<Scored>, offset: number): Range<Scored> | undefined {
+  let found: Range<Scored> | undefined;
+  set.between(offset, offset, (from, to, value) => {
+    if (!found || from < offset) found = value.range(from, to);
+    return from < offset && to >= offset ? false : undefined;
+  });
+  return found;
+}

@@ -1,0 +1,92 @@
+// What is known of one token: its id and bytes, how probable it was, and what else could have stood there.
+import type { Range } from "@codemirror/state";
+import type { TokenLogprob } from "../../src/client/index.js";
+import type { Prediction } from "./predict.js";
+import type { Scored } from "./scored.js";
+
+/** Of the likeliest. */
+const shownOfTop = 10;
+
+/** With what cannot be seen made visible. */
+export const visible = (text: string): string => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
+
+const percent = (probability: number): string => {
+  const value = probability * 100;
+  return value >= 0.1 || value === 0 ? `${value.toFixed(1)} %` : "< 0.1 %";
+};
+
+const bytesOf = (text: string): string =>
+  [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+
+function fact(name: string, value: string): HTMLElement {
+  const row = document.createElement("div");
+  const term = document.createElement("dt");
+  term.textContent = name;
+  const what = document.createElement("dd");
+  what.textContent = value;
+  row.append(term, what);
+  return row;
+}
+
+function rankOf({ ids }: Scored, { top }: Prediction): string {
+  const rank = top.findIndex(({ id }) => id === ids[0]) + 1;
+  return rank > 0 ? String(rank) : `beyond ${top.length}`;
+}
+
+/** One of the likeliest, which `branch` puts in the token's place. */
+function alternative(token: TokenLogprob, isThere: boolean, branch: () => void): HTMLElement {
+  const item = document.createElement("li");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "alternative";
+  button.ariaPressed = String(isThere);
+  const probability = Math.exp(token.logprob);
+  const bar = document.createElement("span");
+  bar.className = "bar";
+  const filled = document.createElement("span");
+  filled.style.width = `${probability * 100}%`;
+  bar.append(filled);
+  const name = document.createElement("span");
+  name.className = "name";
+  name.textContent = visible(token.text);
+  const share = document.createElement("span");
+  share.className = "share";
+  share.textContent = percent(probability);
+  button.append(name, bar, share);
+  button.addEventListener("click", branch);
+  item.append(button);
+  return item;
+}
+
+/** Shows `token` in `panel`; the prediction comes later, and not at all for the first token. */
+export function showToken(
+  panel: HTMLElement,
+  text: string,
+  { value: scored }: Range<Scored>,
+  prediction: Prediction | "asked" | undefined,
+  branch: (token: TokenLogprob) => void,
+): void {
+  const facts = document.createElement("dl");
+  const { ids, logprob } = scored;
+  facts.append(
+    fact("Token", visible(text)),
+    fact(ids.length === 1 ? "Id" : "Ids", ids.join(", ")),
+    fact("Bytes", bytesOf(text)),
+    fact("Probability", logprob === null ? "nothing predicts the first" : percent(Math.exp(logprob))),
+  );
+  if (prediction === undefined || prediction === "asked") {
+    // As high as with it.
+    facts.append(fact("Rank", prediction ? "…" : "–"), fact("Entropy", prediction ? "…" : "–"));
+    panel.replaceChildren(facts);
+    return;
+  }
+  facts.append(
+    fact("Rank", rankOf(scored, prediction)),
+    fact("Entropy", `at least ${prediction.entropy.toFixed(1)} bits`),
+  );
+  const list = document.createElement("ol");
+  list.ariaLabel = "The likeliest here; choosing one branches the text";
+  const likeliest = prediction.top.slice(0, shownOfTop);
+  list.append(...likeliest.map((token) => alternative(token, token.id === ids[0], () => branch(token))));
+  panel.replaceChildren(facts, list);
+}

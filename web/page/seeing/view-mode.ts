@@ -1,0 +1,68 @@
+// How the text is shown: as it is, or by its tokens. What tints a token is told by lightness and by a line below it, so
+// that eyes that see no colours, and paper, have it, too.
+import { RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
+import { Decoration, ViewPlugin, type DecorationSet, type EditorView } from "@codemirror/view";
+import { scoredField, type Scored } from "./scored.js";
+
+export const modes = ["text", "probability", "tokens"] as const;
+export type Mode = (typeof modes)[number];
+
+export const setMode = StateEffect.define<Mode>();
+
+export const modeField = StateField.define<Mode>({
+  create: () => "text",
+  update: (mode, { effects }) => effects.find((effect) => effect.is(setMode))?.value ?? mode,
+});
+
+/** Smallest probability of each band, and what it is called. */
+export const bands = [
+  { least: 0.5, name: "50 % and more" },
+  { least: 0.1, name: "10 to 50 %" },
+  { least: 0.01, name: "1 to 10 %" },
+  { least: 0, name: "below 1 %" },
+] as const;
+
+export const bandOf = (logprob: number): number => bands.findIndex(({ least }) => Math.exp(logprob) >= least);
+
+const bandMarks = bands.map((_, band) => Decoration.mark({ class: `token band-${band}` }));
+const cutMarks = [0, 1].map((parity) => Decoration.mark({ class: `token cut-${parity}` }));
+
+function markOf(mode: Mode, { logprob, index }: Scored): Decoration | undefined {
+  if (mode === "tokens") return cutMarks[index % 2];
+  return logprob === null ? undefined : bandMarks[bandOf(logprob)];
+}
+
+function marksOf({ state, visibleRanges }: EditorView): DecorationSet {
+  const mode = state.field(modeField);
+  const builder = new RangeSetBuilder<Decoration>();
+  if (mode === "text") return builder.finish();
+  let drawn = 0; // two visible ranges may share a token
+  for (const { from, to } of visibleRanges) {
+    state.field(scoredField).between(from, to, (start, end, scored) => {
+      const mark = start >= drawn ? markOf(mode, scored) : undefined;
+      if (mark) builder.add(start, end, mark);
+      drawn = Math.max(drawn, end);
+    });
+  }
+  return builder.finish();
+}
+
+const marks = ViewPlugin.define(
+  (view) => {
+    let decorations = marksOf(view);
+    return {
+      update({ startState, state, view: updated, viewportChanged }) {
+        const isSame =
+          startState.field(scoredField) === state.field(scoredField) &&
+          startState.field(modeField) === state.field(modeField);
+        if (!isSame || viewportChanged) decorations = marksOf(updated);
+      },
+      get decorations() {
+        return decorations;
+      },
+    };
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
+
+export const viewMode: Extension = [modeField, scoredField, marks];
