@@ -67,13 +67,16 @@ async function download(
   } catch (error) {
     onRefusal(error);
   }
+  /** Resolves to whether what was written is there. */
   const end = async () => {
     const closing = appender;
     appender = undefined;
     try {
       await closing?.close();
+      return closing !== undefined;
     } catch (error) {
       onRefusal(error);
+      return false;
     } finally {
       giveBack();
     }
@@ -88,9 +91,8 @@ async function download(
         try {
           const chunk = await reader.read();
           if (!chunk) {
-            const isWhole = appender !== undefined && at === piece.size;
-            await end();
-            if (isWhole) onStored();
+            const isThere = await end();
+            if (isThere && at === piece.size) onStored();
             return controller.close();
           }
           at += chunk.length;

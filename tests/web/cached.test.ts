@@ -1,0 +1,184 @@
+// What decides which models are stored, what they are listed by, and how their host is asked whether it has others.
+import { createHash } from "node:crypto";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Revalidation } from "../../web/src/cache/cached-source.js";
+import type { ModelRecord } from "../../web/src/cache/records.js";
+import type { ModelSource } from "../../web/src/loader/model-source.js";
+import type { LoadRequest } from "../../web/src/shared/protocol.js";
+
+interface Made {
+  store: unknown;
+  source: ModelSource;
+  id: string;
+  revalidation: Revalidation | undefined;
+}
+const opened = vi.hoisted((): { store: unknown; refusal: string | null } => ({
+  store: { kind: "opfs" },
+  refusal: null,
+}));
+const openStore = vi.hoisted(() => vi.fn(async () => opened));
+vi.mock("../../web/src/cache/open-store.js", () => ({ openStore }));
+vi.mock("../../web/src/cache/cached-source.js", () => ({
+  CachedSource: class {
+    constructor(store: unknown, source: unknown, id: unknown, revalidation: unknown) {
+      Object.assign(this, { store, source, id, revalidation });
+    }
+  },
+}));
+const { cached } = await import("../../web/src/cache/index.js");
+
+/** A host's answers by address; all others are 404. */
+const answers = new Map<string, { body?: string; headers?: Record<string, string> }>();
+const asked: { url: string; init: RequestInit | undefined }[] = [];
+beforeEach(() => {
+  answers.clear();
+  asked.length = 0;
+  opened.store = { kind: "opfs" };
+  opened.refusal = null;
+  vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+    asked.push({ url, init });
+    const answer = answers.get(url);
+    const options = { status: answer ? 200 : 404, headers: answer?.headers ?? {} };
+    const response = new Response(
+      answer?.body === undefined ? null : new TextEncoder().encode(answer.body),
+      options,
+    );
+    return response;
+  });
+  return () => vi.unstubAllGlobals();
+});
+
+const url = "https://host.example/m/";
+const request = (more: object = {}, source: object = {}) =>
+  ({ source: { kind: "folder", url, ...source }, headers: [], ...more }) as unknown as LoadRequest;
+const sourceOf = (more: object = {}) => ({ id: url, open: vi.fn(), ...more }) as unknown as ModelSource;
+const make = async (source: ModelSource, of: LoadRequest) => (await cached(source, of)) as unknown as Made;
+const record = (more: object) => ({ files: [], ...more }) as unknown as ModelRecord;
+const { signal } = new AbortController();
+const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+
+describe("what is stored", () => {
+  it.each([
+    ["https://host.example/m/", undefined, "https://host.example/m/"],
+    ["http://localhost/m/", undefined, "http://localhost/m/"],
+    ["hf:owner/name@main", undefined, "hf:owner/name@main"],
+    ["https://host.example/m/", "a.gguf", "https://host.example/m/a.gguf"],
+    ["https://host.example/m/a.gguf", "a.gguf", "https://host.example/m/a.gguf"],
+    ["hf:owner/name@main", "a.gguf", "hf:owner/name/a.gguf@main"],
+    ["hf:owner/name", "a.gguf", "hf:owner/name/a.gguf"],
+  ])("%s with the file %s is listed as %s", async (id, file, listed) => {
+    const source = sourceOf({ id });
+    const found = await make(source, request({}, { file }));
+    expect(found.id).toBe(listed);
+    expect(found.source).toBe(source);
+    expect(found.store).toBe(opened.store);
+    expect(openStore).toHaveBeenLastCalledWith(true);
+  });
+
+  it.each([
+    undefined,
+    "blob:https://host.example/x",
+    "file:///m/",
+    "my files",
+    "xhttps://host.example/",
+    "hf",
+  ])("%s is not", async (id) => {
+    openStore.mockClear();
+    const source = sourceOf({ id });
+    expect(await cached(source, request())).toBe(source);
+    expect(openStore).not.toHaveBeenCalled();
+  });
+
+  it("nothing is, where there is no store: the source says why", async () => {
+    opened.store = undefined;
+    opened.refusal = "a private window";
+    const source = sourceOf();
+    expect(await cached(source, request())).toBe(source);
+    expect(await source.notStored?.()).toBe("a private window");
+  });
+});
+
+describe("a host is asked", () => {
+  it("not at all, where the page's own fetch answers, or a hub says nothing of versions", async () => {
+    const version = async () => "v1";
+    expect((await make(sourceOf({ version }), request({ fetchPort: {} }))).revalidation).toBeUndefined();
+    expect((await make(sourceOf(), request({}, { kind: "hub" }))).revalidation).toBeUndefined();
+  });
+
+  it.each([
+    [{}, 500],
+    [{ headers: [["a", "b"]] }, 10_000],
+    [{ credentials: "include" }, 10_000],
+  ])("with %j, and is waited for %i ms", async (more, patienceMs) => {
+    for (const source of [sourceOf(), sourceOf({ version: async () => "v" })])
+      expect((await make(source, request(more))).revalidation?.patienceMs).toBe(patienceMs);
+  });
+
+  it("for its version, where it has one", async () => {
+    let version: string | undefined = "v2";
+    const source = sourceOf({
+      async version(this: ModelSource) {
+        expect(this).toBe(source);
+        return version;
+      },
+    });
+    const { revalidation } = await make(source, request());
+    expect(await revalidation?.version?.(signal)).toBe("v2");
+    expect(await revalidation?.hasChanged(record({ version: "v2" }), signal)).toBe(false);
+    expect(await revalidation?.hasChanged(record({ version: "v1" }), signal)).toBe(true);
+    version = undefined;
+    expect(await revalidation?.hasChanged(record({ version: "v1" }), signal)).toBe(false);
+    expect(asked).toEqual([]);
+  });
+
+  it("for what it says of the first of the weights' files that it has, where the model is converted", async () => {
+    const { revalidation } = await make(sourceOf({ weights: "q8" }), request({ headers: [["k", "v"]] }));
+    const name = async () => revalidation?.version?.(signal);
+    expect(await name()).toBeUndefined();
+    expect(asked.map((each) => each.url)).toEqual(
+      ["weights.json", "model.safetensors", "model.safetensors.index.json"].map((file) => url + file),
+    );
+    expect(asked[0]?.init).toMatchObject({ method: "HEAD", cache: "no-cache", signal });
+    expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");
+    const file = `${url}model.safetensors`;
+    const headers: Record<string, string> = { "content-length": "7" };
+    answers.set(file, { headers });
+    answers.set(`${url}model.safetensors.index.json`, { headers: { etag: "other" } });
+    expect(await name()).toBe("  7");
+    Object.assign(headers, { etag: '"e"', "last-modified": "Monday" });
+    expect(await name()).toBe('"e" Monday 7');
+    answers.set(file, {});
+    expect(await name()).toBeUndefined();
+    expect(await revalidation?.hasChanged(record({ version: "x" }), signal)).toBe(false);
+  });
+
+  it("for what it says of the one GGUF file", async () => {
+    answers.set(`${url}a.gguf`, { headers: { etag: "g" } });
+    const { revalidation } = await make(sourceOf({ weights: "q4" }), request({}, { file: "a.gguf" }));
+    expect(await revalidation?.version?.(signal)).toBe("g  ");
+    expect(asked.map((each) => each.url)).toEqual([`${url}a.gguf`]);
+  });
+
+  it("for the small files themselves, where the folder is as it will be", async () => {
+    const { revalidation } = await make(sourceOf(), request({ headers: [["k", "v"]] }));
+    expect(revalidation?.version).toBeUndefined();
+    answers.set(`${url}weights.json`, { body: "index" });
+    answers.set(`${url}config.json`, { body: "config" });
+    const files = (index: string, config: string) =>
+      record({
+        files: [
+          { path: "weights.json", sha256: hash(index) },
+          { path: "config.json", sha256: hash(config) },
+          { path: "vocab.json", sha256: hash("is not asked for") },
+        ],
+      });
+    expect(await revalidation?.hasChanged(files("index", "config"), signal)).toBe(false);
+    expect(asked.map((each) => each.url)).toEqual([`${url}weights.json`, `${url}config.json`]);
+    expect(asked[0]?.init).toMatchObject({ cache: "reload" });
+    expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");
+    expect(await revalidation?.hasChanged(files("another", "config"), signal)).toBe(true);
+    expect(await revalidation?.hasChanged(files("index", "another"), signal)).toBe(true);
+    answers.delete(`${url}config.json`);
+    await expect(revalidation?.hasChanged(files("index", "config"), signal)).rejects.toThrow("config.json");
+  });
+});

@@ -1,0 +1,229 @@
+// What a load tells of its progress, and what is said of a model without weights that can be read.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+import { formatBytes, formatPace } from "../../web/src/shared/format-bytes.js";
+import type { LoadProgress } from "../../web/src/shared/types.js";
+import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
+import { withoutWeights } from "../../web/src/sources/other-weights.js";
+import { reportTo } from "../../web/src/worker/load-report.js";
+
+describe("progress", () => {
+  let told: LoadProgress[];
+  let report: ReturnType<typeof reportTo>;
+  beforeEach(() => {
+    vi.useFakeTimers({ now: 1_000_000 });
+    vi.advanceTimersByTime(60_000);
+    told = [];
+    report = reportTo((progress) => told.push(progress));
+    return () => void vi.useRealTimers();
+  });
+  const last = () => told.at(-1);
+
+  it("begins with the engine", () => {
+    report.set({});
+    expect(told).toEqual([
+      {
+        stage: "engine",
+        loadedBytes: 0,
+        totalBytes: 0,
+        bytesPerSecond: 0,
+        secondsLeft: null,
+        source: "network",
+      },
+    ]);
+  });
+
+  it("is told twenty times a second at most, and the last of it always", async () => {
+    report.set({ totalBytes: 1000 });
+    report.onBytes(100, "cache");
+    expect(last()).toMatchObject({ stage: "download", loadedBytes: 100, totalBytes: 1000, source: "cache" });
+    vi.advanceTimersByTime(49);
+    report.onBytes(200, "network");
+    report.onBytes(300, "network");
+    expect(told).toHaveLength(2);
+    vi.advanceTimersByTime(49);
+    expect(told).toHaveLength(2);
+    vi.advanceTimersByTime(1);
+    expect(told).toHaveLength(3);
+    expect(last()).toMatchObject({ loadedBytes: 300, source: "network" });
+    vi.advanceTimersByTime(1000);
+    expect(told).toHaveLength(3);
+    report.onBytes(400, "network");
+    vi.advanceTimersByTime(10);
+    report.onBytes(500, "network");
+    vi.advanceTimersByTime(40);
+    report.onBytes(600, "network");
+    vi.advanceTimersByTime(50);
+    expect(told.slice(3).map(({ loadedBytes }) => loadedBytes)).toEqual([400, 600]);
+    report.onBytes(900, "network");
+    report.onBytes(1000, "network"); // all: at once
+    expect(last()).toMatchObject({ stage: "check", loadedBytes: 1000 });
+  });
+
+  it("has its rate from the last three seconds, once it is no chance", () => {
+    report.set({ totalBytes: 100_000 });
+    const go = (ms: number, bytes: number) => {
+      vi.advanceTimersByTime(ms);
+      report.onBytes(bytes, "network");
+      return [last()?.bytesPerSecond, last()?.secondsLeft];
+    };
+    expect(go(100, 0)).toEqual([0, null]);
+    expect(go(199, 1990)).toEqual([0, null]);
+    expect(go(51, 2500)).toEqual([10_000, 9.75]);
+    expect(go(2750, 30_000)).toEqual([10_000, 7]);
+    expect(go(500, 60_000)[0]).toBeCloseTo(60_000 / 3.5);
+    expect(go(500, 70_000)[0]).toBeCloseTo((70_000 - 1990) / 3.801, 5);
+    expect(go(500, 10)[0]).toBe(0); // it begins anew
+  });
+
+  it("of a host that says not how much there is has no end; one that gives more has a later one", () => {
+    report.onBytes(100, "network");
+    vi.advanceTimersByTime(1000);
+    report.onBytes(1100, "network");
+    expect(last()).toMatchObject({
+      totalBytes: 0,
+      bytesPerSecond: 1000,
+      secondsLeft: null,
+      stage: "download",
+    });
+    report.set({ totalBytes: 2000 });
+    vi.advanceTimersByTime(1000);
+    report.onBytes(3000, "network");
+    expect(last()).toMatchObject({ totalBytes: 3000, stage: "check" });
+  });
+
+  it("says why a file is asked for once more, until its bytes come", () => {
+    report.onBytes(10, "network");
+    report.onRetry("the connection broke");
+    expect(last()).toMatchObject({ retry: "the connection broke", loadedBytes: 10 });
+    report.onRetry(null);
+    expect(last()).not.toHaveProperty("retry");
+    expect(last()).toMatchObject({ loadedBytes: 10 });
+  });
+});
+
+describe("sizes as people read them", () => {
+  it.each([
+    [0, "0 kB"],
+    [12_345, "12 kB"],
+    [999_000, "999 kB"],
+    [1e6, "1.0 MB"],
+    [9_940_000, "9.9 MB"],
+    [1e7, "10 MB"],
+    [213_400_000, "213 MB"],
+    [1e9, "1.0 GB"],
+    [4.26e9, "4.3 GB"],
+  ])("%i is %s", (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text);
+  });
+  it.each([
+    [5.3e6, 11.2, "5.3 MB/s, 12 s left"],
+    [5.3e6, 59.9, "5.3 MB/s, 60 s left"],
+    [5.3e6, 60, "5.3 MB/s, 1 min left"],
+    [5.3e6, 61, "5.3 MB/s, 2 min left"],
+    [0, 5, ""],
+    [5.3e6, null, ""],
+  ])("%i a second, %s s left, is %j", (rate, left, text) => {
+    expect(formatPace(rate, left)).toBe(text);
+  });
+});
+
+describe("a model without model.safetensors", () => {
+  const missing = new LoadError("not-found", "no model.safetensors");
+  const { signal } = new AbortController();
+  const of = (files: string[] | undefined, id?: string) =>
+    withoutWeights({ id, open: vi.fn(), list: async () => files }, missing, signal);
+
+  it.each([
+    ["pytorch_model.bin", ""],
+    ["pytorch_model-00001-of-00002.bin", ""],
+    ["tf_model.h5", ", from_tf=True"],
+    ["flax_model.msgpack", ", from_flax=True"],
+  ])("but %s: Python makes one of it", async (file, argument) => {
+    for (const [id, name] of [
+      ["hf:owner/name@v1", "owner/name"],
+      ["https://hub.example/owner/name@main", "owner/name"],
+      [undefined, "FOLDER"],
+    ] as const) {
+      const error = await of(["config.json", file], id);
+      expect(error.code).toBe("unsupported");
+      expect(error.message).toBe(
+        `${name} has its weights in ${file} only, which is no format that a page can load safely; Python with transformers makes model.safetensors of it: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
+      );
+    }
+  });
+
+  it("but GGUF files: one of them is to be chosen", async () => {
+    const error = await of(["a.gguf", "b.GGUF", "c.gguf.txt"], "hf:owner/name@v1");
+    expect([error.code, error.message]).toEqual([
+      "not-found",
+      "owner/name has no model.safetensors, but a.gguf, b.GGUF: give the address of one of them",
+    ]);
+  });
+
+  it.each([[["config.json", "my_pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
+    "and nothing else (%j) is not there",
+    async (files) => {
+      expect(await of(files, "hf:a/b")).toBe(missing);
+      expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
+    },
+  );
+});
+
+describe("a model that is converted where it has to be", () => {
+  const { signal } = new AbortController();
+  const sourceOf = (files: Record<string, string>, more: object = {}) =>
+    ({
+      id: "hf:a/b@c",
+      list: async () => Object.keys(files),
+      async open(name: string) {
+        const text = files[name];
+        if (text === undefined) throw new LoadError("not-found", `no ${name}`);
+        if (text === "broken") throw new LoadError("network", `${name} is broken`);
+        return { size: text.length, stream: new Blob([text]).stream() };
+      },
+      ...more,
+    }) as unknown as ModelSource;
+  const options = { weights: "q8" as const, fetchBuild: () => Promise.reject(new Error("no build here")) };
+  const read = async (source: ModelSource, name: string) =>
+    new Response((await source.open(name, { signal })).stream as ReadableStream).text();
+  const tokenizer = JSON.stringify({ model: { type: "BPE", vocab: { a: 0, ab: 1 }, merges: ["a b"] } });
+
+  it("is read as it is where it was converted", async () => {
+    const version = vi.fn(async () => "v");
+    const source = new ConvertibleSource(
+      sourceOf({ "weights.json": "{}", "config.json": "mine", "tokenizer.json": tokenizer }, { version }),
+      options,
+    );
+    expect(await read(source, "config.json")).toBe("mine");
+    expect([source.id, source.weights]).toEqual(["hf:a/b@c", "q8"]);
+    expect(await source.version?.(signal)).toBe("v");
+    expect(new ConvertibleSource(sourceOf({}), options).version).toBeUndefined();
+    await expect(source.open("model.safetensors", { signal })).rejects.toThrow("no model.safetensors");
+    expect(JSON.parse(await read(source, "vocab.json"))).toEqual({ a: 0, ab: 1 });
+    expect(await read(source, "merges.txt")).toContain("a b");
+  });
+
+  it("says what is missing, and what is broken", async () => {
+    const without = new ConvertibleSource(sourceOf({ "pytorch_model.bin": "x", "config.json": "{}" }), {
+      ...options,
+      fetchBuild: () => new Promise(() => {}),
+    });
+    await expect(without.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });
+    await expect(without.open("model.safetensors", { signal })).rejects.toThrow("pytorch_model.bin only");
+    await expect(without.open("vocab.json", { signal })).rejects.toThrow("no vocab.json");
+    const broken = new ConvertibleSource(sourceOf({ "weights.json": "broken" }), options);
+    await expect(broken.open("config.json", { signal })).rejects.toThrow("weights.json is broken");
+    const half = new ConvertibleSource(
+      sourceOf({ "weights.json": "{}", "tokenizer.json": "broken" }),
+      options,
+    );
+    await expect(half.open("vocab.json", { signal })).rejects.toThrow("tokenizer.json is broken");
+    const gguf = new ConvertibleSource(sourceOf({ "weights.json": "{}" }), { ...options, gguf: "a.gguf" });
+    await expect(gguf.open("config.json", { signal })).rejects.toThrow("no build here");
+    await expect(gguf.open("generation_config.json", { signal })).rejects.toThrow(
+      "no generation_config.json",
+    );
+  });
+});

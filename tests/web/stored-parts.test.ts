@@ -1,0 +1,319 @@
+// What is removed from the store and when, what counts as a record, and a piece that is stored while it is downloaded.
+import { createHash } from "node:crypto";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
+import { makeRoom, removeRecord, sweep } from "../../web/src/cache/room.js";
+import { openPiece, readStored } from "../../web/src/cache/stored-piece.js";
+import { bytesOf } from "../../web/src/cache/store.js";
+import type { ModelSource, OpenOptions } from "../../web/src/loader/model-source.js";
+import { FakeDisk } from "./support/fake-opfs.js";
+import { MemoryStore } from "./support/memory-store.js";
+
+const hour = 3_600_000;
+const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+const piece = (path: string, size: number) => ({ path, size, sha256: hash(path) });
+let store: MemoryStore;
+let disk: { quota: number | undefined; usage: number | undefined };
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 100 * hour, toFake: ["Date"] });
+  store = new MemoryStore();
+  store.now = Date.now();
+  disk = { quota: 1000, usage: 1000 };
+  const { locks } = new FakeDisk().navigator;
+  vi.stubGlobal("navigator", { locks, storage: { estimate: async () => disk } });
+  return () => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  };
+});
+
+/** A stored model with one file of its own, `size` bytes, and one that all share. */
+async function addModel(id: string, size: number, usedHoursAgo = 0) {
+  store.now = Date.now() - usedHoursAgo * hour;
+  const shared = piece("shared", 10);
+  await writeRecord(store, { id, files: [shared], missing: [], pieces: [piece(id, size)] });
+  store.put("blobs", hash(id), size, Date.now() - 50 * hour);
+  store.put("blobs", hash("shared"), 10, Date.now() - 50 * hour);
+  store.now = Date.now();
+}
+const stored = () => store.names("blobs").sort();
+
+describe("room", () => {
+  it("is made of what no record needs, unless it may still be wanted", async () => {
+    await addModel("a", 100);
+    store.put("blobs", "old", 7, Date.now() - hour);
+    store.put("blobs", "young", 5, Date.now() - hour + 1);
+    store.put("blobs", "young but named", 3);
+    store.put("blobs", "busy", 100, 0);
+    store.busy.add("busy");
+    expect(await sweep(store, ["young but named", hash("a")])).toBe(10);
+    expect(stored()).toEqual([hash("a"), hash("shared"), "busy", "young"].sort());
+    store.busy.clear();
+    expect(await sweep(store)).toBe(100);
+  });
+
+  it("of a model is what no other needs", async () => {
+    await addModel("a", 100);
+    await addModel("b", 200);
+    const [a] = (await readRecords(store)).filter(({ id }) => id === "a");
+    if (!a) throw new Error("a was not recorded");
+    store.put("changed", a.key, 0);
+    expect(await removeRecord(store, a)).toBe(100);
+    expect(stored()).toEqual([hash("b"), hash("shared")].sort());
+    expect((await readRecords(store)).map(({ id }) => id)).toEqual(["b"]);
+    expect(store.names("changed")).toEqual([]);
+  });
+
+  it("is made of the models that were used longest ago, but none that is kept or wanted", async () => {
+    await addModel("kept", 500, 9);
+    await addModel("oldest", 100, 5);
+    await addModel("old", 100, 4);
+    await addModel("new", 100, 3);
+    await addModel("wanted", 100, 8);
+    store.put("kept", await digestOf("kept"), 0);
+    expect(await makeRoom(store, 150, "wanted")).toBeNull();
+    expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
+    expect(await makeRoom(store, 2000, "wanted")).toBe(
+      "it takes 2 kB more, and the browser gives this site 0 kB",
+    );
+    expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
+  });
+
+  it("is not made where it is there, or nobody knows, with a hundredth for what is around it", async () => {
+    await addModel("a", 100, 5);
+    disk = { quota: 1101, usage: 1000 };
+    expect(await makeRoom(store, 100, "b")).toBeNull();
+    for (const unknown of [
+      { quota: undefined, usage: 5 },
+      { quota: 5, usage: undefined },
+    ]) {
+      disk = unknown;
+      expect(await makeRoom(store, 1e9, "b")).toBeNull();
+    }
+    vi.stubGlobal("navigator", {});
+    expect(await makeRoom(store, 1e9, "b")).toBeNull();
+    expect(await readRecords(store)).toHaveLength(1);
+    vi.stubGlobal("navigator", { storage: { estimate: async () => disk } });
+    disk = { quota: 1100, usage: 1000 };
+    expect(await makeRoom(store, 100, "b")).toBeNull();
+    expect(await readRecords(store)).toHaveLength(0);
+    disk = { quota: 4_000_000, usage: 1_000_000 };
+    expect(await makeRoom(store, 3_000_000, "b")).toBe(
+      "it takes 3.0 MB more, and the browser gives this site 3.0 MB",
+    );
+    store.put("blobs", "old", 40_000, 0);
+    expect(await makeRoom(store, 3_000_000, "b")).toBeNull(); // sweeping was enough
+  });
+});
+
+describe("records", () => {
+  it("are told apart by model, format and weights.json, the one that was used last first", async () => {
+    const files = [piece("weights.json", 5)];
+    const first = await writeRecord(store, { id: "a", files, missing: ["x"], pieces: [] });
+    expect(first).toBe(`${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`);
+    store.now += 1;
+    const second = await writeRecord(store, {
+      id: "a",
+      weights: "q4",
+      version: "v",
+      files: [],
+      missing: [],
+      pieces: [],
+    });
+    expect(second).toBe(`${hash("a")}-q4-`);
+    store.now += 1;
+    await writeRecord(store, { id: "b", files: [], missing: [], pieces: [] });
+    expect((await readRecords(store)).map(({ id, key }) => [id, key])).toEqual([
+      ["b", `${hash("b")}-as-is-`],
+      ["a", second],
+      ["a", first],
+    ]);
+    const of = await readRecords(store, "a");
+    expect(of).toEqual([
+      {
+        id: "a",
+        weights: "q4",
+        version: "v",
+        files: [],
+        missing: [],
+        pieces: [],
+        key: second,
+        used: store.now - 1,
+      },
+      { id: "a", files, missing: ["x"], pieces: [], key: first, used: store.now - 2 },
+    ]);
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["without an id", { files: [], missing: [], pieces: [] }],
+    ["without what is missing", { id: "a", files: [], pieces: [] }],
+    ["without files", { id: "a", missing: [], pieces: [] }],
+    ["without pieces", { id: "a", files: [], missing: [] }],
+    [
+      "with a file without a path",
+      { id: "a", files: [{ size: 1, sha256: hash("") }], missing: [], pieces: [] },
+    ],
+    [
+      "with a size that is none",
+      { id: "a", files: [], missing: [], pieces: [{ ...piece("p", 1), size: 1.5 }] },
+    ],
+    [
+      "with a hash that is longer",
+      { id: "a", files: [], missing: [], pieces: [{ ...piece("p", 1), sha256: `${hash("")}0` }] },
+    ],
+    [
+      "with a hash that is more",
+      { id: "a", files: [], missing: [], pieces: [{ ...piece("p", 1), sha256: `0${hash("")}` }] },
+    ],
+  ])("that are damaged are none: %s", async (_, what) => {
+    store.put("models", "key", typeof what === "string" ? what : JSON.stringify(what));
+    expect(await readRecords(store)).toEqual([]);
+  });
+
+  it("know how much of a model is there", async () => {
+    const record = { id: "a", files: [piece("f", 5)], missing: [], pieces: [piece("p", 10), piece("p", 10)] };
+    expect(await storedBytes(store, record)).toEqual({ bytes: 0, isWhole: false });
+    store.put("blobs", hash("p"), 10);
+    store.put("blobs", hash("f"), 3);
+    expect(await storedBytes(store, record)).toEqual({ bytes: 13, isWhole: false });
+    store.put("blobs", hash("f"), 9); // longer than it may be
+    expect(await storedBytes(store, record)).toEqual({ bytes: 15, isWhole: false });
+    store.put("blobs", hash("f"), 5);
+    expect(await storedBytes(store, record)).toEqual({ bytes: 15, isWhole: true });
+  });
+});
+
+describe("a piece", () => {
+  const content = Uint8Array.from({ length: 40 }, (_, i) => i);
+  const wanted = piece("p", content.length);
+  const opened: OpenOptions[] = [];
+  let given = content;
+  const source = {
+    async open(_: string, options: OpenOptions) {
+      opened.push(options);
+      const rest = given.slice(options.from ?? 0);
+      const chunks = [rest.slice(0, 15), rest.slice(15)].filter(({ length }) => length > 0);
+      return {
+        size: rest.length,
+        stream: new ReadableStream<Uint8Array>({
+          pull: (controller) => {
+            const chunk = chunks.shift();
+            if (chunk) controller.enqueue(chunk);
+            else controller.close();
+          },
+        }),
+      };
+    },
+  } as unknown as ModelSource;
+  const onRefusal = vi.fn();
+  const onStored = vi.fn();
+  const { signal } = new AbortController();
+  const open = async (more: { from?: number; anew?: boolean } = {}) => {
+    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored, ...more });
+    return { ...file, bytes: [...(await bytesOf(file.stream))] };
+  };
+  const inStore = async () => {
+    const stream = await store.read("blobs", wanted.sha256);
+    return stream && [...(await bytesOf(stream))];
+  };
+  beforeEach(() => {
+    opened.length = 0;
+    given = content;
+    onRefusal.mockReset();
+    onStored.mockReset();
+  });
+
+  it("is downloaded and stored, and comes from the store from then on", async () => {
+    expect((await open()).bytes).toEqual([...content]);
+    expect(opened).toEqual([{ signal, anew: false, from: 0 }]);
+    expect(onStored).toHaveBeenCalledTimes(1);
+    expect(await inStore()).toEqual([...content]);
+    const again = await open();
+    expect([again.origin, again.size, again.bytes]).toEqual(["cache", 40, [...content]]);
+    expect((await open({ from: 30 })).bytes).toEqual([...content.slice(30)]);
+    expect(opened).toHaveLength(1);
+    expect((await open({ anew: true })).bytes).toEqual([...content]);
+    expect(opened[1]).toEqual({ signal, anew: true, from: 0 });
+    expect(onRefusal).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    [25, 0, 25],
+    [25, 10, 25],
+    [25, 25, 25],
+    [25, 30, 30],
+    [40 + 1, 0, 0],
+    [0, 0, 0],
+  ])(
+    "of which %i bytes are stored, wanted from %i on, is fetched from %i on",
+    async (found, from, fetchedFrom) => {
+      store.files.set(`blobs/${wanted.sha256}`, {
+        bytes: Uint8Array.from({ length: found }, (_, i) => i),
+        modified: 0,
+      });
+      expect((await open({ from })).bytes).toEqual([...content.slice(from)]);
+      expect(opened).toEqual([{ signal, anew: false, from: fetchedFrom }]);
+      expect(onStored).toHaveBeenCalledTimes(from > found ? 0 : 1);
+      if (from <= found) expect(await inStore()).toEqual([...content]);
+    },
+  );
+
+  it("that is shorter or longer than it should be is given as it is, and is not whole", async () => {
+    given = content.slice(0, 30);
+    expect((await open()).bytes).toEqual([...given]);
+    expect(onStored).not.toHaveBeenCalled();
+    store.files.clear();
+    given = Uint8Array.from([...content, 1, 2]);
+    expect((await open()).bytes).toEqual([...given]);
+    expect(onStored).not.toHaveBeenCalled();
+    expect(await readStored(store, wanted)).toBeUndefined();
+  });
+
+  it.each(["append", "write", "close"])("that cannot be stored (%s) is given all the same", async (what) => {
+    const full = new DOMException("no room", "QuotaExceededError");
+    const append = store.append.bind(store);
+    vi.spyOn(store, "append").mockImplementation(async (...args) => {
+      if (what === "append") throw full;
+      const appender = await append(...args);
+      const fails = () => {
+        throw full;
+      };
+      return { ...appender, ...(what === "write" ? { write: fails } : { close: async () => fails() }) };
+    });
+    expect((await open()).bytes).toEqual([...content]);
+    expect(onRefusal).toHaveBeenCalledWith(full);
+    expect(onRefusal).toHaveBeenCalledTimes(1);
+    expect(onStored).not.toHaveBeenCalled();
+  });
+
+  it("whose connection breaks keeps what came", async () => {
+    const broken = new Error("broken");
+    vi.spyOn(source, "open").mockResolvedValueOnce({
+      size: 40,
+      stream: new ReadableStream({
+        start: (controller) => controller.enqueue(content.slice(0, 15)),
+        pull: (controller) => controller.error(broken),
+      }),
+    });
+    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored });
+    const reader = file.stream.getReader();
+    await reader.read();
+    await expect(reader.read()).rejects.toBe(broken);
+    expect(await inStore()).toEqual([...content.slice(0, 15)]);
+    expect((await open()).bytes).toEqual([...content]);
+    vi.restoreAllMocks();
+  });
+
+  it("that cannot be opened, or is not wanted any more, is another's to write", async () => {
+    const down = new Error("down");
+    vi.spyOn(source, "open").mockRejectedValueOnce(down);
+    await expect(open()).rejects.toBe(down);
+    const file = await openPiece(store, source, wanted, { signal, onRefusal, onStored });
+    await file.stream.cancel("enough");
+    expect((await open()).bytes).toEqual([...content]);
+    expect(onStored).toHaveBeenCalledTimes(1);
+    vi.restoreAllMocks();
+  });
+});
