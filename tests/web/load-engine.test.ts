@@ -74,9 +74,12 @@ class Books {
       ["_gpt2_drop_unstarted_threads", () => (this.calls.push("drop"), 0)],
       ["_gpt2_destroy", () => (this.calls.push("destroy"), 0)],
     ]);
-    return new Proxy({}, {
-      get: (_, name: string) => (name === "then" ? undefined : (names.get(name) ?? (() => 0))),
-    });
+    return new Proxy(
+      {},
+      {
+        get: (_, name: string) => (name === "then" ? undefined : (names.get(name) ?? (() => 0))),
+      },
+    );
   };
 
   private takePrompt(bytes: Uint8Array): number {
@@ -147,6 +150,8 @@ interface Setting {
   signal?: AbortSignal;
   onEngine?: LoadSurroundings["onEngine"];
   onLayer?: () => void;
+  /** weights.json is asked for past all caches. */
+  onAnew?: () => void;
   onOpen?: (onRetry: (reason: string | null) => void) => void;
 }
 
@@ -181,6 +186,11 @@ function load(setting: Setting = {}) {
       setting.onOpen?.(onRetry);
       const files = wanted.weights ? setting.converted : setting.files;
       const made = folder(files ?? setting.files ?? indexed, setting.sizes, setting.made);
+      const { open } = made;
+      made.open = (name, options) => {
+        if (name === "weights.json" && options.anew) setting.onAnew?.();
+        return open.call(made, name, options);
+      };
       const of = wanted.weights ? { ...made, weights: wanted.weights } : made;
       return { ...of, keepsConverted: wanted.cache };
     },
@@ -304,6 +314,40 @@ describe("loadEngine", () => {
           message: "there is no weights.json, and without it no model.safetensors",
         });
       }
+    });
+  });
+
+  describe("a weights.json that is damaged, or changes meanwhile,", () => {
+    const index = String(indexed["weights.json"]);
+    const flip = (from: string | RegExp, to: string) => {
+      const changed = index.replace(from, to);
+      expect(changed).not.toBe(index);
+      return changed;
+    };
+
+    it.each([
+      ["a hash", flip(/(?<="sha256":\s*")[0-9a-f]/, "g")],
+      ["another hash", flip(/(?<="sha256":\s*")[0-9a-f]{4}/, "beef")],
+      ["a name", flip("w.001", "w.0p1")],
+      ["the end", index.slice(0, -1)],
+    ])("is read once more past all caches: %s", async (_, damaged) => {
+      const files: Record<string, Uint8Array | string> = { ...indexed, "weights.json": damaged };
+      const { books, opened, loaded } = load({
+        files,
+        onAnew: () => void (files["weights.json"] = index),
+      });
+      await loaded;
+      expect(opened).toHaveLength(2);
+      expect(books.weights.slice(-weights.length)).toEqual([...weights]);
+    });
+
+    it("is an error where its host has no other", async () => {
+      let asked = 0;
+      const damaged = flip("w.001", "w.0p1");
+      const files = { ...indexed, "weights.json": damaged };
+      const { opened, loaded } = load({ files, onAnew: () => void (asked += 1) });
+      await expect(loaded).rejects.toMatchObject({ code: "not-found", message: "no w.0p1" });
+      expect([asked, opened.length]).toEqual([1, 1]);
     });
   });
 

@@ -1,6 +1,6 @@
 // Brings a model up: picks the engine's build, makes its memory, streams the weights in.
 import { loadPieces, loadPlainFile, type WeightSink } from "../loader/load-weights.js";
-import type { ModelSource, OpenFile } from "../loader/model-source.js";
+import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { parseJson } from "../loader/parse-json.js";
 import { NetworkPieces } from "../loader/piece-source.js";
 import { listingOf, readOptionalText, readText, type ComingIndex } from "../loader/read-text.js";
@@ -8,6 +8,7 @@ import { sha256 } from "../loader/sha256.js";
 import type { Patience } from "../loader/steady-fetch.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
+import { joined } from "../shared/joined.js";
 import { usualStallMs, type LoadRequest, type LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { EarlyPrefill } from "./early-prefill.js";
@@ -24,9 +25,35 @@ const unknownSize = 512 * 1024 * 1024;
 
 const indexFile = "weights.json";
 
-async function readIndex(source: ModelSource, signal: AbortSignal): Promise<WeightsIndex | undefined> {
-  const text = await readOptionalText(source, indexFile, signal);
-  return text === undefined ? undefined : parseWeightsIndex(text);
+/** What a load has seen so far. */
+interface Seen {
+  source?: ModelSource;
+  /** The text of weights.json. */
+  index?: string | undefined;
+  engine?: Engine;
+}
+
+async function readIndex(
+  source: ModelSource,
+  signal: AbortSignal,
+  seen: Seen,
+): Promise<WeightsIndex | undefined> {
+  seen.source = source;
+  seen.index = await readOptionalText(source, indexFile, signal);
+  return seen.index === undefined ? undefined : parseWeightsIndex(seen.index);
+}
+
+/** Whether the host has another weights.json than the one that was read. */
+async function hasOtherIndex({ source, index }: Seen, signal: AbortSignal): Promise<boolean> {
+  if (!source || index === undefined) return false;
+  try {
+    const bytes: Uint8Array[] = [];
+    const file = await source.open(indexFile, { signal, anew: true });
+    for await (const chunk of chunksOf(file, indexFile, signal)) bytes.push(chunk.slice());
+    return new TextDecoder().decode(joined(bytes)) !== index;
+  } catch {
+    return false;
+  }
 }
 
 const isMissing = (error: unknown): error is LoadError => isLoadError(error) && error.code === "not-found";
@@ -131,7 +158,23 @@ type EngineInfo = Omit<ModelInfo, "source" | "variant" | "simd" | "memoryBytes" 
   kernels: ModelInfo["simd"];
 };
 
+/**
+ * Brings a model up. weights.json has no hash but its host's word: where what it says does not fit, the host is asked for it
+ * past all caches, and if that is another one, as after damage or an update of the site, all begins anew with it, once.
+ */
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
+  const seen: Seen = {};
+  try {
+    return await loadOnce(request, around, seen);
+  } catch (error) {
+    const isFault = isLoadError(error) && error.code !== "network";
+    if (!isFault || !(await hasOtherIndex(seen, around.signal))) throw error;
+    seen.engine?.destroy();
+    return loadOnce(request, around, {});
+  }
+}
+
+async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Seen): Promise<LoadedEngine> {
   const { signal, builds } = around;
   const report = reportTo(around.tell);
   report.set({ stage: "engine" });
@@ -146,7 +189,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   finding.catch(() => {}); // awaited below, once there is a source
   const open = async (wanted: LoadRequest) => {
     const source = await around.openSource(wanted, patience);
-    const coming = readIndex(source, signal);
+    const coming = readIndex(source, signal, seen);
     const parts = Promise.all([
       finding,
       readText(source, "config.json", signal, coming),
@@ -178,6 +221,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
     const choice = chooseThreads(hasThreads, request, around.cores, weightBytes);
     const plan = planMemory(parsed, weightBytes, request.kv);
     const { engine, ...started } = await startEngine(found, plan, choice.threads, fetchOne);
+    seen.engine = engine;
     around.onEngine(engine);
     signal.throwIfAborted();
     engine.loadBegin(config, vocab, merges, { kv: request.kv, generationConfig });
