@@ -1,12 +1,16 @@
-// `npm run bench:cold`: the first visit over a line of 50 MB/s. Compares the time to the first token with that of
-// the bytes alone, in turn, and says what the tab took of memory. Needs `npm run build` and gpt2-weights.
-// Options: -- --rate (bytes a second), --rounds, --threads, --model (a folder; GPT-2 124M's shapes in q8).
+// `npm run bench:cold`: the first visit over a line of 50 MB/s, the second, and a hub's float32 converted on its way: the time to the
+// first token beside that of the bytes alone, the time until the model is ready, and what the tab takes of memory beside its weights.
+// Each is a Chromium of its own, without DevTools: see tab.mjs. Needs `npm run build` and gpt2-weights, and Linux's /proc.
+// Options: -- --rate (bytes a second), --rounds, --threads, --model (a folder; GPT-2 124M's shapes in q8), --mappings (says where memory is).
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { root } from "../../engine/toolchain/build.mjs";
-import { makeModel } from "./models.mjs";
+import { makeHubModel, makeModel } from "./models.mjs";
+import { openTab } from "./tab.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -14,127 +18,86 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     threads: { type: "string", default: "2" },
     model: { type: "string" },
+    mappings: { type: "boolean", default: false },
   },
 });
-const model = values.model ?? makeModel("q8");
+const folders = {
+  "/model/": values.model ?? makeModel("q8"),
+  "/hub/": makeHubModel(),
+  "/bench/": import.meta.dirname,
+  "/": join(root, "web/dist"),
+};
+const threads = Number(values.threads);
+const mebi = 1024 ** 2;
 
-const host = spawn(
-  process.execPath,
-  [
-    join(import.meta.dirname, "slow-host.mjs"),
-    values.rate,
-    `/model/=${model}`,
-    `/=${join(root, "web/dist")}`,
-  ],
-  { stdio: ["ignore", "pipe", "inherit"] },
-);
-const port = Number(
-  await new Promise((resolve) =>
-    /** @type {import("node:stream").Readable} */ (host.stdout).once("data", resolve),
-  ),
-);
-
-/** In the page: all files of the model, three at a time, with nothing done to them. */
-async function fetchAlone() {
-  const start = performance.now();
-  const { pieces } = await (await fetch("model/weights.json")).json();
-  const names = ["config.json", ...pieces.map(({ path }) => path)];
-  const lane = async () => {
-    for (let name; (name = names.shift());) {
-      const { body } = await fetch(`model/${name}`);
-      const reader = /** @type {ReadableStream<Uint8Array>} */ (body).getReader();
-      while (!(await reader.read()).done);
-    }
-  };
-  await Promise.all([lane(), lane(), lane()]);
-  return performance.now() - start;
-}
-
-/** In the page: from nothing to the first token of a prompt of 64. */
-async function firstToken(threads) {
-  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
-  const start = performance.now();
-  const { loadModel } = await import(new URL("gpt2.js", location.href).href);
-  const marks = {};
-  let told = 0;
-  const loaded = await loadModel("model/", {
-    cache: false,
-    prompt,
-    threads,
-    onProgress({ stage }) {
-      told += 1;
-      marks[stage] ??= Math.round(performance.now() - start);
-    },
+/** A host; what it tells comes line by line. */
+function startHost() {
+  const places = Object.entries(folders).map(([prefix, folder]) => `${prefix}=${folder}`);
+  const host = spawn(process.execPath, [join(import.meta.dirname, "slow-host.mjs"), values.rate, ...places], {
+    stdio: ["pipe", "pipe", "inherit"],
   });
-  marks.loaded = Math.round(performance.now() - start);
-  const options = { maxNewTokens: 1, ignoreEos: true, seed: 1 };
-  await loaded.complete(prompt, options);
-  return {
-    ms: performance.now() - start,
-    marks,
-    told,
-    memoryBytes: loaded.info.memoryBytes,
-    weightBytes: loaded.info.weightBytes,
-  };
+  const lines = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  return { host, next };
+}
+const { host, next } = startHost();
+const port = await next();
+
+/** What comes of `task` in a tab of its own, with what that takes of memory. */
+async function inTab(task, profile) {
+  const tab = await openTab(`http://localhost:${port}/tab`, profile);
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 3000)); // a browser is busy while it starts
+    const watched = await tab.watch(async () => {
+      host.stdin.write(`${JSON.stringify(task)}\n`);
+      return next();
+    }, values.mappings);
+    if (watched.result.error) throw new Error(watched.result.error);
+    return watched;
+  } finally {
+    await tab.close();
+  }
 }
 
-const { chromium } = await import("@playwright/test");
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-});
-const cdp = await browser.newBrowserCDPSession();
-
-/** In MiB: what the pages' processes have in memory of their own: not of the browser's program. */
-async function memory() {
-  const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
-  const sizes = processInfo
-    .filter(({ type }) => type === "renderer")
-    .map(({ id }) => readFileSync(`/proc/${id}/status`, "utf8"))
-    .map((text) =>
-      [/RssAnon:\s+(\d+)/, /RssShmem:\s+(\d+)/]
-        .map((pattern) => Number(pattern.exec(text)?.[1] ?? 0) / 1024)
-        .reduce((sum, size) => sum + size),
-    );
-  return Math.max(...sizes);
+function tellMemory({ result, base, taken, mappings }) {
+  const weights = result.weightBytes / mebi;
+  const besides = `a blank tab's ${base.toFixed(0)} and weights ${weights.toFixed(0)}`;
+  const [more, all] = [taken - weights, base + taken].map((size) => size.toFixed(0));
+  console.log(
+    `  memory: at most ${all} MiB: ${besides} + ${more} MiB`,
+    ...mappings.map((mapping) => `\n    ${mapping}`),
+  );
 }
 
-/** What `promise` gives, and the most memory meanwhile. */
-async function watchMemory(promise) {
-  let most = 0;
-  const watching = { now: true };
-  const watch = (async () => {
-    while (watching.now) {
-      most = Math.max(most, await memory());
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  })();
-  const result = await promise;
-  watching.now = false;
-  await watch;
-  return { result, most };
-}
+const load = (folder, options) => ({ task: "load", folder, options: { threads, ...options } });
 
 try {
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    const page = await browser.newPage();
-    await page.goto(`http://localhost:${port}/blank`);
-    const alone = await page.evaluate(fetchAlone);
-    await page.close();
-    const fresh = await browser.newPage();
-    await fresh.goto(`http://localhost:${port}/blank`);
-    const before = await memory();
-    const { result, most } = await watchMemory(fresh.evaluate(firstToken, Number(values.threads)));
-    const { ms, marks, told, ...bytes } = result;
-    await fresh.close();
-    const weights = bytes.weightBytes / 1024 ** 2;
-    console.log(
-      `bytes alone ${alone.toFixed(0)} ms; first token ${ms.toFixed(0)} ms: ${(ms / alone).toFixed(3)} x`,
-      JSON.stringify(marks),
-      `${told} events; memory ${before.toFixed(0)} to ${most.toFixed(0)} MiB: weights (${weights.toFixed(0)}) + ${(most - before - weights).toFixed(0)}`,
-    );
+    const alone = (await inTab({ task: "fetchAlone" })).result.ms;
+    const cold = await inTab(load("/model/", { cache: false }));
+    const { ms, marks, told } = cold.result;
+    const bytes = `bytes alone ${alone.toFixed(0)} ms`;
+    console.log(`first visit: ${bytes}; first token ${ms.toFixed(0)} ms: ${(ms / alone).toFixed(3)} x`);
+    console.log(`  ${JSON.stringify(marks)}, ${told} events`);
+    tellMemory(cold);
+
+    const profile = mkdtempSync(join(tmpdir(), "gpt2-profile-"));
+    try {
+      tellMemory(await inTab(load("/model/", {}), profile));
+      const warm = await inTab(load("/model/", {}), profile);
+      const { readyMs, sentBytes } = warm.result;
+      console.log(`second visit: ready in ${readyMs.toFixed(0)} ms, ${sentBytes} bytes of weights fetched`);
+      tellMemory(warm);
+    } finally {
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    }
+  }
+  for (const cache of [false, true]) {
+    const converted = await inTab(load("/hub/", { weights: "q8", cache }));
+    const how = cache ? "and stored" : "not stored";
+    console.log(`a hub's float32, converted, ${how}: ${(converted.result.readyMs / 1000).toFixed(1)} s`);
+    tellMemory(converted);
   }
 } finally {
-  await browser.close();
   host.kill();
 }

@@ -1,6 +1,15 @@
 // Folders of random weights in the shape of GPT-2 124M: speed does not depend on the values.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { root } from "../../engine/toolchain/build.mjs";
 
@@ -32,5 +41,70 @@ export function makeModel(format, name = `gpt2-${format}`, options = []) {
   execFileSync(tool, ["random", file, folder, "--weights", format, "--seed", "1", "--force", ...options], {
     stdio: ["ignore", 2, 2],
   });
+  return folder;
+}
+
+/**
+ * Each tensor of the hub's GPT-2 124M, in its order; its mask buffers among them.
+ * @returns {{ name: string, shape: number[] }[]}
+ */
+function hubTensors() {
+  const d = gpt2Config.n_embd;
+  const layers = Array.from({ length: gpt2Config.n_layer }, (_, i) => i)
+    .map(String)
+    .sort();
+  const norm = (name) => [
+    { name: `${name}.bias`, shape: [d] },
+    { name: `${name}.weight`, shape: [d] },
+  ];
+  const linear = (name, from, to) => [
+    { name: `${name}.bias`, shape: [to] },
+    { name: `${name}.weight`, shape: [from, to] },
+  ];
+  return [
+    ...layers.flatMap((layer) =>
+      [
+        { name: "attn.bias", shape: [1, 1, gpt2Config.n_positions, gpt2Config.n_positions] },
+        ...linear("attn.c_attn", d, 3 * d),
+        ...linear("attn.c_proj", d, d),
+        ...norm("ln_1"),
+        ...norm("ln_2"),
+        ...linear("mlp.c_fc", d, 4 * d),
+        ...linear("mlp.c_proj", 4 * d, d),
+      ].map(({ name, shape }) => ({ name: `h.${layer}.${name}`, shape })),
+    ),
+    ...norm("ln_f"),
+    { name: "wpe.weight", shape: [gpt2Config.n_positions, d] },
+    { name: "wte.weight", shape: [gpt2Config.vocab_size, d] },
+  ];
+}
+
+/** Makes `build/bench/models/gpt2-hub` unless it is there: 548 MB of random float32, as a hub has GPT-2 124M. */
+export function makeHubModel() {
+  const folder = join(modelsFolder, "gpt2-hub");
+  const file = join(folder, "model.safetensors");
+  if (existsSync(file)) return folder;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "config.json"), JSON.stringify(gpt2Config));
+  const tokenizer = join(root, "tests/data/gpt2-tokenizer");
+  for (const name of ["vocab.json", "merges.txt"]) copyFileSync(join(tokenizer, name), join(folder, name));
+  const header = {};
+  let bytes = 0;
+  for (const { name, shape } of hubTensors()) {
+    const size = 4 * shape.reduce((product, each) => product * each, 1);
+    header[name] = { dtype: "F32", shape, data_offsets: [bytes, (bytes += size)] };
+  }
+  const json = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.length));
+  // The same million values again and again: of the size that GPT-2's have.
+  const values = Buffer.from(
+    Float32Array.from({ length: 1 << 20 }, () => (Math.random() - 0.5) * 0.07).buffer,
+  );
+  const out = openSync(`${file}.part`, "w");
+  for (const part of [length, json]) writeSync(out, part);
+  for (; bytes > 0; bytes -= values.length) writeSync(out, values, 0, Math.min(bytes, values.length));
+  closeSync(out);
+  renameSync(`${file}.part`, file);
   return folder;
 }

@@ -5,8 +5,8 @@ import type { Piece } from "../loader/weights-index.js";
 import { sha256 } from "../loader/sha256.js";
 import { writeFile, type Store } from "./store.js";
 
-/** As large as the tools' own: kPieceBytes in weights_tools/model_writer.cc. */
-const pieceBytes = 8 * 1024 * 1024;
+/** One is held while it fills, and once more while its hash is computed. */
+const pieceBytes = 4 * 1024 * 1024;
 
 export interface StreamEnds {
   /** Called once all of it has been read and stored. */

@@ -1,0 +1,53 @@
+// What runs in the tab of cold.mjs: it asks its host what to do, does it, and tells the host.
+
+/** All files of the model, three at a time, with nothing done to them. */
+async function fetchAlone() {
+  const start = performance.now();
+  const { pieces } = await (await fetch("/model/weights.json")).json();
+  const names = ["config.json", "vocab.json", "merges.txt", ...pieces.map(({ path }) => path)];
+  const lane = async () => {
+    for (let name; (name = names.shift());) {
+      const { body } = await fetch(`/model/${name}`);
+      const reader = /** @type {ReadableStream<Uint8Array>} */ (body).getReader({ mode: "byob" });
+      let memory = new ArrayBuffer(1 << 18);
+      for (;;) {
+        const { done, value } = await reader.read(new Uint8Array(memory));
+        if (done) break;
+        memory = value.buffer;
+      }
+    }
+  };
+  await Promise.all([lane(), lane(), lane()]);
+  return { ms: performance.now() - start };
+}
+
+/** From nothing to a loaded model, and on to the first token of a prompt of 64. */
+async function load({ folder, options }) {
+  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
+  const start = performance.now();
+  const { loadModel } = await import(new URL("/gpt2.js", location.href).href);
+  const marks = {};
+  let told = 0;
+  const model = await loadModel(folder, {
+    ...options,
+    prompt,
+    onProgress({ stage }) {
+      told += 1;
+      marks[stage] ??= Math.round(performance.now() - start);
+    },
+  });
+  const readyMs = performance.now() - start;
+  await model.complete(prompt, { maxNewTokens: 1, ignoreEos: true, seed: 1 });
+  const ms = performance.now() - start;
+  const { memoryBytes, weightBytes, notStored } = model.info;
+  return { ms, readyMs, marks, told, memoryBytes, weightBytes, notStored };
+}
+
+const tasks = { fetchAlone, load };
+try {
+  const { task, ...argument } = await (await fetch("/task")).json();
+  const result = await tasks[task](argument);
+  await fetch("/done", { method: "POST", body: JSON.stringify(result) });
+} catch (error) {
+  await fetch("/done", { method: "POST", body: JSON.stringify({ error: String(error) }) });
+}

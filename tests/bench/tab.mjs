@@ -1,0 +1,101 @@
+// A tab of Chromium that nothing looks into, and what it takes of memory. Where DevTools are attached, which is how Playwright drives a
+// page, they keep a copy of what it fetches in its own process: up to 100 MB.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "@playwright/test";
+
+const debianChromium = "/usr/bin/chromium";
+const kibi = 1024;
+
+/** A field of /proc/PID/status or of a mapping in smaps, in MiB. */
+const field = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0) / kibi;
+
+const read = (pid, name) => readFileSync(`/proc/${pid}/${name}`, "utf8");
+
+/** What a process has of its own, in MiB: not what it shares of the browser's program. */
+function ownMemory(pid) {
+  const status = read(pid, "status");
+  return field(status, "RssAnon") + field(status, "RssShmem");
+}
+
+/** The largest mappings that are in memory, in MiB, in words. */
+function largestMappings(pid) {
+  return read(pid, "smaps")
+    .split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/)
+    .map((text) => ({
+      what: (/^\S+ (\S+ \S+ \S+ \d+ *.*)/.exec(text)?.[1] ?? "").replace(/ \S+ \S+ \d+ */, " "),
+      size: field(text, "Size"),
+      own: field(text, "Anonymous"),
+    }))
+    .filter(({ own }) => own >= 1)
+    .toSorted((a, b) => b.own - a.own)
+    .map(({ what, size, own }) => `${own.toFixed(1)} of ${size.toFixed(1)} ${what}`);
+}
+
+/** Processes of pages that `browser` has started, itself or through others. */
+function pagesOf(browser) {
+  const isOurs = (pid) => {
+    for (let each = pid; each > 1; each = Number(/^PPid:\s+(\d+)/m.exec(read(each, "status"))?.[1] ?? 0))
+      if (each === browser) return true;
+    return false;
+  };
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 1 && read(pid, "cmdline").includes("--type=renderer") && isOurs(pid);
+      } catch {
+        return false; // it has ended
+      }
+    });
+}
+
+/** Opens `url` in a browser of its own; `profile` is the folder of what it keeps, and is left there. */
+export async function openTab(url, profile) {
+  const folder = profile ?? mkdtempSync(join(tmpdir(), "gpt2-tab-"));
+  const browser = spawn(
+    existsSync(debianChromium) ? debianChromium : chromium.executablePath(),
+    [
+      ...["headless=new", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking"],
+      ...["disable-component-update", `user-data-dir=${folder}`],
+    ]
+      .map((option) => `--${option}`)
+      .concat(url),
+    { stdio: "ignore" },
+  );
+  const exited = once(browser, "exit");
+  return {
+    /**
+     * The result of `run`; what the page's process took before, and at most in addition meanwhile, in MiB; and, if wanted,
+     * which mappings it had then.
+     */
+    async watch(run, wantsMappings = false) {
+      const before = new Map(pagesOf(browser.pid).map((pid) => [pid, ownMemory(pid)]));
+      let most = { base: 0, taken: 0, mappings: /** @type {string[]} */ ([]) };
+      const look = () => {
+        for (const [pid, base] of before) {
+          const taken = ownMemory(pid) - base;
+          if (taken <= most.taken + (wantsMappings ? 2 : 0)) continue;
+          most = { base, taken, mappings: wantsMappings ? largestMappings(pid) : [] };
+        }
+      };
+      const timer = setInterval(look, 10);
+      try {
+        const result = await run();
+        look();
+        return { result, ...most };
+      } finally {
+        clearInterval(timer);
+      }
+    },
+    async close() {
+      browser.kill();
+      await exited;
+      if (profile === undefined)
+        rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+}
