@@ -24,6 +24,8 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
   Tokenizer tokenizer;
   tokenizer.byte_tokens_.fill(-1);
   std::unordered_map<std::string_view, std::int32_t> ids;
+  ids.reserve(tokens.size());
+  tokenizer.merges_.reserve(merges.size());
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const auto index = static_cast<std::int32_t>(id);
     // A token outside the alphabet is a special one and stands for its own spelling.

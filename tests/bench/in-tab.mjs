@@ -21,8 +21,8 @@ async function fetchAlone() {
   return { ms: performance.now() - start };
 }
 
-/** From nothing to a loaded model, and on to the first token of a prompt of 64. */
-async function load({ folder, options }) {
+/** From nothing to a loaded model; and on to the first token of a prompt of 64, which a load that is `early` has already. */
+async function load({ folder, early, options }) {
   const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
   const start = performance.now();
   const { loadModel } = await import(new URL("/gpt2.js", location.href).href);
@@ -30,7 +30,7 @@ async function load({ folder, options }) {
   let told = 0;
   const model = await loadModel(folder, {
     ...options,
-    prompt,
+    ...(early && { prompt }),
     onProgress({ stage }) {
       told += 1;
       marks[stage] ??= Math.round(performance.now() - start);

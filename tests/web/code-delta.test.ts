@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createDelta } from "../../web/scripts/code-delta.mjs";
+import { pack } from "../../web/scripts/pack.mjs";
+import { inflate } from "../../web/src/shared/inflate.js";
 import { applyDelta } from "../../web/src/worker/apply-delta.js";
 
 /** Bytes that look random, the same ones each time. */
@@ -34,4 +36,16 @@ describe("a delta", () => {
     expect(delta.length).toBeLessThan(5100);
     expect(delta.filter((byte) => byte === 0).length).toBeGreaterThan(3900);
   });
+});
+
+describe("packed bytes", () => {
+  it.each([0, 1, 2, 3, 4, 5, 1000])(
+    "of %i bytes come back, from a text that no script has to escape",
+    async (length) => {
+      const bytes = noise(length);
+      const packed = pack(bytes);
+      expect(Buffer.from(await inflate(packed)).equals(bytes)).toBe(true);
+      expect(JSON.stringify(packed.text)).toHaveLength(packed.text.length + 2);
+    },
+  );
 });

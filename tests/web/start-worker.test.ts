@@ -1,6 +1,6 @@
 // How the worker is started, from the package's folder and out of one file; and what is loaded when somebody asks.
-import { deflateRawSync } from "node:zlib";
 import { createDelta } from "../../web/scripts/code-delta.mjs";
+import { pack } from "../../web/scripts/pack.mjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { startWorker } from "../../web/src/client/start-worker.js";
 import { waitForLock } from "../../web/src/client/wait-for-lock.js";
@@ -115,7 +115,7 @@ describe("the worker beside the module", () => {
 });
 
 describe("the worker of one file", () => {
-  const packed = deflateRawSync("its script").toString("base64");
+  const packed = pack("its script");
   beforeEach(() => {
     vi.stubGlobal("GPT2_WORKER", { engine: "the engine; ", script: packed });
     vi.resetModules();
@@ -155,7 +155,7 @@ describe("the builds of one file", () => {
     { variant: "threads", size: delta.length, base: "simd" },
     { variant: "simd-relaxed", size: broken.length, base: null },
   ];
-  const data = deflateRawSync(Buffer.concat([empty, delta, broken])).toString("base64");
+  const data = pack(Buffer.concat([empty, delta, broken]));
   const createModule = vi.fn(() => (() => {}) as never);
   const make = () => new PackedBuilds({ data, parts }, createModule, "this.js");
 

@@ -1,7 +1,7 @@
 // Builds modules that have worker and engine in them.
 import { join, resolve } from "node:path";
-import { deflateRawSync } from "node:zlib";
 import { build } from "rolldown";
+import { pack } from "./pack.mjs";
 import { engineScript, packCode } from "./pack-engine.mjs";
 
 const sources = resolve(import.meta.dirname, "../src");
@@ -32,8 +32,8 @@ export async function packedWorker(release, engine) {
     output: { format: "iife", minify: true, comments: false },
   });
   return {
-    engine: `"use strict";const gpt2Code="${data}";`, // strict, as the modules that it was made of
-    script: deflateRawSync(output[0].code, { level: 9 }).toString("base64"),
+    engine: `"use strict";const gpt2Code=${JSON.stringify(data)};`, // strict, as the modules that it was made of
+    script: pack(output[0].code),
   };
 }
 

@@ -1,9 +1,9 @@
 // The engine's four builds, made ready to lie in a script.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { deflateRawSync } from "node:zlib";
 import { createDelta } from "./code-delta.mjs";
 import { withoutHash } from "./hash-files.mjs";
+import { pack } from "./pack.mjs";
 
 /** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
 const builds = [
@@ -25,7 +25,7 @@ export function packCode(engine) {
     parts.push({ variant, size: stored.length, base });
     bytes.push(stored);
   }
-  return { data: deflateRawSync(Buffer.concat(bytes), { level: 9 }).toString("base64"), parts };
+  return { data: pack(Buffer.concat(bytes)), parts };
 }
 
 /** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */

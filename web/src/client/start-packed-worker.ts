@@ -1,13 +1,13 @@
 // Starts the worker out of memory. Takes the place of start-worker.ts in gpt2.bundle.js and in pages in one file.
 import { noWorkerFailure } from "../shared/failures.js";
-import { inflate } from "../shared/inflate.js";
+import { inflate, type Packed } from "../shared/inflate.js";
 import { trusted } from "../shared/script-address.js";
 import { refuse } from "./arguments.js";
 import { Connection } from "./connection.js";
 import { waitForLock } from "./wait-for-lock.js";
 
 /** Put in by web/scripts/one-file.mjs: what comes before the worker's script, and that, packed. */
-declare const GPT2_WORKER: { engine: string; script: string };
+declare const GPT2_WORKER: { engine: string; script: Packed };
 
 /** The script's address: made when it is first needed, and kept for the next worker. */
 let address: string | undefined;

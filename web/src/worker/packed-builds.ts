@@ -1,7 +1,7 @@
 // The engine's builds out of memory: packed into the worker's own script, for pages in one file.
 import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
-import { inflate } from "../shared/inflate.js";
+import { inflate, type Packed } from "../shared/inflate.js";
 import type { Variant } from "../shared/types.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
 import { applyDelta } from "./apply-delta.js";
@@ -9,8 +9,8 @@ import type { BuildSource, EngineScript } from "./start-engine.js";
 
 /** Made by web/scripts/pack-engine.mjs. */
 export interface Pack {
-  /** The code of each part in turn, compressed as one (raw DEFLATE), in base64. */
-  data: string;
+  /** The code of each part in turn, compressed as one. */
+  data: Packed;
   parts: readonly PackedBuild[];
 }
 
