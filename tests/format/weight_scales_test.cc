@@ -32,10 +32,18 @@ class ConvertedFile {
 
   // What reading says once scale `index` of `tensor` is `scale`; nothing where it is taken.
   std::string ErrorWith(const std::string& tensor, std::size_t index, float scale) {
-    std::string data = data_;
-    const std::size_t at = header_[tensor]["data_offsets"][0].get<std::size_t>() + 2 * index;
     const auto bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(scale) >> 16);
-    std::memcpy(&data[at], &bits, sizeof bits);
+    std::string bytes(sizeof bits, '\0');
+    std::memcpy(bytes.data(), &bits, sizeof bits);
+    return ErrorWithBytes(tensor, sizeof bits * index, bytes);
+  }
+
+  // The same once the bytes of `tensor` from `first` on are `bytes`.
+  std::string ErrorWithBytes(const std::string& tensor, std::size_t first,
+                             const std::string& bytes) {
+    std::string data = data_;
+    const std::size_t at = header_[tensor]["data_offsets"][0].get<std::size_t>() + first;
+    data.replace(at, bytes.size(), bytes);
     Json config = {
         {"n_embd", 32}, {"n_head", 1}, {"n_layer", 1}, {"n_positions", 16}, {"vocab_size", 64}};
     config["quantization_config"] = {{"quant_method", "gpt2-wasm"}, {"weights", weights_}};
@@ -102,6 +110,16 @@ TEST(WeightScales, Only4BitOnesMayBeNegative) {
   EXPECT_NE(file.ErrorWith(kScales, 5, -INFINITY).find("not finite"), std::string::npos);
   // The embedding of a 4-bit model is an 8-bit matrix.
   EXPECT_NE(file.ErrorWith("wte.weight_scale", 5, -0.5f).find("negative"), std::string::npos);
+}
+
+TEST(WeightCodes, Minus128IsFoundWhereverItIs) {
+  ConvertedFile file("q8");
+  for (std::size_t at = 0; at < 32; ++at) {
+    EXPECT_NE(file.ErrorWithBytes("wte.weight", 32 * 5 + at, "\x80").find("row 5: code -128"),
+              std::string::npos)
+        << at;
+  }
+  EXPECT_EQ(file.ErrorWithBytes("wte.weight", 32, "\x81\x7f\x01\xff\x7f\x81\x81\x01"), "");
 }
 
 }  // namespace
