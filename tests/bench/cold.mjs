@@ -3,14 +3,14 @@
 // Each is a Chromium of its own, without DevTools: see tab.mjs. Needs `npm run build` and gpt2-weights, and Linux's /proc.
 // Options: -- --rate (bytes a second), --rounds, --threads, --model (a folder; GPT-2 124M's shapes in q8), --mappings (says where memory is).
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { root } from "../../engine/toolchain/build.mjs";
 import { makeHubModel, makeModel } from "./models.mjs";
-import { openTab } from "./tab.mjs";
+import { openTab, removeProfile } from "./tab.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -92,7 +92,7 @@ try {
       console.log(`second visit: ready in ${readyMs.toFixed(0)} ms, ${sentBytes} bytes of weights fetched`);
       tellMemory(warm);
     } finally {
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      await removeProfile(profile);
     }
   }
   for (const cache of [false, true]) {

@@ -2,7 +2,8 @@
 // page, they keep a copy of what it fetches in its own process: up to 100 MB.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "@playwright/test";
@@ -53,6 +54,10 @@ function pagesOf(browser) {
     });
 }
 
+/** What a browser has started may write for a moment after it has ended. */
+export const removeProfile = (folder) =>
+  rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+
 /** Opens `url` in a browser of its own; `profile` is the folder of what it keeps, and is left there. */
 export async function openTab(url, profile) {
   const folder = profile ?? mkdtempSync(join(tmpdir(), "gpt2-tab-"));
@@ -94,8 +99,7 @@ export async function openTab(url, profile) {
     async close() {
       browser.kill();
       await exited;
-      if (profile === undefined)
-        rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      if (profile === undefined) await removeProfile(folder);
     },
   };
 }
