@@ -1,7 +1,7 @@
 // Tab: three ways to go on, to take or to leave; and the keyboard's way out.
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
-import { inEditor, open, setText, textOf } from "./page.js";
+import { generate, inEditor, open, setOption, setText, textOf } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const options = (page: Page) => page.getByRole("listbox", { name: "Suggestions" }).getByRole("option");
@@ -112,4 +112,37 @@ test("where the page is touched, a bar suggests, and what is taken brings the ne
   await expect(bar.getByRole("button").nth(1)).toBeVisible({ timeout: 20_000 });
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await context.close();
+});
+
+test("in the middle of a word, that word is suggested and written on", async ({ page }) => {
+  await open(page);
+  await setText(page, "Once upon a ti");
+  const found = await suggest(page);
+  expect(
+    found.some((each) => each.startsWith("me")),
+    found.join(),
+  ).toBe(true);
+  await page.keyboard.press("Escape");
+  await setOption(page, "Temperature", "0");
+  await setOption(page, "Tokens", "4");
+  expect(await generate(page)).toMatch(/^Once upon a time, there/);
+});
+
+test("what is typed is read along, so that Tab costs steps and not the text", async ({ page }) => {
+  await page.addInitScript(() => {
+    const sent: string[] = [];
+    Object.assign(window, { sent });
+    const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
+    Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+      const { name, args } = message as { name?: string; args?: { prompt?: string } };
+      if (name === "prefill") sent.push(args?.prompt ?? "");
+      post.call(this, message, ...rest);
+    };
+  });
+  await open(page);
+  await text(page).press("Control+End");
+  await page.keyboard.type(", there was a bear", { delay: 10 });
+  const sent = () => page.evaluate(() => (window as unknown as { sent: string[] }).sent);
+  await expect.poll(async () => (await sent()).at(-1)).toBe("Once upon a time, there was a bear");
+  expect((await sent()).length).toBeLessThan(15); // not at every key
 });

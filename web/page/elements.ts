@@ -1,6 +1,6 @@
 // The page's elements by id, typed; a missing one is a mistake in index.html.
 
-function byId<T extends HTMLElement>(id: string, type: new () => T): T {
+function byId<T extends Element>(id: string, type: new () => T): T {
   const element = document.getElementById(id);
   if (!(element instanceof type)) throw new Error(`index.html has no ${type.name} #${id}`);
   return element;
@@ -40,6 +40,10 @@ export const elements = {
   openings: byId("openings", HTMLElement),
   generate: byId("generate", HTMLButtonElement),
   stop: byId("stop", HTMLButtonElement),
+  presets: byId("presets", HTMLElement),
+  picture: byId("picture", HTMLElement),
+  pictureBars: byId("picture-bars", SVGSVGElement),
+  pictureWords: byId("picture-words", HTMLElement),
   controls: byId("controls", HTMLElement),
   options: byId("options", HTMLDetailsElement),
   finish: byId("finish", HTMLElement),

@@ -15,7 +15,31 @@ export interface NumberOption {
   step: number;
   /** Until a model is loaded, and what an emptied field means then; null: the engine chooses. */
   initial: number | null;
+  /** Where a slider beside the field ends, which begins at `min`; undefined: there is none. */
+  sliderTo?: number;
 }
+
+/** Settings by what they are good for. */
+export interface Preset {
+  name: string;
+  help: string;
+  /** Those that are not named are as the model has them. */
+  numbers: Partial<Record<NumberOption["name"], number>>;
+}
+
+export const presets: readonly Preset[] = [
+  {
+    name: "Precise",
+    help: "stays close to what is likely",
+    numbers: { temperature: 0.4, topK: 20, topP: 0.9 },
+  },
+  { name: "Balanced", help: "as the model's maker has it", numbers: {} },
+  {
+    name: "Wild",
+    help: "takes what is seldom taken",
+    numbers: { temperature: 1.3, topK: 0, topP: 1, minP: 0.02 },
+  },
+];
 
 export const numberOptions: readonly NumberOption[] = [
   {
@@ -37,6 +61,7 @@ export const numberOptions: readonly NumberOption[] = [
     isWhole: false,
     step: 0.05,
     initial: 0.8,
+    sliderTo: 2,
   },
   {
     name: "topK",
@@ -47,6 +72,7 @@ export const numberOptions: readonly NumberOption[] = [
     isWhole: true,
     step: 1,
     initial: 40,
+    sliderTo: 100,
   },
   {
     name: "topP",
@@ -57,6 +83,7 @@ export const numberOptions: readonly NumberOption[] = [
     isWhole: false,
     step: 0.01,
     initial: 0.95,
+    sliderTo: 1,
   },
   {
     name: "minP",
@@ -67,6 +94,7 @@ export const numberOptions: readonly NumberOption[] = [
     isWhole: false,
     step: 0.01,
     initial: 0,
+    sliderTo: 0.5,
   },
   {
     name: "repetitionPenalty",
@@ -77,6 +105,7 @@ export const numberOptions: readonly NumberOption[] = [
     isWhole: false,
     step: 0.05,
     initial: 1,
+    sliderTo: 2,
   },
   {
     name: "seed",

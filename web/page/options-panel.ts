@@ -1,6 +1,6 @@
 // The Options panel: the fields, what the user set in them, and why a value is refused.
 import type { GenerateOptions, GenerationDefaults } from "../src/client/index.js";
-import { initialOf, numberOptions, refusalOf, type NumberOption } from "./option-list.js";
+import { initialOf, numberOptions, refusalOf, type NumberOption, type Preset } from "./option-list.js";
 
 /** A field with its caption, its help, and the sentence that says why its value is refused. */
 class Field {
@@ -53,6 +53,10 @@ class Field {
   checkNow(): void {
     this.refuse(this.check());
   }
+
+  get isFine(): boolean {
+    return this.check() === undefined;
+  }
 }
 
 function makeInput(type: string): HTMLInputElement {
@@ -64,6 +68,7 @@ function makeInput(type: string): HTMLInputElement {
 /** The field of a number, which shows what the number is where the user says nothing. */
 class NumberField extends Field {
   private initial = "";
+  private readonly slider = makeInput("range");
   readonly option: NumberOption;
 
   constructor(option: NumberOption) {
@@ -72,10 +77,41 @@ class NumberField extends Field {
       this.isInitial && !input.validity.badInput ? undefined : refusalOf(option, input),
     );
     this.option = option;
+    if (option.sliderTo !== undefined) this.addSlider(option, option.sliderTo);
     input.min = String(option.min);
     input.max = String(option.max);
     input.step = String(option.step);
     this.showInitial({});
+  }
+
+  /** Moves the number, and is moved by it. */
+  private addSlider({ label, min, step }: NumberOption, max: number): void {
+    const slider = this.slider;
+    slider.ariaLabel = `${label} slider`;
+    slider.min = String(min);
+    slider.max = String(max);
+    slider.step = String(step);
+    slider.addEventListener("input", (event) => {
+      event.stopPropagation();
+      this.set(slider.value);
+    });
+    this.input.addEventListener("input", () => this.moveSlider());
+    this.element.append(slider);
+  }
+
+  /** Puts `value` in, as its user does. */
+  set(value: string): void {
+    this.input.value = value;
+    this.input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }
+
+  /** What there was before the user. */
+  reset(): void {
+    this.set(this.initial);
+  }
+
+  private moveSlider(): void {
+    this.slider.value = this.input.value || this.initial;
   }
 
   private get isInitial(): boolean {
@@ -88,6 +124,7 @@ class NumberField extends Field {
     const isUntouched = this.isInitial;
     this.initial = initial === null ? "" : String(initial);
     if (isUntouched) this.input.value = this.initial;
+    this.moveSlider();
     this.input.placeholder = this.initial || "random";
   }
 
@@ -126,10 +163,29 @@ export class OptionsPanel {
     for (const field of this.numbers) field.showInitial(defaults);
   }
 
+  /** Sets the numbers of `preset`, and all others that it is about as they were at first. */
+  use({ numbers }: Preset): void {
+    for (const field of this.numbers) {
+      const { name } = field.option;
+      if (name === "maxNewTokens" || name === "seed") continue;
+      const value = numbers[name];
+      if (value === undefined) field.reset();
+      else field.set(String(value));
+    }
+  }
+
   /** What the user set; undefined where a value is refused, which the panel then shows and explains. */
   read(): GenerateOptions | undefined {
     for (const field of this.fields) field.checkNow();
-    if (this.showRefused()) return undefined;
+    return this.showRefused() ? undefined : this.collect();
+  }
+
+  /** What the user set; undefined where a value would be refused. Shows nothing. */
+  peek(): GenerateOptions | undefined {
+    return this.fields.every((field) => field.isFine) ? this.collect() : undefined;
+  }
+
+  private collect(): GenerateOptions {
     const options: GenerateOptions = { ignoreEos: this.ignoreEos.checked };
     for (const { option, value } of this.numbers) {
       if (value !== undefined) options[option.name] = value;

@@ -37,6 +37,7 @@ export interface WrittenText {
   /** With the seed. */
   options: GenerateOptions;
   text: string;
+  /** Without those that only write the end of the prompt again, as they are healed. */
   tokens: number;
 }
 
@@ -126,6 +127,7 @@ async function writeWith(
       return undefined;
     }
     const stream = model.generate(prompt, {
+      heal: model.info.hasTokenizer, // in the middle of a word, that word
       ...options,
       signal,
       onSummary: (summary) => {
@@ -152,7 +154,8 @@ async function writeWith(
     finishSpeech();
   }
   const text = all.map((token) => token.text).join("");
-  return all.length > 0 ? { prompt, options, text, tokens: all.length } : undefined;
+  const healed = all.findIndex((token) => token.text !== "");
+  return healed === -1 ? undefined : { prompt, options, text, tokens: all.length - healed };
 }
 
 async function editorOrFailure(): Promise<Editor | undefined> {

@@ -2,18 +2,22 @@
 import { Branching } from "../branches/branching.js";
 import { elements as ui } from "../elements.js";
 import { offerKeys } from "../keys/sheet.js";
-import { needModel } from "../loading.js";
+import { hasModel, needModel } from "../loading.js";
 import { say } from "../messages.js";
+import { options } from "../options.js";
 import { offerViews } from "../seeing/chooser.js";
 import { seeing } from "../seeing/seeing.js";
+import { livePicture } from "../settings/live-picture.js";
 import { offerSharing } from "../share/sharing.js";
 import { speakNow } from "../speech.js";
+import { prefilling } from "../suggest/prefilling.js";
 import { suggesting } from "../suggest/suggesting.js";
 import { atEnd, isWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { Editor, type KeptText } from "./editor.js";
 
 /** `onChange` is called after each change of the text. */
 export function createEditor(kept: KeptText, onChange: () => void): Editor {
+  const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
   const fail = (error: unknown) => showFailure(error, 0);
   const editor = new Editor(kept, {
     parent: ui.editor,
@@ -33,6 +37,8 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         speak: speakNow,
         fail,
       }),
+      prefilling({ idleModel }),
+      livePicture({ idleModel, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
         needModel,

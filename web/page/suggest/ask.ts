@@ -29,6 +29,7 @@ export async function askForSuggestions(
       ...(sampling.seed !== undefined && { seed: sampling.seed + pass * wanted }),
       n: wanted,
       maxNewTokens: tokensOfEach,
+      heal: model.info.hasTokenizer, // in the middle of a word, that word
       signal,
     });
     const before = items.size;

@@ -1,0 +1,44 @@
+// Settings that explain themselves: presets, sliders, and a picture of what they do to what the model expects.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { open, setText } from "./page.js";
+
+const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+
+test("presets set the numbers, sliders move them, and both are seen in the picture", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(page);
+  await setText(page, "Once upon a time there was a");
+  await page.locator("#options summary").click();
+  const picture = page.locator("#picture-words");
+  await expect(picture).toContainText(/^\d+ of the 100 likeliest tokens can come next: “␣/, {
+    timeout: 20_000,
+  });
+  const staying = async () => Number.parseInt((await picture.textContent()) ?? "", 10);
+  const balanced = await field(page, "Temperature").inputValue();
+
+  await page.getByRole("button", { name: "Wild" }).click();
+  await expect(field(page, "Temperature")).toHaveValue("1.3");
+  await expect(field(page, "Top k")).toHaveValue("0");
+  await expect(field(page, "Temperature slider")).toHaveValue("1.3");
+  const wild = await staying();
+  await page.getByRole("button", { name: "Precise" }).click();
+  await expect(field(page, "Temperature")).toHaveValue("0.4");
+  expect(await staying()).toBeLessThan(wild);
+  await page.getByRole("button", { name: "Balanced" }).click();
+  await expect(field(page, "Temperature")).toHaveValue(balanced);
+
+  await field(page, "Top p").fill("1");
+  await field(page, "Top k slider").fill("7");
+  await expect(field(page, "Top k")).toHaveValue("7");
+  await expect(picture).toContainText("7 of the 100");
+  await field(page, "Temperature slider").fill("0");
+  await expect(picture).toHaveText(/^1 of the 100 likeliest tokens can come next: “␣\S+” 100 %$/);
+  await field(page, "Temperature").fill("9"); // refused: the picture stays as it was
+  await expect(picture).toContainText("1 of the 100");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  }
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});

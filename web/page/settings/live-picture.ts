@@ -1,0 +1,84 @@
+// Keeps the picture of the settings at the caret's place, while the options are open.
+import type { Extension } from "@codemirror/state";
+import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
+import type { GenerateOptions, Model } from "../../src/client/index.js";
+import { elements as ui } from "../elements.js";
+import { predict, type Prediction } from "../seeing/predict.js";
+import { draw } from "./picture.js";
+
+/** After the caret has come to rest. */
+const askAfterMs = 300;
+
+export interface LivePictureSetting {
+  /** The model, where there is one already and it is not at work. */
+  idleModel: () => Promise<Model | undefined> | undefined;
+  /** What is set; undefined where that is refused. */
+  peek: () => GenerateOptions | undefined;
+}
+
+class LivePicture implements PluginValue {
+  private readonly setting: LivePictureSetting;
+  private readonly gone = new AbortController();
+  private prediction: Prediction | undefined;
+  private model: Model | undefined;
+  private asking: AbortController | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(view: EditorView, setting: LivePictureSetting) {
+    this.setting = setting;
+    const { signal } = this.gone;
+    ui.controls.addEventListener("input", () => this.show(), { signal });
+    ui.presets.addEventListener("click", () => this.show(), { signal });
+    ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
+  }
+
+  update({ docChanged, selectionSet, view }: ViewUpdate): void {
+    if (docChanged || selectionSet) this.askSoon(view, askAfterMs);
+  }
+
+  destroy(): void {
+    this.gone.abort();
+    this.asking?.abort();
+    clearTimeout(this.timer);
+  }
+
+  private askSoon(view: EditorView, ms: number): void {
+    clearTimeout(this.timer);
+    this.asking?.abort();
+    if (ui.options.open) this.timer = setTimeout(() => void this.ask(view), ms);
+  }
+
+  private async ask(view: EditorView): Promise<void> {
+    const { signal } = (this.asking = new AbortController());
+    try {
+      const model = await this.setting.idleModel();
+      // The model loads, or is at work: its next rest is soon.
+      if (!model) return this.askSoon(view, 2 * askAfterMs);
+      if (!model.info.hasTokenizer) return;
+      const { state } = view;
+      const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
+      this.prediction = await predict(model, ids, signal);
+      this.model = model;
+      this.show();
+    } catch {
+      // It is but a picture; who asks for a text is told what is wrong.
+    }
+  }
+
+  private show(): void {
+    const { prediction, model } = this;
+    const set = this.setting.peek();
+    ui.picture.hidden = !prediction || !model;
+    if (!prediction || !model || !set) return;
+    const { defaults } = model.info;
+    draw(ui.pictureBars, ui.pictureWords, prediction, {
+      temperature: set.temperature ?? defaults.temperature,
+      topK: set.topK ?? defaults.topK,
+      topP: set.topP ?? defaults.topP,
+      minP: set.minP ?? defaults.minP,
+    });
+  }
+}
+
+export const livePicture = (setting: LivePictureSetting): Extension =>
+  ViewPlugin.define((view) => new LivePicture(view, setting));
