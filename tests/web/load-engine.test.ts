@@ -186,12 +186,11 @@ function load(setting: Setting = {}) {
       setting.onOpen?.(onRetry);
       const files = wanted.weights ? setting.converted : setting.files;
       const made = folder(files ?? setting.files ?? indexed, setting.sizes, setting.made);
-      const { open } = made;
-      made.open = (name, options) => {
+      const open: ModelSource["open"] = (name, options) => {
         if (name === "weights.json" && options.anew) setting.onAnew?.();
-        return open.call(made, name, options);
+        return made.open(name, options);
       };
-      const of = wanted.weights ? { ...made, weights: wanted.weights } : made;
+      const of = wanted.weights ? { ...made, open, weights: wanted.weights } : { ...made, open };
       return { ...of, keepsConverted: wanted.cache };
     },
     builds: {

@@ -63,6 +63,15 @@ describe("SturdyWorker, past a cache", () => {
     expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
   });
 
+  it("is made once more where it fails before it has spoken, as what is damaged may, and not after", () => {
+    const { made, failures, renew } = renewable();
+    made[0]?.fail("ReferenceError");
+    expect([made.length, renew.mock.calls.length, failures.mock.calls.length]).toEqual([2, 1, 0]);
+    made[1]?.say(started);
+    made[1]?.fail("ReferenceError");
+    expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
+  });
+
   it("is made once more where it stays silent, and has failed where that one does, too", () => {
     const { made, failures } = renewable();
     vi.advanceTimersByTime(silentMs - 1);

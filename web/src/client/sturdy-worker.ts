@@ -94,10 +94,10 @@ export class SturdyWorker implements WorkerPort {
 
   /** Whether another worker has taken the place of the one that told of `event`. */
   private replace(event: ErrorEvent): boolean {
-    // One that runs and fails says why; one that the browser did not load does not.
-    const unheard = event.message ? undefined : this.unheard;
-    if (unheard && this.ways.length > 0) return this.restart(unheard);
-    return unheard !== undefined && this.startRenewed();
+    const { unheard } = this;
+    // One that runs and fails says why, and may be damaged; one that the browser did not load does not.
+    if (unheard && !event.message && this.ways.length > 0) return this.restart(unheard);
+    return this.startRenewed();
   }
 
   private restart(unheard: readonly ToWorker[]): boolean {
