@@ -37,6 +37,24 @@ describe("NetworkPieces", () => {
   });
 });
 
+it("hashes one piece after the other, also where that fails", async () => {
+  const events: string[] = [];
+  const hash = async ([number = 0]: Bytes) => {
+    events.push(`begins ${number}`);
+    await settle();
+    events.push(`ends ${number}`);
+    if (number === 1) throw new Error("no hash");
+    return String(number);
+  };
+  const pieces = new NetworkPieces(source({ 1: [1], 2: [2] }), hash);
+  const options = { signal: noSignal, onBytes: () => {} };
+  const reading = ["1", "2"].map((path) =>
+    pieces.read(piece(path, 1), Promise.resolve(new Uint8Array(1)), options),
+  );
+  expect((await Promise.allSettled(reading)).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  expect(events).toEqual(["begins 1", "ends 1", "begins 2", "ends 2"]);
+});
+
 /** Pieces that arrive when they are told to, each full of its own number. */
 class ToldPieces implements PieceSource {
   readonly underWay: string[] = [];

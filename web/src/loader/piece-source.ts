@@ -26,6 +26,8 @@ const corrupt = (message: string) => new LoadError("corrupt", message);
 export class NetworkPieces implements PieceSource {
   private readonly source: ModelSource;
   private readonly hash: Hash;
+  /** One at a time: browsers copy what they hash. */
+  private hashing: Promise<unknown> = Promise.resolve();
 
   constructor(source: ModelSource, hash: Hash) {
     this.source = source;
@@ -65,7 +67,9 @@ export class NetworkPieces implements PieceSource {
         onBytes(chunk.length, file.origin ?? "network");
       }
       if (received < size) throw corrupt(`${path} is ${received} bytes, weights.json says ${size}`);
-      const found = await this.hash(into);
+      const hashed = this.hashing.then(() => this.hash(into));
+      this.hashing = hashed.catch(() => {});
+      const found = await hashed;
       if (found !== piece.sha256) throw wrongHash(piece, found);
     } catch (error) {
       onBytes(-received, "network");
