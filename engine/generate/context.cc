@@ -25,8 +25,8 @@ Result<Context> Context::Create(const Weights& weights, const Compute& compute,
   Context context(weights, compute, kv_format);
   GPT2_TRY(context.SetSequences(1));
   GPT2_ASSIGN(context.scratch_, Scratch::Create(weights.config));
-  GPT2_ASSIGN(context.logits_,
-              AlignedBuffer<float>::Create(kLogitTokens * LogitsStride(weights.config), "logits"));
+  GPT2_ASSIGN(context.logits_, AlignedBuffer<float>::CreateUnset(
+                                   kLogitTokens * LogitsStride(weights.config), "logits"));
   return context;
 }
 
