@@ -43,15 +43,18 @@ class FakeModule {
       _gpt2_free: (pointer = 0) => Number(this.live.delete(pointer)),
       _gpt2_create: () => 7,
     };
-    return new Proxy({}, {
-      get: (_, name: string) => {
-        if (name === "then") return undefined;
-        return (...args: number[]) => {
-          this.calls.push(name);
-          return (this.replies[name] ?? defaults[name] ?? (() => this.reply({ result: {} })))(...args);
-        };
+    return new Proxy(
+      {},
+      {
+        get: (_, name: string) => {
+          if (name === "then") return undefined;
+          return (...args: number[]) => {
+            this.calls.push(name);
+            return (this.replies[name] ?? defaults[name] ?? (() => this.reply({ result: {} })))(...args);
+          };
+        },
       },
-    });
+    );
   };
 }
 
@@ -247,4 +250,21 @@ it("an engine that was destroyed says so, and is destroyed once", async () => {
   engine.destroy();
   expect(module.calls.filter((name) => name === "_gpt2_destroy").length).toBe(1);
   expect(() => engine.step("_gpt2_step")).toThrow(expect.objectContaining({ code: "disposed" }));
+});
+
+it("takes token ids that are whole numbers from 0 on, and names the first that is not", async () => {
+  const given: number[] = [];
+  const { engine, module } = await create({
+    _gpt2_detokenize: (_engine = 0, ids = 0, count = 0) => {
+      given.push(...new Int32Array(module.memory.buffer, ids, count));
+      return module.reply({ result: "text" });
+    },
+  });
+  engine.detokenize([0, 5, 0x7fffffff]);
+  expect(given).toEqual([0, 5, 0x7fffffff]);
+  for (const bad of [1.5, -1, NaN, 0x80000000]) {
+    expect(() => engine.detokenize([3, bad, -7])).toThrow(`token id ${bad} is not a whole number from 0 on`);
+  }
+  expect(given).toHaveLength(3);
+  expect(module.live.size).toBe(0);
 });

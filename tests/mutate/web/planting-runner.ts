@@ -104,7 +104,7 @@ export default class PlantingRunner extends VitestTestRunner {
     const usual = this.#seconds.get(test.id);
     const run = async () => VitestTestRunner.getTestFn(test)();
     if (this.#plan.kind === "alone") await within(mostAlone, run());
-    else if (this.#try.kind === "clean" || usual === undefined) await run();
+    else if (usual === undefined) await run();
     else await within(1500 + 10 * usual, run());
     if (usual === undefined) this.#seconds.set(test.id, now() - started);
   }

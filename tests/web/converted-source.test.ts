@@ -1,0 +1,77 @@
+// What is said of a model in several files before anything is converted; converter.test.ts has the conversion.
+import { describe, expect, it } from "vitest";
+import { ConvertedSource } from "../../web/src/convert/converted-source.js";
+import { isWholeHead } from "../../web/src/convert/converter.js";
+import { fileOf, type ModelSource } from "../../web/src/loader/model-source.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+
+const { signal } = new AbortController();
+const sourceOf = (files: Record<string, string>): ModelSource => ({
+  async open(name) {
+    const text = files[name];
+    if (text === undefined) throw new LoadError("not-found", `there is no ${name}`);
+    if (text === "broken") throw new LoadError("network", `${name} is broken`);
+    return fileOf(new TextEncoder().encode(text));
+  },
+});
+const open = (files: Record<string, string>) =>
+  new ConvertedSource(sourceOf({ "config.json": "{}", ...files }), {
+    weights: "q8",
+    fetchBuild: () => new Promise(() => {}),
+  }).open("config.json", { signal });
+
+describe("model.safetensors.index.json", () => {
+  const wanted =
+    'model.safetensors.index.json: expected "weight_map" with the name of a file for each tensor';
+
+  it.each([
+    ["null"],
+    ["{}"],
+    ['{"weight_map": null}'],
+    ['{"weight_map": "a"}'],
+    ['{"weight_map": {}}'],
+    ['{"weight_map": {"a": "x.safetensors", "b": 5}}'],
+    ['{"weight_map": {"a": ["x"]}}'],
+    ['{"weight_map": {"a": "x", "b": "../x"}}'],
+    ['{"weight_map": {"a": "x y"}}'],
+    ['{"weight_map": {"a": "/x"}}'],
+    ['{"weight_map": {"a": ""}}'],
+  ])("that is %s is refused", async (text) => {
+    await expect(open({ "model.safetensors.index.json": text })).rejects.toMatchObject({
+      code: "corrupt",
+      message: wanted,
+    });
+  });
+
+  it("that is no JSON is refused", async () => {
+    await expect(open({ "model.safetensors.index.json": "{" })).rejects.toMatchObject({
+      code: "corrupt",
+      message: expect.stringMatching(/^model\.safetensors\.index\.json is not valid JSON: ./) as string,
+    });
+  });
+
+  it("is not asked for where model.safetensors is there, but cannot be read", async () => {
+    await expect(
+      open({ "model.safetensors": "broken", "model.safetensors.index.json": "{" }),
+    ).rejects.toMatchObject({ code: "network", message: "model.safetensors is broken" });
+  });
+
+  it("that is not there either leaves what is said of model.safetensors", async () => {
+    await expect(open({})).rejects.toMatchObject({
+      code: "not-found",
+      message: "there is no model.safetensors",
+    });
+  });
+});
+
+it.each([
+  [7, 0, false],
+  [8, 0, true],
+  [10, 3, false],
+  [11, 3, true],
+  [12, 3, true],
+])("%i bytes of a file whose header takes %i are all before its tensors: %s", (size, header, isWhole) => {
+  const bytes = new Uint8Array(size + 5);
+  bytes[5] = header; // the first of eight, lowest first
+  expect(isWholeHead(bytes.subarray(5))).toBe(isWhole);
+});
