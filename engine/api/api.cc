@@ -210,6 +210,14 @@ const char* gpt2_prefill_step(Gpt2Engine* engine) {
   return Run(engine, &gpt2::PrefillStep);
 }
 
+const char* gpt2_inspect(Gpt2Engine* engine, uint32_t layer, uint32_t top) {
+  return Run(engine, [&](Gpt2Engine& e) { return gpt2::Inspect(e, layer, top); });
+}
+
+const float* gpt2_attention(const Gpt2Engine* engine) {
+  return engine->attention.data();
+}
+
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
                        const char* options, size_t options_size) {
   return Run(engine, [&](Gpt2Engine& e) {

@@ -135,6 +135,15 @@ void gpt2_discard(Gpt2Engine* engine, uint32_t number);
 // would have computed. All but the last, whose logits that wants. No result; see gpt2_output.
 const char* gpt2_prefill_step(Gpt2Engine* engine);
 
+// What the model makes of the last token of that prompt, once no more of it but this is to be run.
+// gpt2_output has as tokens of `index` 0 the `top` likeliest next ones after the embedding, of i
+// those after layer i, through ln_f and the head, most probable first; gpt2_attention the attention
+// scores of each head of `layer`, from 0 on: their softmax says how much it takes of a token. No
+// result.
+const char* gpt2_inspect(Gpt2Engine* engine, uint32_t layer, uint32_t top);
+// [n_head, tokens of the prompt] of the last successful gpt2_inspect, until the next call.
+const float* gpt2_attention(const Gpt2Engine* engine);
+
 // Starts to score a text. `options`: {"stride"}. No result; gpt2_output has the first token, which
 // nothing gives a logprob to.
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
@@ -143,7 +152,8 @@ const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool i
 const char* gpt2_score_step(Gpt2Engine* engine);
 
 // Output of the last successful gpt2_load_step, gpt2_generate, gpt2_step, gpt2_prefill_step,
-// gpt2_score or gpt2_score_step. Never null; what it holds is valid until the next of these.
+// gpt2_inspect, gpt2_score or gpt2_score_step. Never null; what it holds is valid until the next of
+// these.
 const Gpt2Output* gpt2_output(const Gpt2Engine* engine);
 
 #ifdef __cplusplus

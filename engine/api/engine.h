@@ -51,6 +51,7 @@ struct Gpt2Engine {
   std::optional<gpt2::Encoding> encoding;
   std::vector<std::int32_t> ids;  // that the last TokenizeStep gave
   gpt2::Output output;            // of the session or the scorer
+  std::vector<float> attention;   // [n_head, tokens] of the last Inspect
   std::string reply;
 };
 
@@ -98,6 +99,9 @@ Status Resume(Gpt2Engine& engine, std::uint32_t number);
 // Runs some of the prompt of a generation of no tokens, for one to come: engine.output has how far
 // it is.
 Status PrefillStep(Gpt2Engine& engine);
+// Runs the last token of that prompt: engine.output has the `top` likeliest next tokens after each
+// layer, engine.attention the attention scores of each head of `layer`.
+Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top);
 // Starts to score a text in place of what is under way.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
 // Continues it: engine.output has the tokens that were scored.

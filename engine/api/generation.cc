@@ -14,14 +14,18 @@
 #include "engine/api/options_json.h"
 #include "engine/api/requests.h"
 #include "engine/base/concat.h"
+#include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/generate/log_softmax.h"
 #include "engine/generate/options.h"
 #include "engine/generate/prompt_tokens.h"
+#include "engine/generate/sampler.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/sequence.h"
 #include "engine/generate/session.h"
+#include "engine/model/config.h"
 
 namespace gpt2 {
 namespace {
@@ -104,6 +108,33 @@ Status PrefillStep(Gpt2Engine& engine) {
   const std::size_t ahead = sequence.pending() - std::min<std::size_t>(sequence.pending(), 1);
   if (ahead > 0) engine.context->Prefill(sequence, std::min(kAheadTokens, ahead));
   engine.output.Begin(sequence.cached(), sequence.window().size(), ahead <= kAheadTokens);
+  return Done{};
+}
+
+Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top) {
+  const bool is_ready = engine.session && engine.session->is_done() &&
+                        engine.context->sequence().pending() == 1 &&
+                        layer < engine.context->config().n_layer;
+  if (!is_ready) return Misuse("no text is prefilled, or there is no such layer");
+  Context& context = *engine.context;
+  const Config& config = context.config();
+  const std::size_t tokens = context.sequence().window().size();
+  engine.attention.resize(config.n_head * tokens);
+  std::vector<float> stages((config.n_layer + 1) * config.n_embd);
+  const auto residuals = DenseView(stages.data(), config.n_layer + 1, config.n_embd);
+  context.Inspect(layer, residuals, DenseView(engine.attention.data(), config.n_head, tokens));
+  engine.output.Begin(tokens, tokens, /*is_done=*/true);
+  std::vector<Candidate> best;
+  for (std::size_t stage = 0; stage < residuals.rows; ++stage) {
+    const MatView<float> x = DenseView(residuals.Row(stage).data(), 1, config.n_embd);
+    GPT2_ASSIGN(const MatView<const float> lens, context.Unembed(x));
+    const std::span<const float> logits = lens.Row(0);
+    const LogSoftmax logprob(context.compute(), logits);
+    SelectTop(logits, top, best);
+    for (const Candidate& c : best) {
+      engine.output.Add(stage, c.id, logprob(c.logit), TextOf(engine, c.id));
+    }
+  }
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,11 +15,30 @@
 #include "engine/base/result.h"
 #include "engine/generate/not_finite.h"
 #include "engine/generate/sequence.h"
+#include "engine/model/config.h"
 #include "engine/model/forward.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {
+
+namespace {
+
+// q k^T / sqrt(head_dim) of one head, for the tokens up to `token`, whose `qkv` [3 * n_embd] of
+// `layer` that is.
+void AttentionScores(const BatchToken& token, std::size_t layer, std::size_t head, std::size_t dim,
+                     std::span<const float> qkv, std::span<float> scores) {
+  for (std::size_t position = 0; position < scores.size(); ++position) {
+    double sum = 0;
+    for (std::size_t d = 0; d < dim; ++d) {
+      sum += static_cast<double>(qkv[head * dim + d]) *
+             static_cast<double>(token.cache->Key(layer, head, position, d));
+    }
+    scores[position] = static_cast<float>(sum / std::sqrt(static_cast<double>(dim)));
+  }
+}
+
+}  // namespace
 
 Result<Context> Context::Create(const Weights& weights, const Compute& compute,
                                 KvFormat kv_format) {
@@ -75,6 +95,30 @@ Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
   batch_[0] = sequence.Advance();
   for (std::size_t i = 0; i < draft.size(); ++i) batch_[1 + i] = sequence.Drafted(i, draft[i]);
   return Run(1 + draft.size());
+}
+
+void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float> scores) {
+  const BatchToken token = sequence().Advance();
+  batch_[0] = token;
+  const std::string watched = Concat("h.", layer, ".attn");
+  std::size_t row = 0;
+  const auto watch = [&](const std::string& stage, MatView<const float> x) {
+    if (stage == watched) {  // qkv is still this layer's
+      for (std::size_t head = 0; head < config().n_head; ++head) {
+        AttentionScores(token, layer, head, config().head_dim(), scratch_.qkv.Row(0),
+                        scores.Row(head));
+      }
+    }
+    if (stage == "embed" || stage.ends_with(".mlp"))
+      std::ranges::copy(x.Row(0), residuals.Row(row++).data());
+  };
+  const Trace trace = watch;
+  Run(1, &trace);
+}
+
+Result<MatView<const float>> Context::Unembed(MatView<const float> x) {
+  FinalLayerNorm(*weights_, compute_, x, scratch_.normed.Top(1));
+  return Logits(0, 1);
 }
 
 // Runs the first `count` of batch_.

@@ -73,6 +73,17 @@ class Context {
   // it costs, not for what comes of it.
   Pass Probe();
 
+  // Runs the one pending token of the first sequence and shows what a model makes of it on the way:
+  // `residuals` [n_layer + 1, n_embd] gets its residual stream after the embedding and after each
+  // layer, and `scores` [n_head, tokens of the sequence] the attention scores of each head of
+  // `layer`, q k^T / sqrt(head_dim), with keys as the cache holds them.
+  void Inspect(std::size_t layer, MatView<float> residuals, MatView<float> scores);
+
+  // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass, as if it came
+  // from the last layer ("logit lens": nostalgebraist 2020). Valid until the next call. Fails as
+  // Pass::Logits does.
+  Result<MatView<const float>> Unembed(MatView<const float> x);
+
   // Runs the one pending token of `sequence` and, behind it, a draft of what may follow, together
   // at most kMaxBatch. The draft becomes no part of the sequence: see Sequence::Accept.
   Pass Verify(Sequence& sequence, std::span<const std::int32_t> draft);

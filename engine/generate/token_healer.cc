@@ -59,18 +59,22 @@ bool TokenHealer::IsText(std::int32_t id) const {
 // the tokens of the text before it, as a run of a text's tokens is what that run's text has. So the
 // places where such a token can begin say which tokens of the prompt may change.
 Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
-  std::size_t first = ids.size();
-  std::string text;
-  for (std::size_t count = 0; first > 0 && count < kMostTokens && IsText(ids[first - 1]); ++count) {
-    const std::string_view bytes = tokenizer_->TokenBytes(ids[first - 1]);
-    if (text.size() + bytes.size() > kMostBytes) break;
-    text.insert(0, bytes);
-    --first;
+  const auto text_of = [this](std::span<const std::int32_t> tokens) {
+    std::string text;
+    for (const std::int32_t id : tokens) text += tokenizer_->TokenBytes(id);
+    return text;
+  };
+  std::span<const std::int32_t> end = ids.last(std::min(ids.size(), kMostTokens));
+  for (std::size_t i = end.size(); i > 0; --i) {
+    if (IsText(end[i - 1])) continue;
+    end = end.subspan(i);
+    break;
   }
-  for (; ShortText(*tokenizer_, text).InCommon(ids.subspan(first)) < ids.size() - first; ++first) {
-    text.erase(0, tokenizer_->TokenBytes(ids[first]).size());
+  std::string text = text_of(end);
+  while (text.size() > kMostBytes || ShortText(*tokenizer_, text).InCommon(end) < end.size()) {
+    end = end.subspan(1);
+    text = text_of(end);
   }
-  const std::span<const std::int32_t> end = ids.subspan(first);
   if (end.empty()) return {};
 
   // A token is part of a word. What follows may make one of the last two: "'" and "l" of "'ll".
@@ -100,8 +104,8 @@ Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
     }
     if (can_begin) kept = same;
   }
-  for (std::size_t i = 0; i < kept; ++i) text.erase(0, tokenizer_->TokenBytes(end[i]).size());
-  return {end.size() - kept, text};
+  end = end.subspan(kept);
+  return {end.size(), text_of(end)};
 }
 
 void TokenHealer::Allow(std::string_view bytes, std::span<const float> logits,

@@ -273,8 +273,13 @@ void Forward(const Weights& weights, const Compute& compute, std::span<const Bat
     RunBlock(weights, compute, batch, layer, s, x, trace);
   }
   const MatView<float> normed = s.normed.Top(batch.size());
-  LayerNorm(compute, weights.ln_f, config.layer_norm_epsilon, x, normed);
+  FinalLayerNorm(weights, compute, x, normed);
   if (trace != nullptr) (*trace)("ln_f", normed);
+}
+
+void FinalLayerNorm(const Weights& weights, const Compute& compute, MatView<const float> x,
+                    MatView<float> normed) {
+  LayerNorm(compute, weights.ln_f, weights.config.layer_norm_epsilon, x, normed);
 }
 
 void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,

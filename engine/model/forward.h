@@ -85,6 +85,10 @@ void RunBlock(const Weights& weights, const Compute& compute, std::span<const Ba
 void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
              Scratch& scratch, const Trace* trace = nullptr);
 
+// normed [rows, n_embd] = ln_f of residual streams x [rows, n_embd].
+void FinalLayerNorm(const Weights& weights, const Compute& compute, MatView<const float> x,
+                    MatView<float> normed);
+
 // logits [normed.rows, vocab_size] of tokens of scratch.normed, at most kMaxBatch of them. The
 // stride of `logits` holds the vocabulary rounded up to whole tiles (LogitsStride).
 void ComputeLogits(const Weights& weights, const Compute& compute, MatView<const float> normed,

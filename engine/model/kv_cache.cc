@@ -64,6 +64,16 @@ KvHeadQ8 KvCache::HeadQ8(std::size_t layer, std::size_t head) {
   return {keys, keys + size, key_scales, key_scales + capacity_, padded_dim_};
 }
 
+float KvCache::Key(std::size_t layer, std::size_t head, std::size_t position,
+                   std::size_t dimension) {
+  if (format_ == KvFormat::kF32) {
+    return HeadF32(layer, head).keys[position * padded_dim_ + dimension];
+  }
+  const KvHeadQ8 kv = HeadQ8(layer, head);
+  const std::size_t code = kv.VectorIndex(position, dimension) + position % 4 * 4 + dimension % 4;
+  return kv.key_scales[position] * static_cast<float>(kv.keys[code]);
+}
+
 void KvCache::CopyFrom(const KvCache& other, std::size_t positions) {
   const std::size_t used = RoundUp(positions, kKvBlock);  // blocks are interleaved: whole ones
   const std::size_t parts = n_layer_ * n_head_ * 2;

@@ -36,6 +36,9 @@ class KvCache {
   // Takes over the first `positions` positions of `other`, which has the same shape and format.
   void CopyFrom(const KvCache& other, std::size_t positions);
 
+  // One number of a key that was written.
+  float Key(std::size_t layer, std::size_t head, std::size_t position, std::size_t dimension);
+
   // One head's part, for kF32 and for kQ8.
   KvHeadF32 HeadF32(std::size_t layer, std::size_t head);
   KvHeadQ8 HeadQ8(std::size_t layer, std::size_t head);

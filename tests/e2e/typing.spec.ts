@@ -1,4 +1,5 @@
-// What an editor needs of the model: words that go on where the text stops, and a text that is computed while it is typed.
+// What an editor needs of the model: words that go on where the text stops, a text that is computed while it is typed, and
+// what the model makes of each of its tokens.
 import { expect, test } from "@playwright/test";
 import { demo, native, withModel } from "./model.js";
 
@@ -24,13 +25,18 @@ test("heal goes on in the middle of a word, as a brute force over the vocabulary
           const given = await model.tokenize(prompt);
           const kept = given.slice(0, given.length - written.healedTokens);
           const bytes = await model.detokenize(given.slice(kept.length));
-          // Each token of the vocabulary that may be first, with what the model thinks of it after what was kept.
-          let best = { id: -1, logprob: -Infinity };
-          for (const [id, text] of vocabulary.entries()) {
-            const isPart = text !== "" && (text.startsWith(bytes) || bytes.startsWith(text));
-            if (!isPart || text === "<|endoftext|>") continue;
+          // Of all tokens of the vocabulary that may be first the one that the model finds likeliest after what was kept.
+          const mayBeNext = (id: number) => {
+            const text = vocabulary[id] ?? "";
+            const goesOn = text.startsWith(bytes) || bytes.startsWith(text);
+            return text !== "" && text !== "<|endoftext|>" && goesOn;
+          };
+          const plain = { maxNewTokens: 1, temperature: 0, logprobs: 100 };
+          const likeliest = (await model.complete(kept, plain)).tokens[0]?.top ?? [];
+          let best = likeliest.find(({ id }) => mayBeNext(id)) ?? { id: -1, text: "", logprob: -Infinity };
+          for (const id of best.id < 0 ? ids.filter(mayBeNext) : []) {
             const logprob = (await model.score([...kept, id])).tokens.at(-1)?.logprob ?? -Infinity;
-            if (logprob > best.logprob) best = { id, logprob };
+            if (logprob > best.logprob) best = { id, text: "", logprob };
           }
           const whole = await model.detokenize([...kept, ...written.tokens.map(({ id }) => id)]);
           return { ...written, best, bytes, whole };
@@ -84,3 +90,50 @@ test("a text that was prefilled while it was typed costs one step, and the same 
   expect(found.overtaken.cachedTokens).toBeLessThan(plain.promptTokens - 1);
   expect(found.again.tokens).toEqual(plain.tokens);
 });
+
+for (const variant of ["threads-relaxed", "simd"] as const) {
+  test(`inspect in ${variant}: the last layer's guess is what is drawn from, and each head's attention is whole`, async ({
+    page,
+  }) => {
+    const found = await withModel(
+      page,
+      { variant },
+      async (model) => {
+        const text = "Once upon a time, there was a little";
+        const ids = await model.tokenize(text);
+        const { tokens } = await model.complete(text, { maxNewTokens: 1, temperature: 0, logprobs: 7 });
+        const inside = await model.inspect(text, { layer: 0, top: 7 });
+        const head = await model.inspect(text, { layer: 0, head: 2 });
+        const earlier = await model.inspect(text, { position: 3 });
+        const rows = Array.from({ length: inside.heads }, (_, i) =>
+          Array.from(inside.attention.slice(i * ids.length, (i + 1) * ids.length)),
+        );
+        return {
+          ids,
+          inside: { ...inside, attention: inside.attention instanceof Float32Array },
+          rows,
+          head: { ...head, attention: Array.from(head.attention) },
+          earlier: { ...earlier, attention: earlier.attention.length },
+          top: tokens[0]?.top,
+          config: model.info.config,
+        };
+      },
+      undefined,
+    );
+    const { ids, inside, rows, head, earlier, config } = found;
+    expect(inside).toMatchObject({ ids, layer: 0, heads: config.nHead, attention: true });
+    expect(inside.guesses).toHaveLength(config.nLayer + 1);
+    expect(inside.guesses.at(-1)).toEqual(found.top); // to the last bit
+    expect(inside.guesses[0]).not.toEqual(found.top);
+    for (const row of rows) {
+      expect(row).toHaveLength(ids.length);
+      expect(row.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 5);
+    }
+    expect(head).toMatchObject({ heads: 1, attention: rows[2] });
+    expect(earlier).toMatchObject({
+      ids: ids.slice(0, 4),
+      layer: config.nLayer - 1,
+      attention: 4 * config.nHead,
+    });
+  });
+}

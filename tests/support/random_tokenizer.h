@@ -24,8 +24,8 @@ inline Tokenizer RandomTokenizer(const std::vector<std::string>& alphabet, std::
   vocab["<|endoftext|>"] = vocab.size();
   std::string merges = "#version: 0.2\n";
   while (vocab.size() < size) {
-    const std::string& left = tokens[random.Next() % tokens.size()];
-    const std::string& right = tokens[random.Next() % tokens.size()];
+    const std::string& left = tokens[static_cast<std::size_t>(random.Next() % tokens.size())];
+    const std::string& right = tokens[static_cast<std::size_t>(random.Next() % tokens.size())];
     const std::string whole = left + right;
     if (whole.size() > 12 || vocab.contains(whole)) continue;
     merges += left + " " + right + "\n";

@@ -36,6 +36,7 @@ describe("Model sends", () => {
     void model.detokenize(Uint32Array.of(3));
     void model.prefill("f");
     void model.prefill([4], { allowSpecial: true });
+    void model.inspect("i", { layer: 1, head: null });
     void model.score("s", { stride: 2 });
     void model.score([1]);
     expect(worker.all("request").map(({ name, args }) => [name, args])).toEqual([
@@ -44,6 +45,7 @@ describe("Model sends", () => {
       ["detokenize", [3]],
       ["prefill", { prompt: "f", allowSpecial: false }],
       ["prefill", { prompt: [4], allowSpecial: true }],
+      ["inspect", { prompt: "i", layer: 1 }],
       ["score", { prompt: "s", stride: 2 }],
       ["score", { prompt: [1], stride: undefined }],
     ]);
@@ -72,6 +74,12 @@ describe("Model sends", () => {
         'there is no option "stride" of prefill; there are allowSpecial, signal, onProgress',
       ],
       ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
+      ["inspect", [3], "text is 3, expected text or an array of token ids"],
+      [
+        "inspect",
+        ["t", { heads: 1 }],
+        'there is no option "heads" of inspect; did you mean head? There are position, layer, head, top, signal',
+      ],
       ["score", [undefined], "text is undefined, expected text or an array of token ids"],
       [
         "score",

@@ -82,7 +82,7 @@ describe("the threads that pay", () => {
 });
 
 describe("Server", () => {
-  it.each(["generate", "prefill", "score", "tokenize", "detokenize"] as const)(
+  it.each(["generate", "prefill", "inspect", "score", "tokenize", "detokenize"] as const)(
     "refuses %s before a model is loaded",
     async (name) => {
       const { ask, answer } = serve();

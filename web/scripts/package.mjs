@@ -70,6 +70,7 @@ const apart = [
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-sources", source: "sources/index" },
+  { name: "gpt2-inspect", source: "worker/inspect" },
   { name: "gpt2-cache", source: "cache/index" },
   { name: "gpt2-sha256", source: "loader/insecure-sha256" },
 ];

@@ -13,6 +13,7 @@ export type {
   GenerateOptions,
   GenerateSummary,
   GenerationDefaults,
+  Inspection,
   LoadProgress,
   ModelConfig,
   ModelInfo,

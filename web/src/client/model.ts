@@ -4,6 +4,7 @@ import type {
   Completion,
   GenerateOptions,
   GenerateSummary,
+  Inspection,
   ModelInfo,
   Prefilled,
   Prompt,
@@ -285,6 +286,21 @@ export class Model {
         owner: this,
       },
     );
+  }
+
+  /**
+   * What the model makes of the token at `position`, by default the last: the `top` (5) likeliest next tokens after each
+   * layer, and the attention of `layer`, by default the last, by all of its heads or by `head`. Positions, layers and
+   * heads count from 0. The tokens up to there have to fit the context; those that are cached are not run again.
+   */
+  async inspect(
+    text: Prompt,
+    options: CallOptions & OrNull<{ position?: number; layer?: number; head?: number; top?: number }> = {},
+  ): Promise<Inspection> {
+    const names = ["position", "layer", "head", "top", "signal"];
+    const { signal, ...wanted } = readOptions("inspect", options, names);
+    const request = { signal: readSignal(signal), owner: this };
+    return this.requester.request("inspect", { ...wanted, prompt: readPrompt("text", text) }, request);
   }
 
   /** Why it is as fast as it is, and what would make it faster; what this page has and misses. */

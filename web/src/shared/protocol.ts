@@ -2,6 +2,7 @@
 import type {
   GenerateOptions,
   GenerateSummary,
+  Inspection,
   LoadProgress,
   ModelInfo,
   Prefilled,
@@ -130,6 +131,15 @@ export interface PrefillRequest {
   allowSpecial: boolean;
 }
 
+/** What the worker checks of it is unknown. */
+export interface InspectRequest {
+  prompt: string | readonly number[];
+  position?: unknown;
+  layer?: unknown;
+  head?: unknown;
+  top?: unknown;
+}
+
 export interface ScoreRequest {
   prompt: string | readonly number[];
   stride: number | undefined;
@@ -144,6 +154,7 @@ export interface Requests {
     event: { token: Token } | { prompt: PromptProgress };
   };
   prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
+  inspect: { args: InspectRequest; result: Inspection; event: never };
   score: { args: ScoreRequest; result: Score; event: PromptProgress };
   tokenize: { args: { text: string; allowSpecial: boolean }; result: number[]; event: never };
   detokenize: { args: readonly number[]; result: string; event: never };

@@ -135,6 +135,23 @@ export interface Prefilled {
   cachedTokens: number;
 }
 
+/** What the model makes of one token of a text. */
+export interface Inspection {
+  /** The tokens up to the one that is inspected, which is the last of them. */
+  ids: number[];
+  /** Whose attention that is, from 0. */
+  layer: number;
+  /**
+   * The likeliest next tokens as the model sees it after the embedding (0) and after each layer i (i + 1): its residual
+   * stream there, through the last layer norm and the head ("logit lens"). [nLayer + 1][top], most probable first.
+   */
+  guesses: TokenLogprob[][];
+  /** Heads of the layer that are in `attention`: all, or the one that was asked for. */
+  heads: number;
+  /** How much each head takes of each token: [heads, ids.length], row by row, each of which sums to 1. */
+  attention: Float32Array;
+}
+
 export interface Continuation {
   text: string;
   tokens: Token[];

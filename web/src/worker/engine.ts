@@ -37,6 +37,8 @@ interface EngineModule extends Allocator {
   _gpt2_resume(engine: number, generation: number): number;
   _gpt2_discard(engine: number, generation: number): void;
   _gpt2_prefill_step(engine: number): number;
+  _gpt2_inspect(engine: number, layer: number, top: number): number;
+  _gpt2_attention(engine: number): number;
   _gpt2_score: StartFunction;
   _gpt2_score_step(engine: number): number;
   _gpt2_output(engine: number): number;
@@ -170,6 +172,14 @@ export class Engine {
       tokens.push(token);
     }
     return { tokens, done, total, isDone: isDone === 1 };
+  }
+
+  /** What is made of the last token of a prompt that is prefilled; `size`: of its attention scores, heads times tokens. */
+  inspect(layer: number, top: number, size: number): { tokens: Token[]; scores: Float32Array } {
+    this.wasm.ask((module) => module._gpt2_inspect(this.engine, layer, top));
+    const at = this.wasm.pointer((module) => module._gpt2_attention(this.engine));
+    const scores = new Float32Array(this.wasm.words(at, size).slice().buffer);
+    return { tokens: this.output().tokens, scores };
   }
 
   /** Makes a generation that was suspended the one under way again. */

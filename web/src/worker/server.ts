@@ -36,7 +36,12 @@ interface Running {
 }
 
 /** What runs other tokens than a prefill, and, where it wants the same, runs them itself. */
-const usesContext: ReadonlySet<RequestName> = new Set<RequestName>(["generate", "prefill", "score"]);
+const usesContext: ReadonlySet<RequestName> = new Set<RequestName>([
+  "generate",
+  "prefill",
+  "inspect",
+  "score",
+]);
 
 /** Between two measurements: what is asked for meanwhile comes first. */
 const idleMs = 50;
@@ -133,6 +138,11 @@ export class Server {
             if (this.isAwaited(() => true)) await turn.giveUntil(Promise.resolve(), signal);
           },
         });
+      case "inspect": {
+        const { engine, info } = this.needModel();
+        const { inspect } = await import("./inspect.js");
+        return inspect(engine, info.config, message.args, signal);
+      }
       case "score":
         return score(this.needEngine(), message.args, signal, tell);
       case "tokenize":
@@ -147,9 +157,14 @@ export class Server {
     return [...this.running.values()].some(({ name, turn }) => turn.isWaiting && counts(name));
   }
 
+  private needModel(): { engine: Engine; info: ModelInfo } {
+    const { engine, info } = this;
+    if (!engine || !info) throw new Gpt2Error("invalid-argument", "no model is loaded");
+    return { engine, info };
+  }
+
   private needEngine(): Engine {
-    if (!this.engine || !this.info) throw new Gpt2Error("invalid-argument", "no model is loaded");
-    return this.engine;
+    return this.needModel().engine;
   }
 
   private async loadModel(

@@ -1,0 +1,279 @@
+// What the model makes of a token, layer by layer, against the float64 reference's trace.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/api/api.h"
+#include "engine/generate/context.h"
+#include "tests/support/api_output.h"
+#include "tests/support/test_model.h"
+
+namespace gpt2::testing {
+namespace {
+
+// float32 against float64: as in model/forward_test.cc.
+constexpr double kF32Tolerance = 1e-4;
+// The keys are rounded to 8 bits, and the activations before them.
+constexpr double kQ8Tolerance = 0.05;
+
+using Row = std::vector<double>;
+
+// The 32-bit floats of a hub folder.
+class HubTensors {
+ public:
+  explicit HubTensors(const std::string& folder)
+      : file_(ReadTestFile(folder + "/model.safetensors")) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, file_.data(), sizeof size);
+    header_ = Json::parse(file_.substr(8, static_cast<std::size_t>(size)));
+    data_ = file_.data() + 8 + size;
+  }
+
+  // [rows, cols], or one row for a vector.
+  std::vector<Row> Read(const std::string& name) const {
+    const Json& tensor = header_[name];
+    EXPECT_EQ(tensor["dtype"], "F32") << name;
+    const std::size_t begin = tensor["data_offsets"][0], end = tensor["data_offsets"][1];
+    const std::size_t cols = tensor["shape"].back();
+    std::vector<Row> rows;
+    for (std::size_t at = begin; at < end; at += sizeof(float)) {
+      float value = 0;
+      std::memcpy(&value, data_ + at, sizeof value);
+      if (rows.empty() || rows.back().size() == cols) rows.emplace_back();
+      rows.back().push_back(static_cast<double>(value));
+    }
+    return rows;
+  }
+
+ private:
+  std::string file_;
+  Json header_;
+  const char* data_ = nullptr;
+};
+
+Row LayerNorm(const HubTensors& tensors, const std::string& name, const Row& x) {
+  double mean = 0, variance = 0;
+  const auto size = static_cast<double>(x.size());
+  for (const double v : x) mean += v / size;
+  for (const double v : x) variance += (v - mean) * (v - mean) / size;
+  const Row gain = tensors.Read(name + ".weight")[0], bias = tensors.Read(name + ".bias")[0];
+  Row y;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    y.push_back((x[i] - mean) / std::sqrt(variance + 1e-5) * gain[i] + bias[i]);
+  }
+  return y;
+}
+
+double Dot(const double* a, const double* b, std::size_t size) {
+  double sum = 0;
+  for (std::size_t i = 0; i < size; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+void Softmax(Row& x) {
+  const double most = *std::max_element(x.begin(), x.end());
+  double sum = 0;
+  for (double& v : x) sum += v = std::exp(v - most);
+  for (double& v : x) v /= sum;
+}
+
+Row Weights(const std::vector<float>& scores) {
+  Row weights(scores.begin(), scores.end());
+  Softmax(weights);
+  return weights;
+}
+
+// A model of 2 layers, 4 heads, width 64 and a golden text of 48 tokens.
+class InspectTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kWidth = 64, kHeads = 4, kLayers = 2;
+
+  struct Inside {
+    std::vector<std::vector<float>> residuals;
+    std::vector<std::vector<float>> scores;
+  };
+  static Inside Inspect(TestModel& model, std::span<const std::int32_t> ids, std::size_t layer) {
+    Sequence& sequence = model.context->sequence();
+    sequence.SetWindow(ids);
+    while (sequence.pending() > 1) model.context->Prefill(sequence, sequence.pending() - 1);
+    std::vector<float> residuals((kLayers + 1) * kWidth), scores(kHeads * ids.size());
+    model.context->Inspect(layer, DenseView(residuals.data(), kLayers + 1, kWidth),
+                           DenseView(scores.data(), kHeads, ids.size()));
+    Inside inside;
+    for (std::size_t i = 0; i <= kLayers; ++i) {
+      inside.residuals.emplace_back(&residuals[i * kWidth], &residuals[i * kWidth] + kWidth);
+    }
+    for (std::size_t i = 0; i < kHeads; ++i) {
+      const float* const row = &scores[i * ids.size()];
+      inside.scores.emplace_back(row, row + ids.size());
+    }
+    return inside;
+  }
+
+  // The residual stream of `position` after `stage`: 0 the embedding, i layer i.
+  Row Golden64(std::size_t stage, std::size_t position) const {
+    const std::string name =
+        stage == 0 ? std::string("embed") : "h." + std::to_string(stage - 1) + ".mlp";
+    return golden.trace[name][position].get<Row>();
+  }
+  // [n_head][position + 1], by the book.
+  std::vector<Row> Attention64(std::size_t layer, std::size_t position) const {
+    const std::string block = "h." + std::to_string(layer);
+    const auto weight = tensors.Read(block + ".attn.c_attn.weight");  // [in, out]
+    const Row bias = tensors.Read(block + ".attn.c_attn.bias")[0];
+    std::vector<Row> qkv;
+    for (std::size_t p = 0; p <= position; ++p) {
+      const Row normed = LayerNorm(tensors, block + ".ln_1", Golden64(layer, p));
+      Row y = bias;
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        for (std::size_t o = 0; o < y.size(); ++o) y[o] += normed[i] * weight[i][o];
+      }
+      qkv.push_back(y);
+    }
+    constexpr std::size_t kDim = kWidth / kHeads;
+    std::vector<Row> heads;
+    for (std::size_t head = 0; head < kHeads; ++head) {
+      Row weights;
+      for (std::size_t p = 0; p <= position; ++p) {
+        weights.push_back(Dot(&qkv[position][head * kDim], &qkv[p][kWidth + head * kDim], kDim) /
+                          std::sqrt(double{kDim}));
+      }
+      Softmax(weights);
+      heads.push_back(weights);
+    }
+    return heads;
+  }
+
+  std::string folder = TinyModelFolder("tied");
+  Golden golden{folder};
+  HubTensors tensors{folder};
+};
+
+TEST_F(InspectTest, GivesTheReferencesResidualsAndAttention) {
+  TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
+  for (const std::size_t position : {0u, 1u, 17u, 47u}) {
+    const std::span ids = std::span(golden.ids).first(position + 1);
+    for (std::size_t layer = 0; layer < kLayers; ++layer) {
+      const Inside inside = Inspect(model, ids, layer);
+      for (std::size_t stage = 0; stage <= kLayers; ++stage) {
+        const Row expected = Golden64(stage, position);
+        for (std::size_t i = 0; i < kWidth; ++i) {
+          EXPECT_NEAR(static_cast<double>(inside.residuals[stage][i]), expected[i], kF32Tolerance);
+        }
+      }
+      const auto expected = Attention64(layer, position);
+      for (std::size_t head = 0; head < kHeads; ++head) {
+        const Row found = Weights(inside.scores[head]);
+        for (std::size_t p = 0; p <= position; ++p) {
+          EXPECT_NEAR(found[p], expected[head][p], kF32Tolerance)
+              << position << " " << layer << " " << head << " " << p;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(InspectTest, ReadsKeysOfEightBits) {
+  TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
+  const Inside inside = Inspect(model, golden.ids, 1);
+  const auto expected = Attention64(1, golden.ids.size() - 1);
+  for (std::size_t head = 0; head < kHeads; ++head) {
+    const Row found = Weights(inside.scores[head]);
+    for (std::size_t p = 0; p < golden.ids.size(); ++p) {
+      EXPECT_NEAR(found[p], expected[head][p], kQ8Tolerance);
+    }
+  }
+}
+
+TEST_F(InspectTest, GuessesAfterEachLayerAsTheReferenceDoes) {
+  TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
+  const Inside inside = Inspect(model, golden.ids, 0);
+  const auto wte = tensors.Read("wte.weight");
+  for (std::size_t stage = 0; stage <= kLayers; ++stage) {
+    const auto logits =
+        model.context->Unembed(DenseView(inside.residuals[stage].data(), 1, kWidth)).value().Row(0);
+    const Row normed = LayerNorm(tensors, "ln_f", Golden64(stage, golden.ids.size() - 1));
+    Row expected, found(logits.begin(), logits.end());
+    for (const Row& row : wte) expected.push_back(Dot(row.data(), normed.data(), kWidth));
+    Softmax(expected);
+    Softmax(found);
+    for (std::size_t id = 0; id < expected.size(); ++id) {
+      EXPECT_NEAR(found[id], expected[id], kF32Tolerance) << stage << " " << id;
+    }
+  }
+}
+
+// The C API, after a prefill.
+class ApiInspectTest : public InspectTest {
+ protected:
+  ApiInspectTest() : engine(gpt2_create(1)) {
+    const std::string config = ReadTestFile(folder + "/config.json");
+    const std::string file = ReadTestFile(folder + "/model.safetensors");
+    gpt2_load_begin(engine, config.data(), config.size(), "", 0, "", 0, "{}", 2);
+    gpt2_load_weights(engine, reinterpret_cast<const uint8_t*>(file.data()), file.size());
+    EXPECT_TRUE(Json::parse(gpt2_load_end(engine)).contains("result"));
+  }
+  ~ApiInspectTest() override { gpt2_destroy(engine); }
+
+  void Begin() {
+    const std::string options = R"({"maxNewTokens": 0})";
+    gpt2_generate(engine, golden.ids.data(), golden.ids.size() * sizeof golden.ids[0],
+                  /*is_ids=*/true, options.data(), options.size());
+  }
+  std::string ErrorOf(const char* reply) {
+    return reply == nullptr ? "" : Json::parse(reply)["error"]["message"].get<std::string>();
+  }
+
+  static constexpr const char* kRefusal = "no text is prefilled, or there is no such layer";
+
+  Gpt2Engine* engine;
+};
+
+TEST_F(ApiInspectTest, ListsTheLikeliestOfEachStageAndTheAttentionOfEachHead) {
+  TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
+  const Inside inside = Inspect(model, golden.ids, 1);
+  for (int round = 0; round < 2; ++round) {  // the second time without a prefill
+    Begin();
+    while (gpt2_prefill_step(engine) == nullptr && gpt2_output(engine)->is_done == 0) continue;
+    ASSERT_EQ(ErrorOf(gpt2_inspect(engine, 1, 5)), "");
+    const Json output = OutputJson(engine);
+    ASSERT_EQ(output["tokens"].size(), 5 * (kLayers + 1));
+    for (std::size_t i = 0; i < output["tokens"].size(); ++i) {
+      const Json& token = output["tokens"][i];
+      EXPECT_EQ(token["index"], i / 5);
+      if (i % 5 == 0) continue;
+      EXPECT_LE(token["logprob"], output["tokens"][i - 1]["logprob"]);
+    }
+    const std::size_t tokens = golden.ids.size();
+    for (std::size_t head = 0; head < kHeads; ++head) {
+      const float* const row = gpt2_attention(engine) + head * tokens;
+      EXPECT_EQ(std::vector<float>(row, row + tokens), inside.scores[head]);
+    }
+  }
+  // What comes next is what a generation would draw from.
+  const Json last = OutputJson(engine)["tokens"][5 * kLayers];
+  const std::string options = R"({"maxNewTokens": 1, "temperature": 0})";
+  gpt2_generate(engine, golden.ids.data(), golden.ids.size() * sizeof golden.ids[0],
+                /*is_ids=*/true, options.data(), options.size());
+  gpt2_step(engine);
+  const Json drawn = OutputJson(engine)["tokens"][0];
+  EXPECT_EQ(last["id"], drawn["id"]);
+  EXPECT_EQ(last["logprob"], drawn["logprob"]);
+}
+
+TEST_F(ApiInspectTest, NeedsATextThatIsPrefilledAndALayerOfTheModel) {
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 1)), kRefusal);
+  Begin();
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 1)), kRefusal);
+  while (gpt2_prefill_step(engine) == nullptr && gpt2_output(engine)->is_done == 0) continue;
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 2, 1)), kRefusal);
+  EXPECT_EQ(ErrorOf(gpt2_inspect(engine, 0, 0)), "");
+  EXPECT_EQ(gpt2_output(engine)->token_count, 0u);
+}
+
+}  // namespace
+}  // namespace gpt2::testing

@@ -1,0 +1,95 @@
+// What the worker makes of a look into the model.
+import { describe, expect, it } from "vitest";
+import type { ModelConfig } from "../../web/src/shared/types.js";
+import { inspect } from "../../web/src/worker/inspect.js";
+import { asEngine, FakeEngine } from "./support/fake-engine.js";
+
+const config = { nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
+const signal = new AbortController().signal;
+/** What the heads take of five tokens, not yet divided by its sum. */
+const shares = [1, 2, 4, 4, 5];
+
+function make() {
+  const engine = new FakeEngine();
+  const asked: unknown[] = [];
+  const inside = {
+    tokenize: (text: string) => Array.from(text, (_, i) => i + 1),
+    inspect(layer: number, top: number, size: number) {
+      asked.push({ layer, top, size });
+      const tokens = [0, 0, 1, 1, 2, 2].map((index, id) => ({ index, id, text: `${id}`, logprob: -id }));
+      const scoreOf = (i: number) => Math.log(shares[i % 5] ?? 0) + (i < 5 ? 0 : 700);
+      return { tokens, scores: Float32Array.from({ length: size }, (_, i) => scoreOf(i)) };
+    },
+  };
+  return { engine, asked, look: asEngine(Object.assign(engine, inside)) };
+}
+
+describe("inspect", () => {
+  it("prefills up to the position, and sorts what comes by layers and heads", async () => {
+    const { engine, asked, look } = make();
+    const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal);
+    expect(engine.requests).toEqual([
+      { prompt: [1, 2, 3, 4, 5], options: { maxNewTokens: 0, n: 1, strict: false } },
+    ]);
+    expect(engine.calls).toEqual(["_gpt2_generate", "_gpt2_prefill_step", "_gpt2_prefill_step"]);
+    expect(asked).toEqual([{ layer: 1, top: 2, size: 15 }]);
+    expect(whole).toEqual({
+      ids: [1, 2, 3, 4, 5],
+      layer: 1,
+      guesses: [0, 2, 4].map((id) => [id, id + 1].map((i) => ({ id: i, text: `${i}`, logprob: -i }))),
+      heads: 3,
+      attention: expect.any(Float32Array),
+    });
+    for (const [i, share] of whole.attention.entries())
+      expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
+  });
+
+  it("gives the attention of one head", async () => {
+    const { look } = make();
+    const { heads, attention, layer } = await inspect(
+      look,
+      config,
+      { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 },
+      signal,
+    );
+    expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
+    expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
+    expect(attention[4]).toBeCloseTo(5 / 16, 4);
+  });
+
+  it.each([
+    [{ prompt: "" }, "the text is empty"],
+    [{ prompt: "ab", position: 2 }, "position is 2, expected a whole number from 0 to 1"],
+    [{ prompt: "ab", position: -1 }, "position is -1, expected a whole number from 0 to 1"],
+    [{ prompt: "ab", layer: 2 }, "layer is 2, expected a whole number from 0 to 1"],
+    [{ prompt: "ab", head: "all" }, "head is a string, expected a whole number from 0 to 2"],
+    [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
+  ])("refuses %o", async (request, message) => {
+    const { engine, look } = make();
+    await expect(inspect(look, config, request, signal)).rejects.toMatchObject({
+      code: "invalid-argument",
+      message,
+    });
+    expect(engine.calls).toEqual([]);
+  });
+
+  it("refuses a position behind the context, and takes one in it of a longer text", async () => {
+    const prompt = Array.from({ length: 12 }, (_, id) => id);
+    await expect(inspect(make().look, config, { prompt }, signal)).rejects.toMatchObject({
+      code: "capacity",
+      message: "sequence longer than model capacity: position 11 of the text, the context holds 8 tokens",
+    });
+    const { engine, look } = make();
+    await inspect(look, config, { prompt, position: 4 }, signal);
+    expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
+  });
+
+  it("stops between two steps", async () => {
+    const { engine, look } = make();
+    const controller = new AbortController();
+    const looking = inspect(look, config, { prompt: "abcde" }, controller.signal);
+    controller.abort();
+    await expect(looking).rejects.toMatchObject({ name: "AbortError" });
+    expect(engine.calls).toEqual(["_gpt2_generate"]);
+  });
+});
