@@ -22,7 +22,9 @@ test("the page saves itself as one file, which opens from a disk and asks for no
   await page.getByRole("button", { name: "Save as one file" }).click();
   const download = await downloading;
   expect(download.suggestedFilename()).toBe("gpt2-demo.html");
-  await expect(page.locator("#save-status")).toContainText(/Saved: gpt2-demo.html, 1[89]/, { timeout: 30_000 });
+  await expect(page.locator("#save-status")).toContainText(/Saved: gpt2-demo.html, 1[89]/, {
+    timeout: 30_000,
+  });
   const file = testInfo.outputPath("gpt2-demo.html");
   await download.saveAs(file);
   expect(statSync(file).size).toBeGreaterThan(17_000_000);

@@ -160,7 +160,10 @@ describe("the C API", () => {
   const functions = functionsOf("engine/api/api.h");
 
   it("is what the converter declares of Emscripten's module", () => {
-    const module = found("web/src/convert/converter.ts", /interface ConverterModule extends Allocator \{(.*?)\n\}/s);
+    const module = found(
+      "web/src/convert/converter.ts",
+      /interface ConverterModule extends Allocator \{(.*?)\n\}/s,
+    );
     const declared = [...module.matchAll(/^ {2}_(gpt2_converter_\w+)\((.*)\): \w+;/gm)].map(
       ([, name = "", parameters = ""]) => [name, parameters] as const,
     );
