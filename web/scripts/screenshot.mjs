@@ -6,9 +6,9 @@ import { preview } from "vite";
 
 const folder = resolve(import.meta.dirname, "../screenshots");
 const shots = /** @type {const} */ ([
-  { name: "desktop", width: 1000, height: 800, colorScheme: "light", options: false },
-  { name: "desktop-dark", width: 1100, height: 860, colorScheme: "dark", options: true },
-  { name: "phone", width: 390, height: 844, colorScheme: "light", options: false },
+  { name: "desktop", width: 1100, height: 800, colorScheme: "light", shows: "suggestions" },
+  { name: "desktop-dark", width: 1100, height: 860, colorScheme: "dark", shows: "probability" },
+  { name: "phone", width: 390, height: 844, colorScheme: "light", shows: "text" },
 ]);
 
 mkdirSync(folder, { recursive: true });
@@ -22,17 +22,29 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {
-  for (const { name, width, height, colorScheme, options } of shots) {
+  for (const { name, width, height, colorScheme, shows } of shots) {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
     await page.goto("http://localhost:4184/");
     await page.locator("#generate:enabled").waitFor();
+    await page.locator("#editor .cm-content").waitFor();
     await page.locator("#options > summary").click();
-    await page.getByLabel("Seed").fill("12");
-    await page.getByLabel("Tokens").fill("120");
-    if (!options) await page.locator("#options > summary").click();
+    await page.getByLabel("Seed", { exact: true }).fill("12");
+    await page.getByLabel("Tokens", { exact: true }).fill("70");
+    await page.locator("#options > summary").click();
     await page.locator("#generate").click();
     await page.locator("#finish", { hasText: "Seed" }).waitFor();
-    await page.screenshot({ path: resolve(folder, `${name}.png`), fullPage: true });
+    await page.locator("#editor .cm-content").press("Control+End");
+    if (shows === "suggestions") {
+      await page.keyboard.type(" Then she");
+      await page.keyboard.press("Tab");
+      await page.locator(".suggestions li").nth(2).waitFor();
+    }
+    if (shows === "probability") {
+      await page.getByLabel("View").selectOption("probability");
+      await page.locator("#token ol").waitFor();
+    }
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await page.screenshot({ path: resolve(folder, `${name}.png`) });
     console.log(`web/screenshots/${name}.png`);
     await page.close();
   }

@@ -37,7 +37,9 @@ export async function askForSuggestions(
       const pieces = piecesOf(tokens);
       const [item] = cut(pieces, suggestedLength(textOf(pieces), finishReason === "length"));
       const key = textOf(item).trim();
-      if (key !== "" && items.size < wanted && !items.has(key)) items.set(key, item);
+      // One that another goes on from says nothing more than that.
+      const isSaid = [...items.keys()].some((other) => other.startsWith(key) || key.startsWith(other));
+      if (items.size < wanted && !isSaid && key !== "") items.set(key, item);
     }
     if (items.size > before) found([...items.values()]);
   }
