@@ -145,6 +145,8 @@ interface Setting {
   features?: Partial<Features>;
   request?: Partial<LoadRequest>;
   failed?: number;
+  /** What compiling a build waits for. */
+  compiled?: Promise<void>;
   /** Builds that the browser does not compile. */
   refused?: Variant[];
   signal?: AbortSignal;
@@ -199,6 +201,7 @@ function load(setting: Setting = {}) {
         { createModule: books.factory, threadScript: `${variant}.js` }
       ),
       compile: async (variant) => {
+        await setting.compiled;
         if (setting.refused?.includes(variant)) throw new LoadError("unsupported", `no ${variant}`);
         return code;
       },
@@ -338,6 +341,26 @@ describe("loadEngine", () => {
       await loaded;
       expect(opened).toHaveLength(2);
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
+    });
+
+    it("leaves no engine of the first attempt behind, which may only just be starting", async () => {
+      const files: Record<string, Uint8Array | string> = {
+        ...indexed,
+        "weights.json": flip("w.000", "w.0p0"),
+      };
+      let compile = () => {};
+      const compiled = new Promise<void>((resolve) => (compile = resolve));
+      const onAnew = () => {
+        files["weights.json"] = index;
+        setTimeout(compile, 20);
+      };
+      const engines: unknown[] = [];
+      const setting = { files, compiled, onAnew, onEngine: (engine: unknown) => void engines.push(engine) };
+      const { books, loaded } = load(setting);
+      const { engine } = await loaded;
+      expect(engines.at(-1)).toBe(engine);
+      const lives = books.calls.filter((call) => /^(create|destroy)/.test(call));
+      expect(lives.map((call) => call.split(" ")[0])).toEqual(["create", "destroy", "create"]);
     });
 
     it("is an error where its host has no other", async () => {

@@ -126,7 +126,9 @@ export class ConvertedSource implements ModelSource {
   }
 
   private async readFolder(options: OpenOptions): Promise<ConvertedFolder> {
-    this.folder ??= (await (this.begun ??= this.begin(options))).folder;
+    const begun = (this.begun ??= this.begin(options));
+    begun.catch(() => (this.begun = undefined)); // the next one begins again
+    this.folder ??= (await begun).folder;
     return this.folder;
   }
 

@@ -112,7 +112,7 @@ export class WasmInstance<Exports extends Allocator> {
   }
 
   free(pointer: number): void {
-    if (!this.failure) this.exports._gpt2_free(pointer);
+    if (!this.failure) this.call((exports) => exports._gpt2_free(pointer));
   }
 
   /** Calls `use` with the places and sizes in bytes of `parts`, one after the other; texts become UTF-8. */

@@ -9,6 +9,7 @@ import type { Patience } from "../loader/steady-fetch.js";
 import { isLoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
+import { follow } from "../shared/unless-aborted.js";
 import { EarlyPrefill } from "./early-prefill.js";
 import type { Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
@@ -63,13 +64,19 @@ type EngineInfo = Omit<ModelInfo, "source" | "variant" | "simd" | "memoryBytes" 
  */
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
   const seen: Seen = {};
+  const { controller, letGo } = follow(around.signal);
   try {
-    return await loadOnce(request, around, seen);
+    return await loadOnce(request, { ...around, signal: controller.signal }, seen);
   } catch (error) {
     const isFault = isLoadError(error) && error.code !== "network";
     if (!isFault || !(await hasOtherIndex(seen, around.signal))) throw error;
+    // Its engine may only just be starting.
+    controller.abort(error);
+    await seen.begun?.catch(() => undefined);
     seen.engine?.destroy();
-    return loadOnce(request, around, {});
+    return await loadOnce(request, around, {});
+  } finally {
+    letGo();
   }
 }
 
@@ -128,6 +135,7 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
     return { engine, early, choice, ...started };
   };
   const begun = begin();
+  seen.begun = begun;
   const sink: WeightSink = {
     ready: begun.then(({ engine, early }) => (bytes) => {
       engine.loadWeights(bytes);

@@ -16,6 +16,8 @@ export interface Seen {
   /** The text of weights.json. */
   index?: string | undefined;
   engine?: Engine;
+  /** Settles once no engine will come any more but the one that is here. */
+  begun?: Promise<unknown>;
 }
 
 export async function readIndex(

@@ -52,8 +52,9 @@ export class PackedBuilds implements BuildSource {
   }
 
   async compile(variant: Variant): Promise<WebAssembly.Module> {
-    this.codes ??= unpack(this.pack);
-    const code = (await this.codes).get(variant);
+    const codes = (this.codes ??= unpack(this.pack));
+    codes.catch(() => (this.codes = undefined)); // memory may have been short: the next one tries again
+    const code = (await codes).get(variant);
     if (!code) throw new LoadError("not-found", `there is no build "${variant}" in this file`);
     try {
       return await WebAssembly.compile(code);

@@ -1,5 +1,5 @@
 // Answers the page's requests, one at a time, and looks for messages between tokens.
-import { errorToWire, Gpt2Error } from "../shared/errors.js";
+import { errorToWire, Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type {
   FromWorker,
@@ -20,6 +20,12 @@ import { score } from "./score.js";
 import { Turn, Turns } from "./turns.js";
 
 type Request = Extract<ToWorker, { type: "request" }>;
+
+/** What few pages ask for is loaded when it is. */
+const inspecting = () =>
+  import("./inspect.js").catch((error: unknown) => {
+    throw new LoadError("network", `gpt2-inspect.js cannot be loaded: ${String(error)}`);
+  });
 
 export type Load = (
   request: LoadRequest,
@@ -140,7 +146,7 @@ export class Server {
         });
       case "inspect": {
         const { engine, info } = this.needModel();
-        const { inspect } = await import("./inspect.js");
+        const { inspect } = await inspecting();
         return inspect(engine, info.config, message.args, signal);
       }
       case "score":
