@@ -178,7 +178,7 @@ test("an empty text and one of a megabyte are written on from", async ({ page, c
   await page.keyboard.press("Control+V");
   await generate(page);
   await expect(page.locator("#finish")).toContainText("no longer fitted the context");
-  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("Copied.");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied.length).toBeGreaterThan(long.length);
@@ -190,7 +190,7 @@ test("without a clipboard, Copy selects the text", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "5");
   const text = await generate(page);
-  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("The text is selected");
   expect(await page.evaluate(() => String(getSelection()))).toBe(text);
 });
