@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { expect, test } from "@playwright/test";
 import sirv from "sirv";
 import type * as Gpt2 from "../../web/src/client/index.js";
@@ -57,6 +58,26 @@ test("a service worker brings threads to a host without headers, below a sub-pat
   await expect(page.locator("#notice")).toBeHidden();
   await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#speed")).toContainText("tokens/s");
+  await context.close();
+});
+
+test("a link to a text outlives the reload that brings threads, and is followed once", async ({
+  browser,
+}) => {
+  const context = await browser.newContext({ serviceWorkers: "allow" });
+  const page = await context.newPage();
+  const passage = { prompt: "The sea was", options: { maxNewTokens: 5, seed: 1 }, hash: "0".repeat(64) };
+  const link = deflateRawSync(JSON.stringify(passage)).toString("base64url");
+  await page.goto(`${origin}/some/where/#text=${link}`);
+  await expect(page.locator("#finish")).toContainText("This is not the linked text", { timeout: 40_000 });
+  await expect(page.locator("#engine")).toContainText("threads-relaxed"); // it was reloaded
+  await expect(page.locator("#editor .cm-content")).toHaveText(/^The sea was.+/);
+  await page.locator("#editor .cm-content").press("x");
+  const text = await page.locator("#editor .cm-content").textContent();
+  await page.reload();
+  await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
+  await expect(page.locator("#editor .cm-content")).toHaveText(text ?? "");
+  await expect(page.locator("#finish")).toHaveText("");
   await context.close();
 });
 

@@ -1,15 +1,23 @@
 // One text at a time: from the press of a button to the last token, a stop or a failure.
-import { WorkerError, type GenerateOptions, type GenerateSummary, type Token } from "../src/client/index.js";
+import {
+  WorkerError,
+  type GenerateOptions,
+  type GenerateSummary,
+  type Model,
+  type Token,
+} from "../src/client/index.js";
 import { unlessAborted } from "../src/shared/unless-aborted.js";
 import { setEnabled } from "./buttons.js";
+import type { ChosenModel } from "./chosen-model.js";
 import type { Editor } from "./editor/editor.js";
 import { currentEditor, keptText, needEditor } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
 import { formatMs, formatRate } from "./format.js";
 import { FrameBatch } from "./frame-batch.js";
-import { forgetModel, hasModel, needModel, showModel } from "./loading.js";
+import { chosenModel, forgetModel, hasModel, needModel, showModel } from "./loading.js";
 import { hideError, isAbort, messageOf, say, showError } from "./messages.js";
 import { options as panel } from "./options.js";
+import { countHealing } from "./share/healing.js";
 import { finishSpeech, speak } from "./speech.js";
 
 const finishSentences = {
@@ -33,12 +41,15 @@ interface Writing {
 
 /** What was written, and all it took. */
 export interface WrittenText {
+  model: ChosenModel;
   prompt: string;
   /** With the seed. */
   options: GenerateOptions;
   text: string;
   /** Without those that only write the end of the prompt again, as they are healed. */
   tokens: number;
+  /** Whether it was neither stopped nor failed. */
+  hasEnded: boolean;
 }
 
 let writing: Writing | undefined;
@@ -109,6 +120,9 @@ async function writeWith(
   const { signal } = current.controller;
   const prompt = editor.textBefore(from);
   const all: Token[] = [];
+  let model: Model | undefined;
+  let chosen = chosenModel();
+  let hasEnded = false;
   let firstAt = 0;
   let pending: Token[] = [];
   const batch = (current.batch = new FrameBatch(() => {
@@ -121,11 +135,12 @@ async function writeWith(
   editor.open(from, to);
   try {
     say(hasModel() ? "" : "Writing begins as soon as the model is loaded.");
-    const model = await unlessAborted(needModel(), signal);
+    model = await unlessAborted(needModel(), signal);
     if (!model) {
       say("");
       return undefined;
     }
+    chosen = chosenModel();
     const stream = model.generate(prompt, {
       heal: model.info.hasTokenizer, // in the middle of a word, that word
       ...options,
@@ -146,6 +161,7 @@ async function writeWith(
       pending.push(token);
       batch.request();
     }
+    hasEnded = true;
   } catch (error) {
     batch.flush();
     showFailure(error, all.length);
@@ -154,8 +170,11 @@ async function writeWith(
     finishSpeech();
   }
   const text = all.map((token) => token.text).join("");
-  const healed = all.findIndex((token) => token.text !== "");
-  return healed === -1 ? undefined : { prompt, options, text, tokens: all.length - healed };
+  if (!model || text === "") return undefined;
+  const healing = await countHealing(all, model.detokenize.bind(model)).catch(() => 0);
+  // Those of a text that was stopped have one each, but for the last, which waited for the next.
+  const counted = hasEnded ? all.length : all.findLastIndex((token) => token.text !== "") + 1;
+  return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };
 }
 
 async function editorOrFailure(): Promise<Editor | undefined> {

@@ -1,5 +1,7 @@
 // What the model wrote at a time, as a link carries it: whatever it takes to get the very same text again.
 import type { GenerateOptions } from "../../src/client/index.js";
+import { formatBytes } from "../../src/shared/format-bytes.js";
+import { joined } from "../../src/shared/joined.js";
 
 export interface Passage {
   prompt: string;
@@ -9,30 +11,39 @@ export interface Passage {
   hash: string;
 }
 
-const isNumber: Readonly<Record<string, true>> = {
-  maxNewTokens: true,
-  temperature: true,
-  topK: true,
-  topP: true,
-  minP: true,
-  repetitionPenalty: true,
-  seed: true,
-};
+const numbers = new Set(["maxNewTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty", "seed"]);
+const flags = new Set(["ignoreEos", "heal"]);
 
-const isFlag: Readonly<Record<string, true>> = { ignoreEos: true, heal: true };
+/** What a fragment may unpack to: a few letters of it could become gigabytes. */
+const mostBytes = 1_000_000;
 
 /** The options among `fields`; the engine checks their ranges. */
 function readOptions(fields: object): GenerateOptions {
   const options = Object.entries(fields).filter(([name, value]) => {
-    if (isNumber[name]) return typeof value === "number";
-    if (isFlag[name]) return typeof value === "boolean";
+    if (numbers.has(name)) return typeof value === "number";
+    if (flags.has(name)) return typeof value === "boolean";
     return name === "stop" && Array.isArray(value) && value.every((each) => typeof each === "string");
   });
   return Object.fromEntries(options);
 }
 
-const through = async (bytes: Uint8Array<ArrayBuffer>, transform: GenericTransformStream) =>
-  new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(transform)).arrayBuffer());
+/** Throws once more than `mostBytes` come out. */
+async function through(
+  bytes: Uint8Array<ArrayBuffer>,
+  transform: CompressionStream | DecompressionStream,
+): Promise<Uint8Array> {
+  const reader = new Blob([bytes]).stream().pipeThrough(transform).getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value);
+    length += next.value.length;
+    if (length <= mostBytes) continue;
+    await reader.cancel();
+    throw new Error(`expected a text of at most ${formatBytes(mostBytes)}, found more`);
+  }
+  return joined(chunks);
+}
 
 /** As a fragment has it: compressed, in the letters of base64 that addresses need not escape. */
 export async function toFragment(passage: Passage): Promise<string> {
@@ -51,5 +62,6 @@ export async function fromFragment(fragment: string): Promise<Passage> {
   if (typeof prompt !== "string" || typeof hash !== "string" || typeof options !== "object" || !options) {
     throw new Error("expected a prompt, options and a hash");
   }
-  return { prompt, options: readOptions(options), hash };
+  // Lines as the editor has them.
+  return { prompt: prompt.replace(/\r\n?/g, "\n"), options: readOptions(options), hash };
 }

@@ -4,50 +4,90 @@ import { onPress, setEnabled } from "../buttons.js";
 import { addressOf, queryOf } from "../chosen-model.js";
 import type { Editor } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
-import { chosenModel, whenModel } from "../loading.js";
-import { say } from "../messages.js";
-import { atEnd, lastWritten, write, type WrittenText } from "../writing.js";
+import { whenModel } from "../loading.js";
+import { messageOf, say } from "../messages.js";
+import { atEnd, isWriting, lastWritten, write, type WrittenText } from "../writing.js";
 import { fromFragment, toFragment } from "./passage.js";
 
 const marker = "#text=";
 
 const hashOf = (text: string) => sha256(new TextEncoder().encode(text));
 
-async function linkTo({ prompt, options, text, tokens }: WrittenText): Promise<string> {
-  const url = new URL(queryOf(chosenModel()) || location.pathname, location.href);
-  // One that was stopped is as long again.
-  const all = { ...options, maxNewTokens: tokens };
+/** The fragment that was followed last in this tab: a reload of the page brings its text back, and not the link. */
+const followedKey = `gpt2-link ${location.pathname}`;
+
+function isFollowed(): boolean {
+  try {
+    return sessionStorage.getItem(followedKey) === location.hash;
+  } catch {
+    return true; // there is no storage, as in a sandboxed frame: better once than again and again
+  }
+}
+
+function setFollowed(): void {
+  try {
+    sessionStorage.setItem(followedKey, location.hash);
+  } catch {
+    // As above.
+  }
+}
+
+async function linkTo({ model, prompt, options, text, tokens, hasEnded }: WrittenText): Promise<string> {
+  const url = new URL(queryOf(model), location.href);
+  // One that was stopped is written to the same length.
+  const all = hasEnded ? options : { ...options, maxNewTokens: tokens };
   url.hash = marker + (await toFragment({ prompt, options: all, hash: await hashOf(text) }));
   return url.href;
+}
+
+/** Begins before `coming` is there where the browser can: Safari lets a page copy only as a button is pressed. */
+async function toClipboard(coming: Promise<string>): Promise<void> {
+  if (typeof ClipboardItem === "undefined") return navigator.clipboard.writeText(await coming);
+  const blob = coming.then((text) => new Blob([text], { type: "text/plain" }));
+  await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
 }
 
 async function copyLink(): Promise<void> {
   const written = lastWritten();
   if (!written) return;
-  if (addressOf(chosenModel()) === "") {
+  if (addressOf(written.model) === "") {
     ui.shareStatus.textContent = "The model comes from files of this device: a link cannot name it.";
     return;
   }
-  const link = await linkTo(written);
-  try {
-    await navigator.clipboard.writeText(link);
+  const coming = linkTo(written);
+  const isCopied = await toClipboard(coming).then(
+    () => true,
+    () => false, // pages of a host without TLS have no clipboard, and others can be refused it
+  );
+  const link = await coming;
+  if (isCopied) {
     ui.shareStatus.textContent = `Copied: a link of ${link.length} characters, which has the text before in it.`;
-  } catch {
-    // Pages of a host without TLS have no clipboard, and others can be refused it.
-    location.hash = new URL(link).hash;
-    ui.shareStatus.textContent = "This page may not use the clipboard. The link is in its address now.";
+    return;
   }
+  history.replaceState(null, "", link);
+  setFollowed();
+  ui.shareStatus.textContent = "This page may not use the clipboard. The link is in its address now.";
 }
+
+/** Which of the links that were opened is followed: the last. */
+let latest = 0;
 
 /** Writes what the page's address has a link to, once there is a model, and says whether it is the same. */
 async function replay(editor: Editor): Promise<void> {
+  const number = ++latest;
   const passage = await fromFragment(location.hash.slice(marker.length));
+  if (number !== latest) return;
+  if (isWriting()) return say("A link was opened while the model writes: stop it, then load the page again.");
   editor.replaceAll(passage.prompt);
   say("This link has a text that is written anew once the model is loaded.");
   await whenModel();
-  editor.replaceAll(passage.prompt);
+  if (number !== latest || isWriting()) return;
+  if (editor.text !== passage.prompt) {
+    return say("The link is not followed, as the text was changed meanwhile: load the page again for it.");
+  }
+  setFollowed();
   const written = await write(atEnd, passage.options);
-  if (!written) return;
+  if (!written?.hasEnded) return; // the page says what ended it
   const isSame = (await hashOf(written.text)) === passage.hash;
   say(
     isSame
@@ -60,8 +100,19 @@ async function replay(editor: Editor): Promise<void> {
 export function offerSharing(editor: Editor): void {
   ui.sharing.hidden = location.protocol === "file:";
   setEnabled(ui.share, false);
-  onPress(ui.share, () => void copyLink());
+  onPress(ui.share, () => {
+    copyLink().catch((error: unknown) => {
+      ui.shareStatus.textContent = `No link could be made: ${messageOf(error)}.`;
+    });
+  });
+  const follow = () => {
+    if (!location.hash.startsWith(marker)) return;
+    replay(editor).catch((error: unknown) =>
+      say(`The link of this page cannot be read: ${messageOf(error)}.`),
+    );
+  };
+  addEventListener("hashchange", follow);
   const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  if (!location.hash.startsWith(marker) || visit?.type === "reload") return;
-  replay(editor).catch((error: unknown) => say(`The link of this page cannot be read: ${String(error)}.`));
+  if (visit?.type === "back_forward" || (visit?.type === "reload" && isFollowed())) return;
+  follow();
 }

@@ -1,0 +1,47 @@
+// The picture of the settings against the sampler: the same numbers as tests/generate/sampler_test.cc.
+import { describe, expect, it } from "vitest";
+import { shape, type Sampling } from "../../../web/page/settings/shape.js";
+
+const top = [0.5, 0.25, 0.15, 0.1].map((share, id) => ({ id, text: "", logprob: Math.log(share) }));
+const plain: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+const shares = (set: Partial<Sampling>) => shape(top, { ...plain, ...set });
+const staying = (set: Partial<Sampling>) => shares(set).filter((share) => share > 0).length;
+
+describe("what the settings leave", () => {
+  it("is all of it without them", () => {
+    for (const [place, share] of shares({}).entries())
+      expect(share).toBeCloseTo([0.5, 0.25, 0.15, 0.1][place] ?? 0, 9);
+  });
+
+  it("is the most probable at temperature 0", () => {
+    expect(shares({ temperature: 0 })).toEqual([1, 0, 0, 0]);
+  });
+
+  it("has the temperature before the filters", () => {
+    const expected = [0.725, 0.181, 0.065, 0.029];
+    for (const [place, share] of shares({ temperature: 0.5 }).entries())
+      expect(share).toBeCloseTo(expected[place] ?? 0, 3);
+    expect(staying({ temperature: 0.5, topP: 0.7 })).toBe(1);
+    expect(staying({ temperature: 0.5, minP: 0.2 })).toBe(2);
+  });
+
+  it("is the k most probable", () => {
+    expect(shares({ topK: 2 })).toEqual([expect.closeTo(2 / 3), expect.closeTo(1 / 3), 0, 0]);
+    expect(staying({ topK: 9 })).toBe(4);
+  });
+
+  it("is the fewest that reach top p, within top k", () => {
+    expect(staying({ topP: 0.7 })).toBe(2);
+    expect(staying({ topP: 0.8 })).toBe(3);
+    expect(staying({ topP: 0 })).toBe(1);
+    expect(staying({ topK: 3, topP: 0.82 })).toBe(2);
+  });
+
+  it("is a share of the best by min p", () => {
+    expect(staying({ minP: 0.29 })).toBe(3);
+  });
+
+  it("is nothing of nothing", () => {
+    expect(shape([], plain)).toEqual([]);
+  });
+});
