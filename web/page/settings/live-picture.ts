@@ -28,7 +28,6 @@ class LivePicture implements PluginValue {
     this.setting = setting;
     const { signal } = this.gone;
     ui.controls.addEventListener("input", () => this.show(), { signal });
-    ui.presets.addEventListener("click", () => this.show(), { signal });
     ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
   }
 
