@@ -114,6 +114,7 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
   };
   const Trace trace = watch;
   Run(1, &trace);
+  assert(row == residuals.rows);
 }
 
 Result<MatView<const float>> Context::Unembed(MatView<const float> x) {

@@ -28,11 +28,15 @@
 namespace gpt2 {
 namespace {
 
-Status CheckFits(std::size_t prompt, const GenerateOptions& options, std::size_t capacity) {
-  if (!options.strict || prompt + options.max_new_tokens <= capacity) return Done{};
+// `most`: the tokens that the prompt may take, its healed end in tokens of a byte each.
+Status CheckFits(std::size_t prompt, std::size_t most, const GenerateOptions& options,
+                 std::size_t capacity) {
+  if (!options.strict || most + options.max_new_tokens <= capacity) return Done{};
+  const std::string healed =
+      most > prompt ? Concat(" (up to ", most, " where its end is healed)") : "";
   return Error{ErrorCode::kCapacity,
-               Concat("sequence longer than model capacity: ", prompt, " prompt tokens and ",
-                      options.max_new_tokens, " new ones, the context holds ", capacity)};
+               Concat("sequence longer than model capacity: ", prompt, " prompt tokens", healed,
+                      " and ", options.max_new_tokens, " new ones, the context holds ", capacity)};
 }
 
 }  // namespace
@@ -91,7 +95,8 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     if (window.empty()) window = {&*config.eos_token_id, 1};
   }
   const std::size_t kept = prompt.size() - healing.tokens;
-  GPT2_TRY(CheckFits(kept + healing.bytes.size(), options, config.n_positions));
+  const std::size_t most = std::max(prompt.size(), kept + healing.bytes.size());
+  GPT2_TRY(CheckFits(prompt.size(), most, options, config.n_positions));
   GPT2_TRY(context.SetSequences(options.n));
   Session session(context, tokenizer, options);
   context.sequence().SetWindow(window);
