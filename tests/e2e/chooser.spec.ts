@@ -88,6 +88,8 @@ test("a site that lists no models offers none", async ({ page }) => {
 test("a link to a model of the hub makes no request before its reader does", async ({ page }) => {
   await page.goto("./?model=hf:user/tale");
   await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
+  await page.getByRole("button", { name: "Generate", exact: true }).click(); // asks once more, and fetches nothing
+  await expect(status(page)).toContainText("Nothing is fetched from there until you look it up");
   await page.waitForLoadState("networkidle");
   expect(asked).toEqual([]);
   await page.getByRole("button", { name: "Look up" }).click();

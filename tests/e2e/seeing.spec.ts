@@ -2,7 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { inPage } from "./model.js";
-import { expectReady, generate, inEditor, open, setOption, setText, textOf } from "./page.js";
+import { expectReady, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const panel = (page: Page) => page.getByRole("region", { name: "The token at the caret" });
@@ -17,7 +17,7 @@ const percent = (logprob: number) => `${(Math.exp(logprob) * 100).toFixed(1)} %`
 
 async function see(page: Page, view: string): Promise<void> {
   await page.getByLabel("View").selectOption(view);
-  await expect(page.locator("#finish")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
 }
 
 /** What the module gives for the page's text. */
@@ -39,7 +39,7 @@ test("each token is tinted by its probability, and what else could stand there i
   await setText(page, given);
   await see(page, "Probability");
   const scores = await scoreOf(page, given);
-  await expect(page.locator("#finish")).toHaveText(`${scores.length} tokens`);
+  await expect(page.locator("#scored")).toHaveText(`${scores.length} tokens`);
   const least = [0.5, 0.1, 0.01, 0];
   const bands = scores.map(({ logprob }) =>
     logprob === null ? -1 : least.findIndex((each) => Math.exp(logprob) >= each),
@@ -61,12 +61,25 @@ test("each token is tinted by its probability, and what else could stand there i
   await expect(likeliest(page).first().getByRole("button")).toHaveAttribute("aria-pressed", "true");
 
   // What the model writes is tinted as it comes, and what is edited is scored anew.
-  await setOption(page, "Tokens", "12");
-  await page.getByLabel("Ignore end of text").check();
   await setCaret(page, given.length);
-  const whole = await generate(page);
-  await expect(page.locator("#finish")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
-  expect(await page.locator("#finish").textContent()).toBe(`${(await scoreOf(page, whole)).length} tokens`);
+  await startLongText(page);
+  const tintedWhileBusy = () =>
+    page.evaluate(() => {
+      const isBusy = document.querySelector("#editor .busy") !== null;
+      const tinted = [...document.querySelectorAll("#editor .token")];
+      return isBusy ? tinted.map(({ textContent }) => textContent).join("").length : 0;
+    });
+  await expect.poll(tintedWhileBusy, { timeout: 20_000 }).toBeGreaterThan(given.length + 20);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  const count = `${(await scoreOf(page, await textOf(page))).length} tokens`;
+  await expect(page.locator("#scored")).toHaveText(count, { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Stopped after"); // scoring takes nothing from it
+
+  // What was expected before an edit can be chosen no longer.
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await inEditor(page, (view) => view.dispatch({ changes: { from: 0, insert: "So, " } }), null);
+  await expect(likeliest(page)).toHaveCount(0);
 });
 
 test("the tokenizer's view has the cut, the ids and the bytes, of whole characters", async ({ page }) => {

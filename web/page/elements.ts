@@ -54,6 +54,7 @@ export const elements = {
   spoken: byId("spoken", HTMLElement),
   viewAs: byId("view", HTMLSelectElement),
   legend: byId("legend", HTMLElement),
+  scored: byId("scored", HTMLElement),
   token: byId("token", HTMLElement),
   branches: byId("branches", HTMLElement),
   branchList: byId("branch-list", HTMLElement),

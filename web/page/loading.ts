@@ -27,9 +27,22 @@ let underWay: Promise<Model | undefined> | undefined;
 let controller: AbortController | undefined;
 let stallTimer: ReturnType<typeof setTimeout> | undefined;
 
+/** Asks the page's reader for the model that its address names; undefined once that is answered. */
+let askFirst: (() => void) | undefined;
+
+/** Loads nothing, but asks, until another model or this one is chosen. */
+export function awaitChoice(ask: () => void): void {
+  askFirst = ask;
+  ask();
+}
+
 /** The model, which is loaded if there is none; undefined where that failed or was cancelled, which the page then says. */
 export function needModel(): Promise<Model | undefined> {
   if (model) return Promise.resolve(model);
+  if (askFirst) {
+    askFirst();
+    return Promise.resolve(undefined);
+  }
   underWay ??= load().finally(() => (underWay = undefined));
   return underWay;
 }
@@ -45,6 +58,17 @@ export function whenModel(): Promise<void> {
   return model ? Promise.resolve() : new Promise((loaded) => waiting.push(loaded));
 }
 
+const watching: (() => void)[] = [];
+
+/** Calls `listener` when there is another model, or none while another comes: what the old one said holds no longer. */
+export function onModelChange(listener: () => void): void {
+  watching.push(listener);
+}
+
+function tellChange(): void {
+  for (const tell of watching) tell();
+}
+
 /** For a model whose worker died: the next one who needs it loads it again. */
 export function forgetModel(): void {
   model = undefined;
@@ -55,10 +79,12 @@ export const chosenModel = () => chosen;
 /** Lets `next` take the place of the model that there is, whose memory is given back first. */
 export async function changeModel(next: ChosenModel): Promise<void> {
   chosen = next;
+  askFirst = undefined;
   controller?.abort();
   await underWay;
   const old = model;
   model = undefined;
+  tellChange();
   await old?.dispose();
   if (chosen === next) await needModel(); // else it has been changed again meanwhile
 }
@@ -147,6 +173,7 @@ async function load(): Promise<Model | undefined> {
     afterLoad(loading);
     hide(ui.loading, ui.generate);
     for (const tell of waiting.splice(0)) tell();
+    tellChange();
   } catch (error) {
     showFailure(error);
     hide(ui.loading, ui.errorRepair.hidden ? ui.errorReset : ui.errorRepair);

@@ -6,7 +6,7 @@ import { showEnvironment } from "./environment.js";
 import { currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
 import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
-import { cancelLoading, needModel } from "./loading.js";
+import { awaitChoice, cancelLoading, needModel } from "./loading.js";
 import { say } from "./messages.js";
 import { again, atCaret, atEnd, stopWriting, updateButtons, write } from "./writing.js";
 
@@ -69,4 +69,4 @@ ui.starting.hidden = true;
 offerModels();
 void showEnvironment();
 if (firstModel.elsewhere === undefined || isChosen()) void needModel();
-else askForElsewhere(firstModel);
+else awaitChoice(() => askForElsewhere(firstModel));

@@ -2,7 +2,7 @@
 import { Branching } from "../branches/branching.js";
 import { elements as ui } from "../elements.js";
 import { offerKeys } from "../keys/sheet.js";
-import { hasModel, needModel } from "../loading.js";
+import { hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
 import { options } from "../options.js";
 import { offerViews } from "../seeing/chooser.js";
@@ -38,12 +38,13 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         fail,
       }),
       prefilling({ idleModel }),
-      livePicture({ idleModel, peek: () => options.peek() }),
+      livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
-        needModel,
+        idleModel,
+        onModelChange,
         isWriting,
-        say,
+        tell: (sentence) => (ui.scored.textContent = sentence),
         fail,
         branch: (from, token) => {
           stopWriting();
@@ -53,7 +54,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
     ],
   });
   const branching = new Branching(editor, ui.branches, ui.branchList, () => void write(atEnd));
-  offerViews(ui.viewAs, ui.legend, editor.view);
+  offerViews(ui.viewAs, ui.legend, ui.scored, editor.view);
   offerKeys(ui.keys);
   offerSharing(editor);
   return editor;

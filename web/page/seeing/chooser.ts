@@ -27,14 +27,19 @@ function legendOf(mode: Mode): Node[] {
   return [sentence, ...swatches];
 }
 
-/** Fills `select` with the views, and `legend` with what is to be said of the one that is chosen. */
-export function offerViews(select: HTMLSelectElement, legend: HTMLElement, view: EditorView): void {
+/** Fills `select` with the views, and `legend` with what is to be said of the one that is chosen; `scored` stays its end. */
+export function offerViews(
+  select: HTMLSelectElement,
+  legend: HTMLElement,
+  scored: HTMLElement,
+  view: EditorView,
+): void {
   select.append(...modes.map((mode) => new Option(names[mode], mode)));
   select.hidden = false;
   select.addEventListener("change", () => {
     const mode = modes.find((each) => each === select.value) ?? "text";
     view.dom.classList.toggle("seen", mode !== "text");
-    legend.replaceChildren(...legendOf(mode));
+    legend.replaceChildren(...legendOf(mode), scored);
     legend.hidden = mode === "text";
     view.dispatch({ effects: setMode.of(mode) });
   });

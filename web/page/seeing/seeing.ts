@@ -11,9 +11,12 @@ import { modeField, viewMode } from "./view-mode.js";
 
 export interface SeeingSetting {
   panel: HTMLElement;
-  needModel: () => Promise<Model | undefined>;
+  /** The model, where there is one already and it is not at work: nobody asked for it to be loaded. */
+  idleModel: () => Promise<Model | undefined> | undefined;
+  onModelChange: (listener: () => void) => void;
   isWriting: () => boolean;
-  say: (sentence: string) => void;
+  /** Says how the scoring goes. */
+  tell: (sentence: string) => void;
   fail: (error: unknown) => void;
   /** Goes on with another token in the place of one. */
   branch: (from: number, token: TokenLogprob) => void;
@@ -35,6 +38,11 @@ class Seeing implements PluginValue {
   constructor(view: EditorView, setting: SeeingSetting) {
     this.view = view;
     this.setting = setting;
+    setting.onModelChange(() => {
+      this.empty();
+      this.view.dispatch({ effects: setScored.of([]) });
+      if (this.isOn) this.scoreSoon(0);
+    });
   }
 
   private get isOn(): boolean {
@@ -46,6 +54,8 @@ class Seeing implements PluginValue {
     if (isNew) this.setting.panel.hidden = !this.isOn;
     if (!this.isOn) return isNew ? this.stop() : undefined;
     if (isNew || docChanged) this.scoreSoon(isNew ? 0 : scoreAfterMs);
+    // What was expected there held for the text as it was.
+    if (docChanged) return this.empty();
     const isScored = startState.field(scoredField) !== state.field(scoredField);
     if (isNew || selectionSet || isScored) this.showSoon(state.selection.main.head);
   }
@@ -56,10 +66,16 @@ class Seeing implements PluginValue {
 
   private stop(): void {
     clearTimeout(this.timer);
-    clearTimeout(this.predictTimer);
     this.scoring?.abort();
+    this.empty();
+  }
+
+  /** Of the token that is shown, and what is asked of it. */
+  private empty(): void {
+    clearTimeout(this.predictTimer);
     this.predicting?.abort();
     this.shown = undefined;
+    this.setting.panel.replaceChildren();
   }
 
   private scoreSoon(ms: number): void {
@@ -69,20 +85,20 @@ class Seeing implements PluginValue {
   }
 
   private async score(): Promise<void> {
-    const { needModel, isWriting, say, fail } = this.setting;
+    const { idleModel, isWriting, tell, fail } = this.setting;
     if (isWriting()) return this.scoreSoon(scoreAfterMs);
     const { signal } = (this.scoring = new AbortController());
     try {
-      const model = await needModel();
+      const model = await idleModel();
       signal.throwIfAborted();
-      if (!model) return;
+      if (!model) return tell("Scored once there is a model.");
       const text = this.view.state.doc.toString();
       const ranges = await scoreText(model, text, signal, (share) => {
-        if (share < 1) say(`Reading the text: ${Math.round(share * 100)} %`);
+        if (share < 1) tell(`Reading the text: ${Math.round(share * 100)} %`);
       });
       signal.throwIfAborted();
       this.view.dispatch({ effects: setScored.of(ranges) });
-      say(`${this.view.state.field(scoredField).size} tokens`);
+      tell(`${this.view.state.field(scoredField).size} tokens`);
     } catch (error) {
       if (!isAbort(error)) fail(error);
     }
@@ -102,21 +118,34 @@ class Seeing implements PluginValue {
 
   private show(token: Range<Scored>, prediction: Parameters<typeof showToken>[3]): void {
     const text = this.view.state.sliceDoc(token.from, token.to);
-    showToken(this.setting.panel, text, token, prediction, (chosen) =>
-      this.setting.branch(token.from, chosen),
-    );
+    showToken(this.setting.panel, text, token, prediction, (chosen) => this.branch(token.value, chosen));
+  }
+
+  /** Where the token is by now; nothing where an edit took it. */
+  private branch(scored: Scored, chosen: TokenLogprob): void {
+    let place: number | undefined;
+    this.view.state.field(scoredField).between(0, this.view.state.doc.length, (from, _to, value) => {
+      if (value !== scored) return;
+      place = from;
+      return false;
+    });
+    if (place !== undefined) this.setting.branch(place, chosen);
   }
 
   private async predict(token: Range<Scored>): Promise<void> {
-    const { needModel, isWriting, fail } = this.setting;
+    const { idleModel, isWriting, fail } = this.setting;
     if (isWriting()) return;
     const { signal } = (this.predicting = new AbortController());
     const ids: number[] = [];
-    this.view.state.field(scoredField).between(0, token.from, (from, _to, value) => {
-      if (from < token.from) ids.push(...value.ids);
+    let known = 0; // so far, all of the text is in `ids`
+    this.view.state.field(scoredField).between(0, token.from, (from, to, value) => {
+      if (from >= token.from || from !== known) return false;
+      ids.push(...value.ids);
+      known = to;
     });
+    if (known !== token.from) return this.show(token, undefined); // it is scored anew soon
     try {
-      const model = await needModel();
+      const model = await idleModel();
       signal.throwIfAborted();
       if (!model) return;
       const prediction = await predict(model, ids, signal);

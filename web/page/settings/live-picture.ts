@@ -12,6 +12,7 @@ const askAfterMs = 300;
 export interface LivePictureSetting {
   /** The model, where there is one already and it is not at work. */
   idleModel: () => Promise<Model | undefined> | undefined;
+  onModelChange: (listener: () => void) => void;
   /** What is set; undefined where that is refused. */
   peek: () => GenerateOptions | undefined;
 }
@@ -29,6 +30,11 @@ class LivePicture implements PluginValue {
     const { signal } = this.gone;
     ui.controls.addEventListener("input", () => this.show(), { signal });
     ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
+    setting.onModelChange(() => {
+      this.prediction = undefined;
+      this.show();
+      this.askSoon(view, 0);
+    });
   }
 
   update({ docChanged, selectionSet, view }: ViewUpdate): void {
@@ -56,7 +62,9 @@ class LivePicture implements PluginValue {
       if (!model.info.hasTokenizer) return;
       const { state } = view;
       const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
-      this.prediction = await predict(model, ids, signal);
+      const prediction = await predict(model, ids, signal);
+      signal.throwIfAborted();
+      this.prediction = prediction;
       this.model = model;
       this.show();
     } catch {
