@@ -26,6 +26,9 @@ namespace gpt2::tools {
 namespace {
 
 constexpr int kAttempts = 100;  // before names that are taken, or that come and go, are an error
+// A run locks the folder that it has made at once, but may have to wait for the processor in
+// between.
+constexpr std::chrono::milliseconds kBetweenLooks{200};
 constexpr char kPartial[] = ".partial-";  // written, or to be removed
 constexpr char kOld[] = ".old-";          // moved aside
 constexpr std::size_t kDigits = 8;
@@ -126,17 +129,24 @@ bool IsStagedName(const std::string& entry, const std::string& name) {
   return false;
 }
 
+bool IsUnlocked(const Folder& parent, const std::string& entry) {
+  const auto folder = parent.OpenInside(entry);
+  return folder.ok() && flock(folder.value().descriptor(), LOCK_SH | LOCK_NB) == 0;
+}
+
 // Folders beside `destination` that runs which were killed have left behind: no process holds their
 // lock.
 StagedFolder::Leftovers FindLeftovers(const Folder& parent, const Destination& destination) {
   StagedFolder::Leftovers found;
   const auto entries = parent.Entries();
   if (!entries.ok()) return found;
+  bool has_waited = false;
   for (const std::string& entry : entries.value()) {
-    if (!IsStagedName(entry, destination.name)) continue;
-    const auto folder = parent.OpenInside(entry);
-    if (!folder.ok() || flock(folder.value().descriptor(), LOCK_SH | LOCK_NB) != 0) continue;
-    found.push_back(folder.value().path().string() +
+    if (!IsStagedName(entry, destination.name) || !IsUnlocked(parent, entry)) continue;
+    // Another run may have made it only just now, and lock it next.
+    if (!std::exchange(has_waited, true)) std::this_thread::sleep_for(kBetweenLooks);
+    if (!IsUnlocked(parent, entry)) continue;
+    found.push_back((parent.path() / entry).string() +
                     " was left behind when a run was killed; remove it if you do not need it");
   }
   return found;
@@ -173,7 +183,7 @@ Result<StagedFolder> StagedFolder::Make(Destination destination) {
   GPT2_ASSIGN(staged.parent_, Folder::Open(parent));
   GPT2_ASSIGN(staged.name_, MakeFolder(*staged.parent_, staged.destination_, kPartial));
   GPT2_ASSIGN(staged.folder_, staged.parent_->OpenInside(staged.name_));
-  flock(staged.folder_->descriptor(), LOCK_EX | LOCK_NB);
+  flock(staged.folder_->descriptor(), LOCK_EX);  // others hold it for no longer than a look takes
   return staged;
 }
 
