@@ -1,7 +1,7 @@
 // Tab: three ways to go on, to take or to leave; and the keyboard's way out.
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
-import { generate, inEditor, open, setOption, setText, textOf } from "./page.js";
+import { generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const options = (page: Page) => page.getByRole("listbox", { name: "Suggestions" }).getByRole("option");
@@ -90,6 +90,82 @@ test("Escape, then Tab leaves the text, as the sheet of keys says", async ({ pag
   await expect(page.locator("#generate")).toBeFocused();
 });
 
+interface Held {
+  /** Place of the first request for suggestions that waits to be sent. */
+  from: number;
+  asked: number;
+  answered: number;
+  waiting: (() => void)[];
+}
+
+/** Lets the test hold back what is asked of the engine for suggestions. */
+const holdBack = (page: Page) =>
+  page.addInitScript(() => {
+    const held: Held = { from: Infinity, asked: 0, answered: 0, waiting: [] };
+    Object.assign(window, { held });
+    const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
+    Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+      const { id, name, args } = message as {
+        id: number;
+        name?: string;
+        args?: { options?: { n?: number } };
+      };
+      const send = () => post.call(this, message, ...rest);
+      if (name !== "generate" || args?.options?.n !== 3) return send();
+      held.asked += 1;
+      this.addEventListener("message", ({ data }: MessageEvent<{ id?: number; type: string }>) => {
+        if (data.id === id && /done|failed/.test(data.type)) held.answered += 1;
+      });
+      if (held.asked >= held.from) held.waiting.push(send);
+      else send();
+    };
+  });
+
+test("suggestions that were taken, dismissed or left do not come back with a late answer", async ({
+  page,
+}) => {
+  const held = (from?: number) =>
+    page.evaluate((first) => {
+      const { held: now } = window as unknown as { held: Held };
+      if (first !== undefined) Object.assign(now, { from: first, asked: 0, answered: 0 });
+      return now;
+    }, from);
+  await holdBack(page);
+  await open(page);
+  await setOption(page, "Temperature", "0"); // three of the same: it asks for others
+  const finish = page.locator("#finish");
+  const ways: [string, shown: number, () => Promise<void>][] = [
+    ["Enter", 1, () => page.keyboard.press("Enter")],
+    ["Escape", 1, () => page.keyboard.press("Escape")],
+    ["the focus elsewhere", 1, () => page.locator("#generate").focus()],
+    ["Escape before the first", 0, () => page.keyboard.press("Escape")],
+  ];
+  for (const [way, count, leave] of ways) {
+    await setText(page, begun);
+    await held(count + 1);
+    await text(page).press("Control+End");
+    await page.keyboard.press("Tab");
+    await expect.poll(async () => (await held()).asked, way).toBe(count + 1);
+    await expect(options(page), way).toHaveCount(count);
+    await expect(finish, way).toHaveText("Looking for words…");
+    const taken = way === "Enter" ? ` ${await options(page).first().textContent()}` : "";
+    await leave();
+    await expect(options(page), way).toHaveCount(0);
+    await page.evaluate(() => {
+      const { held: now } = window as unknown as { held: Held };
+      now.from = Infinity;
+      for (const send of now.waiting.splice(0)) send();
+    });
+    await expect.poll(async () => (await held()).answered, way).toBeGreaterThan(count);
+    await page.evaluate(
+      () => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))),
+    );
+    expect(await options(page).count(), way).toBe(0);
+    await expect(finish, way).toHaveText("");
+    expect(await textOf(page), way).toBe(begun + taken);
+  }
+});
+
 test("where the page is touched, a bar suggests, and what is taken brings the next", async ({ browser }) => {
   const context = await browser.newContext({
     hasTouch: true,
@@ -112,6 +188,20 @@ test("where the page is touched, a bar suggests, and what is taken brings the ne
   await expect(bar.getByRole("button").nth(1)).toBeVisible({ timeout: 20_000 });
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await context.close();
+});
+
+test("Escape that closes the sheet of keys leaves the model at work", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await page.locator("#generate").focus();
+  await page.keyboard.press("?");
+  const sheet = page.getByRole("dialog", { name: "Keys" });
+  await expect(sheet).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(sheet).toBeHidden();
+  await expect(text(page)).toHaveAttribute("aria-busy", "true");
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#finish")).toContainText("Stopped after");
 });
 
 test("in the middle of a word, that word is suggested and written on", async ({ page }) => {

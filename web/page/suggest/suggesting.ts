@@ -1,7 +1,8 @@
 // Tab: what the model would write next, to take or to leave.
-import { Prec, type Extension } from "@codemirror/state";
+import { Annotation, Prec, type Extension } from "@codemirror/state";
 import { EditorView, ViewPlugin, keymap, type Command } from "@codemirror/view";
 import type { GenerateOptions, Model } from "../../src/client/index.js";
+import { unlessAborted } from "../../src/shared/unless-aborted.js";
 import { cut, textOf } from "../editor/pieces.js";
 import { putPieces } from "../editor/run.js";
 import { askForSuggestions } from "./ask.js";
@@ -24,6 +25,9 @@ export interface SuggestingSetting {
 
 /** Shorter than this, nobody asks what it does. */
 const silentMs = 300;
+
+/** Of the changes that asking itself makes. */
+const byAsking = Annotation.define<true>();
 
 /** Takes the chosen one, or its first word. */
 function take(view: EditorView, onlyWord = false): boolean {
@@ -50,15 +54,20 @@ const move =
     return true;
   };
 
-const dismiss: Command = (view) => {
-  if (!view.state.field(suggestionsField)) return false;
-  view.dispatch({ effects: suggest.of(null) });
-  return true;
-};
-
 export function suggesting(setting: SuggestingSetting): Extension {
   const { dock, bar, sampling, needModel, say, speak, fail } = setting;
   let asking: AbortController | undefined;
+  let isWaitSaid = false;
+
+  /** What is shown goes, and what is asked for is wanted no more. */
+  const dismiss: Command = (view) => {
+    const isShown = view.state.field(suggestionsField) !== null;
+    const isAwaited = asking !== undefined && !asking.signal.aborted;
+    if (!isAwaited && !isShown) return false;
+    asking?.abort();
+    if (isShown) view.dispatch({ effects: suggest.of(null) });
+    return true;
+  };
 
   async function ask(view: EditorView): Promise<void> {
     const options = sampling();
@@ -68,20 +77,25 @@ export function suggesting(setting: SuggestingSetting): Extension {
     const { signal } = controller;
     const start = performance.now();
     const progress = { isShown: false };
-    const timer = setTimeout(() => say("Looking for words…"), silentMs);
+    const timer = setTimeout(() => {
+      isWaitSaid = true;
+      say("Looking for words…");
+    }, silentMs);
     const at = view.state.selection.main.to;
-    view.dispatch({ selection: { anchor: at }, effects: suggest.of(null) });
+    const annotations = byAsking.of(true);
+    view.dispatch({ selection: { anchor: at }, effects: suggest.of(null), annotations });
     try {
-      const model = await needModel();
-      signal.throwIfAborted();
+      const model = await unlessAborted(needModel(), signal);
       if (!model) return;
       await askForSuggestions(model, view.state.sliceDoc(0, at), options, signal, (items) => {
         if (signal.aborted) return;
         const chosen = view.state.field(suggestionsField)?.chosen ?? 0;
-        view.dispatch({ effects: suggest.of({ at, items, chosen }) });
+        view.dispatch({ effects: suggest.of({ at, items, chosen }), annotations });
         if (!progress.isShown) requestAnimationFrame(() => performance.measure("suggestions", { start }));
         progress.isShown = true;
       });
+      signal.throwIfAborted();
+      isWaitSaid = false;
       const all = view.state.field(suggestionsField)?.items ?? [];
       if (all.length > 0) speak(`${all.length} suggestions: ${all.map(shown).join("; ")}`);
       say(progress.isShown ? "" : "Nothing to suggest here: the model would end the text.");
@@ -89,7 +103,11 @@ export function suggesting(setting: SuggestingSetting): Extension {
       if (!signal.aborted) fail(error);
     } finally {
       clearTimeout(timer);
-      if (asking === controller) asking = undefined;
+      if (asking === controller) {
+        asking = undefined;
+        if (isWaitSaid) say("");
+        isWaitSaid = false;
+      }
     }
   }
 
@@ -105,7 +123,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
 
   /** Who goes on by hand wants no answer any more. */
   const giveUp = EditorView.updateListener.of(({ docChanged, selectionSet, transactions }) => {
-    const isOwn = transactions.some(({ effects }) => effects.some((effect) => effect.is(suggest)));
+    const isOwn = transactions.some((transaction) => transaction.annotation(byAsking));
     if ((docChanged || selectionSet) && !isOwn) asking?.abort();
   });
 
