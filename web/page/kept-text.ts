@@ -1,27 +1,17 @@
 // The text outlives a reload of the page, whoever asks for it.
 import type { KeptText } from "./editor/editor.js";
+import { parseKept } from "./editor/parse-kept.js";
 import { keptText, restoreText } from "./editor/surface.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-text ${location.pathname}`;
-
-const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-const isPair = (value: unknown): value is [number, number] =>
-  Array.isArray(value) && value.length === 2 && value.every(isOffset);
-
-/** What this or an older release of the page has kept. */
-function parse(json: string | null): KeptText | undefined {
-  const { text, caret, written } = (JSON.parse(json ?? "null") ?? {}) as Record<string, unknown>;
-  if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
-  return { text, caret, written: written.filter(isPair) };
-}
 
 /** What this page had when it was left, where it is not opened anew but loaded once more. */
 function readKept(): KeptText | undefined {
   const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   if (visit?.type !== "reload" && visit?.type !== "back_forward") return undefined;
   try {
-    return parse(sessionStorage.getItem(key));
+    return parseKept(JSON.parse(sessionStorage.getItem(key) ?? "null"));
   } catch {
     return undefined; // there is no storage, as in a sandboxed frame
   }

@@ -1,5 +1,6 @@
 // The branches of a text: where another token was chosen, the text before the choice and after it are both kept.
 import type { KeptText } from "../editor/editor.js";
+import { parseKept } from "../editor/parse-kept.js";
 
 export interface Branch {
   readonly id: number;
@@ -48,3 +49,25 @@ export function remove({ branches, current }: Tree, id: number): Tree {
 
 export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
   branches.filter((branch) => branch.parent === parent);
+
+function parseBranch(value: unknown): Branch | undefined {
+  const { id, parent, name, kept } = (value ?? {}) as Record<string, unknown>;
+  const text = parseKept(kept);
+  if (!Number.isSafeInteger(id) || typeof name !== "string" || !text) return undefined;
+  return { id: Number(id), parent: Number.isSafeInteger(parent) ? Number(parent) : null, name, kept: text };
+}
+
+/** The tree that `value` is, without what of it is no branch; undefined where nothing tells which is the current one. */
+export function parseTree(value: unknown): Tree | undefined {
+  const { branches, current } = (value ?? {}) as Record<string, unknown>;
+  const found = new Map<number, Branch>();
+  for (const each of Array.isArray(branches) ? branches : []) {
+    const branch = parseBranch(each);
+    if (!branch || found.has(branch.id)) continue;
+    // Each comes after its parent, so that none is its own.
+    const parent = branch.parent !== null && found.has(branch.parent) ? branch.parent : null;
+    found.set(branch.id, { ...branch, parent });
+  }
+  if (typeof current !== "number" || !found.has(current)) return undefined;
+  return { branches: [...found.values()], current };
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { Token } from "../../../web/src/client/index.js";
+import { cut, piecesOf, rangesAt, textOf } from "../../../web/page/editor/pieces.js";
+
+const tokens = (...texts: string[]): Token[] =>
+  texts.map((text, index) => ({ id: 100 + index, text, index, logprob: 0 }));
+const idsOf = (pieces: readonly { tokens: readonly Token[] }[]) =>
+  pieces.map((piece) => piece.tokens.map(({ id }) => id));
+
+describe("piecesOf", () => {
+  it("has a piece of each token, but one of those that make up a character", () => {
+    const pieces = piecesOf(tokens(" a", "", "", "🍓", "!"));
+    expect(pieces.map(({ text }) => text)).toEqual([" a", "🍓", "!"]);
+    expect(idsOf(pieces)).toEqual([[100], [101, 102, 103], [104]]);
+  });
+
+  it("leaves out a character that is never whole", () => {
+    expect(textOf(piecesOf(tokens("a", "")))).toBe("a");
+  });
+
+  it("ends lines as the editor does, whose offsets count on it", () => {
+    expect(textOf(piecesOf(tokens("a\r\n", "\r", "b\n")))).toBe("a\n\nb\n");
+  });
+});
+
+describe("cut", () => {
+  const pieces = piecesOf(tokens(" one", " two", " three"));
+
+  it.each([
+    [0, "", " one two three"],
+    [4, " one", " two three"],
+    [6, " one t", "wo three"],
+    [14, " one two three", ""],
+    [Infinity, " one two three", ""],
+    [-1, "", " one two three"],
+  ])("at %j has %j before and %j after", (length, before, after) => {
+    expect(cut(pieces, length).map(textOf)).toEqual([before, after]);
+  });
+
+  it("keeps the tokens of whole pieces, and of none that is cut", () => {
+    const [before, after] = cut(pieces, 6);
+    expect(idsOf(before)).toEqual([[100], []]);
+    expect(idsOf(after)).toEqual([[], [102]]);
+  });
+});
+
+it("rangesAt puts one piece behind the other", () => {
+  const ranges = rangesAt(10, piecesOf(tokens("ab", "", "🍓", "c")));
+  expect(ranges.map(({ from, to }) => [from, to])).toEqual([
+    [10, 12],
+    [12, 14],
+    [14, 15],
+  ]);
+  expect(idsOf(ranges.map(({ value }) => value))).toEqual([[100], [101, 102], [103]]);
+});

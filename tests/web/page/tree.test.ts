@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import {
+  childrenOf,
+  fork,
+  leave,
+  parseTree,
+  remove,
+  rename,
+  type Tree,
+} from "../../../web/page/branches/tree.js";
+
+const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as const] });
+const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) => [id, parent]);
+/** 0 has the branch 1, and that the branch 2, which is the current one. */
+const grown = () => fork(fork(undefined, kept("first"), "b"), kept("second"), "c");
+
+describe("a tree", () => {
+  it("keeps the text that is left as another branch", () => {
+    const tree = grown();
+    expect(idsOf(tree)).toEqual([
+      [0, null],
+      [1, 0],
+      [2, 1],
+    ]);
+    expect(tree.current).toBe(2);
+    expect(tree.branches.map((branch) => branch.kept.text)).toEqual(["first", "second", "second"]);
+    expect(childrenOf(tree, 1).map(({ name }) => name)).toEqual(["c"]);
+  });
+
+  it("keeps a text in the current branch alone", () => {
+    const { branches } = leave(grown(), kept("third"));
+    expect(branches.map((branch) => branch.kept.text)).toEqual(["first", "second", "third"]);
+  });
+
+  it("names one", () => {
+    expect(rename(grown(), 1, "dog").branches.map(({ name }) => name)).toEqual(["First", "dog", "c"]);
+  });
+
+  it("gives the branches of a removed one to its parent, and its id to no other", () => {
+    const tree = remove(grown(), 1);
+    expect(idsOf(tree)).toEqual([
+      [0, null],
+      [2, 0],
+    ]);
+    expect(fork(tree, kept("x"), "d").current).toBe(3);
+  });
+});
+
+describe("parseTree", () => {
+  it("reads what was kept", () => {
+    const tree = remove(grown(), 1);
+    expect(parseTree(JSON.parse(JSON.stringify(tree)))).toEqual(tree);
+  });
+
+  it.each([
+    null,
+    1,
+    "tree",
+    [],
+    {},
+    { branches: [], current: 0 },
+    { branches: 1, current: 0 },
+    { branches: [null, 1, {}], current: 0 },
+    { ...grown(), current: 7 },
+    { ...grown(), current: "2" },
+  ])("takes %j for none", (value) => {
+    expect(parseTree(value)).toBeUndefined();
+  });
+
+  it.each([
+    ["no text", { kept: undefined }],
+    ["a text that is a number", { kept: { ...kept(""), text: 1 } }],
+    ["a caret before the text", { kept: { ...kept(""), caret: -1 } }],
+    ["no name", { name: undefined }],
+    ["no id", { id: undefined }],
+    ["the id of another", { id: 0 }],
+  ])("drops a branch with %s, whose own become first ones", (_, damage) => {
+    const [first, second, third] = grown().branches;
+    const tree = parseTree({ branches: [first, { ...second, ...damage }, third], current: 2 });
+    expect(idsOf(tree)).toEqual([
+      [0, null],
+      [2, null],
+    ]);
+  });
+
+  it("has no branch that is its own parent, or that of its parent", () => {
+    const [first, second, third] = grown().branches;
+    const damaged = [first, { ...second, parent: 2 }, { ...third, parent: 2 }];
+    expect(idsOf(parseTree({ branches: damaged, current: 0 }))).toEqual([
+      [0, null],
+      [1, null],
+      [2, null],
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { firstWordLength, suggestedLength } from "../../../web/page/suggest/words.js";
+
+describe("firstWordLength", () => {
+  it.each([
+    [" little dog", " little"],
+    ["don't go", "don't"],
+    ["l’été à", "l’été"],
+    ["... and", "..."],
+    ["\n\nThe end", "\n\nThe"],
+    ["🍓🍓 red", "🍓🍓"],
+    ["  ", "  "], // nothing but spaces goes as a whole
+    ["", ""],
+  ])("of %j is %j", (text, first) => {
+    expect(text.slice(0, firstWordLength(text))).toBe(first);
+  });
+});
+
+describe("suggestedLength", () => {
+  it.each([
+    [" a big red do", true, " a big red"], // more of the last word may come
+    [" a big red dog", false, " a big red dog"],
+    [" strawb", true, " strawb"], // better than nothing
+    [" he said.", true, " he said"],
+    [" the end. \nThen", true, " the end."],
+    ["\n\nThen he", true, "\n\nThen"], // the line is the one with words
+    [" red ", false, " red"],
+    [" \n ", true, ""],
+    ["", false, ""],
+  ])("of %j, cut off: %j, is %j", (text, isCutOff, suggested) => {
+    expect(text.slice(0, suggestedLength(text, isCutOff))).toBe(suggested);
+  });
+});
