@@ -40,6 +40,10 @@ test("each token is tinted by its probability, and what else could stand there i
   await see(page, "Probability");
   const scores = await scoreOf(page, given);
   await expect(page.locator("#scored")).toHaveText(`${scores.length} tokens`);
+  for (const place of [text(page), page.locator("#generate")]) {
+    await place.focus();
+    await expect(page.locator("#editor .cm-editor")).toHaveClass(/\bseen\b/); // wherever the focus is
+  }
   const least = [0.5, 0.1, 0.01, 0];
   const bands = scores.map(({ logprob }) =>
     logprob === null ? -1 : least.findIndex((each) => Math.exp(logprob) >= each),
@@ -101,6 +105,11 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
     }
   }
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+
+  await setText(page, "The end. The"); // where the model might end the text
+  const end = likeliest(page).getByRole("button", { name: "<|endoftext|>" });
+  await expect(end).toBeDisabled({ timeout: 20_000 }); // which is nothing to write
+  await expect(likeliest(page).first().getByRole("button")).toBeEnabled();
 });
 
 test("another token branches the text; branches are walked, named and kept over a reload", async ({
@@ -117,7 +126,9 @@ test("another token branches the text; branches are walked, named and kept over 
   const other = likeliest(page).getByRole("button", { pressed: false }).first();
   const name = ((await other.locator(".name").textContent()) ?? "").replace("␣", " ");
   await other.click();
-  await expect(page.locator("#editor .cm-editor")).not.toHaveClass(/busy/, { timeout: 30_000 });
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", {
+    timeout: 30_000,
+  });
   const branched = await textOf(page);
   expect(branched.startsWith(`Once upon a time there was a big red${name}`)).toBe(true);
   expect(branched.length).toBeGreaterThan(given.length);
@@ -138,4 +149,39 @@ test("another token branches the text; branches are walked, named and kept over 
   await text(page).focus();
   await page.keyboard.press("Control+Z"); // walking is a step, too
   expect(await textOf(page)).toBe(given);
+});
+
+test("branching and walking end what is written, each branch with its own text", async ({ page }) => {
+  await open(page);
+  await setOption(page, "Tokens", "4096");
+  await page.getByLabel("Ignore end of text").check();
+  const given = "Once upon a time there was a big red dog";
+  await setText(page, given);
+  await see(page, "Probability");
+  await setCaret(page, "Once upon a".length);
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  const length = async () => (await textOf(page)).length;
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect.poll(length).toBeGreaterThan(given.length + 20);
+  const other = likeliest(page).getByRole("button", { pressed: false }).first();
+  const begun = `Once upon${((await other.locator(".name").textContent()) ?? "").replace("␣", " ")}`;
+  await other.click();
+  await expect.poll(length).toBeGreaterThan(begun.length + 20); // it goes on with that
+  expect((await textOf(page)).startsWith(begun)).toBe(true);
+  await expect(text(page)).toHaveAttribute("aria-busy", "true");
+
+  const branches = page.getByRole("region", { name: "Branches" });
+  const walk = async (name: string | RegExp) => {
+    await branches.getByRole("button", { name }).click();
+    await expect(text(page)).toHaveAttribute("aria-busy", "false");
+    return textOf(page);
+  };
+  const first = await walk("Go to First");
+  expect(first.startsWith(given)).toBe(true);
+  expect(first).not.toContain(begun);
+  const second = await walk(/^Go to “/);
+  expect(second.startsWith(begun)).toBe(true);
+  expect(second.length).toBeGreaterThan(begun.length + 20);
+  expect(second).not.toContain(given);
+  expect(await walk("Go to First")).toBe(first);
 });

@@ -182,7 +182,6 @@ export class Editor {
   }
 
   showBusy(isBusy: boolean): void {
-    this.view.dom.classList.toggle("busy", isBusy);
     this.view.contentDOM.ariaBusy = String(isBusy);
   }
 }

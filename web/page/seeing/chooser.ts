@@ -38,7 +38,6 @@ export function offerViews(
   select.hidden = false;
   select.addEventListener("change", () => {
     const mode = modes.find((each) => each === select.value) ?? "text";
-    view.dom.classList.toggle("seen", mode !== "text");
     legend.replaceChildren(...legendOf(mode), scored);
     legend.hidden = mode === "text";
     view.dispatch({ effects: setMode.of(mode) });

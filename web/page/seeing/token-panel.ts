@@ -33,6 +33,9 @@ function rankOf({ ids }: Scored, { top }: Prediction): string {
   return rank > 0 ? String(rank) : `beyond ${top.length}`;
 }
 
+/** What a text cannot have at its end: half a character, and what ends it. */
+const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoftext|>";
+
 /** One of the likeliest, which `branch` puts in the token's place. */
 function alternative(token: TokenLogprob, isThere: boolean, branch: () => void): HTMLElement {
   const item = document.createElement("li");
@@ -40,6 +43,7 @@ function alternative(token: TokenLogprob, isThere: boolean, branch: () => void):
   button.type = "button";
   button.className = "alternative";
   button.ariaPressed = String(isThere);
+  button.disabled = isNoText(token.text);
   const probability = Math.exp(token.logprob);
   const bar = document.createElement("span");
   bar.className = "bar";

@@ -1,7 +1,7 @@
 // How the text is shown: as it is, or by its tokens. What tints a token is told by lightness and by a line below it, so
 // that eyes that see no colours, and paper, have it, too.
 import { RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
-import { Decoration, ViewPlugin, type DecorationSet, type EditorView } from "@codemirror/view";
+import { Decoration, EditorView, ViewPlugin, type DecorationSet } from "@codemirror/view";
 import { scoredField, type Scored } from "./scored.js";
 
 export const modes = ["text", "probability", "tokens"] as const;
@@ -65,4 +65,9 @@ const marks = ViewPlugin.define(
   { decorations: (plugin) => plugin.decorations },
 );
 
-export const viewMode: Extension = [modeField, scoredField, marks];
+/** As CodeMirror's own: it sets the class anew whenever the focus comes or goes. */
+const seen = EditorView.editorAttributes.compute([modeField], (state): Record<string, string> =>
+  state.field(modeField) === "text" ? {} : { class: "seen" },
+);
+
+export const viewMode: Extension = [modeField, scoredField, marks, seen];
