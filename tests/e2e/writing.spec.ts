@@ -57,7 +57,7 @@ test("Regenerate puts another text in the place of the last, and undo brings tha
   let second = first;
   for (let tries = 0; tries < 5 && second === first; tries += 1) {
     await page.getByRole("button", { name: "Regenerate" }).click();
-    await expect(page.locator("#editor .cm-editor")).not.toHaveClass(/busy/);
+    await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
     second = await textOf(page);
   }
   expect(second).not.toBe(first);
@@ -78,7 +78,37 @@ test("one types elsewhere while it writes; a step back stops it", async ({ page 
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 50);
   await page.keyboard.press("Control+Z");
   await expect(page.locator("#finish")).toContainText("Stopped after");
-  await expect(page.locator("#editor .cm-editor")).not.toHaveClass(/busy/);
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
+});
+
+test("what is typed while the model loads is part of what it goes on from", async ({ page }) => {
+  await page.addInitScript(() => {
+    const prompts: unknown[] = [];
+    Object.assign(window, { prompts });
+    const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
+    Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+      const { name, args } = message as { name?: string; args?: { prompt?: unknown } };
+      if (name === "generate") prompts.push(args?.prompt);
+      post.call(this, message, ...rest);
+    };
+  });
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  await page.route("**/model.safetensors.001", async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto("./");
+  await expect(text(page)).toBeVisible();
+  await text(page).press("Control+End");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
+  await page.keyboard.type(" there lived");
+  arrive();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  const prompts = await page.evaluate(() => (window as unknown as { prompts: unknown[] }).prompts);
+  expect(prompts).toEqual(["Once upon a time there lived"]);
+  expect(await textOf(page)).toMatch(/^Once upon a time there lived./s);
 });
 
 test("what is pasted is plain text", async ({ page }) => {

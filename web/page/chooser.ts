@@ -41,7 +41,7 @@ export function isChosen(): boolean {
 
 /** Lets another model write; the text that is there stays. */
 async function choose(model: ChosenModel): Promise<void> {
-  stopWriting();
+  void stopWriting();
   forgetLookup();
   keepChoice(queryOf(model));
   ui.chooser.open = false;

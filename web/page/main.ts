@@ -8,7 +8,7 @@ import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
 import { awaitChoice, cancelLoading, needModel } from "./loading.js";
 import { say } from "./messages.js";
-import { again, atCaret, atEnd, stopWriting, updateButtons, write } from "./writing.js";
+import { again, atCaret, atEnd, editorOrFailure, stopWriting, updateButtons, write } from "./writing.js";
 
 const openings = ["Once upon a time", "Tom and his dog", "The sea was", "One day, Lily found"];
 
@@ -34,7 +34,9 @@ async function copy(): Promise<void> {
     say("Copied.");
   } catch {
     // Pages of a host without TLS have no clipboard, and others can be refused it.
-    (await needEditor()).selectAll();
+    const editor = await editorOrFailure();
+    if (!editor) return;
+    editor.selectAll();
     say("This page may not use the clipboard. The text is selected: copy it from there.");
   }
 }
@@ -43,7 +45,7 @@ ui.form.addEventListener("submit", (event) => {
   event.preventDefault();
   void write(atCaret);
 });
-onPress(ui.stop, stopWriting);
+onPress(ui.stop, () => void stopWriting());
 onPress(ui.loadingCancel, cancelLoading);
 onPress(ui.continue, () => void write(atEnd));
 onPress(ui.regenerate, () => void write(again));
@@ -52,7 +54,8 @@ onPress(ui.redo, () => currentEditor()?.redo());
 onPress(ui.copy, () => void copy());
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.repeat) return;
-  if (event.key === "Escape") stopWriting();
+  if (document.querySelector("dialog[open]")) return; // what lies behind it waits
+  if (event.key === "Escape") void stopWriting();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault(); // a button or field that has the focus would take it, too
     void write(atCaret);

@@ -33,9 +33,10 @@ export interface Place {
   to: number;
 }
 
-/** Under way: what stops it, and what draws the tokens that wait for a frame. */
+/** Under way: what stops it, what tells that it has ended, and what draws the tokens that wait for a frame. */
 interface Writing {
   controller: AbortController;
+  ended: Promise<void>;
   batch?: FrameBatch;
 }
 
@@ -60,10 +61,17 @@ export const lastWritten = () => last;
 
 export const isWriting = () => writing !== undefined;
 
-/** What has come so far stays. */
-export function stopWriting(): void {
+/** What has come so far stays. Resolves when nothing more comes, and another text may begin. */
+export async function stopWriting(): Promise<void> {
   writing?.batch?.flush();
   writing?.controller.abort();
+  await writing?.ended;
+}
+
+/** Whether one is written, which is then said to those who want another. */
+function saysBusy(): boolean {
+  if (writing) say("Still writing: stop it first, with Esc or the Stop button.");
+  return writing !== undefined;
 }
 
 export function updateButtons(): void {
@@ -90,8 +98,8 @@ function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSum
   say(`${finishSentences[finishReason]} Seed ${seed}.${dropped}`);
 }
 
-/** Says what ended a text after `tokens`. */
-export function showFailure(error: unknown, tokens: number): void {
+/** Says what ended a text after `tokens`; `what` could not be done is said of an error that is not the model's end. */
+export function showFailure(error: unknown, tokens: number, what = "The text could not be written"): void {
   if (isAbort(error)) {
     say(
       tokens === 0
@@ -107,7 +115,7 @@ export function showFailure(error: unknown, tokens: number): void {
     showError(`The model has stopped working: ${messageOf(error)}. The text stays.`, repair);
     return;
   }
-  showError(`The text could not be written: ${messageOf(error)}.`);
+  showError(`${what}: ${messageOf(error)}.`);
 }
 
 /** Whatever is there stays until the first token. */
@@ -118,7 +126,7 @@ async function writeWith(
   current: Writing,
 ): Promise<WrittenText | undefined> {
   const { signal } = current.controller;
-  const prompt = editor.textBefore(from);
+  let prompt = "";
   const all: Token[] = [];
   let model: Model | undefined;
   let chosen = chosenModel();
@@ -141,6 +149,7 @@ async function writeWith(
       return undefined;
     }
     chosen = chosenModel();
+    prompt = editor.textBefore(editor.run?.from ?? from); // one types on while the model loads
     const stream = model.generate(prompt, {
       heal: model.info.hasTokenizer, // in the middle of a word, that word
       ...options,
@@ -177,7 +186,8 @@ async function writeWith(
   return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };
 }
 
-async function editorOrFailure(): Promise<Editor | undefined> {
+/** The editor; undefined where it could not be fetched, which the page then says. */
+export async function editorOrFailure(): Promise<Editor | undefined> {
   try {
     return await needEditor();
   } catch (error) {
@@ -198,31 +208,31 @@ export async function write(
   placeIn: (editor: Editor) => Place,
   given?: GenerateOptions,
 ): Promise<WrittenText | undefined> {
-  if (writing) {
-    say("Still writing: stop it first, with Esc or the Stop button.");
-    return undefined;
-  }
+  if (saysBusy()) return undefined;
   const options = given ?? panel.read();
   if (!options) return undefined;
   hideError(ui.generate);
-  const current: Writing = (writing = { controller: new AbortController() });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const current: Writing = (writing = { controller: new AbortController(), ended });
   updateButtons();
-  const editor = await editorOrFailure();
-  const seeded = { ...options, seed: options.seed ?? anySeed() };
-  const written = editor && (await writeWith(editor, placeIn(editor), seeded, current));
-  last = written ?? last;
-  writing = undefined;
-  showModel();
-  updateButtons();
-  return written;
+  try {
+    const editor = await editorOrFailure();
+    const seeded = { ...options, seed: options.seed ?? anySeed() };
+    const written = editor && (await writeWith(editor, placeIn(editor), seeded, current));
+    last = written ?? last;
+    return written;
+  } finally {
+    writing = undefined;
+    showModel();
+    updateButtons();
+    end();
+  }
 }
 
 /** What is set of how tokens are chosen, for those who ask beside the writing; undefined while it goes on, or where it is refused. */
 export function sampling(): GenerateOptions | undefined {
-  if (writing) {
-    say("Still writing: stop it first, with Esc or the Stop button.");
-    return undefined;
-  }
+  if (saysBusy()) return undefined;
   const options = panel.read();
   if (!options) return undefined;
   const { temperature, topK, topP, minP, repetitionPenalty, seed } = options;

@@ -4,17 +4,24 @@ import { piecesOf } from "../editor/pieces.js";
 import type { Editor } from "../editor/editor.js";
 import { visible } from "../seeing/token-panel.js";
 import { showBranches, type BranchActions } from "./list.js";
-import { fork, leave, remove, rename, type Tree } from "./tree.js";
+import { fork, leave, parseTree, remove, rename, type Tree } from "./tree.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-branches ${location.pathname}`;
 
 function readKept(): Tree | undefined {
   try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? "null") as Tree | null) ?? undefined;
+    return parseTree(JSON.parse(sessionStorage.getItem(key) ?? "null"));
   } catch {
-    return undefined; // there is no storage, as in a sandboxed frame
+    return undefined; // there is no storage, as in a sandboxed frame, or what it has is damaged
   }
+}
+
+export interface BranchWriting {
+  /** Resolves when the model writes no more. */
+  stop: () => Promise<void>;
+  /** Lets the model write at the end of the text. */
+  goOn: () => void;
 }
 
 export class Branching {
@@ -22,33 +29,34 @@ export class Branching {
   private readonly section: HTMLElement;
   private readonly place: HTMLElement;
   private readonly editor: Editor;
-  private readonly goOn: () => void;
+  private readonly writing: BranchWriting;
   private readonly actions: BranchActions = {
-    walk: (id) => this.walk(id),
+    walk: (id) => void this.walk(id),
     name: (id, name) => this.set(this.tree && rename(this.tree, id, name)),
     remove: (id) => this.set(this.tree && remove(this.tree, id)),
   };
 
-  /** `goOn` lets the model write at the end of the text. */
-  constructor(editor: Editor, section: HTMLElement, place: HTMLElement, goOn: () => void) {
+  constructor(editor: Editor, section: HTMLElement, place: HTMLElement, writing: BranchWriting) {
     this.editor = editor;
     this.section = section;
     this.place = place;
-    this.goOn = goOn;
+    this.writing = writing;
     const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
     if (visit?.type === "reload" || visit?.type === "back_forward") this.set(readKept());
     addEventListener("pagehide", () => this.keep());
   }
 
   /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
-  branch(from: number, token: TokenLogprob): void {
+  async branch(from: number, token: TokenLogprob): Promise<void> {
+    await this.writing.stop();
     const { kept } = this.editor;
     this.set(fork(this.tree, kept, `“${visible(token.text).trim()}” at ${from}`));
     this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]));
-    this.goOn();
+    this.writing.goOn();
   }
 
-  private walk(id: number): void {
+  private async walk(id: number): Promise<void> {
+    await this.writing.stop(); // what it writes belongs to the branch that is left
     if (!this.tree || id === this.tree.current) return;
     const left = leave(this.tree, this.editor.kept);
     const next = left.branches.find((branch) => branch.id === id);

@@ -18,7 +18,6 @@ import { Editor, type KeptText } from "./editor.js";
 /** `onChange` is called after each change of the text. */
 export function createEditor(kept: KeptText, onChange: () => void): Editor {
   const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
-  const fail = (error: unknown) => showFailure(error, 0);
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
@@ -35,7 +34,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         needModel,
         say,
         speak: speakNow,
-        fail,
+        fail: (error) => showFailure(error, 0, "Nothing could be suggested"),
       }),
       prefilling({ idleModel }),
       livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
@@ -45,15 +44,15 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         onModelChange,
         isWriting,
         tell: (sentence) => (ui.scored.textContent = sentence),
-        fail,
-        branch: (from, token) => {
-          stopWriting();
-          branching.branch(from, token);
-        },
+        fail: (error) => showFailure(error, 0, "The tokens could not be read"),
+        branch: (from, token) => void branching.branch(from, token),
       }),
     ],
   });
-  const branching = new Branching(editor, ui.branches, ui.branchList, () => void write(atEnd));
+  const branching = new Branching(editor, ui.branches, ui.branchList, {
+    stop: stopWriting,
+    goOn: () => void write(atEnd),
+  });
   offerViews(ui.viewAs, ui.legend, ui.scored, editor.view);
   offerKeys(ui.keys);
   offerSharing(editor);

@@ -9,7 +9,7 @@ const keys: readonly (readonly [keys: string, action: string])[] = [
   ["Esc, then Tab", "leaves the text for what comes after it"],
   [`${control} Enter`, "writes on from the caret"],
   [`${control} Z`, "takes a step back, yours or the model's"],
-  [isMac ? "⇧ ⌘ Z" : "Ctrl Y", "takes it forth again"],
+  [isMac ? "⇧ ⌘ Z" : "Ctrl Y", "redoes it"],
   ["?", "shows this sheet, outside the text"],
 ];
 
