@@ -69,7 +69,7 @@ test("each token is tinted by its probability, and what else could stand there i
   await startLongText(page);
   const tintedWhileBusy = () =>
     page.evaluate(() => {
-      const isBusy = document.querySelector("#editor .busy") !== null;
+      const isBusy = document.querySelector('#editor [aria-busy="true"]') !== null;
       const tinted = [...document.querySelectorAll("#editor .token")];
       return isBusy ? tinted.map(({ textContent }) => textContent).join("").length : 0;
     });
@@ -151,7 +151,7 @@ test("another token branches the text; branches are walked, named and kept over 
   expect(await textOf(page)).toBe(given);
 });
 
-test("branching and walking end what is written, each branch with its own text", async ({ page }) => {
+test("walking ends what is written, and each branch keeps its own text", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
@@ -161,8 +161,6 @@ test("branching and walking end what is written, each branch with its own text",
   await setCaret(page, "Once upon a".length);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   const length = async () => (await textOf(page)).length;
-  await page.getByRole("button", { name: "Continue" }).click();
-  await expect.poll(length).toBeGreaterThan(given.length + 20);
   const other = likeliest(page).getByRole("button", { pressed: false }).first();
   const begun = `Once upon${((await other.locator(".name").textContent()) ?? "").replace("␣", " ")}`;
   await other.click();
@@ -177,8 +175,7 @@ test("branching and walking end what is written, each branch with its own text",
     return textOf(page);
   };
   const first = await walk("Go to First");
-  expect(first.startsWith(given)).toBe(true);
-  expect(first).not.toContain(begun);
+  expect(first).toBe(given);
   const second = await walk(/^Go to “/);
   expect(second.startsWith(begun)).toBe(true);
   expect(second.length).toBeGreaterThan(begun.length + 20);

@@ -99,7 +99,7 @@ test("what is typed while the model loads is part of what it goes on from", asyn
     await route.continue();
   });
   await page.goto("./");
-  await expect(text(page)).toBeVisible();
+  await expect(page.locator("#editor .cm-content")).toBeVisible(); // the field before it has the same name
   await text(page).press("Control+End");
   await page.keyboard.press("Control+Enter");
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
