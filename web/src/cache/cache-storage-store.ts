@@ -12,7 +12,7 @@ const addressOf = (folder: Folder, name: string) => prefix(folder) + encodeURICo
 
 const sizeOf = ({ headers }: Response) => Number(headers.get(sizeHeader) ?? 0);
 
-/** `body` without its way of reading into given memory, which in Chromium never ends for one response in three from here. */
+/** `body` without its way of reading into given memory, which in Chromium now and then never ends for what comes from here. */
 function withoutByob(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream(
