@@ -2,14 +2,15 @@
 import type { KeptText } from "./editor/editor.js";
 import { parseKept } from "./editor/parse-kept.js";
 import { keptText, restoreText } from "./editor/surface.js";
+import { visitType } from "./visit.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-text ${location.pathname}`;
 
 /** What this page had when it was left, where it is not opened anew but loaded once more. */
 function readKept(): KeptText | undefined {
-  const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  if (visit?.type !== "reload" && visit?.type !== "back_forward") return undefined;
+  const visit = visitType();
+  if (visit !== "reload" && visit !== "back_forward") return undefined;
   try {
     return parseKept(JSON.parse(sessionStorage.getItem(key) ?? "null"));
   } catch {

@@ -6,6 +6,7 @@ import type { Editor } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
 import { whenModel } from "../loading.js";
 import { messageOf, say } from "../messages.js";
+import { visitType } from "../visit.js";
 import { atEnd, isWriting, lastWritten, write, type WrittenText } from "../writing.js";
 import { fromFragment, toFragment } from "./passage.js";
 
@@ -112,7 +113,7 @@ export function offerSharing(editor: Editor): void {
     );
   };
   addEventListener("hashchange", follow);
-  const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  if (visit?.type === "back_forward" || (visit?.type === "reload" && isFollowed())) return;
+  const visit = visitType();
+  if (visit === "back_forward" || (visit === "reload" && isFollowed())) return;
   follow();
 }
