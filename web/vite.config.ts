@@ -3,6 +3,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { buildOneFilePage } from "./scripts/one-file-page.mjs";
+import { releaseName } from "./scripts/release.mjs";
 import { serviceWorker } from "./vite.service-worker.js";
 
 const root = import.meta.dirname;
@@ -124,6 +125,7 @@ const isolation = {
 export default defineConfig({
   root: resolve(root, "page"),
   base: "./", // works from any sub-path
+  define: { GPT2_RELEASE: JSON.stringify(releaseName()) },
   appType: "mpa", // a file that is not there is 404, not the page
   build: {
     outDir: out,

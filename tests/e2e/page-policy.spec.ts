@@ -27,7 +27,7 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
 test("says what the browser and the host give it, and what to add", async ({ page }) => {
   await page.goto("./?model=none");
   const list = page.locator("#environment-list li");
-  await page.getByText("What this browser and this host give the page").click();
+  await page.getByText("State of engine and device").click();
   await expect(list).toHaveCount(6);
   await expect(list.filter({ hasText: "Threads: yes." })).toBeVisible();
   // On a host that sends no headers, and where no service worker may help.
@@ -36,7 +36,7 @@ test("says what the browser and the host give it, and what to add", async ({ pag
     sessionStorage.setItem("gpt2-wasm:isolation-tried", "1");
   });
   await page.reload();
-  await page.getByText("What this browser and this host give the page").click();
+  await page.getByText("State of engine and device").click();
   await expect(list.filter({ hasText: "Threads: no." }).locator("pre")).toHaveText(
     "Cross-Origin-Opener-Policy: same-origin\nCross-Origin-Embedder-Policy: credentialless",
   );

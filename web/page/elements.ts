@@ -76,5 +76,6 @@ export const elements = {
   update: byId("update", HTMLElement),
   updateReload: byId("update-reload", HTMLButtonElement),
   notice: byId("notice", HTMLElement),
-  environmentList: byId("environment-list", HTMLUListElement),
+  device: byId("device", HTMLDetailsElement),
+  devicePanel: byId("device-panel", HTMLElement),
 };

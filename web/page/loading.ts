@@ -51,6 +51,13 @@ export function hasModel(): boolean {
   return model !== undefined;
 }
 
+/** The model that is loaded, if one is. */
+export const currentModel = () => model;
+
+/** Bytes of the model's weights that came, by where from. */
+let traffic = { network: 0, cache: 0 };
+export const modelTraffic = () => traffic;
+
 const waiting: (() => void)[] = [];
 
 /** Resolves when there is a model, which somebody else asks for. */
@@ -156,6 +163,8 @@ async function load(): Promise<Model | undefined> {
     await prepareHost(signal);
     const threads = query.get("threads");
     const loading = chosen;
+    const came = { network: 0, cache: 0 };
+    let told = 0;
     model = await loadModel(loading.source, {
       signal,
       prompt: textToCaret(),
@@ -165,9 +174,12 @@ async function load(): Promise<Model | undefined> {
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
       onProgress: (progress) => {
+        came[progress.source] += Math.max(0, progress.loadedBytes - told);
+        told = progress.loadedBytes;
         if (!signal.aborted) showProgress(progress);
       },
     });
+    traffic = came;
     showModel();
     options.showDefaults(model.info.defaults);
     afterLoad(loading);

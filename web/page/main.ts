@@ -2,7 +2,7 @@
 import { onPress } from "./buttons.js";
 import { askForElsewhere, isChosen, offerModels } from "./chooser.js";
 import { elements as ui } from "./elements.js";
-import { showEnvironment } from "./environment.js";
+import { offerDevice } from "./device/offer.js";
 import { currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
 import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
@@ -70,6 +70,6 @@ requestAnimationFrame(() => void needEditor().catch(() => undefined)); // who ne
 ui.generate.disabled = false;
 ui.starting.hidden = true;
 offerModels();
-void showEnvironment();
+offerDevice();
 if (firstModel.elsewhere === undefined || isChosen()) void needModel();
 else awaitChoice(() => askForElsewhere(firstModel));

@@ -61,6 +61,13 @@ export const lastWritten = () => last;
 
 export const isWriting = () => writing !== undefined;
 
+const watching: (() => void)[] = [];
+
+/** Calls `listener` whenever a text begins or ends. */
+export function onWriting(listener: () => void): void {
+  watching.push(listener);
+}
+
 /** What has come so far stays. Resolves when nothing more comes, and another text may begin. */
 export async function stopWriting(): Promise<void> {
   writing?.batch?.flush();
@@ -216,6 +223,7 @@ export async function write(
   const ended = new Promise<void>((resolve) => (end = resolve));
   const current: Writing = (writing = { controller: new AbortController(), ended });
   updateButtons();
+  for (const tell of watching) tell();
   try {
     const editor = await editorOrFailure();
     const seeded = { ...options, seed: options.seed ?? anySeed() };
@@ -227,6 +235,7 @@ export async function write(
     showModel();
     updateButtons();
     end();
+    for (const tell of watching) tell();
   }
 }
 

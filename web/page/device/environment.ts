@@ -1,6 +1,5 @@
 // What this browser and host give the page, and what would bring the rest: which says why it is slow.
-import { explainEnvironment, type Environment } from "../src/client/index.js";
-import { elements as ui } from "./elements.js";
+import type { Environment } from "../../src/client/index.js";
 
 const labels: Readonly<Record<keyof Environment, string>> = {
   simd: "SIMD",
@@ -24,8 +23,11 @@ function itemFor(label: string, { has, reason, remedy }: Environment[keyof Envir
   return item;
 }
 
-export async function showEnvironment(): Promise<void> {
-  const environment = await explainEnvironment();
+/** A list of what there is and what is missing. */
+export function listOf(environment: Environment): HTMLUListElement {
+  const list = document.createElement("ul");
+  list.id = "environment-list";
   const names = Object.keys(labels) as (keyof Environment)[];
-  ui.environmentList.replaceChildren(...names.map((name) => itemFor(labels[name], environment[name])));
+  list.append(...names.map((name) => itemFor(labels[name], environment[name])));
+  return list;
 }

@@ -1,0 +1,76 @@
+// What the floor of a device is measured with.
+import { describe, expect, it } from "vitest";
+import { bytesPerToken, median } from "../../../../web/page/device/floor.js";
+import { shareOf } from "../../../../web/page/device/readers.js";
+import { sumBytes } from "../../../../web/page/device/sum-bytes.js";
+
+describe("the sum of all bytes", () => {
+  const memory = new WebAssembly.Memory({ initial: 2 });
+  const words = new Uint32Array(memory.buffer);
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(sumBytes), { page: { memory } });
+  const sum = instance.exports["sum"] as (bytes: number, rounds: number) => number;
+  for (let place = 0; place < words.length; place += 1) words[place] = Math.imul(place, 2654435761);
+  /** Of every fourth word, as one of four lanes has it. */
+  const plain = (bytes: number, rounds: number) => {
+    let total = 0;
+    for (let place = 0; place < bytes / 4; place += 4) total = (total + (words[place] ?? 0)) | 0;
+    return Math.imul(total, rounds);
+  };
+
+  it.each([
+    [64, 1],
+    [128, 1],
+    [131072, 1],
+    [64, 3],
+    [9984, 7],
+  ])("has each of %i bytes in each of %i rounds", (bytes, rounds) => {
+    expect(sum(bytes, rounds)).toBe(plain(bytes, rounds));
+  });
+
+  it("changes with any part of what is read, and with nothing behind it", () => {
+    const before = sum(4096, 1);
+    for (let place = 0; place < 1024; place += 4) {
+      words[place] = (words[place] ?? 0) + 1;
+      expect(sum(4096, 1)).not.toBe(before);
+      words[place] = (words[place] ?? 0) - 1;
+    }
+    words[1024] = 77;
+    expect(sum(4096, 1)).toBe(before);
+  });
+});
+
+describe("what is read for a token", () => {
+  const config = {
+    nEmbd: 64,
+    nHead: 2,
+    nLayer: 3,
+    nInner: 256,
+    nPositions: 128,
+    vocabSize: 1000,
+    eosTokenId: null,
+  };
+
+  it("is all but a table of which it is a row", () => {
+    const tied = { ...config, tieWordEmbeddings: true };
+    expect(bytesPerToken({ weightBytes: 1_000_000, parameters: 900_000, config: tied })).toBe(
+      1_000_000 - 4 * 128 * 64,
+    );
+    const apart = { ...config, tieWordEmbeddings: false };
+    expect(bytesPerToken({ weightBytes: 1_000_000, parameters: 1_000_000, config: apart })).toBe(
+      1_000_000 - 4 * 128 * 64 - 64_000,
+    );
+  });
+
+  it("is divided between readers in whole steps, and bounded", () => {
+    expect(shareOf(13_000_000, 3)).toBe(4_333_312);
+    expect(shareOf(1, 8)).toBe(64);
+    expect(shareOf(1.6e9, 4)).toBe(64 * 1024 * 1024);
+  });
+});
+
+describe("the median", () => {
+  it("is the one in the middle", () => {
+    expect(median([5, 1, 100])).toBe(5);
+    expect(median([])).toBeNaN();
+  });
+});

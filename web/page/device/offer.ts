@@ -1,0 +1,16 @@
+// The panel of engine and device, fetched when it is opened.
+import { elements as ui } from "../elements.js";
+import { messageOf } from "../messages.js";
+
+/** Shows it whenever it is opened. */
+export function offerDevice(): void {
+  ui.device.addEventListener("toggle", () => {
+    if (!ui.device.open) return;
+    import("./panel.js").then(
+      ({ showDevice }) => showDevice(ui.devicePanel),
+      (error: unknown) => {
+        ui.devicePanel.textContent = `This part of the page could not be loaded: ${messageOf(error)}.`;
+      },
+    );
+  });
+}

@@ -1,0 +1,139 @@
+// The panel of engine and device: what runs here, on what, and how fast it could be.
+import { explainEnvironment, listModels, storage } from "../../src/client/index.js";
+import { release } from "../../src/shared/release.js";
+import { onPress, setEnabled } from "../buttons.js";
+import { elements as ui } from "../elements.js";
+import { chosenModel, currentModel, modelTraffic, onModelChange } from "../loading.js";
+import { isAbort, messageOf } from "../messages.js";
+import { isWriting, onWriting } from "../writing.js";
+import { listOf } from "./environment.js";
+import { measureSpeed } from "./floor.js";
+import {
+  memorySentence,
+  networkSentence,
+  speedSentence,
+  storageSentence,
+  threadsSentence,
+} from "./sentences.js";
+
+const rows = ["Engine", "Threads", "Memory", "Storage", "Network", "Speed"] as const;
+type Row = (typeof rows)[number];
+
+/** Hosts that this page's own requests went to, beside its own; the worker asks for models. */
+function otherHosts(): string[] {
+  const hosts = performance
+    .getEntriesByType("resource")
+    .map(({ name }) => new URL(name))
+    .filter(({ protocol, origin }) => protocol.startsWith("http") && origin !== location.origin)
+    .map(({ host }) => host);
+  return [...new Set(hosts)];
+}
+
+class Panel {
+  private readonly values: Readonly<Record<Row, HTMLElement>>;
+  private readonly measure = document.createElement("button");
+  private readonly status = document.createElement("p");
+  private readonly given = document.createElement("div");
+  private measuring: AbortController | undefined;
+
+  constructor(place: HTMLElement) {
+    const list = document.createElement("dl");
+    const value = (name: Row) => {
+      const row = document.createElement("div");
+      const term = document.createElement("dt");
+      const definition = document.createElement("dd");
+      term.textContent = name;
+      definition.textContent = "–";
+      row.append(term, definition);
+      list.append(row);
+      return definition;
+    };
+    this.values = Object.fromEntries(rows.map((name) => [name, value(name)])) as Record<Row, HTMLElement>;
+    this.measure.type = "button";
+    this.measure.className = "plain";
+    this.measure.textContent = "Measure speed";
+    this.status.className = "quiet";
+    this.status.role = "status";
+    onPress(this.measure, () => void this.measureNow());
+    const buttons = document.createElement("div");
+    buttons.className = "row";
+    buttons.append(this.measure, this.status);
+    const title = document.createElement("h2");
+    title.textContent = "What this browser and this host give the page";
+    place.replaceChildren(list, buttons, title, this.given);
+    const refresh = () => void this.refresh();
+    ui.device.addEventListener("toggle", () => {
+      if (!ui.device.open) this.measuring?.abort();
+    });
+    onModelChange(() => {
+      this.measuring?.abort();
+      this.values.Speed.textContent = "–";
+      refresh();
+    });
+    onWriting(() => {
+      if (isWriting()) this.measuring?.abort(); // one would slow the other
+      this.showRest();
+    });
+    // As the line of status has it.
+    new MutationObserver(() => {
+      const now = ui.speed.textContent;
+      if (now) this.values.Speed.textContent = now;
+    }).observe(ui.speed, { childList: true, characterData: true, subtree: true });
+    this.values.Speed.textContent = ui.speed.textContent || "–";
+  }
+
+  async refresh(): Promise<void> {
+    this.showRest();
+    const environment = await explainEnvironment();
+    this.given.replaceChildren(listOf(environment));
+    const query = new URLSearchParams(location.search);
+    const model = currentModel();
+    const info = model?.info;
+    if (info) {
+      const isForced = query.has("threads") || query.has("variant");
+      const cores = (navigator as Partial<Navigator>).hardwareConcurrency;
+      this.values.Engine.textContent = `${info.variant}, release ${release}`;
+      this.values.Threads.textContent = threadsSentence({ info, environment, cores, isForced });
+      this.values.Memory.textContent = memorySentence(info);
+    } else {
+      for (const row of ["Engine", "Threads", "Memory"] as const)
+        this.values[row].textContent = "No model is loaded yet.";
+    }
+    const host = chosenModel().elsewhere ?? (location.host || "this file");
+    this.values.Network.textContent = networkSentence(modelTraffic(), host, otherHosts());
+    const [stored, models] = await Promise.all([storage(), listModels()]);
+    this.values.Storage.textContent = storageSentence(stored, models);
+  }
+
+  private showRest(): void {
+    setEnabled(this.measure, this.measuring === undefined && !isWriting() && currentModel() !== undefined);
+  }
+
+  private async measureNow(): Promise<void> {
+    const model = currentModel();
+    if (!model) return;
+    const { signal } = (this.measuring = new AbortController());
+    this.showRest();
+    this.status.textContent = "Measuring, a few seconds…";
+    try {
+      const speed = await measureSpeed(model, signal);
+      this.values.Speed.textContent = speedSentence(speed);
+      this.status.textContent = "Measured.";
+    } catch (error) {
+      this.status.textContent = isAbort(error)
+        ? "The measurement was interrupted."
+        : `The speed could not be measured: ${messageOf(error)}.`;
+    } finally {
+      this.measuring = undefined;
+      this.showRest();
+    }
+  }
+}
+
+let panel: Panel | undefined;
+
+/** Shows what is so now in `place`, and keeps it up to date. */
+export function showDevice(place: HTMLElement): void {
+  panel ??= new Panel(place);
+  panel.refresh().catch((error: unknown) => console.error(error));
+}

@@ -1,0 +1,107 @@
+// How fast this device's threads read memory, each a part of its own, as they read a model's weights for each token.
+import { sumBytes } from "./sum-bytes.js";
+
+/** What a reader is told: first what to read, then, again and again, to read it. */
+type ToReader =
+  | { code: Uint8Array<ArrayBuffer>; bytes: number }
+  | { rounds: number; meeting: SharedArrayBuffer | undefined; arrivals: number };
+
+/** It answers with the milliseconds that it took. */
+type FromReader = number;
+
+/** Runs in a worker, where it is sent as text: it sees nothing of this file. */
+function reader(): void {
+  let sum: ((bytes: number, rounds: number) => number) | undefined;
+  let size = 0;
+  self.onmessage = ({ data }: MessageEvent<ToReader>) => {
+    const begin = performance.now();
+    if ("code" in data) {
+      size = data.bytes;
+      const memory = new WebAssembly.Memory({ initial: Math.ceil(size / 65536) });
+      new Uint8Array(memory.buffer).fill(1); // what nobody wrote lies nowhere
+      const instance = new WebAssembly.Instance(new WebAssembly.Module(data.code), { page: { memory } });
+      sum = instance.exports["sum"] as typeof sum;
+      return self.postMessage(performance.now() - begin);
+    }
+    if (data.meeting) {
+      // All begin at once. Whoever comes first waits for a moment, and keeps its core awake.
+      const arrived = new Int32Array(data.meeting);
+      Atomics.add(arrived, 0, 1);
+      while (Atomics.load(arrived, 0) < data.arrivals);
+    }
+    const start = performance.now();
+    sum?.(size, data.rounds);
+    self.postMessage(performance.now() - start);
+  };
+}
+
+/** A measurement reads for so long: far longer than a clock's step, and than threads take to begin. */
+const roundMs = 40;
+/** Together the readers hold no more than this, which is several times what caches hold. */
+const mostBytes = 256 * 1024 * 1024;
+/** What is read in one step of the sum. */
+const step = 64;
+
+/** Bytes that each of `readers` holds of `bytes`: whole steps, at least one, and no more than is allowed together. */
+export const shareOf = (bytes: number, readers: number): number =>
+  Math.max(step, Math.floor(Math.min(bytes, mostBytes) / readers / step) * step);
+
+/** Threads that read. They have to be closed. */
+export class Readers {
+  private readonly workers: readonly Worker[];
+  private readonly bytes: number;
+  private readonly meeting: SharedArrayBuffer | undefined;
+  private arrivals = 0;
+  private rounds = 1;
+
+  private constructor(workers: readonly Worker[], bytes: number) {
+    this.workers = workers;
+    this.bytes = bytes;
+    // Where there is no shared memory, models have one thread, too.
+    this.meeting = workers.length > 1 ? new SharedArrayBuffer(4) : undefined;
+  }
+
+  /** `count` threads over `bytes` of memory together, or as much of it as they may take. */
+  static async open(count: number, bytes: number): Promise<Readers> {
+    const address = URL.createObjectURL(new Blob([`(${reader.toString()})()`], { type: "text/javascript" }));
+    const workers = Array.from({ length: count }, () => new Worker(address, { name: "reader" }));
+    const readers = new Readers(workers, shareOf(bytes, count));
+    try {
+      await readers.tell({ code: sumBytes, bytes: readers.bytes });
+      await readers.read(); // by now the browser has compiled it for good
+      await readers.read();
+      return readers;
+    } catch (error) {
+      readers.close();
+      throw error;
+    } finally {
+      URL.revokeObjectURL(address);
+    }
+  }
+
+  /** Bytes per second of all of them together. */
+  async read(): Promise<number> {
+    const { rounds } = this;
+    this.arrivals += this.workers.length;
+    const { meeting, arrivals } = this;
+    const ms = Math.max(0.01, ...(await this.tell({ rounds, meeting, arrivals })));
+    this.rounds = Math.max(1, Math.ceil((rounds * roundMs) / ms));
+    return (this.bytes * this.workers.length * rounds * 1000) / ms;
+  }
+
+  close(): void {
+    for (const worker of this.workers) worker.terminate();
+  }
+
+  private tell(message: ToReader): Promise<FromReader[]> {
+    const answers = this.workers.map(
+      (worker) =>
+        new Promise<FromReader>((resolve, reject) => {
+          worker.onmessage = ({ data }: MessageEvent<FromReader>) => resolve(data);
+          worker.onerror = ({ message: what }) => reject(new Error(what || "a thread could not be started"));
+          worker.postMessage(message);
+        }),
+    );
+    return Promise.all(answers);
+  }
+}
