@@ -170,6 +170,12 @@ std::string PieceName(std::size_t index) {
   return std::string(kWeightsFile) + "." + number;
 }
 
+std::uint64_t PieceBytes(std::uint64_t total) {
+  std::uint64_t bytes = 4 << 20;
+  while (bytes * 1000 < total) bytes *= 2;
+  return bytes;
+}
+
 bool IsPieceName(const std::string& name) {
   const std::string start = std::string(kWeightsFile) + ".";
   return name.size() >= start.size() + 3 && name.starts_with(start) &&

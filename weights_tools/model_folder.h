@@ -26,6 +26,10 @@ inline constexpr const char* kWeightsFile = "model.safetensors";
 
 // "model.safetensors.000", "model.safetensors.001", ...
 std::string PieceName(std::size_t index);
+// The size of each piece of a file of `total` bytes, but for the last. A page holds three pieces
+// while it loads, and some hosts refuse files over 25 MB; there are at most 1000, whose numbers
+// have three digits.
+std::uint64_t PieceBytes(std::uint64_t total);
 bool IsPieceName(const std::string& name);
 
 // Whether a model folder has a file of this name: one of those above, or a piece.

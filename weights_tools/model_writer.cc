@@ -32,8 +32,6 @@
 namespace gpt2::tools {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 8 << 20;  // some hosts refuse files over 25 MB
-
 Status WriteText(StagedFolder& folder, const std::string& name, const std::string& text) {
   GPT2_ASSIGN(OutputFile file, folder.Create(name));
   GPT2_TRY(file.Write(std::as_bytes(std::span(text))));
@@ -45,23 +43,25 @@ Json EntryOf(const std::string& path, std::uint64_t size, Sha256& hash) {
   return {{"path", path}, {"size", size}, {"sha256", ToHex(hash.Finish())}};
 }
 
-// Bytes in pieces of kPieceBytes, hashed on the way.
+// Bytes in pieces of equal size, hashed on the way.
 class PieceWriter {
  public:
-  explicit PieceWriter(StagedFolder& folder) : folder_(&folder) {}
+  // `total`: all bytes that will be written.
+  PieceWriter(StagedFolder& folder, std::uint64_t total)
+      : folder_(&folder), piece_bytes_(PieceBytes(total)) {}
 
   Status Write(std::span<const std::byte> bytes) {
     whole_.Update(bytes);
     while (!bytes.empty()) {
       if (!file_) GPT2_TRY(Open());
       const auto take = static_cast<std::size_t>(
-          std::min<std::uint64_t>(bytes.size(), kPieceBytes - piece_.size));
+          std::min<std::uint64_t>(bytes.size(), piece_bytes_ - piece_.size));
       GPT2_TRY(file_->Write(bytes.first(take)));
       hash_.Update(bytes.first(take));
       piece_.size += take;
       total_ += take;
       bytes = bytes.subspan(take);
-      if (piece_.size == kPieceBytes) GPT2_TRY(Close());
+      if (piece_.size == piece_bytes_) GPT2_TRY(Close());
     }
     return Done{};
   }
@@ -92,6 +92,7 @@ class PieceWriter {
   }
 
   StagedFolder* folder_;
+  std::uint64_t piece_bytes_;
   std::optional<OutputFile> file_;
   Piece piece_;
   Sha256 hash_;
@@ -144,8 +145,8 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
   const std::vector<StoredTensor> plan = PlanOutput(specs, request);
   std::uint64_t total = 0;
   for (const StoredTensor& tensor : plan) total += tensor.Bytes();
-  PieceWriter writer(folder);
   const std::string header = StoredHeader(plan, request.format);
+  PieceWriter writer(folder, header.size() + total);
   GPT2_TRY(writer.Write(std::as_bytes(std::span(header))));
   Progress progress("writing " + folder.folder().path().string());
   std::uint64_t done = 0;

@@ -64,7 +64,7 @@ async function answer(request, response) {
     "Content-Type": types[extname(file)] ?? "application/octet-stream",
     "Content-Length": found.size,
   });
-  return send(response, file);
+  return request.method === "HEAD" ? response.end() : send(response, file);
 }
 
 const server = createServer((request, response) => void answer(request, response));

@@ -48,7 +48,7 @@ describe("convert", () => {
     expect(index.pieces[0].size).toBe(statSync(join(first, index.pieces[0].path)).size);
   });
 
-  it("cuts the weights into pieces of 8 MiB that together are one safetensors file", () => {
+  it("cuts the weights into pieces of 4 MiB that together are one safetensors file", () => {
     const config = join(scratch, "wide.json");
     writeFileSync(
       config,
@@ -58,7 +58,7 @@ describe("convert", () => {
     json(["random", config, out, "--weights", "f32", "--seed", "3", "--json"]);
     const index = JSON.parse(readFileSync(join(out, "weights.json"), "utf8"));
     expect(index.pieces.length).toBeGreaterThan(1);
-    expect(index.pieces[0].size).toBe(8 * 1024 * 1024);
+    expect(index.pieces[0].size).toBe(4 * 1024 * 1024);
     const bytes = Buffer.concat(
       index.pieces.map((piece: { path: string }) => readFileSync(join(out, piece.path))),
     );

@@ -160,5 +160,13 @@ TEST(WeightsIndexTest, AHashIsSixtyFourLowerCaseDigits) {
   }
 }
 
+TEST(PieceBytes, AreFourMebibytesUnlessTheNumbersOfPiecesWouldNeedFourDigits) {
+  constexpr std::uint64_t kMebi = 1 << 20;
+  EXPECT_EQ(PieceBytes(1), 4 * kMebi);
+  EXPECT_EQ(PieceBytes(4000 * kMebi), 4 * kMebi);
+  EXPECT_EQ(PieceBytes(4000 * kMebi + 1), 8 * kMebi);
+  EXPECT_EQ(PieceBytes(8001 * kMebi), 16 * kMebi);
+}
+
 }  // namespace
 }  // namespace gpt2::tools

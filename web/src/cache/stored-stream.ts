@@ -6,7 +6,7 @@ import { sha256 } from "../loader/sha256.js";
 import { writeFile, type Store } from "./store.js";
 
 /** One is held while it fills, and once more while its hash is computed. */
-const pieceBytes = 4 * 1024 * 1024;
+const pieceBytes = 2 * 1024 * 1024;
 
 export interface StreamEnds {
   /** Called once all of it has been read and stored. */

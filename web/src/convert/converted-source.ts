@@ -13,6 +13,11 @@ import { joined } from "../shared/joined.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
 import { Converter, isWholeHead, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
 
+/** What is handed on at once, in bytes: the converter gives some kilobytes at a time, and each handing on leaves garbage. */
+const portion = 256 * 1024;
+/** After so long less is handed on, in milliseconds: progress is told by what was. */
+const patienceMs = 100;
+
 const weightsFile = "model.safetensors";
 const shardIndexFile = "model.safetensors.index.json";
 
@@ -196,14 +201,33 @@ export class ConvertedSource implements ModelSource {
     made: MadeOf,
     options: OpenOptions,
   ): AsyncGenerator<Uint8Array, void> {
+    const buffer = new Uint8Array(portion);
+    let filled = 0;
+    let handedOn = performance.now();
+    const takeFilled = () => {
+      const bytes = buffer.subarray(0, filled);
+      filled = 0;
+      handedOn = performance.now();
+      return bytes;
+    };
     for (const { name, file } of files) {
       const opened = file ?? (await this.inner.open(name, options));
       if (files.length === 1) made.totalBytes = opened.size;
       for await (const chunk of chunksOf(opened, name, options.signal)) {
         made.readBytes += chunk.length;
-        yield* converter.feed(chunk);
+        for (let bytes of converter.feed(chunk)) {
+          while (bytes.length > 0) {
+            const part = bytes.subarray(0, portion - filled);
+            buffer.set(part, filled);
+            filled += part.length;
+            bytes = bytes.subarray(part.length);
+            if (filled === portion) yield takeFilled();
+          }
+        }
+        if (filled > 0 && performance.now() - handedOn > patienceMs) yield takeFilled();
       }
     }
     converter.end();
+    if (filled > 0) yield takeFilled();
   }
 }
