@@ -1,6 +1,11 @@
 // The panel of engine and device: what runs here, and how fast it could be.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { hashedCode } from "../../web/scripts/hash-files.mjs";
+import { hashes } from "../../web/page/device/self-test/expected.js";
+import { root } from "./model.js";
 import { expectReady, generate, open, setOption, startLongText } from "./page.js";
 
 const row = (page: Page, name: string) =>
@@ -12,6 +17,14 @@ const row = (page: Page, name: string) =>
 async function openPanel(page: Page): Promise<void> {
   await page.getByText("State of engine and device").click();
   await expect(row(page, "Storage")).not.toHaveText("–", { timeout: 30_000 });
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)])).toEqual([]);
+  }
 }
 
 test("the panel says what runs here, and measures it beside what memory allows", async ({ page }) => {
@@ -34,11 +47,7 @@ test("the panel says what runs here, and measures it beside what memory allows",
     { timeout: 50_000 },
   );
   await expect(page.getByRole("button", { name: "Measure speed" })).toHaveAttribute("aria-disabled", "false");
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)])).toEqual([]);
-  }
+  await expectAccessible(page);
   expect(page.workers().filter((worker) => worker.url().startsWith("blob:"))).toEqual([]); // none is left
 });
 
@@ -67,4 +76,68 @@ test("where no part of it can be fetched, that is said, and asked for again", as
   await page.unroute("**/assets/panel-*.js");
   await summary.click();
   await openPanel(page);
+});
+
+const report = (page: Page) => page.locator("#self-test-report");
+
+/** Runs the self-test; what it says at its end. */
+async function testBrowser(page: Page): Promise<string> {
+  await openPanel(page);
+  await page.getByRole("button", { name: "Test this browser" }).click();
+  const verdict = page.locator(".self-test [role=status]");
+  await expect(verdict).toContainText(/Passed|Failed|could not/, { timeout: 50_000 });
+  return (await verdict.textContent()) ?? "";
+}
+
+test("this browser computes in every build of the engine what the native one does", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  expect(await testBrowser(page)).toContain("Passed: all 20 checks.");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Copy report" }).click();
+  await expect(page.getByText("Copied.", { exact: true })).toBeVisible();
+  const lines = (await page.evaluate(() => navigator.clipboard.readText())).split("\n");
+  expect(lines[0]).toMatch(/^gpt2-wasm \d\S+: 20 of 20 checks passed$/);
+  expect(lines[1]).toMatch(/Chrome\/.*; \d+ cores$/);
+  for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"])
+    expect(lines.filter((line) => line.startsWith(`passed  ${variant}, `))).toHaveLength(5);
+});
+
+test("the self-test goes red where a build computes something else, is damaged, or is expected to", async ({
+  page,
+}) => {
+  // As a browser that gets one instruction wrong: i32x4.mul in the place of i32x4.dot_i16x8_s.
+  const code = readFileSync(resolve(root, "build/wasm/engine/gpt2-simd.wasm"));
+  const wrong = Buffer.from(code.toString("latin1").replaceAll("\xfd\xba\x01", "\xfd\xb5\x01"), "latin1");
+  expect(wrong.equals(code)).toBe(false);
+  const type = "application/wasm";
+  await page.route("**/engine/gpt2-simd.wasm*", (route) =>
+    route.fulfill({ body: hashedCode(wrong), contentType: type }),
+  );
+  const damaged = hashedCode(readFileSync(resolve(root, "build/wasm/engine/gpt2-threads.wasm")));
+  damaged.writeUInt8(damaged.readUInt8(100_000) ^ 1, 100_000);
+  await page.route("**/engine/gpt2-threads.wasm*", (route) =>
+    route.fulfill({ body: damaged, contentType: type }),
+  );
+  const floats = hashes["arithmetic in floats, odd sizes"] ?? "";
+  await page.route("**/assets/panel-*.js", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(floats, "0123456789abcdef") });
+  });
+  await open(page);
+  expect(await testBrowser(page)).toContain("Failed: ");
+  const text = (await report(page).textContent()) ?? "";
+  const failed = (start: string) => text.split("\n").filter((line) => line.startsWith(`FAILED  ${start}`));
+  expect(failed("simd, arithmetic in 8 bits: expected ")).toHaveLength(1);
+  expect(failed("threads, ").every((line) => line.includes("it does not load: "))).toBe(true);
+  expect(failed("threads, ")).toHaveLength(4);
+  expect(failed("threads-relaxed, ")).toEqual([
+    `FAILED  threads-relaxed, arithmetic in floats, odd sizes: expected 0123456789abcdef, found ${floats}`,
+  ]);
+  await expect(page.locator(".self-test")).toContainText("most likely a bug of the browser");
+  await expect(page.getByRole("link", { name: "bugs of Chromium" })).toBeVisible();
+  await expectAccessible(page);
 });

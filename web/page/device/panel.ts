@@ -8,6 +8,7 @@ import { isAbort, messageOf } from "../messages.js";
 import { isWriting, onWriting } from "../writing.js";
 import { listOf } from "./environment.js";
 import { measureSpeed } from "./floor.js";
+import { SelfTestPanel } from "./self-test/panel.js";
 import {
   memorySentence,
   networkSentence,
@@ -60,10 +61,15 @@ class Panel {
     buttons.append(this.measure, this.status);
     const title = document.createElement("h2");
     title.textContent = "What this browser and this host give the page";
-    place.replaceChildren(list, buttons, title, this.given);
+    const test = document.createElement("div");
+    test.className = "self-test";
+    const selfTest = new SelfTestPanel(test);
+    place.replaceChildren(list, buttons, test, title, this.given);
     const refresh = () => void this.refresh();
     ui.device.addEventListener("toggle", () => {
-      if (!ui.device.open) this.measuring?.abort();
+      if (ui.device.open) return;
+      this.measuring?.abort();
+      selfTest.stop();
     });
     onModelChange(() => {
       this.measuring?.abort();

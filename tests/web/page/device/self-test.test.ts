@@ -1,0 +1,152 @@
+// The self-test against a model that answers as it is told.
+import { describe, expect, it } from "vitest";
+import type { loadModel } from "../../../../web/src/client/index.js";
+import { bitsOf, cases, promptIds, texts } from "../../../../web/page/device/self-test/cases.js";
+import * as known from "../../../../web/page/device/self-test/expected.js";
+import {
+  bugsOf,
+  hasPassed,
+  reportOf,
+  selfTest,
+  type Check,
+  type Expected,
+} from "../../../../web/page/device/self-test/run.js";
+import { modelFiles, vocabSize } from "../../../../web/page/device/self-test/tiny-model.js";
+import { sha256 } from "../../../../web/src/loader/sha256.js";
+
+const token = { id: 3, logprob: -1.5 };
+const hash = (await sha256(new TextEncoder().encode(bitsOf([{ ids: [3], logprobs: [-1.5] }])))).slice(0, 16);
+const right: Expected = {
+  hashes: Object.fromEntries(cases.map(({ name }) => [name, hash])),
+  ids: texts.map((_, place) => [place]),
+};
+
+/** Loads such models; `disposed` counts those that are given back. */
+function models(change: { logprob?: number; ids?: number[]; fails?: string } = {}) {
+  const counted = { loads: [] as unknown[], disposed: 0 };
+  const load = async (_: unknown, options: unknown) => {
+    counted.loads.push(options);
+    if (change.fails) throw new Error(change.fails);
+    return {
+      complete: async () => ({
+        continuations: [{ tokens: [{ ...token, logprob: change.logprob ?? token.logprob }] }],
+      }),
+      tokenize: async (text: string) => change.ids ?? [texts.indexOf(text)],
+      dispose: async () => void (counted.disposed += 1),
+    };
+  };
+  return { counted, load: load as unknown as typeof loadModel };
+}
+
+async function run(load: typeof loadModel, expected = right, signal = new AbortController().signal) {
+  const checks: Check[] = [];
+  const variants = ["threads", "simd"] as const;
+  for await (const check of selfTest({ loadModel: load, expected, variants, threads: 2, signal }))
+    checks.push(check);
+  return checks;
+}
+
+const failed = (checks: readonly Check[]) =>
+  checks.filter((check) => !hasPassed(check)).map(({ variant, name }) => `${variant} ${name}`);
+
+describe("the self-test", () => {
+  it("runs each case and the tokenizer in each build, and leaves no model behind", async () => {
+    const { counted, load } = models();
+    const checks = await run(load);
+    expect(failed(checks)).toEqual([]);
+    expect(checks.map(({ variant, name }) => `${variant} ${name}`)).toEqual(
+      ["threads", "simd"].flatMap((variant) =>
+        ["arithmetic in 8 bits", "tokenizer", ...cases.slice(1).map(({ name }) => name)].map(
+          (name) => `${variant} ${name}`,
+        ),
+      ),
+    );
+    expect(counted.disposed).toBe(counted.loads.length);
+    expect(counted.loads[0]).toMatchObject({ variant: "threads", threads: 2, weights: "q8", cache: false });
+    expect(counted.loads.at(-1)).not.toHaveProperty("threads");
+  });
+
+  it("notices the last bit of a float", async () => {
+    const checks = await run(models({ logprob: -1.5 - 2 ** -23 }).load);
+    expect(failed(checks)).toHaveLength(2 * cases.length);
+    expect(checks[0]).toMatchObject({ expected: hash });
+    expect(checks[0]?.found).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it("notices other ids, and shows the first text that has some", async () => {
+    const checks = await run(models({ ids: [0] }).load);
+    expect(failed(checks)).toEqual(["threads tokenizer", "simd tokenizer"]);
+    const text = JSON.stringify(texts[1]);
+    expect(checks[1]).toMatchObject({ expected: `${text}: [1]`, found: `${text}: [0]` });
+  });
+
+  it("notices an engine that does not load, and a wrong expectation", async () => {
+    const checks = await run(models({ fails: "the file is damaged" }).load);
+    expect(failed(checks)).toHaveLength(2 * cases.length);
+    expect(checks[0]?.found).toBe("it does not load: the file is damaged");
+    const wrong = { ...right, hashes: { ...right.hashes, "arithmetic in 4 bits": "0".repeat(16) } };
+    expect(failed(await run(models().load, wrong))).toEqual([
+      "threads arithmetic in 4 bits",
+      "simd arithmetic in 4 bits",
+    ]);
+  });
+
+  it("ends when it is told to, and says nothing more", async () => {
+    const controller = new AbortController();
+    controller.abort(new Error("enough"));
+    await expect(run(models({ fails: "aborted" }).load, right, controller.signal)).rejects.toThrow("enough");
+  });
+});
+
+describe("what it expects", () => {
+  it("is known of each case and text", () => {
+    expect(Object.keys(known.hashes)).toEqual(cases.map(({ name }) => name));
+    expect(new Set(Object.values(known.hashes)).size).toBe(cases.length);
+    expect(known.ids).toHaveLength(texts.length);
+  });
+
+  it("is of models that are the same wherever they are made", async () => {
+    const hashes = await Promise.all(
+      cases.map(async ({ shape }) => {
+        const file = modelFiles(shape).find(({ name }) => name === "model.safetensors");
+        return (await sha256(file?.content as Uint8Array<ArrayBuffer>)).slice(0, 8);
+      }),
+    );
+    expect(new Set(hashes).size).toBe(2);
+    expect(hashes).toMatchInlineSnapshot(`
+      [
+        "0f95cbbb",
+        "0f95cbbb",
+        "28bb8b96",
+        "28bb8b96",
+      ]
+    `);
+    expect(Math.max(...promptIds)).toBeLessThan(vocabSize - 1);
+  });
+});
+
+describe("the report", () => {
+  it("has every line, and who ran it", () => {
+    const passed: Check = {
+      variant: "simd",
+      name: "tokenizer",
+      expected: "6 texts alike",
+      found: "6 texts alike",
+    };
+    const other: Check = { variant: "simd", name: "arithmetic in 8 bits", expected: "ab", found: "cd" };
+    expect(reportOf([passed, other], { browser: "Browser/1", release: "0.1.0-abc", cores: undefined })).toBe(
+      [
+        "gpt2-wasm 0.1.0-abc: 1 of 2 checks passed",
+        "Browser/1; an unknown number of cores",
+        "passed  simd, tokenizer: 6 texts alike",
+        "FAILED  simd, arithmetic in 8 bits: expected ab, found cd",
+      ].join("\n"),
+    );
+  });
+
+  it("knows whose bug it would be", () => {
+    expect(bugsOf("Mozilla/5.0 Gecko/20100101 Firefox/153.0").name).toBe("Firefox");
+    expect(bugsOf("AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36").name).toBe("Chromium");
+    expect(bugsOf("AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19 Safari/605.1.15").name).toBe("WebKit");
+  });
+});

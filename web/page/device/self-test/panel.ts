@@ -1,0 +1,120 @@
+// The part of the panel that runs the self-test and shows its report.
+import { explainEnvironment, loadModel, type Variant } from "../../../src/client/index.js";
+import { release } from "../../../src/shared/release.js";
+import { variants } from "../../../src/shared/types.js";
+import { onPress, setEnabled } from "../../buttons.js";
+import { isAbort, messageOf } from "../../messages.js";
+import * as expected from "./expected.js";
+import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
+
+/** More of them find no more, and small models are slower with them. */
+const mostThreads = 4;
+
+/** The builds of the engine that this browser runs. */
+async function runnable(): Promise<Variant[]> {
+  const { threads, relaxedSimd } = await explainEnvironment();
+  return variants.filter(
+    (name) => (threads.has || !name.startsWith("threads")) && (relaxedSimd.has || !name.endsWith("relaxed")),
+  );
+}
+
+function makeButton(text: string): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plain";
+  button.textContent = text;
+  return button;
+}
+
+export class SelfTestPanel {
+  private readonly start = makeButton("Test this browser");
+  private readonly copy = makeButton("Copy report");
+  private readonly status = document.createElement("p");
+  private readonly advice = document.createElement("p");
+  private readonly report = document.createElement("pre");
+  private running: AbortController | undefined;
+
+  constructor(place: HTMLElement) {
+    const row = document.createElement("div");
+    row.className = "row";
+    this.status.className = "quiet";
+    this.status.role = "status";
+    this.status.textContent = "Whether it computes, bit by bit, what every other does: a few seconds.";
+    this.advice.hidden = true;
+    this.copy.hidden = true;
+    this.report.hidden = true;
+    this.report.tabIndex = 0; // it can be scrolled
+    this.report.role = "region";
+    this.report.ariaLabel = "Report of the self-test";
+    this.report.id = "self-test-report";
+    row.append(this.start, this.copy, this.status);
+    place.append(row, this.advice, this.report);
+    onPress(this.start, () => void this.run());
+    onPress(this.copy, () => void this.copyReport());
+  }
+
+  stop(): void {
+    this.running?.abort();
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = (this.running = new AbortController());
+    setEnabled(this.start, false);
+    this.advice.hidden = true;
+    this.report.classList.remove("bad");
+    const checks: Check[] = [];
+    try {
+      const cores = (navigator as Partial<Navigator>).hardwareConcurrency;
+      const threads = Math.max(1, Math.min(mostThreads, cores ?? 1));
+      const asked = { loadModel, expected, variants: await runnable(), threads, signal };
+      for await (const check of selfTest(asked)) {
+        checks.push(check);
+        this.status.textContent = `Testing: ${checks.length} checks done…`;
+        this.report.textContent = reportOf(checks, { browser: navigator.userAgent, release, cores });
+        this.report.hidden = false;
+      }
+      this.conclude(checks);
+    } catch (error) {
+      this.status.textContent = isAbort(error)
+        ? "The test was interrupted."
+        : `The test could not be run: ${messageOf(error)}.`;
+    } finally {
+      this.running = undefined;
+      setEnabled(this.start, true);
+    }
+  }
+
+  private conclude(checks: readonly Check[]): void {
+    this.copy.hidden = false;
+    const failed = checks.filter((check) => !hasPassed(check)).length;
+    if (failed === 0) {
+      this.status.textContent = `Passed: all ${checks.length} checks. This browser computes what every other does.`;
+      return;
+    }
+    this.status.textContent = `Failed: ${failed} of ${checks.length} checks.`;
+    const { name, address } = bugsOf(navigator.userAgent);
+    const link = document.createElement("a");
+    link.href = address;
+    link.rel = "noreferrer";
+    link.textContent = `bugs of ${name}`;
+    this.advice.replaceChildren(
+      "The engine computes the same bits everywhere, so this is most likely a bug of the browser. Update it and test again; if it stays, copy the report to the ",
+      link,
+      " and to whoever runs this page.",
+    );
+    this.advice.hidden = false;
+    this.report.classList.add("bad");
+  }
+
+  private async copyReport(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(this.report.textContent);
+      this.status.textContent = "Copied.";
+    } catch {
+      // Pages of a host without TLS have no clipboard, and others can be refused it.
+      getSelection()?.selectAllChildren(this.report);
+      this.status.textContent =
+        "This page may not use the clipboard. The report is selected: copy it from there.";
+    }
+  }
+}
