@@ -36,6 +36,7 @@ export const elements = {
   form: byId("form", HTMLFormElement),
   draft: byId("draft", HTMLTextAreaElement),
   editor: byId("editor", HTMLElement),
+  inside: byId("inside", HTMLElement),
   dock: byId("dock", HTMLElement),
   openings: byId("openings", HTMLElement),
   generate: byId("generate", HTMLButtonElement),

@@ -65,11 +65,15 @@ export function whenModel(): Promise<void> {
   return model ? Promise.resolve() : new Promise((loaded) => waiting.push(loaded));
 }
 
-const watching: (() => void)[] = [];
+const watching = new Set<() => void>();
 
-/** Calls `listener` when there is another model, or none while another comes: what the old one said holds no longer. */
-export function onModelChange(listener: () => void): void {
-  watching.push(listener);
+/**
+ * Calls `listener` when there is another model, or none while another comes: what the old one said holds no longer.
+ * What it gives ends that.
+ */
+export function onModelChange(listener: () => void): () => void {
+  watching.add(listener);
+  return () => watching.delete(listener);
 }
 
 function tellChange(): void {

@@ -15,6 +15,12 @@ const noHost = {
   resolveId: (id) => (id === "./host.js" ? join(page, "host-one-file.ts") : null),
 };
 
+/** The page brings all of its style: there is nothing to fetch what is wanted later from. */
+const styleApart = {
+  name: "style-apart",
+  load: (id) => (id.endsWith(".css") ? "" : null),
+};
+
 async function pageScript() {
   const release = releaseName();
   const worker = await packedWorker(release, join(packageFolder, "engine"));
@@ -26,7 +32,7 @@ async function pageScript() {
       target: "es2022",
       define: { GPT2_RELEASE: JSON.stringify(release), GPT2_WORKER: JSON.stringify(worker) },
     },
-    plugins: [packedClient, noHost],
+    plugins: [packedClient, noHost, styleApart],
     output: { format: "es", codeSplitting: false, minify: true, comments: false },
   });
   // What would end the element, or begin a comment, in HTML.
@@ -55,10 +61,13 @@ const starting = `<section id="starting" class="card" aria-labelledby="starting-
 /** Writes the page into the folder `out`, in which the page for hosts lies. */
 export async function buildOneFilePage(out) {
   const script = await pageScript();
-  const stylesheet = readdirSync(join(out, "assets")).find((name) => name.endsWith(".css"));
-  if (!stylesheet)
-    throw new Error(`there is no stylesheet in ${join(out, "assets")}, expected that of the page`);
-  const style = readFileSync(join(out, "assets", stylesheet), "utf8").trim();
+  const assets = join(out, "assets");
+  const stylesheets = readdirSync(assets).filter((name) => name.endsWith(".css"));
+  // The first paint's comes first: what is fetched later comes after it on a host, too.
+  stylesheets.sort((a, b) => Number(b.startsWith("index-")) - Number(a.startsWith("index-")));
+  if (!stylesheets[0]?.startsWith("index-"))
+    throw new Error(`there is no stylesheet index-*.css in ${assets}, expected that of the page`);
+  const style = stylesheets.map((name) => readFileSync(join(assets, name), "utf8").trim()).join("\n");
   const icon = readFileSync(join(page, "public/icons/icon.svg")).toString("base64");
   const hash = createHash("sha256").update(script).digest("base64");
   // The browser itself sees to it that nothing is asked for.

@@ -1,6 +1,7 @@
 // What of the page comes after its first paint: the editor, and what works on its text.
 import { Branching } from "../branches/branching.js";
 import { elements as ui } from "../elements.js";
+import { lookingInside } from "../inside/opening.js";
 import { offerKeys } from "../keys/sheet.js";
 import { hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
@@ -42,10 +43,16 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         panel: ui.token,
         idleModel,
         onModelChange,
-        isWriting,
         tell: (sentence) => (ui.scored.textContent = sentence),
         fail: (error) => showFailure(error, 0, "The tokens could not be read"),
         branch: (from, token) => void branching.branch(from, token),
+      }),
+      lookingInside({
+        root: ui.inside,
+        idleModel,
+        onModelChange,
+        isWriting,
+        fail: (error) => showFailure(error, 0, "The model could not be looked into"),
       }),
     ],
   });

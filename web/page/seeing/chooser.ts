@@ -1,30 +1,39 @@
 // How the text is shown, to choose from, and what its tints mean.
 import type { EditorView } from "@codemirror/view";
+import { lookBands } from "./attended.js";
 import { bands, modes, setMode, type Mode } from "./view-mode.js";
 
 const names: Readonly<Record<Mode, string>> = {
   text: "Text",
   probability: "Probability",
   tokens: "Tokens",
+  inside: "Inside",
 };
 
 const sentences: Readonly<Record<Mode, string>> = {
   text: "",
   probability: "How probable each token was to the model, given what stands before it.",
   tokens: "How the text is cut into tokens: the pieces that the model reads and writes.",
+  inside: "What the chosen head looks at from the token at the caret, which is framed.",
+};
+
+/** The tints of each view, by their classes. */
+const swatches: Readonly<Partial<Record<Mode, readonly (readonly [className: string, name: string])[]>>> = {
+  probability: bands.map(({ name }, band) => [`band-${band}`, name]),
+  inside: lookBands.map(({ name }, band) => [`look-${band}`, name]),
 };
 
 function legendOf(mode: Mode): Node[] {
   const sentence = document.createElement("span");
   sentence.textContent = sentences[mode];
-  if (mode !== "probability") return mode === "text" ? [] : [sentence];
-  const swatches = bands.map(({ name }, band) => {
+  if (mode === "text") return [];
+  const tints = (swatches[mode] ?? []).map(([className, name]) => {
     const swatch = document.createElement("span");
-    swatch.className = `token band-${band}`;
+    swatch.className = `token ${className}`;
     swatch.textContent = name;
     return swatch;
   });
-  return [sentence, ...swatches];
+  return [sentence, ...tints];
 }
 
 /** Fills `select` with the views, and `legend` with what is to be said of the one that is chosen; `scored` stays its end. */

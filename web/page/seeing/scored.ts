@@ -75,3 +75,15 @@ export function tokenAt(set: RangeSet<Scored>, offset: number): Range<Scored> | 
   });
   return found;
 }
+
+/** The tokens of all that stands before `offset`; undefined where it is not known how all of that is cut. */
+export function tokensBefore(set: RangeSet<Scored>, offset: number): Range<Scored>[] | undefined {
+  const tokens: Range<Scored>[] = [];
+  let known = 0; // so far, all of the text is in `tokens`
+  set.between(0, offset, (from, to, value) => {
+    if (from >= offset || from !== known) return false;
+    tokens.push(value.range(from, to));
+    known = to;
+  });
+  return known === offset ? tokens : undefined;
+}

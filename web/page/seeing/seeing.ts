@@ -2,19 +2,19 @@
 import type { Extension, Range } from "@codemirror/state";
 import { EditorView, ViewPlugin, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { Model, TokenLogprob } from "../../src/client/index.js";
-import { isAbort } from "../messages.js";
+import { Asking } from "../asking.js";
 import { predict } from "./predict.js";
-import { scoreText } from "./score-text.js";
-import { scoredField, setScored, tokenAt, type Scored } from "./scored.js";
+import { readTokens, scoreText } from "./score-text.js";
+import { scoredField, setScored, tokenAt, tokensBefore, type Scored } from "./scored.js";
 import { showToken } from "./token-panel.js";
-import { modeField, viewMode } from "./view-mode.js";
+import { modeField, viewMode, type Mode } from "./view-mode.js";
 
 export interface SeeingSetting {
   panel: HTMLElement;
   /** The model, where there is one already and it is not at work: nobody asked for it to be loaded. */
   idleModel: () => Promise<Model | undefined> | undefined;
-  onModelChange: (listener: () => void) => void;
-  isWriting: () => boolean;
+  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  onModelChange: (listener: () => void) => () => void;
   /** Says how the scoring goes. */
   tell: (sentence: string) => void;
   fail: (error: unknown) => void;
@@ -29,30 +29,39 @@ const predictAfterMs = 80;
 class Seeing implements PluginValue {
   readonly view: EditorView;
   private readonly setting: SeeingSetting;
-  private scoring: AbortController | undefined;
-  private predicting: AbortController | undefined;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private predictTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly scoring: Asking;
+  private readonly predicting: Asking;
+  private readonly forget: () => void;
   private shown: Scored | undefined;
 
   constructor(view: EditorView, setting: SeeingSetting) {
     this.view = view;
     this.setting = setting;
-    setting.onModelChange(() => {
+    this.scoring = new Asking(setting);
+    this.predicting = new Asking(setting);
+    this.forget = setting.onModelChange(() => {
       this.empty();
       this.view.dispatch({ effects: setScored.of([]) });
-      if (this.isOn) this.scoreSoon(0);
+      if (this.mode !== "text") this.scoreSoon(0);
     });
   }
 
-  private get isOn(): boolean {
-    return this.view.state.field(modeField) !== "text";
+  private get mode(): Mode {
+    return this.view.state.field(modeField);
+  }
+
+  /** Whether what is known of a token is shown: inside the model, there is a panel for it. */
+  private get hasPanel(): boolean {
+    return this.mode === "probability" || this.mode === "tokens";
   }
 
   update({ startState, state, docChanged, selectionSet }: ViewUpdate): void {
-    const isNew = startState.field(modeField) !== state.field(modeField);
-    if (isNew) this.setting.panel.hidden = !this.isOn;
-    if (!this.isOn) return isNew ? this.stop() : undefined;
+    const isNew = startState.field(modeField) !== this.mode;
+    if (isNew) {
+      this.stop();
+      this.setting.panel.hidden = !this.hasPanel;
+    }
+    if (this.mode === "text") return;
     if (isNew || docChanged) this.scoreSoon(isNew ? 0 : scoreAfterMs);
     // What was expected there held for the text as it was.
     if (docChanged) return this.empty();
@@ -61,59 +70,52 @@ class Seeing implements PluginValue {
   }
 
   destroy(): void {
+    this.forget();
     this.stop();
   }
 
   private stop(): void {
-    clearTimeout(this.timer);
-    this.scoring?.abort();
+    this.scoring.stop();
     this.empty();
   }
 
   /** Of the token that is shown, and what is asked of it. */
   private empty(): void {
-    clearTimeout(this.predictTimer);
-    this.predicting?.abort();
+    this.predicting.stop();
     this.shown = undefined;
     this.setting.panel.replaceChildren();
   }
 
   private scoreSoon(ms: number): void {
-    clearTimeout(this.timer);
-    this.scoring?.abort();
-    this.timer = setTimeout(() => void this.score(), ms);
+    this.scoring.soon(
+      ms,
+      (model, signal) => this.score(model, signal),
+      () => this.setting.tell("Scored once there is a model, and it is at rest."),
+    );
   }
 
-  private async score(): Promise<void> {
-    const { idleModel, isWriting, tell, fail } = this.setting;
-    if (isWriting()) return this.scoreSoon(scoreAfterMs);
-    const { signal } = (this.scoring = new AbortController());
-    try {
-      const model = await idleModel();
-      signal.throwIfAborted();
-      if (!model) return tell("Scored once there is a model.");
-      const text = this.view.state.doc.toString();
-      const ranges = await scoreText(model, text, signal, (share) => {
-        if (share < 1) tell(`Reading the text: ${Math.round(share * 100)} %`);
-      });
-      signal.throwIfAborted();
-      this.view.dispatch({ effects: setScored.of(ranges) });
-      tell(`${this.view.state.field(scoredField).size} tokens`);
-    } catch (error) {
-      if (!isAbort(error)) fail(error);
-    }
+  private async score(model: Model, signal: AbortSignal): Promise<void> {
+    const { tell } = this.setting;
+    const text = this.view.state.doc.toString();
+    const ranges =
+      this.mode === "inside"
+        ? await readTokens(model, text, signal)
+        : await scoreText(model, text, signal, (share) => {
+            if (share < 1) tell(`Reading the text: ${Math.round(share * 100)} %`);
+          });
+    signal.throwIfAborted();
+    this.view.dispatch({ effects: setScored.of(ranges) });
+    tell(`${this.view.state.field(scoredField).size} tokens`);
   }
 
   /** Shows the token at `offset`, and asks what else could stand there. */
   showSoon(offset: number): void {
-    if (!this.isOn) return;
+    if (!this.hasPanel) return;
     const token = tokenAt(this.view.state.field(scoredField), offset);
     if (!token || token.value === this.shown) return;
     this.shown = token.value;
-    clearTimeout(this.predictTimer);
-    this.predicting?.abort();
     this.show(token, token.value.index > 0 ? "asked" : undefined);
-    this.predictTimer = setTimeout(() => void this.predict(token), predictAfterMs);
+    this.predicting.soon(predictAfterMs, (model, signal) => this.predict(model, token, signal));
   }
 
   private show(token: Range<Scored>, prediction: Parameters<typeof showToken>[3]): void {
@@ -132,28 +134,13 @@ class Seeing implements PluginValue {
     if (place !== undefined) this.setting.branch(place, chosen);
   }
 
-  private async predict(token: Range<Scored>): Promise<void> {
-    const { idleModel, isWriting, fail } = this.setting;
-    if (isWriting()) return;
-    const { signal } = (this.predicting = new AbortController());
-    const ids: number[] = [];
-    let known = 0; // so far, all of the text is in `ids`
-    this.view.state.field(scoredField).between(0, token.from, (from, to, value) => {
-      if (from >= token.from || from !== known) return false;
-      ids.push(...value.ids);
-      known = to;
-    });
-    if (known !== token.from) return this.show(token, undefined); // it is scored anew soon
-    try {
-      const model = await idleModel();
-      signal.throwIfAborted();
-      if (!model) return;
-      const prediction = await predict(model, ids, signal);
-      signal.throwIfAborted();
-      this.show(token, prediction);
-    } catch (error) {
-      if (!isAbort(error)) fail(error);
-    }
+  private async predict(model: Model, token: Range<Scored>, signal: AbortSignal): Promise<void> {
+    const before = tokensBefore(this.view.state.field(scoredField), token.from);
+    if (!before) return this.show(token, undefined); // it is scored anew soon
+    const ids = before.flatMap(({ value }) => value.ids);
+    const prediction = await predict(model, ids, signal);
+    signal.throwIfAborted();
+    this.show(token, prediction);
   }
 }
 

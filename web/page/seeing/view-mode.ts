@@ -2,9 +2,10 @@
 // that eyes that see no colours, and paper, have it, too.
 import { RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, type DecorationSet } from "@codemirror/view";
+import { attendedField, bandOfWeight, isLooking, lookBands, weightOf, type Attended } from "./attended.js";
 import { scoredField, type Scored } from "./scored.js";
 
-export const modes = ["text", "probability", "tokens"] as const;
+export const modes = ["text", "probability", "tokens", "inside"] as const;
 export type Mode = (typeof modes)[number];
 
 export const setMode = StateEffect.define<Mode>();
@@ -26,20 +27,30 @@ export const bandOf = (logprob: number): number => bands.findIndex(({ least }) =
 
 const bandMarks = bands.map((_, band) => Decoration.mark({ class: `token band-${band}` }));
 const cutMarks = [0, 1].map((parity) => Decoration.mark({ class: `token cut-${parity}` }));
+const lookMarks = lookBands.map((_, band) => Decoration.mark({ class: `token look-${band}` }));
+const lookingMarks = lookBands.map((_, band) => Decoration.mark({ class: `token look-${band} looking` }));
 
-function markOf(mode: Mode, { logprob, index }: Scored): Decoration | undefined {
-  if (mode === "tokens") return cutMarks[index % 2];
-  return logprob === null ? undefined : bandMarks[bandOf(logprob)];
+function lookMarkOf(attended: Attended | null, scored: Scored): Decoration | undefined {
+  const weight = attended ? weightOf(attended, scored) : undefined;
+  if (!attended || weight === undefined) return undefined;
+  return (isLooking(attended, scored) ? lookingMarks : lookMarks)[bandOfWeight(weight)];
+}
+
+function markOf(mode: Mode, scored: Scored, attended: Attended | null): Decoration | undefined {
+  if (mode === "inside") return lookMarkOf(attended, scored);
+  if (mode === "tokens") return cutMarks[scored.index % 2];
+  return scored.logprob === null ? undefined : bandMarks[bandOf(scored.logprob)];
 }
 
 function marksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const mode = state.field(modeField);
+  const attended = state.field(attendedField);
   const builder = new RangeSetBuilder<Decoration>();
   if (mode === "text") return builder.finish();
   let drawn = 0; // two visible ranges may share a token
   for (const { from, to } of visibleRanges) {
     state.field(scoredField).between(from, to, (start, end, scored) => {
-      const mark = start >= drawn ? markOf(mode, scored) : undefined;
+      const mark = start >= drawn ? markOf(mode, scored, attended) : undefined;
       if (mark) builder.add(start, end, mark);
       drawn = Math.max(drawn, end);
     });
@@ -52,9 +63,9 @@ const marks = ViewPlugin.define(
     let decorations = marksOf(view);
     return {
       update({ startState, state, view: updated, viewportChanged }) {
-        const isSame =
-          startState.field(scoredField) === state.field(scoredField) &&
-          startState.field(modeField) === state.field(modeField);
+        const isSame = [scoredField, modeField, attendedField].every(
+          (field) => startState.field<unknown>(field) === state.field<unknown>(field),
+        );
         if (!isSame || viewportChanged) decorations = marksOf(updated);
       },
       get decorations() {
@@ -70,4 +81,4 @@ const seen = EditorView.editorAttributes.compute([modeField], (state): Record<st
   state.field(modeField) === "text" ? {} : { class: "seen" },
 );
 
-export const viewMode: Extension = [modeField, scoredField, marks, seen];
+export const viewMode: Extension = [modeField, scoredField, attendedField, marks, seen];

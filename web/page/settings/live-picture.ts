@@ -2,6 +2,7 @@
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { GenerateOptions, Model } from "../../src/client/index.js";
+import { Asking } from "../asking.js";
 import { elements as ui } from "../elements.js";
 import { predict, type Prediction } from "../seeing/predict.js";
 import { draw } from "./picture.js";
@@ -12,7 +13,8 @@ const askAfterMs = 300;
 export interface LivePictureSetting {
   /** The model, where there is one already and it is not at work. */
   idleModel: () => Promise<Model | undefined> | undefined;
-  onModelChange: (listener: () => void) => void;
+  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  onModelChange: (listener: () => void) => () => void;
   /** What is set; undefined where that is refused. */
   peek: () => GenerateOptions | undefined;
 }
@@ -22,19 +24,21 @@ class LivePicture implements PluginValue {
   private readonly gone = new AbortController();
   private prediction: Prediction | undefined;
   private model: Model | undefined;
-  private asking: AbortController | undefined;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly asking: Asking;
 
   constructor(view: EditorView, setting: LivePictureSetting) {
     this.setting = setting;
+    // It is but a picture; who asks for a text is told what is wrong.
+    this.asking = new Asking({ idleModel: setting.idleModel, fail: () => {} });
     const { signal } = this.gone;
     ui.controls.addEventListener("input", () => this.show(), { signal });
     ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
-    setting.onModelChange(() => {
+    const forget = setting.onModelChange(() => {
       this.prediction = undefined;
       this.show();
       this.askSoon(view, 0);
     });
+    signal.addEventListener("abort", forget);
   }
 
   update({ docChanged, selectionSet, view }: ViewUpdate): void {
@@ -43,33 +47,20 @@ class LivePicture implements PluginValue {
 
   destroy(): void {
     this.gone.abort();
-    this.asking?.abort();
-    clearTimeout(this.timer);
+    this.asking.stop();
   }
 
-  private askSoon(view: EditorView, ms: number): void {
-    clearTimeout(this.timer);
-    this.asking?.abort();
-    if (ui.options.open) this.timer = setTimeout(() => void this.ask(view), ms);
-  }
-
-  private async ask(view: EditorView): Promise<void> {
-    const { signal } = (this.asking = new AbortController());
-    try {
-      const model = await this.setting.idleModel();
-      // The model loads, or is at work: its next rest is soon.
-      if (!model) return this.askSoon(view, 2 * askAfterMs);
+  private askSoon({ state }: EditorView, ms: number): void {
+    if (!ui.options.open) return this.asking.stop();
+    this.asking.soon(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
-      const { state } = view;
       const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
       const prediction = await predict(model, ids, signal);
       signal.throwIfAborted();
       this.prediction = prediction;
       this.model = model;
       this.show();
-    } catch {
-      // It is but a picture; who asks for a text is told what is wrong.
-    }
+    });
   }
 
   private show(): void {

@@ -1,0 +1,296 @@
+// Inside: how the model gets from the token at the caret to what comes next. Looked at once the caret rests on it, and
+// dropped with the next edit, caret or model.
+import type { EditorView, ViewUpdate } from "@codemirror/view";
+import type { Model, ModelConfig } from "../../src/client/index.js";
+import { Asking } from "../asking.js";
+import { hide } from "../buttons.js";
+import { setAttended } from "../seeing/attended.js";
+import { scoredField, tokenAt, tokensBefore, type Scored } from "../seeing/scored.js";
+import { add, addButton } from "./add.js";
+import { Arcs } from "./arcs.js";
+import { Diagram } from "./diagram.js";
+import { label } from "./figure.js";
+import { rowOf } from "./heads.js";
+import "./inside.css";
+import { Lens } from "./lens.js";
+import { chooseLast, lookInside } from "./look.js";
+import { Overview, type HeadPlace } from "./overview.js";
+import { sentences } from "./sentences.js";
+
+export interface InsideSetting {
+  /** The model, where there is one already and it is not at work. */
+  idleModel: () => Promise<Model | undefined> | undefined;
+  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  onModelChange: (listener: () => void) => () => void;
+  isWriting: () => boolean;
+  fail: (error: unknown) => void;
+}
+
+/** After the caret has come to rest. */
+const lookAfterMs = 120;
+
+/** What has been seen of a token. */
+interface Seen {
+  config: ModelConfig;
+  ids: readonly number[];
+  first: number;
+  texts: readonly string[];
+  /** Of each layer, [nHead, ids]; those that have come. */
+  attention: (Float32Array | undefined)[];
+}
+
+export class Inside {
+  private readonly view: EditorView;
+  private readonly setting: InsideSetting;
+  private readonly asking: Asking;
+  private readonly forget: () => void;
+  private readonly resizing: ResizeObserver;
+  private readonly head: HTMLElement;
+  private readonly status: HTMLElement;
+  private readonly progress: HTMLProgressElement;
+  /** Ends what is under way, and begins it again. */
+  private readonly button: HTMLButtonElement;
+  private readonly pictures: HTMLElement;
+  private readonly before: HTMLButtonElement;
+  private readonly diagram: Diagram;
+  private readonly lens: Lens;
+  private readonly arcs: Arcs;
+  private readonly overview: Overview;
+  private readonly layers: HTMLSelectElement;
+  private readonly heads: HTMLSelectElement;
+  private isOpen = true;
+  private isBusy = false;
+  private shown: Scored | undefined;
+  private seen: Seen | undefined;
+  private place: HeadPlace | undefined;
+
+  constructor(view: EditorView, root: HTMLElement, setting: InsideSetting) {
+    this.view = view;
+    this.setting = setting;
+    this.asking = new Asking({
+      idleModel: setting.idleModel,
+      fail: (error) => {
+        this.rest(sentences.failed, true);
+        setting.fail(error);
+      },
+    });
+    root.replaceChildren();
+    add(root, "h2", { textContent: sentences.title });
+    add(root, "p", { className: "quiet", textContent: sentences.intro });
+    const chosen = add(root, "div", { className: "row" });
+    this.head = add(chosen, "p", { className: "chosen-token" });
+    const buttons = add(chosen, "div", { className: "buttons" });
+    this.before = addButton(buttons, "plain", sentences.before, () => this.step(-1));
+    addButton(buttons, "plain", sentences.after, () => this.step(1));
+    const state = add(root, "div", { className: "row inside-state" });
+    this.status = add(state, "p", { className: "quiet", role: "status" });
+    this.progress = add(state, "progress", { ariaLabel: sentences.progress, max: 1 });
+    this.button = addButton(state, "plain", "", () => (this.isBusy ? this.cancel() : this.lookSoon(0)));
+    this.diagram = new Diagram(root);
+    this.pictures = add(root, "div", { className: "inside-pictures" });
+    this.lens = new Lens(this.pictures, this.diagram);
+    this.arcs = new Arcs(this.pictures, this.diagram);
+    this.overview = new Overview(this.pictures, this.diagram, (place) => this.choose(place));
+    this.layers = this.addChoice(sentences.layer, (layer, { head }) => ({ layer, head }));
+    this.heads = this.addChoice(sentences.head, (head, { layer }) => ({ layer, head }));
+    this.resizing = new ResizeObserver(() => {
+      this.lens.draw();
+      this.arcs.draw();
+    });
+    this.resizing.observe(root);
+    this.forget = setting.onModelChange(() => this.lookAgain());
+    this.clear();
+    this.lookAgain();
+  }
+
+  /** A list to choose a layer or a head from. */
+  private addChoice(
+    name: string,
+    placeOf: (index: number, place: HeadPlace) => HeadPlace,
+  ): HTMLSelectElement {
+    const choice = add(add(this.arcs.controls, "label", { textContent: `${name} ` }), "select");
+    choice.addEventListener("change", () => {
+      if (this.place) this.choose(placeOf(choice.selectedIndex, this.place));
+    });
+    return choice;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    this.lookAgain();
+  }
+
+  /** Nothing is asked for until it is opened again. */
+  close(): void {
+    this.isOpen = false;
+    this.asking.stop();
+    this.clear();
+  }
+
+  destroy(): void {
+    this.asking.stop();
+    this.forget();
+    this.resizing.disconnect();
+  }
+
+  update({ startState, state, docChanged, selectionSet }: ViewUpdate): void {
+    if (!this.isOpen) return;
+    const isCut = startState.field(scoredField) !== state.field(scoredField);
+    if (docChanged) this.lookAgain();
+    else if (selectionSet || isCut) {
+      const token = this.tokenHere();
+      if (token?.value !== this.shown || !token) this.lookAgain();
+    }
+  }
+
+  private tokenHere() {
+    const { state } = this.view;
+    return tokenAt(state.field(scoredField), state.selection.main.head);
+  }
+
+  /** Drops what is shown, and looks at what is at the caret by now. */
+  private lookAgain(): void {
+    this.asking.stop();
+    this.clear();
+    if (this.isOpen) this.lookSoon(lookAfterMs);
+  }
+
+  private lookSoon(ms: number): void {
+    this.asking.soon(
+      ms,
+      (model, signal) => this.look(model, signal),
+      () => this.rest(this.setting.isWriting() ? sentences.writing : sentences.loading, false),
+    );
+  }
+
+  private async look(model: Model, signal: AbortSignal): Promise<void> {
+    const { state } = this.view;
+    const tokens = this.tokensToCaret();
+    // Where it is not known yet how the text is cut, this is called again once it is.
+    if (!tokens) return this.rest(state.doc.length === 0 ? sentences.empty : sentences.waiting, false);
+    const { config } = model.info;
+    const all = tokens.flatMap(({ value }) => value.ids);
+    const texts = tokens.flatMap(({ from, to, value }) => value.ids.map(() => state.sliceDoc(from, to)));
+    const { ids, first } = chooseLast(all, config.nPositions);
+    const seen: Seen = { config, ids, first, texts: texts.slice(first), attention: [] };
+    this.begin(seen, tokens.at(-1)?.value);
+    await lookInside(model, ids, this.place?.layer ?? 0, signal, {
+      onRead: ({ done, total }) => (this.progress.value = done / total),
+      onGuesses: (guesses) => {
+        this.pictures.hidden = false;
+        this.lens.show(guesses, this.textBehind(tokens.at(-1)?.to ?? 0));
+        this.status.textContent = sentences.looking;
+      },
+      onAttention: (layer, attention) => this.add(seen, layer, attention),
+    });
+    const found = sentences.seen(config.nLayer, config.nHead);
+    this.rest(first > 0 ? `${found} ${sentences.window(ids.length)}` : found, false);
+  }
+
+  /** The tokens up to the one at the caret; undefined where there is none, or it is not known how the text is cut. */
+  private tokensToCaret() {
+    const set = this.view.state.field(scoredField);
+    const token = this.tokenHere();
+    return token && tokensBefore(set, token.to);
+  }
+
+  /** The token that begins at `offset`. */
+  private textBehind(offset: number): string | undefined {
+    const { state } = this.view;
+    if (offset >= state.doc.length) return undefined;
+    const next = tokenAt(state.field(scoredField), offset + 1);
+    return next && state.sliceDoc(next.from, next.to);
+  }
+
+  /** Says which token is looked at, and what is to be seen of it. */
+  private begin(seen: Seen, scored: Scored | undefined): void {
+    const { config, ids, first, texts } = seen;
+    const { nLayer, nHead } = config;
+    this.shown = scored;
+    this.seen = seen;
+    this.isBusy = true;
+    const place = first + ids.length;
+    const token = label(texts.at(-1) ?? "");
+    this.head.textContent = sentences.token(token, place, this.countTokens());
+    this.diagram.describe({ ...config, token, id: ids.at(-1) ?? 0, place: ids.length });
+    for (const [choice, count] of [
+      [this.layers, nLayer],
+      [this.heads, nHead],
+    ] as const) {
+      const options = Array.from({ length: count }, (_, index) => new Option(String(index + 1)));
+      if (choice.length !== count) choice.replaceChildren(...options);
+    }
+    const { layer, head } = this.place ?? { layer: nLayer >> 1, head: 0 };
+    this.overview.begin(nLayer, nHead);
+    this.choose({ layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) });
+    this.status.textContent = sentences.reading;
+    this.progress.hidden = this.button.hidden = false;
+    this.progress.value = 0;
+    this.button.textContent = sentences.cancel;
+  }
+
+  private countTokens(): number {
+    const { state } = this.view;
+    const last = tokenAt(state.field(scoredField), state.doc.length);
+    return last ? last.value.index + last.value.ids.length : 0;
+  }
+
+  private add(seen: Seen, layer: number, attention: Float32Array): void {
+    seen.attention[layer] = attention;
+    this.overview.add(layer, attention, seen.ids.length);
+    if (layer === this.place?.layer) this.showHead();
+  }
+
+  private choose(place: HeadPlace): void {
+    this.place = place;
+    this.layers.selectedIndex = place.layer;
+    this.heads.selectedIndex = place.head;
+    this.overview.choose(place);
+    this.showHead();
+  }
+
+  /** What the chosen head looks at, in the picture and in the text. */
+  private showHead(): void {
+    const { seen, place } = this;
+    const attention = place && seen?.attention[place.layer];
+    if (!attention) return this.arcs.show(undefined);
+    const weights = rowOf(attention, place.head, seen.ids.length);
+    this.arcs.show({ ...place, weights, texts: seen.texts, first: seen.first });
+    this.view.dispatch({ effects: setAttended.of({ first: seen.first, weights }) });
+  }
+
+  /** Nothing is under way: says why, or how it went. */
+  private rest(sentence: string, canRepeat: boolean): void {
+    this.isBusy = false;
+    this.status.textContent = sentence;
+    this.progress.hidden = true;
+    this.button.textContent = sentences.again;
+    if (canRepeat) this.button.hidden = false;
+    else hide(this.button, this.before);
+  }
+
+  private cancel(): void {
+    this.asking.stop();
+    this.rest(sentences.stopped, true);
+  }
+
+  /** What was seen holds no longer. */
+  private clear(): void {
+    this.shown = undefined;
+    this.seen = undefined;
+    this.rest("", false);
+    this.head.textContent = sentences.noToken;
+    this.pictures.hidden = true;
+  }
+
+  /** Moves the caret to the token before, or after, the one at it. */
+  private step(by: -1 | 1): void {
+    const { state } = this.view;
+    const here = this.tokenHere();
+    if (!here) return;
+    const set = state.field(scoredField);
+    const target = by < 0 ? here.from > 0 && tokenAt(set, here.from) : tokenAt(set, here.to + 1);
+    if (!target || target.value === here.value) return;
+    this.view.dispatch({ selection: { anchor: target.to }, scrollIntoView: true });
+  }
+}

@@ -1,0 +1,119 @@
+// Finding where in a text each of its tokens is.
+import type { Model } from "../../src/client/index.js";
+
+/** What stands for bytes that are no whole character. */
+const broken = "\ufffd";
+/** Tokens that one character may be cut into: each has one of its four bytes at least. */
+const mostOfCharacter = 4;
+/** Tokens that are asked for at once: some milliseconds of the worker's time, and of the page's. */
+const mostAtOnce = 10_000;
+
+/** As much of a model as a text is read with. */
+export type Reader = Pick<Model, "detokenize"> & { info: { config: { eosTokenId: number | null } } };
+
+/** A token; or as many as make up whole characters. */
+export interface CutToken {
+  ids: readonly number[];
+  /** Number of tokens before it. */
+  first: number;
+  /** Its place in the text. */
+  from: number;
+  to: number;
+}
+
+/** The text of each of `sequences`, of few requests: the model's end of text stands between them. */
+export async function decodeAll(
+  model: Reader,
+  sequences: readonly (readonly number[])[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const alone = (some: typeof sequences) =>
+    Promise.all(some.map((ids) => model.detokenize([...ids], { signal })));
+  const end = model.info.config.eosTokenId;
+  if (end === null || sequences.length < 2) return alone(sequences);
+  const endText = await model.detokenize([end], { signal });
+  const texts: string[] = [];
+  for (let next = 0; next < sequences.length;) {
+    const begin = next;
+    const ids: number[] = [];
+    while (next < sequences.length && (next === begin || ids.length < mostAtOnce)) {
+      ids.push(...(sequences[next++] ?? []), end);
+    }
+    const some = sequences.slice(begin, next);
+    const pieces = (await model.detokenize(ids, { signal })).split(endText).slice(0, -1);
+    // A text that has what ends a text in it is cut there, too.
+    texts.push(...(pieces.length === some.length ? pieces : await alone(some)));
+  }
+  return texts;
+}
+
+const keyOf = (ids: readonly number[]) => ids.join();
+
+/** The texts of tokens that may make up a character: those from each that has no whole one. */
+async function decodeBroken(
+  model: Reader,
+  tokens: readonly { id: number; text: string }[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const sequences = new Map<string, readonly number[]>();
+  for (const [first, { text }] of tokens.entries()) {
+    if (!text.includes(broken)) continue;
+    for (let count = 2; count <= mostOfCharacter && first + count <= tokens.length; ++count) {
+      const ids = tokens.slice(first, first + count).map(({ id }) => id);
+      sequences.set(keyOf(ids), ids);
+    }
+  }
+  const texts = await decodeAll(model, [...sequences.values()], signal);
+  return new Map([...sequences.keys()].map((key, place) => [key, texts[place] ?? ""]));
+}
+
+/** The tokens of `text` by their places in it; those that cut a character are put together. */
+export async function cutText(
+  model: Reader,
+  text: string,
+  tokens: readonly { id: number; text: string }[],
+  signal: AbortSignal,
+): Promise<CutToken[]> {
+  const decoded = await decodeBroken(model, tokens, signal);
+  const whole = text.replace(/\p{Cs}/gu, broken); // as the model reads lone surrogates
+  const cut: CutToken[] = [];
+  let from = 0;
+  for (let first = 0; first < tokens.length;) {
+    let ids = [tokens[first]?.id ?? 0];
+    let piece = tokens[first]?.text ?? "";
+    while (piece.includes(broken) && !whole.startsWith(piece, from)) {
+      const next = tokens[first + ids.length];
+      if (!next || ids.length >= 2 * mostOfCharacter) break;
+      ids = [...ids, next.id];
+      // Longer ones are rare: tokens that end a character and begin another.
+      piece = decoded.get(keyOf(ids)) ?? (await model.detokenize(ids, { signal }));
+    }
+    const to = from + piece.length;
+    if (to > from) cut.push({ ids, first, from, to });
+    from = to;
+    first += ids.length;
+  }
+  return cut;
+}
+
+/** As `cutText`, of a text that is only tokenized. */
+export async function tokenizeText(
+  model: Reader & Pick<Model, "tokenize">,
+  text: string,
+  signal: AbortSignal,
+): Promise<CutToken[]> {
+  const ids = await model.tokenize(text, { signal });
+  const different = [...new Set(ids)];
+  const texts = await decodeAll(
+    model,
+    different.map((id) => [id]),
+    signal,
+  );
+  const textOf = new Map(different.map((id, place) => [id, texts[place] ?? ""]));
+  return cutText(
+    model,
+    text,
+    ids.map((id) => ({ id, text: textOf.get(id) ?? "" })),
+    signal,
+  );
+}
