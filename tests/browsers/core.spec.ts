@@ -342,7 +342,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
         await until('document.querySelector("#editor .cm-content") !== null');
         await browser.evaluate(
           `(async () => {
-            const { view } = document.querySelector("#editor .cm-content").cmTile;
+            const { view } = document.getElementById("editor");
             const { length } = view.state.doc;
             const insert = ${JSON.stringify(prompt)};
             view.dispatch({ changes: { from: 0, to: length, insert }, selection: { anchor: insert.length } });
@@ -355,7 +355,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
           `(async () => JSON.stringify({
             engine: ${text("engine")},
             notice: document.getElementById("notice").hidden ? "" : ${text("notice")},
-            output: document.querySelector("#editor .cm-content").cmTile.view.state.doc.toString(),
+            output: document.getElementById("editor").view.state.doc.toString(),
           }))()`,
         );
         return JSON.parse(shown) as { engine: string; notice: string; output: string };

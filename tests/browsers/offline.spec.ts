@@ -123,7 +123,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
       await until(browser, `document.querySelector("#editor .cm-content") !== null`);
       await browser.evaluate(
         `(async () => {
-          const { view } = document.querySelector("#editor .cm-content").cmTile;
+          const { view } = document.getElementById("editor");
           const insert = "${prompt}";
           const changes = { from: 0, to: view.state.doc.length, insert };
           view.dispatch({ changes, selection: { anchor: insert.length } });
@@ -136,7 +136,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
       await until(browser, `document.getElementById("finish").textContent.includes("Seed")`);
       const shown = await browser.evaluate(
         `(async () => JSON.stringify({
-          output: document.querySelector("#editor .cm-content").cmTile.view.state.doc.toString(),
+          output: document.getElementById("editor").view.state.doc.toString(),
           asked: performance.getEntriesByType("resource")
             .map(({ name }) => name).filter((name) => !/^(blob|data):/.test(name)),
         }))()`,

@@ -29,9 +29,9 @@ export async function setOption(page: Page, label: string, value: string): Promi
   await page.getByLabel(label, { exact: true }).fill(value);
 }
 
-/** The editor of the page, as CodeMirror knows it by its element: of a long text, only a part is in the document. */
+/** The page's #editor, which has the editor: of a long text, only a part is in the document. */
 interface EditorElement extends HTMLElement {
-  cmTile: { view: EditorView };
+  view: EditorView;
 }
 
 /** Runs `use` in the page with its editor. */
@@ -40,12 +40,12 @@ export async function inEditor<T, A>(
   use: (view: EditorView, argument: A) => T,
   argument: A,
 ): Promise<T> {
-  const content = page.locator("#editor .cm-content");
-  return content.evaluate(
+  await page.locator("#editor .cm-content").waitFor();
+  return page.locator("#editor").evaluate(
     (element, [source, value]) => {
       // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a function reaches the page as its source
       const body = new Function(`return (${source})`)() as (view: EditorView, argument: unknown) => unknown;
-      return body((element as unknown as EditorElement).cmTile.view, value);
+      return body((element as EditorElement).view, value);
     },
     [use.toString(), argument] as const,
   ) as Promise<T>;

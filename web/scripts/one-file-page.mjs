@@ -18,7 +18,7 @@ const noHost = {
 /** The page brings all of its style: there is nothing to fetch what is wanted later from. */
 const styleApart = {
   name: "style-apart",
-  load: (id) => (id.endsWith(".css") ? "" : null),
+  load: (id) => (id.endsWith(".css") ? { code: "", moduleType: "js" } : null),
 };
 
 async function pageScript() {

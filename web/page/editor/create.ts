@@ -56,6 +56,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
       }),
     ],
   });
+  Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests
   const branching = new Branching(editor, ui.branches, ui.branchList, {
     stop: stopWriting,
     goOn: () => void write(atEnd),

@@ -1,5 +1,6 @@
 // What one head looks at, as arcs from the chosen token back over the text.
 import { select } from "d3-selection";
+import { lookBands } from "../seeing/attended.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, percent, writeTable, type Figure } from "./figure.js";
@@ -63,7 +64,10 @@ export class Arcs {
       summary: sentences.asList,
     });
     this.controls = add(this.figure.element, "div", { className: "inside-controls" });
-    this.figure.picture.before(this.controls);
+    const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: sentences.tints });
+    for (const [band, { name }] of lookBands.entries())
+      add(tints, "span", { className: `token look-${band}`, textContent: name });
+    this.figure.picture.before(this.controls, tints);
   }
 
   /** Undefined: it is not known yet. */

@@ -3,15 +3,23 @@
 import { select } from "d3-selection";
 import { layersOf, partNames, parts, partSentences, sentences, type Facts, type Part } from "./sentences.js";
 
-/** Of the whole picture, in percent of its width and height: its lines, with an arrow at the end of each. */
-const lines: readonly (readonly [points: string, ends: Part])[] = [
-  ["11,35 11,58", "positions"],
-  ["22,72 77,72", "residual"],
-  ["33,72 33,50 35,50", "attention"],
-  ["48,46 48,72", "attention"],
-  ["55,72 55,50 57,50", "mlp"],
-  ["69,46 69,72", "mlp"],
+/** From where to where, in percent of the picture's width and height. */
+type Line = readonly [x1: number, y1: number, x2: number, y2: number];
+
+/** The stream is at this height; what is added to it comes down from above. */
+const stream = 66;
+
+const lines: readonly (readonly [part: Part, line: Line])[] = [
+  ["positions", [11, 34, 11, 52]],
+  ["residual", [22, stream, 76.5, stream]],
+  ["attention", [33.5, stream, 33.5, 47]],
+  ["attention", [47, 46, 47, stream - 5]],
+  ["mlp", [58, stream, 58, 47]],
+  ["mlp", [69, 46, 69, stream - 5]],
 ];
+
+/** Where what attention and MLP have found is added. */
+const sums = [47, 69];
 
 export class Diagram {
   private readonly root;
@@ -25,24 +33,43 @@ export class Diagram {
       .attr("class", "diagram")
       .attr("role", "group")
       .attr("aria-label", sentences.diagram);
-    const picture = this.root
-      .append("svg")
-      .attr("viewBox", "0 0 100 100")
-      .attr("preserveAspectRatio", "none")
-      .attr("aria-hidden", "true");
+    const picture = this.root.append("svg").attr("aria-hidden", "true");
+    picture
+      .append("marker")
+      .attr("id", "arrow-head")
+      .attr("viewBox", "0 0 6 6")
+      .attr("refX", 5)
+      .attr("refY", 3)
+      .attr("markerUnits", "userSpaceOnUse")
+      .attr("markerWidth", 8)
+      .attr("markerHeight", 8)
+      .attr("orient", "auto")
+      .append("path")
+      .attr("d", "M 0 0 L 6 3 L 0 6 z");
     picture
       .append("rect")
       .attr("class", "layers")
-      .attr("x", 28)
-      .attr("y", 2)
-      .attr("width", 46)
-      .attr("height", 96);
+      .attr("x", "27%")
+      .attr("y", "2%")
+      .attr("width", "46%")
+      .attr("height", "97%");
     picture
-      .selectAll("polyline")
+      .selectAll("line")
       .data(lines)
-      .join("polyline")
-      .attr("points", ([points]) => points)
-      .attr("data-part", ([, part]) => part);
+      .join("line")
+      .attr("x1", ([, [x]]) => `${x}%`)
+      .attr("y1", ([, [, y]]) => `${y}%`)
+      .attr("x2", ([, [, , x]]) => `${x}%`)
+      .attr("y2", ([, [, , , y]]) => `${y}%`)
+      .attr("marker-end", "url(#arrow-head)");
+    picture
+      .selectAll("circle")
+      .data(sums)
+      .join("circle")
+      .attr("class", "sum")
+      .attr("cx", (x) => `${x}%`)
+      .attr("cy", `${stream}%`)
+      .attr("r", 4);
     this.root.append("span").attr("class", "layers-name");
     this.root
       .selectAll("button")
@@ -69,8 +96,8 @@ export class Diagram {
     const isShown = (part: Part) => shown.includes(part);
     this.root.selectAll<HTMLElement, Part>("button").classed("shown", isShown);
     this.root
-      .selectAll<SVGElement, (typeof lines)[number]>("polyline")
-      .classed("shown", ([, part]) => isShown(part));
+      .selectAll<SVGElement, (typeof lines)[number]>("line")
+      .classed("shown", ([part]) => isShown(part));
   }
 
   /** What its sentences are about. */

@@ -70,7 +70,7 @@ export class Inside {
     this.asking = new Asking({
       idleModel: setting.idleModel,
       fail: (error) => {
-        this.rest(sentences.failed, true);
+        this.end(sentences.failed);
         setting.fail(error);
       },
     });
@@ -98,9 +98,13 @@ export class Inside {
       this.arcs.draw();
     });
     this.resizing.observe(root);
-    this.forget = setting.onModelChange(() => this.lookAgain());
-    this.clear();
-    this.lookAgain();
+    this.forget = setting.onModelChange(() => {
+      view.dispatch({ effects: setAttended.of(null) });
+      this.drop();
+      this.lookSoon(lookAfterMs);
+    });
+    this.pictures.hidden = true;
+    this.open();
   }
 
   /** A list to choose a layer or a head from. */
@@ -117,14 +121,14 @@ export class Inside {
 
   open(): void {
     this.isOpen = true;
-    this.lookAgain();
+    this.drop();
+    this.lookSoon(lookAfterMs);
   }
 
   /** Nothing is asked for until it is opened again. */
   close(): void {
     this.isOpen = false;
-    this.asking.stop();
-    this.clear();
+    this.drop();
   }
 
   destroy(): void {
@@ -136,11 +140,12 @@ export class Inside {
   update({ startState, state, docChanged, selectionSet }: ViewUpdate): void {
     if (!this.isOpen) return;
     const isCut = startState.field(scoredField) !== state.field(scoredField);
-    if (docChanged) this.lookAgain();
-    else if (selectionSet || isCut) {
-      const token = this.tokenHere();
-      if (token?.value !== this.shown || !token) this.lookAgain();
-    }
+    if (docChanged) this.drop();
+    if (!docChanged && !selectionSet && !isCut) return;
+    const token = this.tokenHere();
+    if (token && token.value === this.shown) return;
+    this.pictures.classList.add("stale"); // until those of this token come
+    this.lookSoon(lookAfterMs);
   }
 
   private tokenHere() {
@@ -148,14 +153,9 @@ export class Inside {
     return tokenAt(state.field(scoredField), state.selection.main.head);
   }
 
-  /** Drops what is shown, and looks at what is at the caret by now. */
-  private lookAgain(): void {
-    this.asking.stop();
-    this.clear();
-    if (this.isOpen) this.lookSoon(lookAfterMs);
-  }
-
+  /** Looks at what is at the caret by then, instead of what is looked at now. */
   private lookSoon(ms: number): void {
+    if (!this.isOpen) return;
     this.asking.soon(
       ms,
       (model, signal) => this.look(model, signal),
@@ -178,6 +178,7 @@ export class Inside {
       onRead: ({ done, total }) => (this.progress.value = done / total),
       onGuesses: (guesses) => {
         this.pictures.hidden = false;
+        this.pictures.classList.remove("stale", "dropped");
         this.lens.show(guesses, this.textBehind(tokens.at(-1)?.to ?? 0));
         this.status.textContent = sentences.looking;
       },
@@ -271,16 +272,24 @@ export class Inside {
 
   private cancel(): void {
     this.asking.stop();
-    this.rest(sentences.stopped, true);
+    this.end(sentences.stopped);
   }
 
-  /** What was seen holds no longer. */
-  private clear(): void {
+  /** Before all has been seen. */
+  private end(sentence: string): void {
+    const hasSeen = this.seen?.attention.some((attention) => attention !== undefined);
+    if (!hasSeen) this.pictures.classList.add("dropped");
+    this.rest(sentence, true);
+  }
+
+  /** What was seen holds no longer; its room stays, so that nothing moves. */
+  private drop(): void {
+    this.asking.stop();
     this.shown = undefined;
     this.seen = undefined;
-    this.rest("", false);
+    this.pictures.classList.add("dropped");
     this.head.textContent = sentences.noToken;
-    this.pictures.hidden = true;
+    this.rest("", false);
   }
 
   /** Moves the caret to the token before, or after, the one at it. */

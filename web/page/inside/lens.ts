@@ -10,7 +10,7 @@ export type Guesses = readonly (readonly TokenLogprob[])[];
 
 /** In pixels: of a row, of the names of stages and guesses, and of the percentages behind the bars. */
 const rowHeight = 22;
-const stageWidth = 76;
+const stageWidth = 84;
 const guessWidth = 116;
 const shareWidth = 52;
 

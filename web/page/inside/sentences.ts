@@ -51,7 +51,7 @@ export const glanceNames: Readonly<Record<Glance, string>> = {
 
 export const sentences = {
   title: "Inside",
-  intro: "Move the caret to a token of the text, and see how the model gets from it to what comes next.",
+  intro: "Move the caret to a token, and see how the model gets from it to the next.",
   diagram: "The parts of GPT-2",
   pressPart: "Press a part to read what it does.",
   token: (token: string, place: number, last: number) => `“${token}”, token ${place} of ${last}`,
@@ -90,7 +90,8 @@ export const sentences = {
 
   attention: "What a head looks at",
   attentionSentence:
-    "How one head of {attention} shares itself out over the text, seen from the chosen token at the right: the thicker an arc, the more of it goes there. The text itself is tinted by the same.",
+    "How one head of {attention} shares itself out over the text, seen from the chosen token at the right: the thicker an arc, the more of it goes there. The text is tinted by the same.",
+  tints: "Tints:",
   bent: "Tokens that are near stand further apart than they are.",
   looksAt: (layer: number, head: number, most: string) => `Layer ${layer}, head ${head}, looks at ${most}.`,
   share: (token: string, percent: string) => `“${token}” ${percent}`,

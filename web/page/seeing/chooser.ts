@@ -1,6 +1,6 @@
 // How the text is shown, to choose from, and what its tints mean.
 import type { EditorView } from "@codemirror/view";
-import { lookBands } from "./attended.js";
+import { setAttended } from "./attended.js";
 import { bands, modes, setMode, type Mode } from "./view-mode.js";
 
 const names: Readonly<Record<Mode, string>> = {
@@ -14,26 +14,20 @@ const sentences: Readonly<Record<Mode, string>> = {
   text: "",
   probability: "How probable each token was to the model, given what stands before it.",
   tokens: "How the text is cut into tokens: the pieces that the model reads and writes.",
-  inside: "What the chosen head looks at from the token at the caret, which is framed.",
-};
-
-/** The tints of each view, by their classes. */
-const swatches: Readonly<Partial<Record<Mode, readonly (readonly [className: string, name: string])[]>>> = {
-  probability: bands.map(({ name }, band) => [`band-${band}`, name]),
-  inside: lookBands.map(({ name }, band) => [`look-${band}`, name]),
+  inside: "",
 };
 
 function legendOf(mode: Mode): Node[] {
   const sentence = document.createElement("span");
   sentence.textContent = sentences[mode];
-  if (mode === "text") return [];
-  const tints = (swatches[mode] ?? []).map(([className, name]) => {
+  if (mode !== "probability") return [sentence];
+  const swatches = bands.map(({ name }, band) => {
     const swatch = document.createElement("span");
-    swatch.className = `token ${className}`;
+    swatch.className = `token band-${band}`;
     swatch.textContent = name;
     return swatch;
   });
-  return [sentence, ...tints];
+  return [sentence, ...swatches];
 }
 
 /** Fills `select` with the views, and `legend` with what is to be said of the one that is chosen; `scored` stays its end. */
@@ -48,7 +42,7 @@ export function offerViews(
   select.addEventListener("change", () => {
     const mode = modes.find((each) => each === select.value) ?? "text";
     legend.replaceChildren(...legendOf(mode), scored);
-    legend.hidden = mode === "text";
-    view.dispatch({ effects: setMode.of(mode) });
+    legend.hidden = sentences[mode] === ""; // inside the model, the panel says all that is to be said
+    view.dispatch({ effects: [setMode.of(mode), setAttended.of(null)] });
   });
 }

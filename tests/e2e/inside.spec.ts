@@ -1,0 +1,270 @@
+// Inside: the guess after every layer, and what each head looks at, for the token at the caret.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Locator, type Page } from "@playwright/test";
+import { inPage } from "./model.js";
+import { expectReady, inEditor, open, setText, textOf } from "./page.js";
+
+const text = "Once upon a time there was a girl named Lily. Lily had a red ball. One day, Lily";
+const panel = (page: Page) => page.getByRole("region", { name: "Inside the model" });
+const status = (page: Page) => panel(page).locator(".inside-state [role=status]");
+const chosen = (page: Page) => panel(page).locator(".chosen-token");
+const figure = (page: Page, title: string) =>
+  panel(page).locator("figure", { has: page.getByRole("heading", { name: title }) });
+const guesses = (page: Page) => figure(page, "Its guess after every layer");
+const looks = (page: Page) => figure(page, "What a head looks at");
+const heads = (page: Page) => figure(page, "All heads of all layers");
+const openInside = (page: Page) => page.getByLabel("View").selectOption("Inside");
+const expectSeen = (page: Page) =>
+  expect(status(page)).toHaveText(/^Seen: 6 layers, 6 heads each\./, { timeout: 30_000 });
+const setCaret = (page: Page, offset: number) =>
+  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
+
+async function expectNoViolations(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect((await new AxeBuilder({ page }).analyze()).violations, colorScheme).toEqual([]);
+  }
+}
+
+/** What a table says, row by row. */
+async function rowsOf(where: Locator): Promise<string[][]> {
+  const rows = await where.locator("tbody tr").all();
+  return Promise.all(rows.map((row) => row.locator("th, td").allTextContents()));
+}
+
+/** What the module sees of the last token of `value`: the guesses, and the attention of `layer` by head. */
+const inspect = (page: Page, value: string, layer: number) =>
+  inPage(
+    page,
+    async ({ loadModel }, [given, which]) => {
+      const model = await loadModel("models/demo/");
+      const { ids, guesses: found, attention, heads: count } = await model.inspect(given, { layer: which });
+      const rows = Array.from({ length: count }, (_, head) => [
+        ...attention.slice(head * ids.length, (head + 1) * ids.length),
+      ]);
+      const texts = await Promise.all(ids.map((id) => model.detokenize([id])));
+      await model.dispose();
+      return { texts, guesses: found, rows };
+    },
+    [value, layer] as const,
+  );
+
+const visible = (token: string) => token.replaceAll(" ", "␣");
+const percent = (share: number) =>
+  share < 0.001 ? "< 0.1 %" : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+
+test("each layer's guess and each head's look are the engine's, for the token at the caret", async ({
+  page,
+}) => {
+  const fetched: string[] = [];
+  page.on("request", (request) => fetched.push(request.url()));
+  const isFetched = () => fetched.some((url) => /\/inside-[^/]*\.js$/.test(url));
+  await open(page);
+  await setText(page, text);
+  expect(isFetched()).toBe(false); // who does not ask for it does not load it
+  await openInside(page);
+  await expectSeen(page);
+  expect(isFetched()).toBe(true);
+
+  const found = await inspect(page, text, 4);
+  const last = found.texts.length;
+  await expect(chosen(page)).toHaveText(`“␣Lily”, token ${last} of ${last}`);
+  await guesses(page).locator("summary").click();
+  const stages = (await rowsOf(guesses(page))).map(([stage, guess, share]) => [stage, guess, share]);
+  expect(stages).toEqual(
+    found.guesses.map(([guess], stage) => [
+      stage === 0 ? "Embedding" : `Layer ${stage}`,
+      visible(guess?.text ?? ""),
+      percent(Math.exp(guess?.logprob ?? 0)),
+    ]),
+  );
+  const bars = await guesses(page)
+    .locator("svg rect")
+    .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
+  const shares = found.guesses.map(([guess]) => Math.exp(guess?.logprob ?? 0));
+  const scale = Math.max(...bars) / Math.max(...shares);
+  for (const [stage, width] of bars.entries()) expect(width).toBeCloseTo((shares[stage] ?? 0) * scale, 0);
+
+  await panel(page).getByRole("combobox", { name: "Layer" }).selectOption("5");
+  await looks(page).locator("summary").click();
+  for (const head of [1, 4]) {
+    await panel(page).getByRole("combobox", { name: "Head" }).selectOption(String(head));
+    const row = found.rows[head - 1] ?? [];
+    const strongest = row
+      .map((share, index) => ({ share, index }))
+      .sort((a, b) => b.share - a.share)
+      .slice(0, 10);
+    const listed = (await rowsOf(looks(page))).slice(0, 10);
+    expect(listed).toEqual(
+      strongest.map(({ share, index }) => [
+        String(index + 1),
+        visible(found.texts[index] ?? ""),
+        percent(share),
+      ]),
+    );
+    // The text is tinted by the same, and the token that looks is framed.
+    const least = [0.5, 0.2, 0.05, 0.01, 0];
+    for (const band of least.keys()) {
+      const inBand = (share: number) => least.findIndex((each) => share >= each) === band;
+      const expected = found.texts.filter((_, index) => inBand(row[index] ?? 0));
+      const tinted = await page.locator(`#editor .look-${band}`).allTextContents();
+      expect(tinted, `head ${head}, band ${band}`).toEqual(expected);
+    }
+    await expect(page.locator("#editor .looking")).toHaveText(" Lily");
+    const arcs = row.slice(0, -1).filter((share) => share >= 0.01).length;
+    await expect(looks(page).locator(".arc")).toHaveCount(arcs);
+  }
+
+  // Another token, chosen in the text or by the buttons.
+  await setCaret(page, "Once upon a".length);
+  await expect(chosen(page)).toHaveText(`“␣a”, token 3 of ${last}`);
+  await expectSeen(page);
+  await expect(guesses(page).locator(".finding")).toContainText("In the text, “␣time” comes next.");
+  await panel(page).getByRole("button", { name: "Token after" }).click();
+  await expect(chosen(page)).toHaveText(`“␣time”, token 4 of ${last}`);
+  await panel(page).getByRole("button", { name: "Token before" }).click();
+  await panel(page).getByRole("button", { name: "Token before" }).click();
+  await expect(chosen(page)).toHaveText(`“␣upon”, token 2 of ${last}`);
+  await setCaret(page, 0);
+  await expect(chosen(page)).toHaveText(`“Once”, token 1 of ${last}`);
+  await expectSeen(page);
+  await expect(looks(page).locator(".finding")).toHaveText("Layer 5, head 4, looks at “Once” 100 %.");
+});
+
+test("heads are walked by keyboard, and each picture leads to its parts of the model", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(page);
+  await setText(page, text);
+  await openInside(page);
+  await expectSeen(page);
+  const grid = page.getByRole("grid", { name: "All heads of all layers" });
+  await grid.focus();
+  const active = async () => {
+    const id = (await grid.getAttribute("aria-activedescendant")) ?? "";
+    await expect(page.locator(`#${id}`)).toHaveAttribute("aria-selected", "true");
+    return page.locator(`#${id}`).getAttribute("aria-label");
+  };
+  const select = async (key: string) => {
+    await page.keyboard.press(key);
+    return active();
+  };
+  await page.keyboard.press("Home");
+  for (let layer = 0; layer < 6; ++layer) await page.keyboard.press("ArrowUp"); // no further than the first
+  expect(await active()).toMatch(/^Layer 1, head 1: \d.* to /);
+  expect(await select("ArrowRight")).toMatch(/^Layer 1, head 2: /);
+  expect(await select("ArrowDown")).toMatch(/^Layer 2, head 2: /);
+  expect(await select("End")).toMatch(/^Layer 2, head 6: /);
+  await expect(panel(page).getByRole("combobox", { name: "Layer" })).toHaveValue("2");
+  await expect(panel(page).getByRole("combobox", { name: "Head" })).toHaveValue("6");
+  const said = await looks(page).locator(".finding").textContent();
+  expect(said).toMatch(/^Layer 2, head 6, looks at “/);
+  expect(await textOf(page)).toBe(text); // the keys were the grid's
+  await heads(page).locator("#head-4-0").click();
+  await expect(looks(page).locator(".finding")).toContainText("Layer 5, head 1, ");
+
+  // What most of a head goes to, in words and as a sign.
+  const found = await inspect(page, text, 4);
+  const row = found.rows[0] ?? [];
+  const most = row.indexOf(Math.max(...row));
+  const place = new Map([
+    [0, "the first token"],
+    [row.length - 2, "the token before"],
+    [row.length - 1, "the token itself"],
+  ]);
+  const name = `${percent(row[most] ?? 0)} to ${place.get(most) ?? "another token"}`;
+  expect(await active()).toBe(`Layer 5, head 1: ${name}`);
+  await heads(page).locator("summary").click();
+  expect((await rowsOf(heads(page)))[4]?.[1]).toBe(name.replace(" to ", " "));
+
+  const diagram = panel(page).getByRole("group", { name: "The parts of GPT-2" });
+  const parts = ["embedding", "positions", "residual stream", "attention", "MLP", "unembedding"];
+  for (const part of parts) {
+    await diagram.getByRole("button", { name: part, exact: true }).press("Enter");
+    await expect(panel(page).locator(".part-sentence")).toHaveText(/\d/); // of this very model
+  }
+  await guesses(page).getByRole("button", { name: "residual stream" }).click();
+  const stream = diagram.getByRole("button", { name: "residual stream" });
+  await expect(stream).toHaveAttribute("aria-pressed", "true");
+  await expect(stream).toHaveClass(/shown/);
+  await expect(diagram.getByRole("button", { name: "MLP" })).not.toHaveClass(/shown/);
+  await expect(panel(page).locator(".part-sentence")).toContainText("384 numbers");
+
+  for (const summary of await panel(page).locator("summary").all())
+    if ((await summary.locator("..").getAttribute("open")) === null) await summary.click();
+  await expectNoViolations(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+test("it waits for the model, is cancelled and goes on, and drops what an edit makes stale", async ({
+  page,
+}) => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/models/demo/**", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("./");
+  await page.locator("#editor .cm-content").waitFor({ timeout: 30_000 });
+  await setText(page, text);
+  await openInside(page);
+  await expect(status(page)).toHaveText("Looks inside as soon as the model is loaded.");
+  await expectNoViolations(page);
+
+  let releaseLook = () => {};
+  const heldLook = new Promise<void>((resolve) => (releaseLook = resolve));
+  await page.route("**/gpt2-inspect.js*", async (route) => {
+    await heldLook;
+    await route.continue();
+  });
+  release();
+  await expectReady(page);
+  const cancel = panel(page).getByRole("button", { name: "Cancel" });
+  await expect(cancel).toBeVisible({ timeout: 30_000 });
+  await expect(panel(page).getByRole("progressbar", { name: "Looking inside" })).toBeVisible();
+  await expectNoViolations(page);
+  await cancel.click();
+  await expect(status(page)).toHaveText("Stopped.");
+  releaseLook();
+  await panel(page).getByRole("button", { name: "Look again" }).press("Enter");
+  await expectSeen(page);
+  await expect(guesses(page)).toBeVisible();
+
+  await inEditor(page, (view) => view.dispatch({ changes: { from: 0, insert: "So, " } }), null);
+  await expect(guesses(page)).toBeHidden(); // at once, and in the text, too
+  expect(await page.locator("#editor .token").count()).toBe(0);
+  await expectSeen(page);
+  await expect(guesses(page)).toBeVisible();
+  await expect(page.locator("#editor .looking")).toHaveText(" Lily");
+
+  await inEditor(page, (view) => view.dispatch({ changes: { from: 0, to: view.state.doc.length } }), null);
+  await expect(status(page)).toHaveText(/^There is no text yet/);
+  await expect(guesses(page)).toBeHidden();
+  await page.getByLabel("View").selectOption("Text");
+  await expect(panel(page)).toBeHidden();
+});
+
+test("a thousand tokens stay fluent, and the last of them see what the context holds", async ({ page }) => {
+  await open(page);
+  await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
+  await page.evaluate(() => {
+    const tasks: number[] = [];
+    Object.assign(window, { tasks });
+    new PerformanceObserver((list) => {
+      tasks.push(...list.getEntries().map(({ duration }) => duration));
+    }).observe({ entryTypes: ["longtask"] });
+  });
+  await openInside(page);
+  await expectSeen(page);
+  await expect(status(page)).toContainText("The model sees the last 256 tokens");
+  const count = Number(/of (\d+)$/.exec((await chosen(page).textContent()) ?? "")?.[1]);
+  expect(count).toBeGreaterThan(1000);
+  await page.getByRole("grid", { name: "All heads of all layers" }).focus();
+  for (const key of ["ArrowUp", "ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
+  await panel(page).getByRole("button", { name: "Token before" }).click();
+  await expect(chosen(page)).toContainText(`token ${count - 1} of`);
+  await expectSeen(page);
+  const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
+  test.info().annotations.push({ type: "long tasks, ms", description: tasks.join(", ") });
+  expect(Math.max(0, ...tasks)).toBeLessThan(250); // some 60 where nothing else is at work
+});

@@ -1,0 +1,130 @@
+// Where tokens are in a text, with a model of tokens that are bytes, and of few requests.
+import { describe, expect, it } from "vitest";
+import { cutText, decodeAll, tokenizeText } from "../../../web/page/seeing/cut.js";
+
+const signal = new AbortController().signal;
+const end = 0;
+const endText = "<|endoftext|>";
+
+/** Ids from 1 on are `tokens`, each some bytes. */
+function make(tokens: readonly (string | readonly number[])[], eosTokenId: number | null = end) {
+  const bytes = tokens.map((token) => (typeof token === "string" ? new TextEncoder().encode(token) : token));
+  const asked: number[][] = [];
+  const decode = (ids: readonly number[]) => {
+    const all = ids.flatMap((id) => [
+      ...(id === end ? new TextEncoder().encode(endText) : (bytes[id - 1] ?? [])),
+    ]);
+    return new TextDecoder().decode(Uint8Array.from(all));
+  };
+  const model = {
+    info: { config: { eosTokenId } },
+    detokenize: async (ids: ArrayLike<number>) => {
+      asked.push(Array.from(ids));
+      return decode(Array.from(ids));
+    },
+    tokenize: async () => tokens.map((_, place) => place + 1),
+  };
+  const given = tokens.map((_, place) => ({ id: place + 1, text: decode([place + 1]) }));
+  return { model, given, asked, text: decode(given.map(({ id }) => id)) };
+}
+
+const cutOf = async (...tokens: (string | readonly number[])[]) => {
+  const { model, given, asked, text } = make(tokens);
+  const cut = await cutText(model, text, given, signal);
+  return { pieces: cut.map(({ from, to, ids }) => [text.slice(from, to), ids.length]), cut, asked };
+};
+
+describe("cutText", () => {
+  it("asks for nothing where each token is of whole characters", async () => {
+    const { pieces, cut, asked } = await cutOf("Once", " upon", " é");
+    expect(pieces).toEqual([
+      ["Once", 1],
+      [" upon", 1],
+      [" é", 1],
+    ]);
+    expect(cut[2]).toEqual({ ids: [3], first: 2, from: 9, to: 11 });
+    expect(asked).toEqual([]);
+  });
+
+  it("puts characters together that are cut, of two requests", async () => {
+    const berry = [0xf0, 0x9f, 0x8d, 0x93];
+    const { pieces, asked } = await cutOf(
+      "a",
+      [0x20, ...berry.slice(0, 2)],
+      [berry[2] ?? 0],
+      [berry[3] ?? 0],
+      berry.slice(0, 3),
+      berry.slice(3),
+      "!",
+      "\ufffd", // a character of the text's own
+      "?",
+    );
+    expect(pieces).toEqual([
+      ["a", 1],
+      [" 🍓", 3],
+      ["🍓", 2],
+      ["!", 1],
+      ["\ufffd", 1],
+      ["?", 1],
+    ]);
+    expect(asked.length).toBe(2);
+  });
+
+  it("follows tokens that end a character and begin another", async () => {
+    const [a, b] = ["é", "ü"].map((each) => [...new TextEncoder().encode(each)]);
+    const [[a0 = 0, a1 = 0] = [], [b0 = 0, b1 = 0] = []] = [a, b];
+    const chain = [[a0], [a1, b0], [b1, a0], [a1, b0], [b1, a0], [a1]];
+    const { pieces } = await cutOf(...chain, "x");
+    expect(pieces).toEqual([
+      ["éüéüé", 6],
+      ["x", 1],
+    ]);
+  });
+
+  it("takes lone surrogates for what the model reads", async () => {
+    const { model, given } = make(["a", "\ufffd", "b"]);
+    const cut = await cutText(model, "a\ud83db", given, signal);
+    expect(cut.map(({ from, to }) => [from, to])).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ]);
+  });
+});
+
+describe("decodeAll", () => {
+  it.each([end, null])("gives each its own text, with %j at the end of texts", async (eos) => {
+    const { model } = make(["x", [0xf0, 0x9f], [0x8d], [0x93]], eos);
+    expect(await decodeAll(model, [[1], [2], [2, 3], [2, 3, 4], []], signal)).toEqual([
+      "x",
+      "\ufffd",
+      "\ufffd",
+      "🍓",
+      "",
+    ]);
+  });
+
+  it("is right of what has the end of a text in it", async () => {
+    const { model } = make(["x", `a${endText}b`]);
+    expect(await decodeAll(model, [[1], [2], [1, 1]], signal)).toEqual(["x", `a${endText}b`, "xx"]);
+  });
+
+  it("asks for many in several portions", async () => {
+    const { model, asked } = make(["x", "y"]);
+    const many = Array.from({ length: 30_000 }, (_, place) => [1 + (place % 2)]);
+    const texts = await decodeAll(model, many, signal);
+    expect(texts.join("")).toBe("xy".repeat(15_000));
+    expect(asked.length).toBeGreaterThan(4);
+    expect(Math.max(...asked.map(({ length }) => length))).toBeLessThan(11_000);
+  });
+});
+
+describe("tokenizeText", () => {
+  it("finds the tokens of a text that is not scored", async () => {
+    const { model, text } = make(["Once", [0xc3], [0xa9]]);
+    expect(await tokenizeText(model, text, signal)).toEqual([
+      { ids: [1], first: 0, from: 0, to: 4 },
+      { ids: [2, 3], first: 1, from: 4, to: 5 },
+    ]);
+  });
+});

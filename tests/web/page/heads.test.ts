@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { placeOn, withRoom } from "../../../web/page/inside/arcs.js";
+import { glanceOf, rowOf, settledAt, strongest } from "../../../web/page/inside/heads.js";
+import { bandOfWeight, isLooking, weightOf } from "../../../web/page/seeing/attended.js";
+import { Scored } from "../../../web/page/seeing/scored.js";
+
+describe("what a head looks at", () => {
+  it.each([
+    [[1], "self", 0],
+    [[0.6, 0.4], "first", 0],
+    [[0.7, 0.1, 0.2], "first", 0],
+    [[0.1, 0.7, 0.2], "before", 1],
+    [[0.1, 0.2, 0.7], "self", 2],
+    [[0.1, 0.5, 0.1, 0.3], "elsewhere", 1],
+    [[0.5, 0.5], "self", 1], // of two alike, the nearer
+  ] as const)("of %j is %s", (weights, glance, index) => {
+    expect(glanceOf(weights)).toEqual({ glance, index, share: weights[index] });
+  });
+
+  it("is the strongest first, and nothing below the least", () => {
+    const found = strongest([0.05, 0.3, 0.3, 0.005, 0.345], 3, 0.01);
+    expect(found.map(({ index }) => index)).toEqual([4, 2, 1]);
+    expect(strongest([0.05, 0.95], 5, 0.1)).toEqual([{ index: 1, share: 0.95 }]);
+  });
+
+  it("is a row of the layer's attention", () => {
+    expect([...rowOf(Float32Array.of(0, 1, 2, 3, 4, 5), 1, 3)]).toEqual([3, 4, 5]);
+  });
+
+  it("tints the tokens that the head can see, those of several ids by all of them", () => {
+    const attended = { first: 10, weights: Float32Array.of(0.5, 0.125, 0.25, 0.125) };
+    const at = (index: number, count: number) => new Scored(Array(count).fill(7), null, index);
+    expect([9, 10, 11, 14].map((index) => weightOf(attended, at(index, 1)))).toEqual([
+      undefined,
+      0.5,
+      0.125,
+      undefined,
+    ]);
+    expect(weightOf(attended, at(11, 2))).toBe(0.375);
+    expect([at(12, 1), at(12, 2), at(13, 1)].map((each) => isLooking(attended, each))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect([1, 0.5, 0.2, 0.05, 0.01, 0.001, 0].map(bandOfWeight)).toEqual([0, 0, 1, 2, 3, 4, 4]);
+  });
+});
+
+describe("the guesses", () => {
+  const guesses = (...ids: number[]) => ids.map((id) => [{ id }, { id: 99 }]);
+  it.each([
+    [[1, 2, 3, 3], 2],
+    [[3, 2, 3], 2],
+    [[3, 3, 3], 0],
+    [[1, 2], 1],
+  ])("%j settle at stage %i", (ids, stage) => {
+    expect(settledAt(guesses(...ids))).toBe(stage);
+  });
+});
+
+describe("the arcs", () => {
+  it("have their tokens on a straight line while there are few, and near ones apart of many", () => {
+    const few = placeOn(128, 11);
+    expect([few(0), few(5), few(10)]).toEqual([14, 64, 114]);
+    const many = placeOn(1028, 1001);
+    expect([many(0), many(1000)]).toEqual([14, 1014]);
+    expect(many(1000) - many(999)).toBeGreaterThan(25);
+    expect(placeOn(128, 1)(0)).toBe(114);
+  });
+
+  it("have the names that find room, the first ones first", () => {
+    const label = (x: number) => ({ x, width: 20 });
+    expect(withRoom([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual([
+      50, 70, 30,
+    ]);
+  });
+});

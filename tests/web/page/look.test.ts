@@ -1,0 +1,59 @@
+// What is asked of a model to look into it, and in which order.
+import { describe, expect, it } from "vitest";
+import type { Inspection, ModelInfo } from "../../../web/src/client/index.js";
+import { chooseLast, lookInside } from "../../../web/page/inside/look.js";
+
+function make(nLayer: number, abortAt = Infinity) {
+  const controller = new AbortController();
+  const asked: unknown[] = [];
+  const model = {
+    info: { config: { nLayer } } as ModelInfo,
+    prefill: async (ids: ArrayLike<unknown>, { onProgress }: { onProgress?: unknown } = {}) => {
+      asked.push(`prefill ${ids.length}`);
+      (onProgress as (progress: object) => void)({ done: 1, total: ids.length });
+      return { promptTokens: ids.length, reusedTokens: 0, cachedTokens: 0 };
+    },
+    inspect: async (_: unknown, { layer, top }: { layer?: number | null; top?: number | null } = {}) => {
+      asked.push([layer, top]);
+      if (asked.length === abortAt) controller.abort();
+      return { guesses: [[]], attention: Float32Array.of(layer ?? 0) } as unknown as Inspection;
+    },
+  };
+  const told: unknown[] = [];
+  const look = (ids: number[], layer: number) =>
+    lookInside(model, ids, layer, controller.signal, {
+      onRead: ({ done, total }) => told.push(`read ${done} of ${total}`),
+      onGuesses: () => told.push("guesses"),
+      onAttention: (each, attention) => told.push([each, attention[0]]),
+    });
+  return { look, asked, told };
+}
+
+describe("lookInside", () => {
+  it("looks at the layer that was asked for first, and asks for guesses once", async () => {
+    const { look, asked, told } = make(4);
+    await look([5, 6, 7], 2);
+    expect(asked).toEqual(["prefill 3", [2, 5], [0, 0], [1, 0], [3, 0]]);
+    expect(told).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
+  });
+
+  it("reads nothing before a single token", async () => {
+    const { look, asked } = make(1);
+    await look([5], 0);
+    expect(asked).toEqual([[0, 5]]);
+  });
+
+  it("tells nothing of what comes after an abort", async () => {
+    const { look, asked, told } = make(4, 3);
+    await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
+    expect(asked.length).toBe(3);
+    expect(told).toEqual(["read 1 of 2", "guesses", [0, 0]]);
+  });
+});
+
+describe("chooseLast", () => {
+  it("takes what the context holds, and tells what stands before", () => {
+    expect(chooseLast([1, 2, 3], 8)).toEqual({ ids: [1, 2, 3], first: 0 });
+    expect(chooseLast([1, 2, 3, 4], 3)).toEqual({ ids: [2, 3, 4], first: 1 });
+  });
+});
