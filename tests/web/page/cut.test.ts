@@ -18,9 +18,10 @@ function make(tokens: readonly (string | readonly number[])[], eosTokenId: numbe
   };
   const model = {
     info: { config: { eosTokenId } },
-    detokenize: async (ids: ArrayLike<number>) => {
-      asked.push(Array.from(ids));
-      return decode(Array.from(ids));
+    detokenize: async (given: ArrayLike<number | bigint>) => {
+      const ids = Array.from(given, Number);
+      asked.push(ids);
+      return decode(ids);
     },
     tokenize: async () => tokens.map((_, place) => place + 1),
   };
