@@ -1,5 +1,6 @@
 // "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk.
 import { onPress, setEnabled } from "./buttons.js";
+import { download } from "./download.js";
 import { elements as ui } from "./elements.js";
 import { formatBytes } from "../src/shared/format-bytes.js";
 import { isAbort, messageOf } from "./messages.js";
@@ -17,7 +18,7 @@ interface SavePicker {
   showSaveFilePicker?: (this: Window, options: object) => Promise<{ createWritable(): Promise<Target> }>;
 }
 
-/** Collects the file, then downloads it as links do. The browser keeps the parts where it has room for them. */
+/** Collects the file, then downloads it. */
 function downloadTarget(name: string): Target {
   let parts: Blob[] = [];
   return {
@@ -25,11 +26,7 @@ function downloadTarget(name: string): Target {
       parts.push(new Blob([text]));
     },
     async close() {
-      const link = document.createElement("a");
-      link.download = name;
-      link.href = URL.createObjectURL(new Blob(parts, { type: "text/html" }));
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers begin to read it later
+      download(name, parts, "text/html");
     },
     async abort() {
       parts = [];

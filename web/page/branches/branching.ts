@@ -47,6 +47,11 @@ export class Branching {
     addEventListener("pagehide", () => this.keep());
   }
 
+  /** All branches, with the text as it is now; undefined where there is but one text. */
+  get all(): Tree | undefined {
+    return this.tree && leave(this.tree, this.editor.kept);
+  }
+
   /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
   async branch(from: number, token: TokenLogprob): Promise<void> {
     await this.writing.stop();
@@ -74,8 +79,8 @@ export class Branching {
 
   private keep(): void {
     try {
-      const { kept } = this.editor;
-      if (this.tree) sessionStorage.setItem(key, JSON.stringify(leave(this.tree, kept)));
+      const { all } = this;
+      if (all) sessionStorage.setItem(key, JSON.stringify(all));
       else sessionStorage.removeItem(key);
     } catch {
       // There is none, or too little: some megabytes.

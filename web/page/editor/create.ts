@@ -7,6 +7,7 @@ import { hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
 import { options } from "../options.js";
 import { offerViews } from "../seeing/chooser.js";
+import { offerSavingText } from "../save-text/offer.js";
 import { seeing } from "../seeing/seeing.js";
 import { livePicture } from "../settings/live-picture.js";
 import { offerSharing } from "../share/sharing.js";
@@ -63,6 +64,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   });
   offerViews(ui.viewAs, ui.legend, ui.scored, editor.view);
   offerKeys(ui.keys);
+  offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
   offerSharing(editor);
   return editor;
 }

@@ -1,0 +1,75 @@
+// The text saved as a file, with its branches: as text, Markdown, and a web page that opens from a disk.
+import { copyFileSync, readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { inEditor, open, setOption, setText, textOf } from "./page.js";
+
+/** Presses the button; where the file lies, and its name. */
+async function save(page: Page, format: string): Promise<{ path: string; name: string }> {
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: `Save as ${format}` }).click();
+  const download = await downloading;
+  return { path: await download.path(), name: download.suggestedFilename() };
+}
+
+test("a text with branches is saved in three ways, and its web page opens from a disk", async ({
+  page,
+  browser,
+}, testInfo) => {
+  await open(page);
+  const hostile = "Once upon a time <script>document.title = 'hostile'</script> there was a big";
+  await setText(page, hostile);
+  await setOption(page, "Tokens", "12");
+  await page.getByLabel("View").selectOption("Probability");
+  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+  await inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), hostile.length);
+  const others = page.locator("#token .alternative[aria-pressed=false]");
+  await others.first().click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  const branched = await textOf(page);
+  await expect(page.locator("#branches")).toBeVisible();
+
+  const text = await save(page, "Text");
+  expect(text.name).toBe("once-upon-a-time-script-document.txt");
+  expect(readFileSync(text.path, "utf8")).toBe(branched);
+  await expect(page.locator("#text-saving-status")).toHaveText(`Saved: ${text.name}`);
+
+  const markdown = readFileSync((await save(page, "Markdown")).path, "utf8");
+  expect(markdown).toContain("Once upon a time \\<script\\>");
+  expect(markdown).toContain("## Alternatives\n\n### First");
+
+  const saved = await save(page, "Web page");
+  expect(saved.name).toMatch(/\.html$/);
+  const file = testInfo.outputPath(saved.name); // with the name by which browsers know what it is
+  copyFileSync(saved.path, file);
+  const context = await browser.newContext({ bypassCSP: false });
+  const other = await context.newPage();
+  const asked: string[] = [];
+  other.on("request", (request) => asked.push(request.url()));
+  await other.goto(pathToFileURL(file).href);
+  expect(asked).toHaveLength(1);
+  await expect(other).toHaveTitle(/^once upon a time/);
+  const shown = other.locator(".text").first();
+  expect(await shown.textContent()).toBe(branched);
+  expect(await shown.locator(".model").allTextContents()).not.toEqual([]);
+  const colours = await shown.evaluate((element) => {
+    const model = element.querySelector(".model");
+    return [getComputedStyle(element).color, model && getComputedStyle(model).color];
+  });
+  expect(colours[0]).not.toBe(colours[1]);
+  await other.locator("summary").click();
+  await expect(other.locator("details .text")).toBeVisible();
+  await context.close();
+
+  const readable = await browser.newContext({ bypassCSP: true });
+  const checked = await readable.newPage();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await checked.emulateMedia({ colorScheme });
+    await checked.goto(pathToFileURL(file).href);
+    await checked.locator("summary").click();
+    const { violations } = await new AxeBuilder({ page: checked }).analyze();
+    expect(violations.map(({ id }) => id)).toEqual([]);
+  }
+  await readable.close();
+});

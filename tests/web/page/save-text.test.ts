@@ -1,0 +1,156 @@
+// Texts as files: what a reader of Markdown or HTML sees of them is what was written.
+// @vitest-environment happy-dom
+import { HtmlRenderer, Parser } from "commonmark";
+import { describe, expect, it } from "vitest";
+import type { Tree } from "../../../web/page/branches/tree.js";
+import {
+  alternativesOf,
+  fileName,
+  sharedLength,
+  wordsBefore,
+} from "../../../web/page/save-text/alternatives.js";
+import { asHtml } from "../../../web/page/save-text/as-html.js";
+import { asMarkdown, escapeMarkdown } from "../../../web/page/save-text/as-markdown.js";
+
+const kept = (text: string, written: (readonly [number, number])[] = []) => ({ text, caret: 0, written });
+
+/** What CommonMark's reference parser makes of `markdown`. */
+function rendered(markdown: string): Document {
+  const html = new HtmlRenderer().render(new Parser().parse(markdown));
+  return new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");
+}
+
+const tree: Tree = {
+  branches: [
+    { id: 0, parent: null, name: "First", kept: kept("The dog ran home. It slept.") },
+    { id: 1, parent: 0, name: "“cat” at 4", kept: kept("The dog ran away.", [[8, 17]]) },
+    { id: 2, parent: 1, name: "other", kept: kept("The dogs came.") },
+  ],
+  current: 0,
+};
+
+describe("the branches beside a text", () => {
+  it("come after those that they come from, with what they share of it in whole words", () => {
+    expect(alternativesOf(tree)).toMatchObject([
+      { name: "“cat” at 4", shared: "The dog ran ".length, depth: 1 },
+      { name: "other", shared: "The ".length, depth: 2 },
+    ]);
+    expect(alternativesOf({ ...tree, current: 2 }).map(({ name }) => name)).toEqual(["First", "“cat” at 4"]);
+  });
+
+  it.each([
+    ["", "", 0],
+    ["same", "same", 4],
+    ["a b", "a", 1],
+    ["ab", "a", 0],
+    ["x 😀", "x 😁", 2], // they begin with the same half
+  ])("%j and %j share the right part", (one, other, length) => {
+    expect(sharedLength(one, other)).toBe(length);
+    expect(sharedLength(other, one)).toBe(length);
+  });
+
+  it("are told by the words before them", () => {
+    expect(wordsBefore("One line.\nThe dog ran home", 18)).toBe("The dog");
+    expect(wordsBefore(`${"word ".repeat(30)}end`, 500)).toMatch(/^…(word ){5,}end$/);
+    expect(wordsBefore("text", 0)).toBe("");
+  });
+});
+
+describe("the name of a file", () => {
+  it.each([
+    ["Once upon a time, there was a dog", "once-upon-a-time-there-was.txt"],
+    ["../../etc/passwd", "etc-passwd.txt"],
+    ["Ärger & 日本語", "ärger-日本語.txt"],
+    [" …", "text.txt"],
+    ["x".repeat(200), `${"x".repeat(48)}.txt`],
+  ])("of %j", (text, name) => {
+    expect(fileName(text, "txt")).toBe(name);
+  });
+});
+
+describe("Markdown", () => {
+  it.each([
+    "# no heading\n## none",
+    "* no list\n- none\n+ none\n1. none\n2) none",
+    "> no quote, `no code`, *no* _emphasis_, **at all**, ~~here~~",
+    "[no](link) ![no](image) <b>no tag</b> &amp; no entity; https://example.org",
+    "    no code block\n\tnone",
+    "setext?\n===\nrule?\n---\n***\n___",
+    "```\nno fence\n```\n~~~\n",
+    "a backslash \\ and \\* two | pipes | $x$",
+    "1986. A year\n12) a number\n#hash",
+  ])("shows every letter of %j", (text) => {
+    const page = rendered(escapeMarkdown(text));
+    const letters = (value: string) => value.replace(/\s+/g, "");
+    expect(letters(page.body.textContent)).toBe(letters(text));
+    expect([...page.body.querySelectorAll("*")].map(({ tagName }) => tagName)).not.toContain("EM");
+    const tags = new Set([...page.body.querySelectorAll("*")].map(({ tagName }) => tagName));
+    expect([...tags].filter((tag) => tag !== "P" && tag !== "BR")).toEqual([]);
+  });
+
+  it("keeps lines and paragraphs", () => {
+    const page = rendered(escapeMarkdown("one\ntwo\n\nthree\n\n\nfour  \nfive"));
+    expect([...page.querySelectorAll("p")].map(({ innerHTML }) => innerHTML.replace(/\s/g, ""))).toEqual([
+      "one<br>two",
+      "three",
+      "four<br>five",
+    ]);
+  });
+
+  it("has branches as alternatives, from where they leave the text", () => {
+    const page = rendered(asMarkdown(tree.branches[0]?.kept ?? kept(""), alternativesOf(tree)));
+    expect([...page.body.children].map((each) => each.textContent.trim()).filter(Boolean)).toEqual([
+      "The dog ran home. It slept.",
+      "Alternatives",
+      "“cat” at 4",
+      "After “The dog ran”:",
+      "away.",
+      "other",
+      "After “The”:",
+      "dogs came.",
+    ]);
+    expect(page.querySelectorAll("h3")).toHaveLength(2);
+    expect(asMarkdown(kept("alone"), [])).toBe("alone\n");
+  });
+});
+
+describe("the web page", () => {
+  const facts = { title: "the dog", model: "demo", language: "en" };
+  const parse = (html: string) => new DOMParser().parseFromString(html, "text/html");
+
+  it("shows the text in two inks, and its branches", () => {
+    const text = "The dog ran home. It slept.";
+    const page = parse(
+      asHtml(
+        kept(text, [
+          [17, 27],
+          [4, 8],
+        ]),
+        alternativesOf(tree),
+        facts,
+      ),
+    );
+    expect(page.querySelector(".text")?.textContent).toBe(text);
+    const inks = [...(page.querySelector(".text")?.querySelectorAll(".model") ?? [])];
+    expect(inks.map(({ textContent }) => textContent)).toEqual(["dog ", " It slept."]);
+    const branches = [...page.querySelectorAll("details")];
+    expect(branches.map((each) => each.querySelector("summary")?.textContent)).toEqual([
+      "“cat” at 4",
+      "other",
+    ]);
+    expect(branches[0]?.querySelector(".text .model")?.textContent).toBe("away.");
+  });
+
+  it("shows hostile text as text", () => {
+    const hostile = `</div></style><script>alert(1)</script><img src=x onerror="alert(1)">&lt;'"\0-->`;
+    const branches = [{ name: hostile, kept: kept(hostile), shared: 0, depth: 0 }];
+    const html = asHtml(kept(hostile, [[3, 20]]), branches, { ...facts, title: hostile, model: hostile });
+    const page = parse(html);
+    expect(page.querySelectorAll("script, img")).toHaveLength(0);
+    const shown = hostile.replace("\0", "\ufffd");
+    expect(page.querySelector(".text")?.textContent).toBe(shown);
+    expect(page.querySelector("summary")?.textContent).toBe(shown);
+    expect(page.title).toBe(shown);
+    expect(html).toContain("default-src 'none'; style-src 'unsafe-inline'");
+  });
+});

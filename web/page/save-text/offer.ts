@@ -1,0 +1,61 @@
+// Saving the text as a file: as it is, as Markdown, or as a web page.
+import type { Tree } from "../branches/tree.js";
+import { onPress } from "../buttons.js";
+import { download } from "../download.js";
+import type { KeptText } from "../editor/editor.js";
+import { elements as ui } from "../elements.js";
+import { chosenModel } from "../loading.js";
+import { alternativesOf, fileName } from "./alternatives.js";
+import { asHtml } from "./as-html.js";
+import { asMarkdown } from "./as-markdown.js";
+
+export interface Saved {
+  kept: KeptText;
+  /** undefined: there are no branches. */
+  tree: Tree | undefined;
+}
+
+const formats = [
+  { label: "Text", ending: "txt", type: "text/plain" },
+  { label: "Markdown", ending: "md", type: "text/markdown" },
+  { label: "Web page", ending: "html", type: "text/html" },
+] as const;
+
+type Ending = (typeof formats)[number]["ending"];
+
+function contentOf(ending: Ending, { kept, tree }: Saved): string {
+  const alternatives = tree ? alternativesOf(tree) : [];
+  switch (ending) {
+    case "txt":
+      return kept.text;
+    case "md":
+      return asMarkdown(kept, alternatives);
+    case "html": {
+      const title = fileName(kept.text, "").slice(0, -1).replaceAll("-", " ");
+      return asHtml(kept, alternatives, {
+        title,
+        model: chosenModel().name,
+        language: document.documentElement.lang,
+      });
+    }
+  }
+}
+
+/** Offers the ways to save what `saved` gives when one is chosen. */
+export function offerSavingText(saved: () => Saved): void {
+  ui.textSaving.hidden = false;
+  for (const { label, ending, type } of formats) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "plain";
+    button.textContent = label;
+    button.ariaLabel = `Save as ${label}`;
+    onPress(button, () => {
+      const now = saved();
+      const name = fileName(now.kept.text, ending);
+      download(name, [new Blob([contentOf(ending, now)])], `${type};charset=utf-8`);
+      ui.textSavingStatus.textContent = `Saved: ${name}`;
+    });
+    ui.textSavingFormats.append(button);
+  }
+}
