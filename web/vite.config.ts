@@ -4,6 +4,15 @@ import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { buildOneFilePage } from "./scripts/one-file-page.mjs";
 import { releaseName } from "./scripts/release.mjs";
+import {
+  inEnglish,
+  languageScript,
+  languageSections,
+  pageEnglish,
+  putLanguageScript,
+  wordsOf,
+} from "./vite.language.js";
+import { scriptless } from "./page/language/en.js";
 import { serviceWorker } from "./vite.service-worker.js";
 
 const root = import.meta.dirname;
@@ -48,7 +57,17 @@ function oneFilePage(): Plugin {
   return {
     name: "one-file-page",
     apply: "build",
-    closeBundle: { order: "post", sequential: true, handler: () => buildOneFilePage(out) },
+    closeBundle: {
+      order: "post",
+      sequential: true,
+      handler: () => {
+        const html = inEnglish(readFileSync(resolve(root, "page/index.html"), "utf8"));
+        return buildOneFilePage(out, html, {
+          starting: scriptless.startingFile,
+          language: languageScript({ de: "" }),
+        });
+      },
+    },
   };
 }
 
@@ -86,32 +105,34 @@ function plainStylesheet(): Plugin {
  * its reader asks for: of the hub, whose redirects lead to hosts that it names anew for each file, and of any address.
  * Workers come from blobs on hosts that isolate the page, but not its workers.
  */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "worker-src 'self' blob:",
-  "connect-src 'self' https:",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
+const policyWith = (scriptHash: string) =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'wasm-unsafe-eval' 'sha256-${scriptHash}'`,
+    "worker-src 'self' blob:",
+    "connect-src 'self' https:",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
 
-/** First in the page: it holds for what comes after it. In development Vite adds scripts of its own. */
-function contentSecurityPolicy(): Plugin {
+/** What chooses the language, and the policy that allows it: first in the page, as it holds for what comes after it. */
+function headOfPage(): Plugin {
   return {
-    name: "content-security-policy",
-    apply: "build",
+    name: "head-of-page",
     transformIndexHtml: {
       order: "post",
-      handler: () => [
-        {
-          tag: "meta",
-          attrs: { "http-equiv": "Content-Security-Policy", content: policy },
-          injectTo: "head-prepend",
-        },
-      ],
+      handler(html, { bundle }) {
+        const script = languageScript(bundle ? wordsOf(bundle) : { de: "" });
+        const changed = putLanguageScript(html, script);
+        // In development Vite adds scripts of its own.
+        if (!bundle) return changed;
+        const content = policyWith(createHash("sha256").update(script).digest("base64"));
+        const attrs = { "http-equiv": "Content-Security-Policy", content };
+        return { html: changed, tags: [{ tag: "meta", attrs, injectTo: "head-prepend" as const }] };
+      },
     },
   };
 }
@@ -146,7 +167,9 @@ export default defineConfig({
     copyStaticParts(),
     adoptedStyles(),
     plainStylesheet(),
-    contentSecurityPolicy(),
+    pageEnglish(),
+    languageSections(),
+    headOfPage(),
     oneFilePage(),
     serviceWorker(out),
   ],

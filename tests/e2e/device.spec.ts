@@ -43,7 +43,7 @@ test("the panel says what runs here, and measures it beside what memory allows",
   await expect(row(page, "Speed")).toHaveText(/^[\d.]+ tokens\/s$/);
   await page.getByRole("button", { name: "Measure speed" }).click();
   await expect(row(page, "Speed")).toHaveText(
-    /^[\d.]+ tokens\/s: \d+ % of what this device's memory allows, [\d.]+ tokens\/s\.$/,
+    /^[\d.]+ tokens\/s: \d+% of what this device's memory allows, [\d.]+ tokens\/s\.$/,
     { timeout: 50_000 },
   );
   await expect(page.getByRole("button", { name: "Measure speed" })).toHaveAttribute("aria-disabled", "false");

@@ -16,7 +16,7 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
   const policy = page.locator('meta[http-equiv="Content-Security-Policy"]');
   await expect(policy).toHaveAttribute(
     "content",
-    /script-src 'self' 'wasm-unsafe-eval';.*connect-src 'self' https:;/,
+    /script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';.*connect-src 'self' https:;/,
   );
   // It holds.
   const reply = await page.evaluate(() => fetch("http://example.invalid/").then(String, String));

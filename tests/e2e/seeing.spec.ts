@@ -13,7 +13,7 @@ const fact = (page: Page, name: string) =>
 const likeliest = (page: Page) => panel(page).getByRole("listitem");
 const setCaret = (page: Page, offset: number) =>
   inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
-const percent = (logprob: number) => `${(Math.exp(logprob) * 100).toFixed(1)} %`;
+const percent = (logprob: number) => `${(Math.exp(logprob) * 100).toFixed(1)}%`;
 
 async function see(page: Page, view: string): Promise<void> {
   await page.getByLabel("View").selectOption(view);

@@ -33,7 +33,7 @@ test("presets set the numbers, sliders move them, and both are seen in the pictu
   await expect(field(page, "Top k")).toHaveValue("7");
   await expect(picture).toContainText("7 of the 100");
   await field(page, "Temperature slider").fill("0");
-  await expect(picture).toHaveText(/^1 of the 100 likeliest tokens can come next: “␣\S+” 100 %$/);
+  await expect(picture).toHaveText(/^1 of the 100 likeliest tokens can come next: “␣\S+” 100%$/);
   await field(page, "Temperature").fill("9"); // refused: the picture stays as it was
   await expect(picture).toContainText("1 of the 100");
   for (const colorScheme of ["light", "dark"] as const) {

@@ -1,5 +1,4 @@
 // The card in which another model is chosen: of this site, of the hub by its id, or from this device.
-import { formatBytes } from "../src/shared/format-bytes.js";
 import { onPress } from "./buttons.js";
 import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./chosen-model.js";
 import { filesOfDrop } from "./dropped-files.js";
@@ -11,6 +10,8 @@ import { isAbort } from "./messages.js";
 import { showModelList } from "./model-list.js";
 import { offerStored } from "./stored.js";
 import { stopWriting } from "./writing.js";
+import { formatBytes } from "./language/numbers.js";
+import { phrase } from "./language/start.js";
 
 /** The id whose size is shown: the next press of the button loads it. */
 let lookedUp: string | undefined;
@@ -53,14 +54,14 @@ function forgetLookup(): void {
   asking?.abort();
   lookedUp = undefined;
   ui.hubStatus.textContent = "";
-  ui.hubLoad.textContent = "Look up";
+  ui.hubLoad.textContent = phrase("lookUp");
 }
 
 /** First how much it is, where the hub tells; then, once more pressed, the model. */
 async function lookUp(): Promise<void> {
   const text = ui.hubId.value.trim();
   if (text === "") {
-    ui.hubStatus.textContent = "Give the id of a model, such as openai-community/gpt2.";
+    ui.hubStatus.textContent = phrase("giveId");
     return ui.hubId.focus();
   }
   const model = namedModel(text, weights());
@@ -68,7 +69,7 @@ async function lookUp(): Promise<void> {
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
-  ui.hubStatus.textContent = "Asking huggingface.co…";
+  ui.hubStatus.textContent = phrase("asking");
   try {
     const { bytes, refusal } = await askHubSize(model.name, signal);
     signal.throwIfAborted();
@@ -76,8 +77,8 @@ async function lookUp(): Promise<void> {
     if (refusal !== undefined) return;
     if (bytes === undefined) return await choose(model); // if it is not there at all, that is said now
     lookedUp = text;
-    ui.hubStatus.textContent = `${model.name}: ${formatBytes(bytes)} to download from huggingface.co.`;
-    ui.hubLoad.textContent = "Download";
+    ui.hubStatus.textContent = phrase("size", { name: model.name, bytes: formatBytes(bytes) });
+    ui.hubLoad.textContent = phrase("download");
   } catch (error) {
     if (!signal.aborted && !isAbort(error)) await choose(model); // the load says what is wrong with the network
   }
@@ -118,8 +119,9 @@ function offerDropping(): void {
 
 /** Shows the chooser, where the page can have another model than its own. */
 export function offerModels(): void {
+  ui.chooser.hidden = !mayChoose;
   if (!mayChoose) return;
-  ui.chooser.hidden = false;
+  ui.chooser.classList.remove("later");
   ui.chooserName.textContent = chosenModel().name;
   ui.chooserWeights.value = chosenModel().weights ?? "q8";
   ui.chooser.addEventListener("toggle", () => void showModelList((model) => void choose(model)));
@@ -138,5 +140,5 @@ export function offerModels(): void {
 export function askForElsewhere({ name, elsewhere = "" }: ChosenModel): void {
   ui.chooser.open = true;
   ui.hubId.value = addressOf(chosenModel());
-  ui.hubStatus.textContent = `The address of this page asks for ${name}, which is on ${elsewhere}. Nothing is fetched from there until you look it up.`;
+  ui.hubStatus.textContent = phrase("elsewhere", { name, host: elsewhere });
 }

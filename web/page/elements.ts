@@ -79,6 +79,7 @@ export const elements = {
   offline: byId("offline", HTMLElement),
   update: byId("update", HTMLElement),
   updateReload: byId("update-reload", HTMLButtonElement),
+  language: byId("language", HTMLSelectElement),
   notice: byId("notice", HTMLElement),
   device: byId("device", HTMLDetailsElement),
   devicePanel: byId("device-panel", HTMLElement),

@@ -1,14 +1,17 @@
-// Numbers as people read them.
+// Times and rates as people read them.
+import { formatNumber } from "./language/numbers.js";
+import { phrase } from "./language/start.js";
 
-export function formatCount(count: number): string {
-  if (count >= 1e9) return `${(count / 1e9).toFixed(2)} billion`;
-  return `${(count / 1e6).toFixed(count < 1e7 ? 1 : 0)} million`;
-}
+export const formatMs = (ms: number): string =>
+  ms < 1000 ? phrase("ms", { value: ms }) : phrase("seconds", { value: formatNumber(ms / 1000, 1, 1) });
 
-export function formatMs(ms: number): string {
-  return ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
+export const formatRate = (tokensPerSecond: number): string =>
+  phrase("rate", {
+    value: formatNumber(tokensPerSecond, tokensPerSecond < 10 ? 1 : 0, tokensPerSecond < 10 ? 1 : 0),
+  });
 
-export function formatRate(tokensPerSecond: number): string {
-  return `${tokensPerSecond.toFixed(tokensPerSecond < 10 ? 1 : 0)} tokens/s`;
-}
+/** Until a download ends. */
+export const formatLeft = (seconds: number): string =>
+  seconds < 60
+    ? phrase("seconds", { value: Math.ceil(seconds) })
+    : phrase("minutes", { value: Math.ceil(seconds / 60) });

@@ -1,4 +1,5 @@
 // How much a model of the hub is to download, before anything is.
+import { phrase } from "./language/start.js";
 
 /** As huggingface.co/docs/hub/api has it; anything may be missing. */
 interface Answer {
@@ -32,7 +33,7 @@ export async function askHubSize(id: string, signal: AbortSignal): Promise<HubSi
   const { config, siblings = [] } = (await response.json()) as Answer;
   const type = config?.model_type;
   if (type !== undefined && type !== "gpt2") {
-    return { refusal: `${model} is a model of the kind "${type}"; this page runs GPT-2 only.` };
+    return { refusal: phrase("otherKind", { name: model ?? "", kind: type }) };
   }
   for (const format of file ? [{ test: (other: string) => other === file }] : formats) {
     const found = siblings.filter(({ rfilename }) => format.test(rfilename));

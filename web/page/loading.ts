@@ -9,12 +9,13 @@ import {
 import { hide } from "./buttons.js";
 import { textToCaret } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
-import { formatBytes, formatPace } from "../src/shared/format-bytes.js";
-import { formatCount } from "./format.js";
+import { formatLeft } from "./format.js";
 import type { ChosenModel } from "./chosen-model.js";
 import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
 import { options } from "./options.js";
+import { formatBytes, formatLarge } from "./language/numbers.js";
+import { phrase } from "./language/start.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
 const query = new URLSearchParams(location.search);
@@ -33,6 +34,7 @@ let askFirst: (() => void) | undefined;
 /** Loads nothing, but asks, until another model or this one is chosen. */
 export function awaitChoice(ask: () => void): void {
   askFirst = ask;
+  ui.loading.hidden = true;
   ask();
 }
 
@@ -111,55 +113,59 @@ function showStage(stage: string): void {
 function watchForStall(): void {
   clearTimeout(stallTimer);
   stallTimer = setTimeout(() => {
-    showStage("Nothing has arrived for a while. Wait for the connection, or cancel and try again.");
+    showStage(phrase("stalled"));
   }, stallMs);
 }
 
 function showProgress(progress: LoadProgress): void {
   const { loadedBytes, totalBytes, bytesPerSecond, secondsLeft, retry } = progress;
-  if (retry !== undefined) showStage(`Asking once more (${retry})`);
-  else showStage(totalBytes > 0 ? "Loading the model" : "Starting the engine");
+  if (retry !== undefined) showStage(phrase("retry", { why: retry }));
+  else showStage(phrase(totalBytes > 0 ? "loading" : "startingEngine"));
   watchForStall();
   if (totalBytes === 0) return;
   ui.loadingProgress.value = loadedBytes / totalBytes;
-  const pace = formatPace(bytesPerSecond, secondsLeft);
-  ui.loadingBytes.textContent = `${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}${pace && `, ${pace}`}`;
+  const bytes = { loaded: formatBytes(loadedBytes), total: formatBytes(totalBytes) };
+  ui.loadingBytes.textContent =
+    bytesPerSecond > 0 && secondsLeft
+      ? phrase("pace", { ...bytes, rate: formatBytes(bytesPerSecond), time: formatLeft(secondsLeft) })
+      : phrase("progress", bytes);
 }
 
 /** What is known of the model; it can change while it works, as when a thread is lost. */
 export function showModel(): void {
   if (!model) return;
   const { info } = model;
-  const cores = info.threads === 1 ? "1 thread" : `${info.threads} threads`;
-  ui.engine.textContent = `${info.variant}, ${cores}`;
-  ui.model.textContent = `${formatCount(info.parameters)} parameters, ${info.weights}`;
+  ui.engine.textContent = phrase("engine", { variant: info.variant, count: info.threads });
+  const count = phrase("count", { value: formatLarge(info.parameters) });
+  ui.model.textContent = phrase("model", { count, weights: info.weights });
   ui.memory.textContent = formatBytes(info.memoryBytes);
-  const unstored = info.notStored && `This model is not stored for the next visit: ${info.notStored}.`;
+  const unstored = info.notStored && phrase("notStored", { why: info.notStored });
   const notices = [info.notice, unstored].filter((text) => text !== null);
   ui.notice.textContent = notices.join(" ");
   ui.notice.hidden = notices.length === 0;
 }
 
 function showFailure(error: unknown): void {
-  const tryAgain = { label: "Try again", run: () => void needModel() };
+  const tryAgain = { label: phrase("tryAgain"), run: () => void needModel() };
   const canReset = location.search !== "";
-  if (isAbort(error)) showError("Loading was cancelled.", tryAgain);
+  if (isAbort(error)) showError(phrase("cancelled"), tryAgain);
   // Trying again cannot help: only the address, or what was picked, is to blame.
   else if (error instanceof InvalidArgumentError && chosen !== firstModel)
-    showError(`The model could not be loaded: ${messageOf(error)}.`);
+    showError(phrase("notLoaded", { why: messageOf(error) }));
   else if (error instanceof InvalidArgumentError)
-    showError(`In the address of this page (${location.search}), ${messageOf(error)}.`, undefined, {
+    showError(phrase("badAddress", { address: location.search, why: messageOf(error) }), undefined, {
       canReset,
     });
-  else showError(`The model could not be loaded: ${messageOf(error)}.`, tryAgain, { canReset });
+  else showError(phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
 }
 
 async function load(): Promise<Model | undefined> {
   controller = new AbortController();
   const { signal } = controller;
-  showStage("Starting…");
+  showStage(phrase("starting"));
   ui.loadingBytes.textContent = "";
   ui.loadingProgress.removeAttribute("value");
+  ui.loading.classList.remove("later");
   ui.loading.hidden = false;
   hideError(ui.loadingCancel);
   watchForStall();

@@ -1,9 +1,9 @@
 // The models that lie beside the page: models/index.json, which `npm run model` writes.
-import { formatBytes } from "../src/shared/format-bytes.js";
 import { onPress } from "./buttons.js";
 import { folderModel, type ChosenModel } from "./chosen-model.js";
 import { elements as ui } from "./elements.js";
-import { formatCount } from "./format.js";
+import { formatBytes, formatLarge } from "./language/numbers.js";
+import { phrase } from "./language/start.js";
 
 /** A folder in models/, as index.json lists it. */
 interface ListedModel {
@@ -48,7 +48,8 @@ export async function showModelList(choose: (model: ChosenModel) => void): Promi
     const button = document.createElement("button");
     button.type = "button";
     button.className = "plain";
-    button.textContent = `${name}: ${formatCount(parameters)} parameters, ${formatBytes(bytes)}`;
+    const count = phrase("count", { value: formatLarge(parameters) });
+    button.textContent = phrase("listed", { name, count, bytes: formatBytes(bytes) });
     onPress(button, () => choose({ ...folderModel(`models/${folder}/`), name }));
     ui.siteModelsList.append(button);
   }

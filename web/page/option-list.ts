@@ -1,13 +1,12 @@
 // The numbers among the sampling options: their names, ranges and initial values.
 import type { GenerationDefaults } from "../src/client/index.js";
+import { phrase } from "./language/start.js";
 
 /** Tokens that a generation writes where neither its caller nor the model says how many. */
 const usualLength = 64;
 
 export interface NumberOption {
   name: "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
-  label: string;
-  help: string;
   min: number;
   max: number;
   isWhole: boolean;
@@ -21,22 +20,19 @@ export interface NumberOption {
 
 /** Settings by what they are good for. */
 export interface Preset {
-  name: string;
-  help: string;
+  name: "precise" | "balanced" | "wild";
   /** Those that are not named are as the model has them. */
   numbers: Partial<Record<NumberOption["name"], number>>;
 }
 
 export const presets: readonly Preset[] = [
   {
-    name: "Precise",
-    help: "stays close to what is likely",
+    name: "precise",
     numbers: { temperature: 0.4, topK: 20, topP: 0.9 },
   },
-  { name: "Balanced", help: "as the model's maker has it", numbers: {} },
+  { name: "balanced", numbers: {} },
   {
-    name: "Wild",
-    help: "takes what is seldom taken",
+    name: "wild",
     numbers: { temperature: 1.3, topK: 0, topP: 1, minP: 0.02 },
   },
 ];
@@ -44,8 +40,6 @@ export const presets: readonly Preset[] = [
 export const numberOptions: readonly NumberOption[] = [
   {
     name: "maxNewTokens",
-    label: "Tokens",
-    help: "How many to write at most",
     min: 1,
     max: 4096,
     isWhole: true,
@@ -54,8 +48,6 @@ export const numberOptions: readonly NumberOption[] = [
   },
   {
     name: "temperature",
-    label: "Temperature",
-    help: "0 takes the most probable token, higher is wilder",
     min: 0,
     max: 5,
     isWhole: false,
@@ -65,8 +57,6 @@ export const numberOptions: readonly NumberOption[] = [
   },
   {
     name: "topK",
-    label: "Top k",
-    help: "Choose among the k most probable tokens; 0 for all",
     min: 0,
     max: 100000,
     isWhole: true,
@@ -76,8 +66,6 @@ export const numberOptions: readonly NumberOption[] = [
   },
   {
     name: "topP",
-    label: "Top p",
-    help: "…among the fewest with this much probability",
     min: 0,
     max: 1,
     isWhole: false,
@@ -87,8 +75,6 @@ export const numberOptions: readonly NumberOption[] = [
   },
   {
     name: "minP",
-    label: "Min p",
-    help: "…among those with this share of the top token's probability",
     min: 0,
     max: 1,
     isWhole: false,
@@ -98,8 +84,6 @@ export const numberOptions: readonly NumberOption[] = [
   },
   {
     name: "repetitionPenalty",
-    label: "Repetition penalty",
-    help: "Above 1 avoids what was said",
     min: 0.1,
     max: 10,
     isWhole: false,
@@ -109,8 +93,6 @@ export const numberOptions: readonly NumberOption[] = [
   },
   {
     name: "seed",
-    label: "Seed",
-    help: "The same seed gives the same text; empty for a new one each time",
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
     isWhole: true,
@@ -130,11 +112,12 @@ export function initialOf(
 
 /** What is wrong with the value of `input`, in words; undefined: nothing. */
 export function refusalOf({ min, max, isWhole }: NumberOption, input: HTMLInputElement): string | undefined {
-  const expected = `Expected a ${isWhole ? "whole " : ""}number from ${min} to ${max}`;
+  const range = { min: String(min), max: String(max) };
   // The browser does not tell a page what was typed where it is not a number.
-  if (input.validity.badInput) return `${expected}.`;
+  if (input.validity.badInput) return phrase(isWhole ? "expectedWhole" : "expectedNumber", range);
   if (input.value === "") return undefined;
   const value = input.valueAsNumber;
   const fits = value >= min && value <= max && (!isWhole || Number.isInteger(value));
-  return fits ? undefined : `${expected}, found ${input.value}.`;
+  if (fits) return undefined;
+  return phrase(isWhole ? "foundWhole" : "foundNumber", { ...range, found: input.value });
 }

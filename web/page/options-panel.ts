@@ -1,20 +1,21 @@
 // The Options panel: the fields, what the user set in them, and why a value is refused.
 import type { GenerateOptions, GenerationDefaults } from "../src/client/index.js";
 import { initialOf, numberOptions, refusalOf, type NumberOption, type Preset } from "./option-list.js";
+import { phrase } from "./language/start.js";
 
 /** A field with its caption, its help, and the sentence that says why its value is refused. */
 class Field {
   readonly element = document.createElement("div");
+  private readonly caption = document.createElement("label");
+  private readonly hint = document.createElement("small");
   private readonly refusal = document.createElement("small");
 
-  readonly name: string;
+  readonly name: NumberOption["name"] | "ignoreEos" | "stop";
   readonly input: HTMLInputElement;
   private readonly check: () => string | undefined;
 
   constructor(
-    name: string,
-    label: string,
-    help: string,
+    name: NumberOption["name"] | "ignoreEos" | "stop",
     input: HTMLInputElement,
     check: () => string | undefined = () => undefined,
   ) {
@@ -23,19 +24,21 @@ class Field {
     this.check = check;
 
     this.element.className = "control";
-    const caption = document.createElement("label");
-    caption.textContent = label;
-    caption.htmlFor = input.id = `option-${name}`;
-    const hint = document.createElement("small");
-    hint.textContent = help;
-    hint.id = `help-${name}`;
+    this.caption.htmlFor = input.id = `option-${name}`;
+    this.hint.id = `help-${name}`;
     this.refusal.id = `refusal-${name}`;
     this.refusal.className = "refusal";
-    input.setAttribute("aria-describedby", `${this.refusal.id} ${hint.id}`);
+    input.setAttribute("aria-describedby", `${this.refusal.id} ${this.hint.id}`);
     input.addEventListener("input", () => this.refuse(this.isRefused ? this.check() : undefined));
     input.setAttribute("form", "form"); // Enter in it writes
-    this.element.append(caption, input, this.refusal, hint);
+    this.element.append(this.caption, input, this.refusal, this.hint);
     this.refuse(undefined);
+  }
+
+  /** In the page's language, once that is there. */
+  label(): void {
+    this.caption.textContent = phrase(`option.${this.name}`);
+    this.hint.textContent = phrase(`option.${this.name}.help`);
   }
 
   get isRefused(): boolean {
@@ -73,7 +76,7 @@ class NumberField extends Field {
 
   constructor(option: NumberOption) {
     const input = makeInput("number");
-    super(option.name, option.label, option.help, input, () =>
+    super(option.name, input, () =>
       this.isInitial && !input.validity.badInput ? undefined : refusalOf(option, input),
     );
     this.option = option;
@@ -81,13 +84,17 @@ class NumberField extends Field {
     input.min = String(option.min);
     input.max = String(option.max);
     input.step = String(option.step);
+  }
+
+  override label(): void {
+    super.label();
+    this.slider.ariaLabel = phrase("slider", { option: phrase(`option.${this.name}`) });
     this.showInitial({});
   }
 
   /** Moves the number, and is moved by it. */
-  private addSlider({ label, min, step }: NumberOption, max: number): void {
+  private addSlider({ min, step }: NumberOption, max: number): void {
     const slider = this.slider;
-    slider.ariaLabel = `${label} slider`;
     slider.min = String(min);
     slider.max = String(max);
     slider.step = String(step);
@@ -125,7 +132,7 @@ class NumberField extends Field {
     this.initial = initial === null ? "" : String(initial);
     if (isUntouched) this.input.value = this.initial;
     this.moveSlider();
-    this.input.placeholder = this.initial || "random";
+    this.input.placeholder = this.initial || phrase("random");
   }
 
   /** What the user set; undefined: what the model and the engine have. */
@@ -147,15 +154,15 @@ export class OptionsPanel {
   constructor(panel: HTMLDetailsElement, controls: HTMLElement) {
     this.panel = panel;
 
-    this.stop.placeholder = "none";
-    const stop = new Field("stop", "Stop at", "End before this text; \\n is a new line", this.stop);
+    const stop = new Field("stop", this.stop);
     stop.element.classList.add("wide");
-    this.fields = [
-      ...this.numbers,
-      new Field("ignoreEos", "Ignore end of text", "Continue where the model would stop", this.ignoreEos),
-      stop,
-    ];
+    this.fields = [...this.numbers, new Field("ignoreEos", this.ignoreEos), stop];
     controls.append(...this.fields.map(({ element }) => element));
+  }
+
+  label(): void {
+    for (const field of this.fields) field.label();
+    this.stop.placeholder = phrase("none");
   }
 
   /** Shows what the model's maker would have it write with. */

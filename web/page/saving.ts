@@ -2,9 +2,10 @@
 import { onPress, setEnabled } from "./buttons.js";
 import { download } from "./download.js";
 import { elements as ui } from "./elements.js";
-import { formatBytes } from "../src/shared/format-bytes.js";
 import { isAbort, messageOf } from "./messages.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
+import { formatBytes } from "./language/numbers.js";
+import { phrase } from "./language/start.js";
 
 /** What takes the file, as it is made. */
 interface Target {
@@ -37,7 +38,7 @@ function downloadTarget(name: string): Target {
 async function openTarget(name: string): Promise<Target> {
   const { showSaveFilePicker } = window as SavePicker;
   if (!showSaveFilePicker) return downloadTarget(name);
-  const types = [{ description: "Web page", accept: { "text/html": [".html"] } }];
+  const types = [{ description: phrase("webPage"), accept: { "text/html": [".html"] } }];
   const file = await showSaveFilePicker.call(window, { suggestedName: name, types });
   return file.createWritable();
 }
@@ -71,14 +72,14 @@ async function save(folder: URL): Promise<void> {
     for await (const text of parts) {
       await target.write(text);
       written += text.length;
-      ui.saveStatus.textContent = `Collecting… ${formatBytes(written)}`;
+      ui.saveStatus.textContent = phrase("collecting", { bytes: formatBytes(written) });
     }
     await target.close();
   } catch (error) {
     await target.abort().catch(() => undefined);
     throw error;
   }
-  ui.saveStatus.textContent = `Saved: ${name}, ${formatBytes(written)}. It opens with a double click, without network.`;
+  ui.saveStatus.textContent = phrase("saved", { name, bytes: formatBytes(written) });
 }
 
 let folder: URL | undefined;
@@ -89,7 +90,7 @@ async function saveModel(): Promise<void> {
   try {
     await save(folder);
   } catch (error) {
-    ui.saveStatus.textContent = isAbort(error) ? "" : `It could not be saved: ${messageOf(error)}.`;
+    ui.saveStatus.textContent = isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) });
   } finally {
     setEnabled(ui.save, true);
   }

@@ -1,9 +1,10 @@
 // The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes them.
 import { keepModel, listModels, removeModel, type StoredModel } from "../src/client/index.js";
-import { formatBytes } from "../src/shared/format-bytes.js";
 import { onPress } from "./buttons.js";
 import { namedModel, type ChosenModel } from "./chosen-model.js";
 import { elements as ui } from "./elements.js";
+import { formatBytes } from "./language/numbers.js";
+import { phrase } from "./language/start.js";
 
 /** As its user knows it; the hub's usual revision goes without saying. */
 function chosenOf({ id, weights }: StoredModel): ChosenModel {
@@ -11,8 +12,10 @@ function chosenOf({ id, weights }: StoredModel): ChosenModel {
 }
 
 function describe({ bytes, totalBytes, isComplete, weights }: StoredModel): string {
-  const size = isComplete ? formatBytes(bytes) : `${formatBytes(bytes)} of ${formatBytes(totalBytes)} so far`;
-  return weights === "q4" ? `4 bits, ${size}` : size;
+  const size = isComplete
+    ? formatBytes(bytes)
+    : phrase("part", { bytes: formatBytes(bytes), total: formatBytes(totalBytes) });
+  return weights === "q4" ? phrase("fourBits", { size }) : size;
 }
 
 function button(text: string, label: string, action: () => Promise<void>): HTMLButtonElement {
@@ -36,18 +39,17 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
   const size = document.createElement("span");
   size.className = "quiet";
   size.textContent = describe(model);
-  const load = button("Load", `Load ${name}`, async () => choose(chosen));
-  const keep = button(model.isKept ? "Kept" : "Keep", `Keep ${name}`, async () => {
+  const load = button(phrase("load"), phrase("loadNamed", { name }), async () => choose(chosen));
+  const keepLabel = phrase("keepNamed", { name });
+  const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
     const isAgreed = await keepModel(model.id, !model.isKept);
-    const kept = isAgreed
-      ? `${name} stays until you remove it.`
-      : `${name} is kept; the browser may still remove it when the device is short of room.`;
-    await refresh(choose, model.isKept ? `${name} may make room for others.` : kept, `Keep ${name}`);
+    const kept = isAgreed ? phrase("stays", { name }) : phrase("mayGo", { name });
+    await refresh(choose, model.isKept ? phrase("makesRoom", { name }) : kept, keepLabel);
   });
   keep.ariaPressed = String(model.isKept);
-  const remove = button("Remove", `Remove ${name}`, async () => {
+  const remove = button(phrase("remove"), phrase("removeNamed", { name }), async () => {
     await removeModel(model.id);
-    await refresh(choose, `${name} is removed from this device.`);
+    await refresh(choose, phrase("removed", { name }));
   });
   title.append(" ", size);
   const buttons = document.createElement("div");

@@ -19,12 +19,7 @@ import { hideError, isAbort, messageOf, say, showError } from "./messages.js";
 import { options as panel } from "./options.js";
 import { countHealing } from "./share/healing.js";
 import { finishSpeech, speak } from "./speech.js";
-
-const finishSentences = {
-  length: "Reached the number of tokens asked for.",
-  eos: "The model ended the text.",
-  stop: "Reached the stop text.",
-};
+import { phrase } from "./language/start.js";
 
 /** Where the model writes. */
 export interface Place {
@@ -77,7 +72,7 @@ export async function stopWriting(): Promise<void> {
 
 /** Whether one is written, which is then said to those who want another. */
 function saysBusy(): boolean {
-  if (writing) say("Still writing: stop it first, with Esc or the Stop button.");
+  if (writing) say(phrase("busy"));
   return writing !== undefined;
 }
 
@@ -101,28 +96,29 @@ export function updateButtons(): void {
 function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {
   ui.speed.textContent = timings.decodedTokens > 0 ? formatRate(timings.decodedTokensPerSecond) : "";
   ui.firstToken.textContent = formatMs(timings.firstTokenMs);
-  const dropped = droppedTokens > 0 ? ` The first ${droppedTokens} tokens no longer fitted the context.` : "";
-  say(`${finishSentences[finishReason]} Seed ${seed}.${dropped}`);
+  const said = [phrase(`finish.${finishReason}`), phrase("seed", { seed: String(seed) })];
+  if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
+  say(said.join(" "));
 }
 
-/** Says what ended a text after `tokens`; `what` could not be done is said of an error that is not the model's end. */
-export function showFailure(error: unknown, tokens: number, what = "The text could not be written"): void {
+/** Says what ended a text after `tokens`; an error that is not the model's end is told by `tell`. */
+export function showFailure(
+  error: unknown,
+  tokens: number,
+  tell = (why: string) => phrase("notWritten", { why }),
+): void {
   if (isAbort(error)) {
-    say(
-      tokens === 0
-        ? "Stopped before the first token."
-        : `Stopped after ${tokens} ${tokens === 1 ? "token" : "tokens"}.`,
-    );
+    say(tokens === 0 ? phrase("stoppedAtOnce") : phrase("stopped", { count: tokens }));
     return;
   }
   say("");
   if (error instanceof WorkerError) {
     forgetModel();
-    const repair = { label: "Load the model again", run: () => void needModel() };
-    showError(`The model has stopped working: ${messageOf(error)}. The text stays.`, repair);
+    const repair = { label: phrase("loadModelAgain"), run: () => void needModel() };
+    showError(phrase("died", { why: messageOf(error) }), repair);
     return;
   }
-  showError(`${what}: ${messageOf(error)}.`);
+  showError(tell(messageOf(error)));
 }
 
 /** Whatever is there stays until the first token. */
@@ -149,7 +145,7 @@ async function writeWith(
   }));
   editor.open(from, to);
   try {
-    say(hasModel() ? "" : "Writing begins as soon as the model is loaded.");
+    say(hasModel() ? "" : phrase("awaitsModel"));
     model = await unlessAborted(needModel(), signal);
     if (!model) {
       say("");
@@ -165,7 +161,7 @@ async function writeWith(
         batch.flush();
         showSummary(summary);
       },
-      onPrompt: ({ done, total }) => say(`Reading the text: ${done} of ${total} tokens`),
+      onPrompt: ({ done, total }) => say(phrase("reading", { done, total })),
     });
     for await (const token of stream) {
       if (all.length === 0) {
@@ -198,8 +194,8 @@ export async function editorOrFailure(): Promise<Editor | undefined> {
   try {
     return await needEditor();
   } catch (error) {
-    const repair = { label: "Load the page again", run: () => location.reload() };
-    showError(`The editor could not be loaded: ${messageOf(error)}. The text stays.`, repair);
+    const repair = { label: phrase("loadPageAgain"), run: () => location.reload() };
+    showError(phrase("noEditor", { why: messageOf(error) }), repair);
     return undefined;
   }
 }

@@ -50,16 +50,13 @@ function change(html, changes) {
   return changed;
 }
 
-const starting = `<section id="starting" class="card" aria-labelledby="starting-title">
-        <h2 id="starting-title">Starting…</h2>
-        <p>
-          The model is in this file: a large one takes some seconds to read. If this does not go away, JavaScript is
-          switched off here, or the browser is too old.
-        </p>
-      </section>`;
+const hashOf = (script) => createHash("sha256").update(script).digest("base64");
 
-/** Writes the page into the folder `out`, in which the page for hosts lies. */
-export async function buildOneFilePage(out) {
+/**
+ * Writes the page into the folder `out`, in which the page for hosts lies, from its `source`. `starting` is what it says
+ * until its scripts run, `language` the script that chooses its language.
+ */
+export async function buildOneFilePage(out, source, { starting, language }) {
   const script = await pageScript();
   const assets = join(out, "assets");
   const stylesheets = readdirSync(assets).filter((name) => name.endsWith(".css"));
@@ -69,18 +66,17 @@ export async function buildOneFilePage(out) {
     throw new Error(`there is no stylesheet index-*.css in ${assets}, expected that of the page`);
   const style = stylesheets.map((name) => readFileSync(join(assets, name), "utf8").trim()).join("\n");
   const icon = readFileSync(join(page, "public/icons/icon.svg")).toString("base64");
-  const hash = createHash("sha256").update(script).digest("base64");
   // The browser itself sees to it that nothing is asked for.
   const policy = [
     "default-src 'none'",
-    `script-src 'sha256-${hash}' blob: 'wasm-unsafe-eval'`,
+    `script-src 'sha256-${hashOf(script)}' 'sha256-${hashOf(language)}' blob: 'wasm-unsafe-eval'`,
     "worker-src blob:",
     "style-src 'unsafe-inline'",
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  const html = change(readFileSync(join(page, "index.html"), "utf8"), [
+  const html = change(source, [
     [
       /<meta charset="utf-8" \/>/,
       `<meta charset="utf-8" />\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`,
@@ -89,7 +85,8 @@ export async function buildOneFilePage(out) {
     [/ *<link rel="apple-touch-icon"[^>]*>\n/, ""],
     [/ *<link rel="manifest"[^>]*>\n/, ""],
     [/<link rel="stylesheet"[^>]*>/, `<style>\n${style}\n    </style>`],
-    [/<section id="starting"[^]*?<\/section>/, starting],
+    [/<!-- language -->/, `<script>${language}</script>`],
+    [/(?<=<h2 id="starting-title">[^<]*<\/h2>)[^]*?(?=<\/section>)/, `\n        <p>${starting}</p>\n      `],
     [/<script type="module" src[^>]*><\/script>/, `${marker}\n<script type="module">${script}</script>`],
   ]);
   writeFileSync(join(out, "one-file.html"), html);

@@ -12,7 +12,7 @@ import {
 const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as const] });
 const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) => [id, parent]);
 /** 0 has the branch 1, and that the branch 2, which is the current one. */
-const grown = () => fork(fork(undefined, kept("first"), "b"), kept("second"), "c");
+const grown = () => fork(fork(undefined, kept("first"), "b", "First"), kept("second"), "c", "First");
 
 describe("a tree", () => {
   it("keeps the text that is left as another branch", () => {
@@ -42,7 +42,7 @@ describe("a tree", () => {
       [0, null],
       [2, 0],
     ]);
-    expect(fork(tree, kept("x"), "d").current).toBe(3);
+    expect(fork(tree, kept("x"), "d", "First").current).toBe(3);
   });
 });
 

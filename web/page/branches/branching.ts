@@ -6,6 +6,7 @@ import { visible } from "../seeing/token-panel.js";
 import { visitType } from "../visit.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { fork, leave, parseTree, remove, rename, type Tree } from "./tree.js";
+import { phrase } from "../language/editor.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-branches ${location.pathname}`;
@@ -56,7 +57,8 @@ export class Branching {
   async branch(from: number, token: TokenLogprob): Promise<void> {
     await this.writing.stop();
     const { kept } = this.editor;
-    this.set(fork(this.tree, kept, `“${visible(token.text).trim()}” at ${from}`));
+    const name = phrase("branchName", { token: visible(token.text).trim(), place: from });
+    this.set(fork(this.tree, kept, name, phrase("firstBranch")));
     this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]));
     this.writing.goOn();
   }

@@ -1,5 +1,6 @@
 // The branches as a list of lists, to walk, to name and to remove.
 import { childrenOf, type Branch, type Tree } from "./tree.js";
+import { phrase } from "../language/editor.js";
 
 export interface BranchActions {
   walk: (id: number) => void;
@@ -21,7 +22,7 @@ function makeButton(text: string, label: string, action: () => void): HTMLButton
 function askName(row: HTMLElement, { id, name }: Branch, actions: BranchActions): void {
   const field = document.createElement("input");
   field.value = name;
-  field.ariaLabel = `Name of ${name}`;
+  field.ariaLabel = phrase("nameOf", { name });
   let isDone = false;
   const finish = (isWanted: boolean) => {
     if (isDone) return;
@@ -44,16 +45,16 @@ function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIEleme
   const item = document.createElement("li");
   const row = document.createElement("div");
   row.className = "buttons";
-  const walk = makeButton(name, `Go to ${name}`, () => actions.walk(id));
+  const walk = makeButton(name, phrase("go", { name }), () => actions.walk(id));
   walk.dataset.branch = String(id);
   const isCurrent = id === tree.current;
   if (isCurrent) walk.ariaCurrent = "true";
   row.append(
     walk,
-    makeButton("Name…", `Name ${name}`, () => askName(row, branch, actions)),
+    makeButton(phrase("name"), phrase("nameNamed", { name }), () => askName(row, branch, actions)),
   );
   if (!isCurrent && branch.parent !== null) {
-    row.append(makeButton("Remove", `Remove ${name}`, () => actions.remove(id)));
+    row.append(makeButton(phrase("remove"), phrase("removeNamed", { name }), () => actions.remove(id)));
   }
   item.append(row);
   const children = childrenOf(tree, id);

@@ -16,9 +16,9 @@ export interface Tree {
   current: number;
 }
 
-/** The tree once the text `kept` is left for a branch of it, named `name`. */
-export function fork(tree: Tree | undefined, kept: KeptText, name: string): Tree {
-  const before = tree ?? { branches: [{ id: 0, parent: null, name: "First", kept }], current: 0 };
+/** The tree once the text `kept` is left for a branch of it, named `name`; without one so far, the other is `firstName`. */
+export function fork(tree: Tree | undefined, kept: KeptText, name: string, firstName: string): Tree {
+  const before = tree ?? { branches: [{ id: 0, parent: null, name: firstName, kept }], current: 0 };
   const { branches, current } = leave(before, kept);
   const id = Math.max(...branches.map((branch) => branch.id)) + 1;
   return { branches: [...branches, { id, parent: current, name, kept }], current: id };

@@ -1,24 +1,18 @@
 // What this browser and host give the page, and what would bring the rest: which says why it is slow.
 import type { Environment } from "../../src/client/index.js";
+import { phrase } from "../language/device.js";
 
-const labels: Readonly<Record<keyof Environment, string>> = {
-  simd: "SIMD",
-  relaxedSimd: "Relaxed SIMD",
-  isolation: "Isolation",
-  threads: "Threads",
-  storage: "Storage",
-  memory: "Memory",
-};
+const parts = ["simd", "relaxedSimd", "isolation", "threads", "storage", "memory"] as const;
 
 function itemFor(label: string, { has, reason, remedy }: Environment[keyof Environment]): HTMLElement {
   const item = document.createElement("li");
   const name = document.createElement("strong");
-  name.textContent = `${label}: ${has ? "yes" : "no"}.`;
+  name.textContent = phrase(has ? "yes" : "no", { name: label });
   item.append(name, ` ${reason}`);
   if (remedy !== null) {
     const change = document.createElement("pre");
     change.textContent = remedy;
-    item.append(" What would help:", change);
+    item.append(` ${phrase("remedy")}`, change);
   }
   return item;
 }
@@ -27,7 +21,6 @@ function itemFor(label: string, { has, reason, remedy }: Environment[keyof Envir
 export function listOf(environment: Environment): HTMLUListElement {
   const list = document.createElement("ul");
   list.id = "environment-list";
-  const names = Object.keys(labels) as (keyof Environment)[];
-  list.append(...names.map((name) => itemFor(labels[name], environment[name])));
+  list.append(...parts.map((part) => itemFor(phrase(`has.${part}`), environment[part])));
   return list;
 }

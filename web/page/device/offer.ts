@@ -1,5 +1,6 @@
 // The panel of engine and device, fetched when it is opened.
 import { elements as ui } from "../elements.js";
+import { phrase } from "../language/start.js";
 import { messageOf } from "../messages.js";
 
 /** Shows it whenever it is opened. */
@@ -9,7 +10,7 @@ export function offerDevice(): void {
     import("./panel.js").then(
       ({ showDevice }) => showDevice(ui.devicePanel),
       (error: unknown) => {
-        ui.devicePanel.textContent = `This part of the page could not be loaded: ${messageOf(error)}.`;
+        ui.devicePanel.textContent = phrase("noDevice", { why: messageOf(error) });
       },
     );
   });

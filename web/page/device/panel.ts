@@ -4,6 +4,7 @@ import { release } from "../../src/shared/release.js";
 import { onPress, setEnabled } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { chosenModel, currentModel, modelTraffic, onModelChange } from "../loading.js";
+import { phrase } from "../language/device.js";
 import { isAbort, messageOf } from "../messages.js";
 import { isWriting, onWriting } from "../writing.js";
 import { listOf } from "./environment.js";
@@ -17,7 +18,7 @@ import {
   threadsSentence,
 } from "./sentences.js";
 
-const rows = ["Engine", "Threads", "Memory", "Storage", "Network", "Speed"] as const;
+const rows = ["engine", "threads", "memory", "storage", "network", "speed"] as const;
 type Row = (typeof rows)[number];
 
 /** Hosts that this page's own requests went to, beside its own; the worker asks for models. */
@@ -43,7 +44,7 @@ class Panel {
       const row = document.createElement("div");
       const term = document.createElement("dt");
       const definition = document.createElement("dd");
-      term.textContent = name;
+      term.textContent = phrase(`row.${name}`);
       definition.textContent = "–";
       row.append(term, definition);
       list.append(row);
@@ -52,7 +53,7 @@ class Panel {
     this.values = Object.fromEntries(rows.map((name) => [name, value(name)])) as Record<Row, HTMLElement>;
     this.measure.type = "button";
     this.measure.className = "plain";
-    this.measure.textContent = "Measure speed";
+    this.measure.textContent = phrase("measure");
     this.status.className = "quiet";
     this.status.role = "status";
     onPress(this.measure, () => void this.measureNow());
@@ -60,7 +61,7 @@ class Panel {
     buttons.className = "row";
     buttons.append(this.measure, this.status);
     const title = document.createElement("h2");
-    title.textContent = "What this browser and this host give the page";
+    title.textContent = phrase("given");
     const test = document.createElement("div");
     test.className = "self-test";
     const selfTest = new SelfTestPanel(test);
@@ -73,7 +74,7 @@ class Panel {
     });
     onModelChange(() => {
       this.measuring?.abort();
-      this.values.Speed.textContent = "–";
+      this.values.speed.textContent = "–";
       refresh();
     });
     onWriting(() => {
@@ -83,9 +84,9 @@ class Panel {
     // As the line of status has it.
     new MutationObserver(() => {
       const now = ui.speed.textContent;
-      if (now) this.values.Speed.textContent = now;
+      if (now) this.values.speed.textContent = now;
     }).observe(ui.speed, { childList: true, characterData: true, subtree: true });
-    this.values.Speed.textContent = ui.speed.textContent || "–";
+    this.values.speed.textContent = ui.speed.textContent || "–";
   }
 
   async refresh(): Promise<void> {
@@ -98,17 +99,17 @@ class Panel {
     if (info) {
       const isForced = query.has("threads") || query.has("variant");
       const cores = (navigator as Partial<Navigator>).hardwareConcurrency;
-      this.values.Engine.textContent = `${info.variant}, release ${release}`;
-      this.values.Threads.textContent = threadsSentence({ info, environment, cores, isForced });
-      this.values.Memory.textContent = memorySentence(info);
+      this.values.engine.textContent = phrase("engine", { variant: info.variant, release });
+      this.values.threads.textContent = threadsSentence({ info, environment, cores, isForced });
+      this.values.memory.textContent = memorySentence(info);
     } else {
-      for (const row of ["Engine", "Threads", "Memory"] as const)
-        this.values[row].textContent = "No model is loaded yet.";
+      for (const row of ["engine", "threads", "memory"] as const)
+        this.values[row].textContent = phrase("noModel");
     }
-    const host = chosenModel().elsewhere ?? (location.host || "this file");
-    this.values.Network.textContent = networkSentence(modelTraffic(), host, otherHosts());
+    const host = chosenModel().elsewhere ?? (location.host || phrase("thisFile"));
+    this.values.network.textContent = networkSentence(modelTraffic(), host, otherHosts());
     const [stored, models] = await Promise.all([storage(), listModels()]);
-    this.values.Storage.textContent = storageSentence(stored, models);
+    this.values.storage.textContent = storageSentence(stored, models);
   }
 
   private showRest(): void {
@@ -120,15 +121,15 @@ class Panel {
     if (!model) return;
     const { signal } = (this.measuring = new AbortController());
     this.showRest();
-    this.status.textContent = "Measuring, a few seconds…";
+    this.status.textContent = phrase("measuring");
     try {
       const speed = await measureSpeed(model, signal);
-      this.values.Speed.textContent = speedSentence(speed);
-      this.status.textContent = "Measured.";
+      this.values.speed.textContent = speedSentence(speed);
+      this.status.textContent = phrase("measured");
     } catch (error) {
       this.status.textContent = isAbort(error)
-        ? "The measurement was interrupted."
-        : `The speed could not be measured: ${messageOf(error)}.`;
+        ? phrase("interrupted")
+        : phrase("notMeasured", { why: messageOf(error) });
     } finally {
       this.measuring = undefined;
       this.showRest();

@@ -1,7 +1,8 @@
 // What the panel says of engine and device.
 import type { Environment, ModelInfo, StorageInfo, StoredModel } from "../../src/client/index.js";
-import { formatBytes } from "../../src/shared/format-bytes.js";
 import { formatRate } from "../format.js";
+import { phrase } from "../language/device.js";
+import { formatBytes, formatShare } from "../language/numbers.js";
 import type { Speed } from "./floor.js";
 
 /** Where the bytes of a model came from. */
@@ -22,36 +23,39 @@ export interface ThreadFacts {
 /** How many threads, and why not more. */
 export function threadsSentence({ info, environment, cores, isForced }: ThreadFacts): string {
   const { threads, variant, notice } = info;
-  const count = cores === undefined ? `${threads}` : `${threads} of ${cores} cores`;
-  if (isForced) return `${count}, as the address of this page asks.`;
-  if (!environment.threads.has) return `1. ${environment.threads.reason}`;
-  if (notice !== null) return `${count}. ${notice}`;
-  if (!variant.startsWith("threads")) return `${count}: this build of the engine has no threads.`;
-  if (cores !== undefined && threads < cores)
-    return `${count}: with more it was no faster, when it was measured on this device.`;
-  return `${count}: all there are.`;
+  const counted = { threads: cores === undefined ? threads : phrase("ofCores", { threads, cores }) };
+  if (isForced) return phrase("asAddressAsks", counted);
+  if (!environment.threads.has) return phrase("oneThread", { why: environment.threads.reason });
+  if (notice !== null) return phrase("lostThreads", { ...counted, why: notice });
+  if (!variant.startsWith("threads")) return phrase("noThreads", counted);
+  if (cores !== undefined && threads < cores) return phrase("notFaster", counted);
+  return phrase("allThreads", counted);
 }
 
 export const memorySentence = ({ memoryBytes, weightBytes, contextBytes }: ModelInfo): string =>
-  `${formatBytes(memoryBytes)}: ${formatBytes(weightBytes)} of weights, ${formatBytes(contextBytes)} for the text, and the engine.`;
+  phrase("memory", {
+    memory: formatBytes(memoryBytes),
+    weights: formatBytes(weightBytes),
+    context: formatBytes(contextBytes),
+  });
 
 export function storageSentence(
   { modelBytes, usage, quota, persisted, notice }: StorageInfo,
   models: readonly Pick<StoredModel, "id" | "bytes">[],
 ): string {
-  if (notice !== null) return `No models are stored: ${notice}.`;
-  const names = models.map(
-    ({ id, bytes }) => `${id.replace(/\/$/, "").replace(/^.*\//, "")}, ${formatBytes(bytes)}`,
+  if (notice !== null) return phrase("notStored", { why: notice });
+  const names = models.map(({ id, bytes }) =>
+    phrase("storedModel", { name: id.replace(/\/$/, "").replace(/^.*\//, ""), bytes: formatBytes(bytes) }),
   );
-  const stored =
+  const said = [
     models.length === 0
-      ? "No other models are stored than this page's own."
-      : `${formatBytes(modelBytes)} of models are stored (${names.join("; ")}).`;
-  const all =
-    usage === null || quota === null
-      ? ""
-      : ` All of this site takes ${formatBytes(usage)} of the ${formatBytes(quota)} that the browser allows.`;
-  return `${stored}${all}${persisted ? " The browser keeps it until you remove it." : ""}`;
+      ? phrase("noneStored")
+      : phrase("stored", { bytes: formatBytes(modelBytes), list: names.join("; ") }),
+  ];
+  if (usage !== null && quota !== null)
+    said.push(phrase("usage", { usage: formatBytes(usage), quota: formatBytes(quota) }));
+  if (persisted) said.push(phrase("persisted"));
+  return said.join(" ");
 }
 
 /** `host` is the one that the model came from; `others` those that the page itself asked beside its own. */
@@ -62,13 +66,16 @@ export function networkSentence(
 ): string {
   const came =
     network > 0
-      ? `For this model ${formatBytes(network)} came from ${host}.`
-      : cache > 0
-        ? "This model was stored here: nothing was fetched for it."
-        : "For this model nothing was fetched.";
-  const asked = others.length > 0 ? ` Other hosts that were asked: ${others.join(", ")}.` : "";
-  return `None: nothing that you write leaves this device. ${came}${asked}`;
+      ? phrase("fetched", { bytes: formatBytes(network), host })
+      : phrase(cache > 0 ? "fromStore" : "notFetched");
+  const said = [phrase("noNetwork"), came];
+  if (others.length > 0) said.push(phrase("otherHosts", { list: others.join(", ") }));
+  return said.join(" ");
 }
 
 export const speedSentence = ({ tokensPerSecond, floorTokensPerSecond, share }: Speed): string =>
-  `${formatRate(tokensPerSecond)}: ${Math.round(100 * share)} % of what this device's memory allows, ${formatRate(floorTokensPerSecond)}.`;
+  phrase("speed", {
+    rate: formatRate(tokensPerSecond),
+    share: formatShare(share),
+    floor: formatRate(floorTokensPerSecond),
+  });

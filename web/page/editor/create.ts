@@ -16,6 +16,7 @@ import { prefilling } from "../suggest/prefilling.js";
 import { suggesting } from "../suggest/suggesting.js";
 import { atEnd, isWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { Editor, type KeptText } from "./editor.js";
+import { phrase } from "../language/editor.js";
 
 /** `onChange` is called after each change of the text. */
 export function createEditor(kept: KeptText, onChange: () => void): Editor {
@@ -23,7 +24,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
-    label: "Text",
+    label: ui.draft.ariaLabel ?? "",
     hint: ui.draft.placeholder,
     onUpdate: ({ docChanged }) => {
       if (docChanged) onChange();
@@ -36,7 +37,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         needModel,
         say,
         speak: speakNow,
-        fail: (error) => showFailure(error, 0, "Nothing could be suggested"),
+        fail: (error) => showFailure(error, 0, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling({ idleModel }),
       livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
@@ -45,7 +46,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         idleModel,
         onModelChange,
         tell: (sentence) => (ui.scored.textContent = sentence),
-        fail: (error) => showFailure(error, 0, "The tokens could not be read"),
+        fail: (error) => showFailure(error, 0, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
       }),
       lookingInside({
@@ -53,7 +54,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         idleModel,
         onModelChange,
         isWriting,
-        fail: (error) => showFailure(error, 0, "The model could not be looked into"),
+        fail: (error) => showFailure(error, 0, (why) => phrase("notInside", { why })),
       }),
     ],
   });

@@ -1,6 +1,7 @@
 // What one head looks at, as arcs from the chosen token back over the text.
 import { select } from "d3-selection";
 import { lookBands } from "../seeing/attended.js";
+import { phrase } from "../language/inside.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, percent, writeTable, type Figure } from "./figure.js";
@@ -65,8 +66,8 @@ export class Arcs {
     });
     this.controls = add(this.figure.element, "div", { className: "inside-controls" });
     const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: sentences.tints });
-    for (const [band, { name }] of lookBands.entries())
-      add(tints, "span", { className: `token look-${band}`, textContent: name });
+    for (const band of lookBands)
+      add(tints, "span", { className: `token look-${band}`, textContent: phrase(`band.${band}`) });
     this.figure.picture.before(this.controls, tints);
   }
 

@@ -1,16 +1,18 @@
 // The sheet of keys: what the keyboard does on this page.
+import { phrase } from "../language/editor.js";
+
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-const control = isMac ? "⌘" : "Ctrl";
+const control = isMac ? "⌘" : phrase("key.control");
 
 const keys: readonly (readonly [keys: string, action: string])[] = [
-  ["Tab", "suggests three ways to go on; ↑ ↓ choose, Enter or Tab takes"],
-  [isMac ? "⌥ →" : "Ctrl →", "takes a word of a suggestion"],
-  ["Esc", "dismisses suggestions, or stops the model"],
-  ["Esc, then Tab", "leaves the text for what comes after it"],
-  [`${control} Enter`, "writes on from the caret"],
-  [`${control} Z`, "takes a step back, yours or the model's"],
-  [isMac ? "⇧ ⌘ Z" : "Ctrl Y", "redoes it"],
-  ["?", "shows this sheet, outside the text"],
+  ["Tab", phrase("keys.tab")],
+  [`${isMac ? "⌥" : control} →`, phrase("keys.word")],
+  ["Esc", phrase("keys.escape")],
+  [phrase("key.leave"), phrase("keys.leave")],
+  [phrase("key.write", { control }), phrase("keys.write")],
+  [`${control} Z`, phrase("keys.undo")],
+  [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
+  ["?", phrase("keys.sheet")],
 ];
 
 function make(): HTMLDialogElement {
@@ -19,7 +21,7 @@ function make(): HTMLDialogElement {
   dialog.setAttribute("aria-labelledby", "keys-title");
   const title = document.createElement("h2");
   title.id = "keys-title";
-  title.textContent = "Keys";
+  title.textContent = phrase("keys");
   const list = document.createElement("dl");
   for (const [name, action] of keys) {
     const row = document.createElement("div");
@@ -36,7 +38,7 @@ function make(): HTMLDialogElement {
   form.method = "dialog";
   const close = document.createElement("button");
   close.className = "plain";
-  close.textContent = "Close";
+  close.textContent = phrase("close");
   form.append(close);
   dialog.append(title, list, form);
   document.body.append(dialog);
@@ -53,7 +55,7 @@ export function showKeys(): void {
 
 /** Shows it when `button` is pressed, or the question mark where nothing is typed. */
 export function offerKeys(button: HTMLButtonElement): void {
-  button.hidden = false;
+  button.classList.remove("later");
   button.addEventListener("click", showKeys);
   document.addEventListener("keydown", (event) => {
     const isTyping =

@@ -1,5 +1,6 @@
 // A text as one HTML file: in its two inks, with its branches to open. It needs nothing else, and runs nothing.
 import type { KeptText } from "../editor/editor.js";
+import { phrase } from "../language/editor.js";
 import { wordsBefore, type Alternative } from "./alternatives.js";
 
 const escapes: Readonly<Record<string, string>> = {
@@ -51,7 +52,7 @@ function alternativeHtml({ name, kept, shared, depth }: Alternative): string {
   const before = wordsBefore(kept.text, shared);
   return `<details style="margin-left: ${Math.min(depth, 6)}rem">
 <summary><bdi>${escapeHtml(name)}</bdi></summary>
-${before === "" ? "" : `<p class="note">After “<bdi>${escapeHtml(before)}</bdi>”:</p>\n`}<div class="text" dir="auto">${inkedHtml(kept, shared)}</div>
+${before === "" ? "" : `<p class="note">${phrase("after", { text: `<bdi>${escapeHtml(before)}</bdi>` })}</p>\n`}<div class="text" dir="auto">${inkedHtml(kept, shared)}</div>
 </details>
 `;
 }
@@ -71,7 +72,11 @@ export function asHtml(
   { title, model, language }: HtmlFacts,
 ): string {
   const branches =
-    alternatives.length === 0 ? "" : `<h2>Branches</h2>\n${alternatives.map(alternativeHtml).join("")}`;
+    alternatives.length === 0
+      ? ""
+      : `<h2>${phrase("savedBranches")}</h2>\n${alternatives.map(alternativeHtml).join("")}`;
+  const colour = `<span class="model">${phrase("thisColour")}</span>`;
+  const by = phrase("writtenBy", { colour, model: escapeHtml(model) });
   return `<!doctype html>
 <html lang="${escapeHtml(language)}">
 <head>
@@ -85,7 +90,7 @@ export function asHtml(
 <main>
 <h1>${escapeHtml(title)}</h1>
 <div class="text" dir="auto">${inkedHtml(kept)}</div>
-<p class="note">What is in <span class="model">this colour</span> was written by GPT-2 (${escapeHtml(model)}), in a browser.</p>
+<p class="note">${by}</p>
 ${branches}</main>
 </body>
 </html>

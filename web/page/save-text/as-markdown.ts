@@ -1,5 +1,6 @@
 // A text as Markdown (CommonMark), which shows it letter by letter, with its branches as alternatives.
 import type { KeptText } from "../editor/editor.js";
+import { phrase } from "../language/editor.js";
 import { wordsBefore, type Alternative } from "./alternatives.js";
 
 /** What would be more than a letter anywhere in a line. */
@@ -29,11 +30,11 @@ export function escapeMarkdown(text: string): string {
 /** The whole file. */
 export function asMarkdown({ text }: KeptText, alternatives: readonly Alternative[]): string {
   const parts = [escapeMarkdown(text)];
-  if (alternatives.length > 0) parts.push("---", "## Alternatives");
+  if (alternatives.length > 0) parts.push("---", `## ${phrase("alternatives")}`);
   for (const { name, kept, shared } of alternatives) {
     const before = wordsBefore(kept.text, shared);
     parts.push(`### ${escapeMarkdown(name.replace(/\s+/g, " "))}`);
-    if (before !== "") parts.push(`> After “${escapeMarkdown(before)}”:`);
+    if (before !== "") parts.push(`> ${phrase("after", { text: escapeMarkdown(before) })}`);
     parts.push(escapeMarkdown(kept.text.slice(shared).trimStart()));
   }
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;

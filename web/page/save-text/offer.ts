@@ -4,6 +4,7 @@ import { onPress } from "../buttons.js";
 import { download } from "../download.js";
 import type { KeptText } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
+import { phrase } from "../language/editor.js";
 import { chosenModel } from "../loading.js";
 import { alternativesOf, fileName } from "./alternatives.js";
 import { asHtml } from "./as-html.js";
@@ -16,9 +17,9 @@ export interface Saved {
 }
 
 const formats = [
-  { label: "Text", ending: "txt", type: "text/plain" },
-  { label: "Markdown", ending: "md", type: "text/markdown" },
-  { label: "Web page", ending: "html", type: "text/html" },
+  { ending: "txt", type: "text/plain" },
+  { ending: "md", type: "text/markdown" },
+  { ending: "html", type: "text/html" },
 ] as const;
 
 type Ending = (typeof formats)[number]["ending"];
@@ -44,17 +45,18 @@ function contentOf(ending: Ending, { kept, tree }: Saved): string {
 /** Offers the ways to save what `saved` gives when one is chosen. */
 export function offerSavingText(saved: () => Saved): void {
   ui.textSaving.hidden = false;
-  for (const { label, ending, type } of formats) {
+  for (const { ending, type } of formats) {
+    const label = phrase(`format.${ending}`);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "plain";
     button.textContent = label;
-    button.ariaLabel = `Save as ${label}`;
+    button.ariaLabel = phrase("saveAs", { format: label });
     onPress(button, () => {
       const now = saved();
       const name = fileName(now.kept.text, ending);
       download(name, [new Blob([contentOf(ending, now)])], `${type};charset=utf-8`);
-      ui.textSavingStatus.textContent = `Saved: ${name}`;
+      ui.textSavingStatus.textContent = phrase("textSaved", { name });
     });
     ui.textSavingFormats.append(button);
   }

@@ -21,14 +21,10 @@ export const attendedField = StateField.define<Attended | null>({
   },
 });
 
-/** Smallest weight of each band, and what it is called. */
-export const lookBands = [
-  { least: 0.5, name: "50 % and more" },
-  { least: 0.2, name: "20 to 50 %" },
-  { least: 0.05, name: "5 to 20 %" },
-  { least: 0.01, name: "1 to 5 %" },
-  { least: 0, name: "less" },
-] as const;
+/** Smallest weight of each band. */
+const leastOf = [0.5, 0.2, 0.05, 0.01, 0] as const;
+/** The bands, from the most attention to the least. */
+export const lookBands = [0, 1, 2, 3, 4] as const;
 
 /** How much of the attention `token` has; undefined for those that the head cannot see. */
 export function weightOf({ first, weights }: Attended, { index, ids }: Scored): number | undefined {
@@ -37,7 +33,7 @@ export function weightOf({ first, weights }: Attended, { index, ids }: Scored): 
   return weights.subarray(at, at + ids.length).reduce((sum, weight) => sum + weight, 0);
 }
 
-export const bandOfWeight = (weight: number): number => lookBands.findIndex(({ least }) => weight >= least);
+export const bandOfWeight = (weight: number): number => leastOf.findIndex((least) => weight >= least);
 
 /** Whether `token` is the one that looks. */
 export function isLooking({ first, weights }: Attended, { index, ids }: Scored): boolean {

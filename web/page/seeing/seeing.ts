@@ -8,6 +8,8 @@ import { readTokens, scoreText } from "./score-text.js";
 import { scoredField, setScored, tokenAt, tokensBefore, type Scored } from "./scored.js";
 import { showToken } from "./token-panel.js";
 import { modeField, viewMode, type Mode } from "./view-mode.js";
+import { phrase } from "../language/editor.js";
+import { formatShare } from "../language/numbers.js";
 
 export interface SeeingSetting {
   panel: HTMLElement;
@@ -90,7 +92,7 @@ class Seeing implements PluginValue {
     this.scoring.soon(
       ms,
       (model, signal) => this.score(model, signal),
-      () => this.setting.tell("Scored once there is a model, and it is at rest."),
+      () => this.setting.tell(phrase("awaitsModel")),
     );
   }
 
@@ -101,11 +103,11 @@ class Seeing implements PluginValue {
       this.mode === "inside"
         ? await readTokens(model, text, signal)
         : await scoreText(model, text, signal, (share) => {
-            if (share < 1) tell(`Reading the text: ${Math.round(share * 100)} %`);
+            if (share < 1) tell(phrase("scoring", { share: formatShare(share) }));
           });
     signal.throwIfAborted();
     this.view.dispatch({ effects: setScored.of(ranges) });
-    tell(`${this.view.state.field(scoredField).size} tokens`);
+    tell(phrase("scored", { count: this.view.state.field(scoredField).size }));
   }
 
   /** Shows the token at `offset`, and asks what else could stand there. */

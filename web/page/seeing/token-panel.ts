@@ -3,6 +3,8 @@ import type { Range } from "@codemirror/state";
 import type { TokenLogprob } from "../../src/client/index.js";
 import type { Prediction } from "./predict.js";
 import type { Scored } from "./scored.js";
+import { phrase } from "../language/editor.js";
+import { formatNumber, formatShare } from "../language/numbers.js";
 
 /** Of the likeliest. */
 const shownOfTop = 10;
@@ -12,7 +14,9 @@ export const visible = (text: string): string => text.replaceAll(" ", "␣").rep
 
 const percent = (probability: number): string => {
   const value = probability * 100;
-  return value >= 0.1 || value === 0 ? `${value.toFixed(1)} %` : "< 0.1 %";
+  return value >= 0.1 || value === 0
+    ? formatShare(probability, 1)
+    : phrase("below", { share: formatShare(0.001, 1) });
 };
 
 const bytesOf = (text: string): string =>
@@ -30,7 +34,7 @@ function fact(name: string, value: string): HTMLElement {
 
 function rankOf({ ids }: Scored, { top }: Prediction): string {
   const rank = top.findIndex(({ id }) => id === ids[0]) + 1;
-  return rank > 0 ? String(rank) : `beyond ${top.length}`;
+  return rank > 0 ? String(rank) : phrase("beyond", { count: top.length });
 }
 
 /** What a text cannot have at its end: half a character, and what ends it. */
@@ -73,23 +77,26 @@ export function showToken(
   const facts = document.createElement("dl");
   const { ids, logprob } = scored;
   facts.append(
-    fact("Token", visible(text)),
-    fact(ids.length === 1 ? "Id" : "Ids", ids.join(", ")),
-    fact("Bytes", bytesOf(text)),
-    fact("Probability", logprob === null ? "nothing predicts the first" : percent(Math.exp(logprob))),
+    fact(phrase("token"), visible(text)),
+    fact(phrase("ids", { count: ids.length }), ids.join(", ")),
+    fact(phrase("bytes"), bytesOf(text)),
+    fact(phrase("probability"), logprob === null ? phrase("noProbability") : percent(Math.exp(logprob))),
   );
   if (prediction === undefined || prediction === "asked") {
     // As high as with it.
-    facts.append(fact("Rank", prediction ? "…" : "–"), fact("Entropy", prediction ? "…" : "–"));
+    facts.append(
+      fact(phrase("rank"), prediction ? "…" : "–"),
+      fact(phrase("entropy"), prediction ? "…" : "–"),
+    );
     panel.replaceChildren(facts);
     return;
   }
   facts.append(
-    fact("Rank", rankOf(scored, prediction)),
-    fact("Entropy", `at least ${prediction.entropy.toFixed(1)} bits`),
+    fact(phrase("rank"), rankOf(scored, prediction)),
+    fact(phrase("entropy"), phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) })),
   );
   const list = document.createElement("ol");
-  list.ariaLabel = "The likeliest here; choosing one branches the text";
+  list.ariaLabel = phrase("likeliest");
   const likeliest = prediction.top.slice(0, shownOfTop);
   list.append(...likeliest.map((token) => alternative(token, token.id === ids[0], () => branch(token))));
   panel.replaceChildren(facts, list);

@@ -15,20 +15,17 @@ export const modeField = StateField.define<Mode>({
   update: (mode, { effects }) => effects.find((effect) => effect.is(setMode))?.value ?? mode,
 });
 
-/** Smallest probability of each band, and what it is called. */
-export const bands = [
-  { least: 0.5, name: "50 % and more" },
-  { least: 0.1, name: "10 to 50 %" },
-  { least: 0.01, name: "1 to 10 %" },
-  { least: 0, name: "below 1 %" },
-] as const;
+/** Smallest probability of each band. */
+const leastOf = [0.5, 0.1, 0.01, 0] as const;
+/** The bands, from the most probable tokens to the least. */
+export const bands = [0, 1, 2, 3] as const;
 
-export const bandOf = (logprob: number): number => bands.findIndex(({ least }) => Math.exp(logprob) >= least);
+export const bandOf = (logprob: number): number => leastOf.findIndex((least) => Math.exp(logprob) >= least);
 
-const bandMarks = bands.map((_, band) => Decoration.mark({ class: `token band-${band}` }));
+const bandMarks = bands.map((band) => Decoration.mark({ class: `token band-${band}` }));
 const cutMarks = [0, 1].map((parity) => Decoration.mark({ class: `token cut-${parity}` }));
-const lookMarks = lookBands.map((_, band) => Decoration.mark({ class: `token look-${band}` }));
-const lookingMarks = lookBands.map((_, band) => Decoration.mark({ class: `token look-${band} looking` }));
+const lookMarks = lookBands.map((band) => Decoration.mark({ class: `token look-${band}` }));
+const lookingMarks = lookBands.map((band) => Decoration.mark({ class: `token look-${band} looking` }));
 
 function lookMarkOf(attended: Attended | null, scored: Scored): Decoration | undefined {
   const weight = attended ? weightOf(attended, scored) : undefined;

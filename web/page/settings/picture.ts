@@ -2,6 +2,8 @@
 import type { Prediction } from "../seeing/predict.js";
 import { visible } from "../seeing/token-panel.js";
 import { shape, type Sampling } from "./shape.js";
+import { phrase } from "../language/editor.js";
+import { formatShare } from "../language/numbers.js";
 
 /** Bars, and their units in the picture's own coordinates. */
 const shownOfTop = 40;
@@ -21,16 +23,19 @@ function bar(place: number, share: number, className: string): SVGRectElement {
   return rect;
 }
 
-const percent = (share: number) => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+const percent = (share: number) => formatShare(share, share < 0.1 ? 1 : 0);
 
 /** The picture in words. */
 function inWords({ top }: Prediction, shares: readonly number[]): string {
   const staying = shares.filter((share) => share > 0).length;
   const likeliest = top
     .slice(0, Math.min(3, staying))
-    .map(({ text }, place) => `“${visible(text)}” ${percent(shares[place] ?? 0)}`)
+    .map(({ text }, place) =>
+      phrase("pictureToken", { token: visible(text), share: percent(shares[place] ?? 0) }),
+    )
     .join(", ");
-  return `${staying} of the ${top.length} likeliest tokens can come next: ${likeliest}${staying > 3 ? ", …" : ""}`;
+  const list = `${likeliest}${staying > 3 ? ", …" : ""}`;
+  return phrase("picture", { staying, count: top.length, list });
 }
 
 /** Draws what `sampling` leaves of `prediction` into `picture`, and says it in `words`. */

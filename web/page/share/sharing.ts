@@ -9,6 +9,7 @@ import { messageOf, say } from "../messages.js";
 import { visitType } from "../visit.js";
 import { atEnd, isWriting, lastWritten, write, type WrittenText } from "../writing.js";
 import { fromFragment, toFragment } from "./passage.js";
+import { phrase } from "../language/editor.js";
 
 const marker = "#text=";
 
@@ -52,7 +53,7 @@ async function copyLink(): Promise<void> {
   const written = lastWritten();
   if (!written) return;
   if (addressOf(written.model) === "") {
-    ui.shareStatus.textContent = "The model comes from files of this device: a link cannot name it.";
+    ui.shareStatus.textContent = phrase("filesOfDevice");
     return;
   }
   const coming = linkTo(written);
@@ -62,12 +63,12 @@ async function copyLink(): Promise<void> {
   );
   const link = await coming;
   if (isCopied) {
-    ui.shareStatus.textContent = `Copied: a link of ${link.length} characters, which has the text before in it.`;
+    ui.shareStatus.textContent = phrase("linkCopied", { count: link.length });
     return;
   }
   history.replaceState(null, "", link);
   setFollowed();
-  ui.shareStatus.textContent = "This page may not use the clipboard. The link is in its address now.";
+  ui.shareStatus.textContent = phrase("linkInAddress");
 }
 
 /** Which of the links that were opened is followed: the last. */
@@ -78,23 +79,19 @@ async function replay(editor: Editor): Promise<void> {
   const number = ++latest;
   const passage = await fromFragment(location.hash.slice(marker.length));
   if (number !== latest) return;
-  if (isWriting()) return say("A link was opened while the model writes: stop it, then load the page again.");
+  if (isWriting()) return say(phrase("busyForLink"));
   editor.replaceAll(passage.prompt);
-  say("This link has a text that is written anew once the model is loaded.");
+  say(phrase("linkAwaits"));
   await whenModel();
   if (number !== latest || isWriting()) return;
   if (editor.text !== passage.prompt) {
-    return say("The link is not followed, as the text was changed meanwhile: load the page again for it.");
+    return say(phrase("linkLeft"));
   }
   setFollowed();
   const written = await write(atEnd, passage.options);
   if (!written?.hasEnded) return; // the page says what ended it
   const isSame = (await hashOf(written.text)) === passage.hash;
-  say(
-    isSame
-      ? `Identical to the linked text: ${written.tokens} tokens, checked by hash.`
-      : "This is not the linked text: that was written by another model, or another release of this page.",
-  );
+  say(isSame ? phrase("identical", { count: written.tokens }) : phrase("notIdentical"));
 }
 
 /** Offers links to what was written last, and follows the one that the page was opened with. */
@@ -103,14 +100,12 @@ export function offerSharing(editor: Editor): void {
   setEnabled(ui.share, false);
   onPress(ui.share, () => {
     copyLink().catch((error: unknown) => {
-      ui.shareStatus.textContent = `No link could be made: ${messageOf(error)}.`;
+      ui.shareStatus.textContent = phrase("noLink", { why: messageOf(error) });
     });
   });
   const follow = () => {
     if (!location.hash.startsWith(marker)) return;
-    replay(editor).catch((error: unknown) =>
-      say(`The link of this page cannot be read: ${messageOf(error)}.`),
-    );
+    replay(editor).catch((error: unknown) => say(phrase("badLink", { why: messageOf(error) })));
   };
   addEventListener("hashchange", follow);
   const visit = visitType();

@@ -3,6 +3,7 @@ import { ViewPlugin, type EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { choose, suggestionsField } from "./field.js";
 import { shown } from "./list.js";
+import { phrase } from "../language/editor.js";
 
 export const isTouched = () => matchMedia("(pointer: coarse)").matches;
 
@@ -34,7 +35,7 @@ export function suggestionBar(
           ask(view);
         }),
       );
-      bar.replaceChildren(...(others.length > 0 ? others : [makeButton("Suggest words", () => ask(view))]));
+      bar.replaceChildren(...(others.length > 0 ? others : [makeButton(phrase("suggest"), () => ask(view))]));
     };
     show();
     return {

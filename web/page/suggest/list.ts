@@ -4,6 +4,7 @@ import type { Extension } from "@codemirror/state";
 import { coveredBy } from "../editor/follower.js";
 import { textOf, type Piece } from "../editor/pieces.js";
 import { choose, suggestionsField } from "./field.js";
+import { phrase } from "../language/editor.js";
 
 /** As it is shown: without the space before it, and on one line. */
 export const shown = (item: readonly Piece[]): string => textOf(item).replace(/\n+/g, " ↵ ").trim();
@@ -15,7 +16,7 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
   dom.className = "suggestions";
   dom.id = "suggestions";
   dom.role = "listbox";
-  dom.ariaLabel = "Suggestions";
+  dom.ariaLabel = phrase("suggestions");
   dom.addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the text
   dom.addEventListener("click", ({ target }) => {
     const place = [...dom.children].findIndex((option) => target instanceof Node && option.contains(target));

@@ -10,6 +10,7 @@ import { isTouched, suggestionBar } from "./bar.js";
 import { choose, suggest, suggestionsField } from "./field.js";
 import { shown, suggestionList } from "./list.js";
 import { firstWordLength } from "./words.js";
+import { phrase } from "../language/editor.js";
 
 export interface SuggestingSetting {
   dock: HTMLElement;
@@ -79,7 +80,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
     const progress = { isShown: false };
     const timer = setTimeout(() => {
       isWaitSaid = true;
-      say("Looking for words…");
+      say(phrase("looking"));
     }, silentMs);
     const at = view.state.selection.main.to;
     const annotations = byAsking.of(true);
@@ -97,8 +98,8 @@ export function suggesting(setting: SuggestingSetting): Extension {
       signal.throwIfAborted();
       isWaitSaid = false;
       const all = view.state.field(suggestionsField)?.items ?? [];
-      if (all.length > 0) speak(`${all.length} suggestions: ${all.map(shown).join("; ")}`);
-      say(progress.isShown ? "" : "Nothing to suggest here: the model would end the text.");
+      if (all.length > 0) speak(phrase("suggested", { count: all.length, list: all.map(shown).join("; ") }));
+      say(progress.isShown ? "" : phrase("nothingToSuggest"));
     } catch (error) {
       if (!signal.aborted) fail(error);
     } finally {

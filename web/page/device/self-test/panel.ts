@@ -3,6 +3,7 @@ import { explainEnvironment, loadModel, type Variant } from "../../../src/client
 import { release } from "../../../src/shared/release.js";
 import { variants } from "../../../src/shared/types.js";
 import { onPress, setEnabled } from "../../buttons.js";
+import { phrase } from "../../language/device.js";
 import { isAbort, messageOf } from "../../messages.js";
 import * as expected from "./expected.js";
 import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
@@ -27,8 +28,8 @@ function makeButton(text: string): HTMLButtonElement {
 }
 
 export class SelfTestPanel {
-  private readonly start = makeButton("Test this browser");
-  private readonly copy = makeButton("Copy report");
+  private readonly start = makeButton(phrase("test"));
+  private readonly copy = makeButton(phrase("copyReport"));
   private readonly status = document.createElement("p");
   private readonly advice = document.createElement("p");
   private readonly report = document.createElement("pre");
@@ -39,13 +40,13 @@ export class SelfTestPanel {
     row.className = "row";
     this.status.className = "quiet";
     this.status.role = "status";
-    this.status.textContent = "Whether it computes, bit by bit, what every other does: a few seconds.";
+    this.status.textContent = phrase("testHelp");
     this.advice.hidden = true;
     this.copy.hidden = true;
     this.report.hidden = true;
     this.report.tabIndex = 0; // it can be scrolled
     this.report.role = "region";
-    this.report.ariaLabel = "Report of the self-test";
+    this.report.ariaLabel = phrase("report");
     this.report.id = "self-test-report";
     row.append(this.start, this.copy, this.status);
     place.append(row, this.advice, this.report);
@@ -69,15 +70,15 @@ export class SelfTestPanel {
       const asked = { loadModel, expected, variants: await runnable(), threads, signal };
       for await (const check of selfTest(asked)) {
         checks.push(check);
-        this.status.textContent = `Testing: ${checks.length} checks done…`;
+        this.status.textContent = phrase("testing", { count: checks.length });
         this.report.textContent = reportOf(checks, { browser: navigator.userAgent, release, cores });
         this.report.hidden = false;
       }
       this.conclude(checks);
     } catch (error) {
       this.status.textContent = isAbort(error)
-        ? "The test was interrupted."
-        : `The test could not be run: ${messageOf(error)}.`;
+        ? phrase("testInterrupted")
+        : phrase("notTested", { why: messageOf(error) });
     } finally {
       this.running = undefined;
       setEnabled(this.start, true);
@@ -88,20 +89,16 @@ export class SelfTestPanel {
     this.copy.hidden = false;
     const failed = checks.filter((check) => !hasPassed(check)).length;
     if (failed === 0) {
-      this.status.textContent = `Passed: all ${checks.length} checks. This browser computes what every other does.`;
+      this.status.textContent = phrase("passed", { count: checks.length });
       return;
     }
-    this.status.textContent = `Failed: ${failed} of ${checks.length} checks.`;
+    this.status.textContent = phrase("failed", { failed, count: checks.length });
     const { name, address } = bugsOf(navigator.userAgent);
     const link = document.createElement("a");
     link.href = address;
     link.rel = "noreferrer";
-    link.textContent = `bugs of ${name}`;
-    this.advice.replaceChildren(
-      "The engine computes the same bits everywhere, so this is most likely a bug of the browser. Update it and test again; if it stays, copy the report to the ",
-      link,
-      " and to whoever runs this page.",
-    );
+    link.textContent = phrase("bugs", { name });
+    this.advice.replaceChildren(`${phrase("likelyBug")} `, link);
     this.advice.hidden = false;
     this.report.classList.add("bad");
   }
@@ -109,12 +106,11 @@ export class SelfTestPanel {
   private async copyReport(): Promise<void> {
     try {
       await navigator.clipboard.writeText(this.report.textContent);
-      this.status.textContent = "Copied.";
+      this.status.textContent = phrase("reportCopied");
     } catch {
       // Pages of a host without TLS have no clipboard, and others can be refused it.
       getSelection()?.selectAllChildren(this.report);
-      this.status.textContent =
-        "This page may not use the clipboard. The report is selected: copy it from there.";
+      this.status.textContent = phrase("copyReportYourself");
     }
   }
 }

@@ -1,0 +1,125 @@
+// The page in another language than English: chosen by the browser's languages, and by its reader.
+import { expect, test, type Page } from "@playwright/test";
+import { open, setText, textOf } from "./page.js";
+
+const words = /\/assets\/de-[^/]*\.js$/;
+
+/** Whether the words of German are asked for while the page loads. */
+function watchWords(page: Page): () => boolean {
+  let isAsked = false;
+  page.on("request", (request) => (isAsked ||= words.test(request.url())));
+  return () => isAsked;
+}
+
+/** How much has moved so far, as the Layout Instability API counts it. */
+const shiftOf = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        new PerformanceObserver((list) => {
+          const shifts = list.getEntries() as (PerformanceEntry & { value: number })[];
+          resolve(shifts.reduce((sum, { value }) => sum + value, 0));
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(0), 1000); // where nothing has moved, nobody is called
+      }),
+  );
+
+test("the page is English for who reads that first, and fetches no other words", async ({ page }) => {
+  const isAsked = watchWords(page);
+  await open(page);
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await expect(page.getByLabel("Language")).toHaveValue("en");
+  expect(isAsked()).toBe(false);
+  expect(await shiftOf(page)).toBeLessThan(0.01);
+});
+
+test.describe("for who reads German", () => {
+  test.use({ locale: "de-AT" });
+
+  /** The sentences of the page that are the same in English. */
+  const english = /\b(?:the|and|with|of this|token(?:s)? per)\b/;
+
+  test("all that the page says is German, in numbers, too; the text stays what it is", async ({ page }) => {
+    await page.goto("./");
+    await expect(page.locator("#engine")).toContainText("Thread", { timeout: 30_000 });
+    await expect(page.locator("html")).toHaveAttribute("lang", "de");
+    await expect(page).toHaveTitle("GPT-2 in deinem Browser");
+    await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
+    await expect(page.locator("#editor")).toHaveAttribute("lang", "en"); // what the demo writes
+    await page.getByText("Einstellungen", { exact: true }).click();
+    await page.getByLabel("Token", { exact: true }).fill("12");
+    await page.getByRole("button", { name: "Schreiben", exact: true }).click();
+    await expect(page.locator("#finish")).toHaveText(/^So viele Token wie verlangt\. Startwert \d+\.$/, {
+      timeout: 30_000,
+    });
+    await expect(page.locator("#speed")).toHaveText(/^[\d.,]+ Token\/s$/);
+    await page.getByRole("combobox", { name: "Ansicht" }).selectOption("Chancen");
+    await expect(page.locator("#token dt").first()).toHaveText("Token");
+    await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
+    await page.getByText("Zustand von Rechenwerk und Gerät").click();
+    await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
+    await page.getByRole("button", { name: "Tasten" }).click();
+    const said = await page.evaluate(() => {
+      // What the library says of the browser is English everywhere.
+      for (const part of document.querySelectorAll(
+        "#editor, #openings, #spoken, #starting, #token, #device-panel",
+      ))
+        part.remove();
+      const named = [...document.querySelectorAll("[aria-label], [title], [placeholder]")].flatMap((part) =>
+        ["aria-label", "title", "placeholder"].map((name) => part.getAttribute(name) ?? ""),
+      );
+      return [document.body.innerText, ...named].join("\n");
+    });
+    expect(said).not.toMatch(english);
+    expect(said).toContain("Vorschläge");
+  });
+
+  test("an error is told in German around what the library says", async ({ page }) => {
+    await page.goto("./?model=none");
+    await expect(page.getByRole("alert")).toContainText("Das Modell konnte nicht geladen werden: ");
+    await expect(page.getByRole("button", { name: "Noch einmal" })).toBeVisible();
+  });
+
+  test("no word is seen that changes, and nothing moves, however late the words come", async ({ page }) => {
+    await page.route(words, async (route) => {
+      await new Promise((later) => setTimeout(later, 800));
+      await route.continue();
+    });
+    await page.addInitScript(() => {
+      const seen = ((globalThis as unknown as { seen: string[] }).seen = [] as string[]);
+      const look = () => {
+        const where = document.querySelector<HTMLElement>("h1 span");
+        if (where && getComputedStyle(where).visibility === "visible") seen.push(where.innerText);
+        requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    });
+    await page.goto("./");
+    await expect(page.locator("#engine")).toContainText("Thread", { timeout: 30_000 });
+    const seen = await page.evaluate(() => [...new Set((globalThis as unknown as { seen: string[] }).seen)]);
+    expect(seen).toEqual(["in deinem Browser"]);
+    expect(await shiftOf(page)).toBeLessThan(0.01);
+  });
+
+  test("the page is English where the words do not come", async ({ page }) => {
+    await page.route(words, (route) => route.abort());
+    await open(page);
+    await expect(page.locator("html")).toHaveAttribute("lang", "en");
+    await expect(page.getByText("It writes on from where you stop.")).toBeVisible();
+  });
+});
+
+test("another language is chosen at the foot of the page, and kept, as is the text", async ({ page }) => {
+  await open(page);
+  await setText(page, "A cat sat here.");
+  await page.getByLabel("Language").selectOption("Deutsch");
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await expect(page.getByLabel("Sprache")).toHaveValue("de");
+  await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
+  expect(await textOf(page)).toBe("A cat sat here.");
+  await page.goto("./?threads=1"); // anew, not once more
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await page.getByLabel("Sprache").selectOption("English");
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+});

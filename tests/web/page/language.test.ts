@@ -1,0 +1,204 @@
+// The page's words: the same ones in every language, and none outside of their files.
+import { describe, expect, it } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import ts from "typescript";
+import * as german from "../../../web/page/language/de.js";
+import * as english from "../../../web/page/language/en.js";
+import { fill } from "../../../web/page/language/phrases.js";
+import { inEnglish } from "../../../web/vite.language.js";
+
+type Section = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
+const { scriptless, ...translated } = english;
+const sections = Object.entries(translated as Readonly<Record<string, Section>>);
+const folder = resolve(import.meta.dirname, "../../../web/page");
+
+/** The names in braces of a phrase, and of each of its forms. */
+const namesIn = (phrase: Section[string]): string[] =>
+  [...JSON.stringify(phrase).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+
+describe("German", () => {
+  it("has the sections of the English", () => {
+    expect(Object.keys(german).sort()).toEqual(sections.map(([name]) => name).sort());
+  });
+
+  it.each(sections)("has the phrases of %s, with the same values in them", (name, section) => {
+    const other: Section = german[name as keyof typeof german];
+    expect(Object.keys(other)).toEqual(Object.keys(section));
+    for (const [key, phrase] of Object.entries(section)) {
+      const found = other[key] ?? "";
+      expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
+      expect(typeof found, key).toBe(typeof phrase);
+      if (typeof found === "string") continue;
+      // Each form that German tells apart.
+      const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
+      expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
+    }
+  });
+
+  it("is no copy of the English", () => {
+    const same = sections.flatMap(([name, section]) =>
+      Object.entries(section).filter(
+        ([key, phrase]) =>
+          typeof phrase === "string" &&
+          phrase.split(" ").length > 2 &&
+          (german[name as keyof typeof german] as Section)[key] === phrase,
+      ),
+    );
+    // Without those that are all values.
+    const words = same.filter(([, phrase]) => /[a-z]/i.test(JSON.stringify(phrase).replace(/\{\w+\}/g, "")));
+    expect(words).toEqual([]);
+  });
+});
+
+describe("a phrase", () => {
+  it("has its values in it, numbers as people read them", () => {
+    expect(fill("{loaded} of {total}", { loaded: "1 MB", total: 12_345 }, "en")).toBe("1 MB of 12,345");
+  });
+
+  it("has the form of its count", () => {
+    const forms = { one: "{count} Vorschlag", other: "{count} Vorschläge" };
+    expect([0, 1, 2].map((count) => fill(forms, { count }, "de"))).toEqual([
+      "0 Vorschläge",
+      "1 Vorschlag",
+      "2 Vorschläge",
+    ]);
+  });
+});
+
+/** Content, not words of the page: what the demo, which reads English, goes on from, and a model's name. */
+const content = new Set([
+  "Once upon a time",
+  ...["Once upon a time…", "Tom and his dog…", "The sea was…", "One day, Lily found…"],
+  "openai-community/gpt2",
+]);
+
+/** Calls and assignments whose texts nobody reads. */
+const unread =
+  /^(?:querySelector(?:All)?|closest|matches|matchMedia|byId|Error|RegExp|getPropertyValue|className|class|type|style|statusText|phrase)$/;
+
+/** Names whose texts the page shows, so that even one word is one of its words. */
+const shown =
+  /^(?:say|speak|speakNow|showError|showStage|tell|fact|textContent|innerText|ariaLabel|title|placeholder|label|alt)$/;
+
+/** What a text belongs to: the call, the property or the variable around it. */
+function ownerOf(node: ts.Node): string {
+  const { parent } = node;
+  if (ts.isCallExpression(parent) || ts.isNewExpression(parent)) {
+    const { expression } = parent;
+    return ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
+  }
+  if (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.EqualsToken) {
+    const { left } = parent;
+    return ts.isPropertyAccessExpression(left) ? left.name.text : left.getText();
+  }
+  if (ts.isVariableDeclaration(parent)) return parent.name.getText();
+  if (ts.isPropertyAssignment(parent)) return parent.name.getText().replaceAll('"', "");
+  if (ts.isConditionalExpression(parent) || ts.isParenthesizedExpression(parent)) return ownerOf(parent);
+  return "";
+}
+
+/** The words in `source` that a reader of the page would see, as far as that can be told from the code. */
+function wordsIn(source: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (ts.isNewExpression(node) && node.expression.getText().endsWith("Error")) return; // of whoever built the page
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+    if (isText) {
+      const pieces = ts.isTemplateExpression(node)
+        ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)]
+        : [node.text];
+      const tag = /<[^<>]*>/g;
+      const parts = pieces.join("\0").replace(tag, "").split("\0");
+      const text = parts.join(" … ").trim();
+      const owner = ownerOf(node);
+      const isSentence = parts.some((part) =>
+        /\p{L}{2,}[,:]? +\p{L}{2,}|\p{L}{2,}[.!?…]$|^[ ,:]+\p{L}{2,}/u.test(part),
+      );
+      const isShown = shown.test(owner) && /\p{L}{2,}/u.test(parts.join(""));
+      if ((isShown || (isSentence && !unread.test(owner))) && !content.has(text)) found.push(text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile("page.ts", source, ts.ScriptTarget.ESNext, true));
+  return found;
+}
+
+/**
+ * The languages themselves, and the report of the self-test: that is for those who mend browsers, in English everywhere.
+ */
+const exempt = /^language[\\/](?:en|de)\.ts$|^device[\\/]self-test[\\/](?!panel)|^inside[\\/]/;
+
+describe("no words stand outside of the languages' files", () => {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !exempt.test(file),
+  );
+
+  it.each(files)("not in %s", (file) => {
+    expect(wordsIn(readFileSync(resolve(folder, file), "utf8"))).toEqual([]);
+  });
+
+  it.each([
+    'say("Copied.")',
+    "say(`Stopped after ${tokens} tokens.`)",
+    'button.textContent = "Load";',
+    'const repair = { label: isNew ? "Again" : other };',
+    'const sentence = "The model ended the text.";',
+    'item.append(" What would help:", change);',
+  ])("as this would be: %s", (source) => {
+    expect(wordsIn(source)).not.toEqual([]);
+  });
+
+  it("not in index.html", () => {
+    const html = readFileSync(resolve(folder, "index.html"), "utf8").replace(
+      /<!--.*?-->|<code>.*?<\/code>/gs,
+      "",
+    );
+    const texts = [...html.matchAll(/>([^<]*)</g)].map(([, text = ""]) => text.trim());
+    const attributes = [...html.matchAll(/\s(aria-label|title|placeholder|alt)="([^"]*)"/g)]
+      .filter(([, , value = ""]) => !content.has(value))
+      .map(([all]) => all);
+    const words = texts.filter((text) => /\p{L}{2,}/u.test(text) && !content.has(text) && text !== "GPT-2");
+    expect([...words, ...attributes]).toEqual([]);
+  });
+});
+
+describe("index.html", () => {
+  it("gets its English from the build", () => {
+    expect(inEnglish('<p class="a" data-phrase="offline"></p>')).toBe(
+      `<p class="a" data-phrase="offline">${english.page.offline}</p>`,
+    );
+    expect(inEnglish('<b data-phrases="title:undo aria-label:undo"></b>')).toContain(
+      ' title="Undo" aria-label="Undo"',
+    );
+    expect(inEnglish('<p data-english="allow"></p>')).toBe(`<p>${scriptless.allow}</p>`);
+  });
+
+  it("asks for no phrase that there is not, and has none beside one", () => {
+    expect(() => inEnglish('<p data-phrase="nothing"></p>')).toThrow('the phrase "nothing", which en.ts');
+    expect(() => inEnglish('<p data-phrase="undo">Undo</p>')).toThrow("expected nothing in");
+  });
+
+  it("has every phrase of the page, and no other", () => {
+    const html = readFileSync(resolve(folder, "index.html"), "utf8");
+    const asked = [...html.matchAll(/data-phrase(?:s="([^"]*)"|="(\w*)")/g)].flatMap(([, pairs, key]) =>
+      pairs === undefined ? [key] : pairs.split(" ").map((pair) => pair.replace(/.*:/, "")),
+    );
+    expect([...new Set(asked)].sort()).toEqual(Object.keys(english.page).sort());
+  });
+});
+
+it("every phrase is asked for somewhere", () => {
+  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && basename(resolve(folder, file, "..")) !== "language")
+    .map((file) => readFileSync(resolve(folder, file), "utf8"))
+    .join("\n");
+  const unasked = sections
+    .filter(([name]) => name !== "page")
+    .flatMap(([, section]) => Object.keys(section))
+    // A key with a point may be put together: phrase(`finish.${reason}`).
+    .filter((key) => !sources.includes(`"${key}"`) && !sources.includes(`\`${key.replace(/\..*/, "")}.`));
+  expect(unasked).toEqual([]);
+});
