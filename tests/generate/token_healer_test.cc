@@ -48,7 +48,7 @@ TEST(TokenHealer, TakesBackTheFewestTokensThatAnyTextThatFollowsCouldChange) {
   const std::string alphabet = "alr' \n";
   const std::vector<std::string> spelled = {"a", "l", "r", "'", "Ġ", "Ċ"};
   std::size_t several = 0;
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (const std::uint64_t seed : {1, 4}) {  // of vocabularies that often need more than one back
     const Tokenizer tokenizer = RandomTokenizer(spelled, 26, seed);
     std::set<std::string> following;
     for (const std::string& text : Texts(alphabet, 3)) following.insert(text);
