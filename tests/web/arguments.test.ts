@@ -5,7 +5,6 @@ import {
   generateOptionNames,
   readCallback,
   readChoice,
-  readCount,
   readFlag,
   readGenerateOptions,
   readHeaders,
@@ -14,9 +13,8 @@ import {
   readSignal,
   readText,
   readTokenIds,
-  refuse,
-  shown,
 } from "../../web/src/client/arguments.js";
+import { readCount, refuse, shown } from "../../web/src/shared/refuse.js";
 
 const error = (message: string) =>
   expect.objectContaining({ name: "InvalidArgumentError", code: "invalid-argument", message });

@@ -62,7 +62,7 @@ describe("inspect", () => {
     [{ prompt: "ab", position: 2 }, "position is 2, expected a whole number from 0 to 1"],
     [{ prompt: "ab", position: -1 }, "position is -1, expected a whole number from 0 to 1"],
     [{ prompt: "ab", layer: 2 }, "layer is 2, expected a whole number from 0 to 1"],
-    [{ prompt: "ab", head: "all" }, "head is a string, expected a whole number from 0 to 2"],
+    [{ prompt: "ab", head: "all" }, 'head is "all", expected a whole number from 0 to 2'],
     [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
   ])("refuses %o", async (request, message) => {
     const { engine, look } = make();

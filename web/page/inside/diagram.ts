@@ -10,16 +10,16 @@ type Line = readonly [x1: number, y1: number, x2: number, y2: number];
 const stream = 66;
 
 const lines: readonly (readonly [part: Part, line: Line])[] = [
-  ["positions", [11, 34, 11, 52]],
-  ["residual", [22, stream, 76.5, stream]],
-  ["attention", [33.5, stream, 33.5, 47]],
+  ["positions", [12, 34, 12, 54]],
+  ["residual", [24, stream, 75.5, stream]],
+  ["attention", [34, stream, 34, 47]],
   ["attention", [47, 46, 47, stream - 5]],
-  ["mlp", [58, stream, 58, 47]],
-  ["mlp", [69, 46, 69, stream - 5]],
+  ["mlp", [57, stream, 57, 47]],
+  ["mlp", [67, 46, 67, stream - 5]],
 ];
 
 /** Where what attention and MLP have found is added. */
-const sums = [47, 69];
+const sums = [47, 67];
 
 export class Diagram {
   private readonly root;
@@ -49,9 +49,9 @@ export class Diagram {
     picture
       .append("rect")
       .attr("class", "layers")
-      .attr("x", "27%")
+      .attr("x", "28%")
       .attr("y", "2%")
-      .attr("width", "46%")
+      .attr("width", "44%")
       .attr("height", "97%");
     picture
       .selectAll("line")

@@ -40,7 +40,7 @@ export const partSentences: Readonly<Record<Part, (facts: Facts) => string>> = {
     `The numbers, normed, are compared with a row for each of the ${count(vocabSize)} tokens${tieWordEmbeddings ? ", the same as those of the embedding" : ""}: the more alike, the more probable is that token as the next.`,
 };
 
-export const layersOf = (layers: number) => `${layers} layers, one after the other`;
+export const layersOf = (layers: number) => `${layers} layers`;
 
 export const glanceNames: Readonly<Record<Glance, string>> = {
   first: "the first token",

@@ -1,31 +1,8 @@
 // Checks what callers pass, before it is sent: what the worker would lose or refuse is named here. Ranges of the
 // sampling options are the engine's own business.
-import { InvalidArgumentError } from "../shared/errors.js";
+import { refuse, shown } from "../shared/refuse.js";
 import type { GenerateOptions } from "../shared/types.js";
 import { suggestion } from "./suggestions.js";
-
-export function refuse(message: string): never {
-  throw new InvalidArgumentError("invalid-argument", message);
-}
-
-/** A value as a message shows it: NaN is NaN, a text is quoted, what is large is only named. */
-export function shown(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return value.length > 40 ? `"${value.slice(0, 40)}…"` : `"${value}"`;
-    case "function":
-      return "a function";
-    case "symbol":
-      return "a symbol";
-    case "bigint":
-      return `${value}n`;
-    case "object":
-      if (value === null) return "null";
-      return Array.isArray(value) ? "an array" : "an object";
-    default:
-      return String(value);
-  }
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -67,19 +44,6 @@ export function readCallback<T>(name: string, value: unknown): ((event: T) => vo
 export function readFlag(name: string, value: unknown): boolean {
   if (value === undefined) return false;
   return typeof value === "boolean" ? value : refuse(`${name} is ${shown(value)}, expected true or false`);
-}
-
-/** A whole number, or undefined. */
-export function readCount(
-  name: string,
-  value: unknown,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
-  return refuse(`${name} is ${shown(value)}, expected a whole number from ${range}`);
 }
 
 export function readChoice<T extends string>(

@@ -1,5 +1,5 @@
 // Addresses that callers give.
-import { refuse, shown } from "./arguments.js";
+import { refuse, shown } from "../shared/refuse.js";
 
 /** The absolute form of an address, relative to the page; `what` it is the address of, for messages. */
 export function readAddress(what: string, url: unknown): URL {

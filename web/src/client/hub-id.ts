@@ -1,7 +1,7 @@
 // Ids of models on a hub, as callers write them.
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 import { readFolder } from "./folder-address.js";
-import { refuse, shown } from "./arguments.js";
+import { refuse, shown } from "../shared/refuse.js";
 
 /** `owner/name` as the hub allows it; the oldest models have no owner. */
 const part = String.raw`[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?`;

@@ -7,7 +7,6 @@ import { variants } from "../shared/types.js";
 import {
   readCallback,
   readChoice,
-  readCount,
   readFlag,
   readFunction,
   readHeaders,
@@ -15,6 +14,7 @@ import {
   readPrompt,
   readSignal,
 } from "./arguments.js";
+import { readCount } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import { readFolder } from "./folder-address.js";
 import { Model } from "./model.js";

@@ -1,7 +1,7 @@
 // A model among files that somebody has picked or dropped.
 import { LoadError } from "../shared/errors.js";
 import type { FilesRequest } from "../shared/protocol.js";
-import { refuse, shown } from "./arguments.js";
+import { refuse, shown } from "../shared/refuse.js";
 import { numberOf } from "./identity.js";
 
 const isFile = (value: unknown): value is File =>

@@ -16,7 +16,6 @@ import type {
 import {
   generateOptionNames,
   readCallback,
-  readCount,
   readFlag,
   readGenerateOptions,
   readOptions,
@@ -24,8 +23,8 @@ import {
   readSignal,
   readText,
   readTokenIds,
-  refuse,
 } from "./arguments.js";
+import { readCount, refuse } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";

@@ -1,6 +1,6 @@
 // The page's own `fetch` at the worker's service: see FetchRequest in protocol.ts.
 import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
-import { shown } from "./arguments.js";
+import { shown } from "../shared/refuse.js";
 
 /** What somebody else's `fetch` gave, if it can be passed on. */
 function readResponse(response: unknown): Response {

@@ -1,6 +1,6 @@
 // Where a model is, from what callers give: all that is no ordinary folder's address.
 import type { SourceRequest } from "../shared/protocol.js";
-import { refuse, shown } from "./arguments.js";
+import { refuse, shown } from "../shared/refuse.js";
 import { readAddress, readFolder } from "./folder-address.js";
 import { isPlainId, readHubId } from "./hub-id.js";
 import { filesOf, isHandle, readFiles } from "./local-files.js";

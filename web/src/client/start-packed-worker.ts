@@ -2,7 +2,7 @@
 import { noWorkerFailure } from "../shared/failures.js";
 import { inflate, type Packed } from "../shared/inflate.js";
 import { trusted } from "../shared/script-address.js";
-import { refuse } from "./arguments.js";
+import { refuse } from "../shared/refuse.js";
 import { Connection } from "./connection.js";
 import { waitForLock } from "./wait-for-lock.js";
 

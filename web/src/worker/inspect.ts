@@ -1,26 +1,19 @@
 // Looks into the model: few pages do, so it is a chunk of its own.
 import { Gpt2Error } from "../shared/errors.js";
 import type { InspectRequest } from "../shared/protocol.js";
+import { readCount } from "../shared/refuse.js";
 import type { Inspection, ModelConfig, TokenLogprob } from "../shared/types.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
-
-/** `value`, or `usual` where nothing is said. */
-function wholeNumber(name: string, value: unknown, usual: number, most: number): number {
-  if (value === undefined) return usual;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return value;
-  const shown = typeof value === "number" ? String(value) : `a ${typeof value}`;
-  throw new Gpt2Error("invalid-argument", `${name} is ${shown}, expected a whole number from 0 to ${most}`);
-}
 
 /** The softmax of each row of `scores` [rows, size], in place. */
 function softmax(scores: Float32Array, size: number): Float32Array {
   for (let at = 0; at < scores.length; at += size) {
     const row = scores.subarray(at, at + size);
     const most = row.reduce((a, b) => Math.max(a, b), -Infinity);
-    const weights = Array.from(row, (score) => Math.exp(score - most));
-    const sum = weights.reduce((a, b) => a + b, 0);
-    row.set(weights.map((weight) => weight / sum));
+    let sum = 0;
+    for (const [i, score] of row.entries()) sum += row[i] = Math.exp(score - most);
+    for (const [i, weight] of row.entries()) row[i] = weight / sum;
   }
   return scores;
 }
@@ -36,10 +29,10 @@ export async function inspect(
 ): Promise<Inspection> {
   const ids = typeof prompt === "string" ? engine.tokenize(prompt, {}) : prompt;
   if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the text is empty");
-  const position = wholeNumber("position", wanted.position, ids.length - 1, ids.length - 1);
-  const layer = wholeNumber("layer", wanted.layer, nLayer - 1, nLayer - 1);
-  const top = wholeNumber("top", wanted.top, usualTop, mostTop);
-  const head = wholeNumber("head", wanted.head, -1, nHead - 1);
+  const position = readCount("position", wanted.position, 0, ids.length - 1) ?? ids.length - 1;
+  const layer = readCount("layer", wanted.layer, 0, nLayer - 1) ?? nLayer - 1;
+  const top = readCount("top", wanted.top, 0, mostTop) ?? usualTop;
+  const head = readCount("head", wanted.head, 0, nHead - 1);
   const count = position + 1;
   if (count > nPositions) {
     throw new Gpt2Error(
@@ -53,14 +46,17 @@ export async function inspect(
     signal.throwIfAborted();
   }
   const { tokens, scores } = engine.inspect(layer, top, nHead * count);
-  const attention = softmax(head < 0 ? scores : scores.slice(head * count, (head + 1) * count), count);
+  const attention = softmax(
+    head === undefined ? scores : scores.slice(head * count, (head + 1) * count),
+    count,
+  );
   const guesses = Array.from({ length: nLayer + 1 }, (): TokenLogprob[] => []);
   for (const { index, ...guess } of tokens) guesses[index]?.push(guess);
   return {
     ids: [...ids.slice(0, count)],
     layer,
     guesses,
-    heads: head < 0 ? nHead : 1,
+    heads: head === undefined ? nHead : 1,
     attention,
   };
 }
