@@ -6,6 +6,7 @@ import { asEngine, FakeEngine } from "./support/fake-engine.js";
 
 const config = { nLayer: 2, nHead: 3, nPositions: 8 } as ModelConfig;
 const signal = new AbortController().signal;
+const tell = () => {};
 /** What the heads take of five tokens, not yet divided by its sum. */
 const shares = [1, 2, 4, 4, 5];
 
@@ -27,7 +28,7 @@ function make() {
 describe("inspect", () => {
   it("prefills up to the position, and sorts what comes by layers and heads", async () => {
     const { engine, asked, look } = make();
-    const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal);
+    const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, tell);
     expect(engine.requests).toEqual([
       { prompt: [1, 2, 3, 4, 5], options: { maxNewTokens: 0, n: 1, strict: false } },
     ]);
@@ -44,6 +45,24 @@ describe("inspect", () => {
       expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
   });
 
+  it("reads a long text as a generation does, and tells how far it is", async () => {
+    const { engine, look } = make();
+    const told: unknown[] = [];
+    const prompt = Array.from({ length: 80 }, (_, id) => id);
+    await inspect(look, { ...config, nPositions: 100 }, { prompt }, signal, (progress) =>
+      told.push(progress),
+    );
+    expect(engine.requests).toEqual([
+      { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
+      { prompt: prompt.slice(0, 79), options: { maxNewTokens: 1, temperature: 0, n: 1, strict: false } },
+      { prompt, options: { maxNewTokens: 0, n: 1, strict: false } },
+    ]);
+    const first = ["_gpt2_generate", "_gpt2_generate", "_gpt2_step", "_gpt2_generate", "_gpt2_prefill_step"];
+    expect(engine.calls.slice(0, 5)).toEqual(first);
+    expect(told[0]).toEqual({ done: 2, total: 80 });
+    expect(told.at(-1)).toEqual({ done: 78, total: 80 });
+  });
+
   it("gives the attention of one head", async () => {
     const { look } = make();
     const { heads, attention, layer } = await inspect(
@@ -51,6 +70,7 @@ describe("inspect", () => {
       config,
       { prompt: [9, 9, 9, 9, 9], layer: 0, head: 2 },
       signal,
+      tell,
     );
     expect({ heads, layer, size: attention.length }).toEqual({ heads: 1, layer: 0, size: 5 });
     expect(attention.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6);
@@ -66,7 +86,7 @@ describe("inspect", () => {
     [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
   ])("refuses %o", async (request, message) => {
     const { engine, look } = make();
-    await expect(inspect(look, config, request, signal)).rejects.toMatchObject({
+    await expect(inspect(look, config, request, signal, tell)).rejects.toMatchObject({
       code: "invalid-argument",
       message,
     });
@@ -75,19 +95,19 @@ describe("inspect", () => {
 
   it("refuses a position behind the context, and takes one in it of a longer text", async () => {
     const prompt = Array.from({ length: 12 }, (_, id) => id);
-    await expect(inspect(make().look, config, { prompt }, signal)).rejects.toMatchObject({
+    await expect(inspect(make().look, config, { prompt }, signal, tell)).rejects.toMatchObject({
       code: "capacity",
       message: "sequence longer than model capacity: position 11 of the text, the context holds 8 tokens",
     });
     const { engine, look } = make();
-    await inspect(look, config, { prompt, position: 4 }, signal);
+    await inspect(look, config, { prompt, position: 4 }, signal, tell);
     expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
   });
 
   it("stops between two steps", async () => {
     const { engine, look } = make();
     const controller = new AbortController();
-    const looking = inspect(look, config, { prompt: "abcde" }, controller.signal);
+    const looking = inspect(look, config, { prompt: "abcde" }, controller.signal, tell);
     controller.abort();
     await expect(looking).rejects.toMatchObject({ name: "AbortError" });
     expect(engine.calls).toEqual(["_gpt2_generate"]);

@@ -78,7 +78,7 @@ describe("Model sends", () => {
       [
         "inspect",
         ["t", { heads: 1 }],
-        'there is no option "heads" of inspect; did you mean head? There are position, layer, head, top, signal',
+        'there is no option "heads" of inspect; did you mean head? There are position, layer, head, top, signal, onProgress',
       ],
       ["score", [undefined], "text is undefined, expected text or an array of token ids"],
       [

@@ -29,15 +29,14 @@ export function chooseLast(ids: readonly number[], nPositions: number): Chosen {
 
 /** Looks at `layer` first, then at all others; rejects with an AbortError once `signal` says so. */
 export async function lookInside(
-  model: Pick<Model, "info" | "prefill" | "inspect">,
+  model: Pick<Model, "info" | "inspect">,
   ids: readonly number[],
   layer: number,
   signal: AbortSignal,
   { onRead, onGuesses, onAttention }: LookEvents,
 ): Promise<void> {
-  // Tells how it goes, lets others in, and leaves one token for each look.
-  if (ids.length > 1) await model.prefill(ids, { signal, onProgress: onRead });
-  const { guesses, attention } = await model.inspect(ids, { layer, top: guessesShown, signal });
+  const first = { layer, top: guessesShown, signal, onProgress: onRead };
+  const { guesses, attention } = await model.inspect(ids, first);
   signal.throwIfAborted();
   onGuesses(guesses);
   onAttention(layer, attention);

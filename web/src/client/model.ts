@@ -290,15 +290,27 @@ export class Model {
   /**
    * What the model makes of the token at `position`, by default the last: the `top` (5) likeliest next tokens after each
    * layer, and the attention of `layer`, by default the last, by all of its heads or by `head`. Positions, layers and
-   * heads count from 0. The tokens up to there have to fit the context; those that are cached are not run again.
+   * heads count from 0. The tokens up to there have to fit the context; those that are cached are not run again, and
+   * `onProgress` hears of the others.
    */
   async inspect(
     text: Prompt,
-    options: CallOptions & OrNull<{ position?: number; layer?: number; head?: number; top?: number }> = {},
+    options: CallOptions &
+      OrNull<{
+        position?: number;
+        layer?: number;
+        head?: number;
+        top?: number;
+        onProgress?: (progress: PromptProgress) => void;
+      }> = {},
   ): Promise<Inspection> {
-    const names = ["position", "layer", "head", "top", "signal"];
-    const { signal, ...wanted } = readOptions("inspect", options, names);
-    const request = { signal: readSignal(signal), owner: this };
+    const names = ["position", "layer", "head", "top", "signal", "onProgress"];
+    const { signal, onProgress, ...wanted } = readOptions("inspect", options, names);
+    const request = {
+      signal: readSignal(signal),
+      onEvent: readCallback<PromptProgress>("onProgress", onProgress),
+      owner: this,
+    };
     return this.requester.request("inspect", { ...wanted, prompt: readPrompt("text", text) }, request);
   }
 

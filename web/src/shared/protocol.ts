@@ -154,7 +154,7 @@ export interface Requests {
     event: { token: Token } | { prompt: PromptProgress };
   };
   prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
-  inspect: { args: InspectRequest; result: Inspection; event: never };
+  inspect: { args: InspectRequest; result: Inspection; event: PromptProgress };
   score: { args: ScoreRequest; result: Score; event: PromptProgress };
   tokenize: { args: { text: string; allowSpecial: boolean }; result: number[]; event: never };
   detokenize: { args: readonly number[]; result: string; event: never };

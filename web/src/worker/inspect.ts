@@ -2,8 +2,8 @@
 import { Gpt2Error } from "../shared/errors.js";
 import type { InspectRequest } from "../shared/protocol.js";
 import { readCount } from "../shared/refuse.js";
-import type { Inspection, ModelConfig, TokenLogprob } from "../shared/types.js";
-import type { Engine } from "./engine.js";
+import type { Inspection, ModelConfig, PromptProgress, TokenLogprob } from "../shared/types.js";
+import type { Engine, Output } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
 /** The softmax of each row of `scores` [rows, size], in place. */
@@ -21,11 +21,53 @@ function softmax(scores: Float32Array, size: number): Float32Array {
 const usualTop = 5;
 const mostTop = 100;
 
+/** Tokens from which on a generation reads them sooner, in larger batches, than a prefill does, which lets others in. */
+const longText = 64;
+
+/** Runs all of `ids` but the last, as far as they are not cached. */
+async function readAll(
+  engine: Engine,
+  ids: readonly number[],
+  signal: AbortSignal,
+  tell: (progress: PromptProgress) => void,
+): Promise<void> {
+  const ahead = ids.length - 1;
+  const go = async (
+    first: Output,
+    isRead: (step: Output) => boolean,
+    call: "_gpt2_step" | "_gpt2_prefill_step",
+  ) => {
+    for (let step = first; !isRead(step); step = engine.step(call)) {
+      tell({ done: step.done, total: ids.length });
+      await yieldToMessages();
+      signal.throwIfAborted();
+    }
+  };
+  const begin = () => {
+    engine.start("_gpt2_generate", ids, { maxNewTokens: 0, n: 1, strict: false });
+    return engine.output();
+  };
+  let step = begin();
+  if (ahead - step.done >= longText) {
+    // Its token is for nothing.
+    engine.start("_gpt2_generate", ids.slice(0, ahead), {
+      maxNewTokens: 1,
+      temperature: 0,
+      n: 1,
+      strict: false,
+    });
+    await go(engine.output(), ({ isDone }) => isDone, "_gpt2_step");
+    step = begin();
+  }
+  await go(step, ({ done }) => done >= ahead, "_gpt2_prefill_step");
+}
+
 export async function inspect(
   engine: Engine,
   { nLayer, nHead, nPositions }: ModelConfig,
   { prompt, ...wanted }: InspectRequest,
   signal: AbortSignal,
+  tell: (progress: PromptProgress) => void,
 ): Promise<Inspection> {
   const ids = typeof prompt === "string" ? engine.tokenize(prompt, {}) : prompt;
   if (ids.length === 0) throw new Gpt2Error("invalid-argument", "the text is empty");
@@ -40,11 +82,8 @@ export async function inspect(
       `sequence longer than model capacity: position ${position} of the text, the context holds ${nPositions} tokens`,
     );
   }
-  engine.start("_gpt2_generate", ids.slice(0, count), { maxNewTokens: 0, n: 1, strict: false });
-  for (let step = engine.output(); step.done < count - 1; step = engine.step("_gpt2_prefill_step")) {
-    await yieldToMessages();
-    signal.throwIfAborted();
-  }
+  const prefix = ids.slice(0, count);
+  await readAll(engine, prefix, signal, tell);
   const { tokens, scores } = engine.inspect(layer, top, nHead * count);
   const attention = softmax(
     head === undefined ? scores : scores.slice(head * count, (head + 1) * count),
@@ -53,7 +92,7 @@ export async function inspect(
   const guesses = Array.from({ length: nLayer + 1 }, (): TokenLogprob[] => []);
   for (const { index, ...guess } of tokens) guesses[index]?.push(guess);
   return {
-    ids: [...ids.slice(0, count)],
+    ids: [...prefix],
     layer,
     guesses,
     heads: head === undefined ? nHead : 1,

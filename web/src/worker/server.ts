@@ -147,7 +147,7 @@ export class Server {
       case "inspect": {
         const { engine, info } = this.needModel();
         const { inspect } = await inspecting();
-        return inspect(engine, info.config, message.args, signal);
+        return inspect(engine, info.config, message.args, signal, tell);
       }
       case "score":
         return score(this.needEngine(), message.args, signal, tell);
