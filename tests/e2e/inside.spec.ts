@@ -50,8 +50,11 @@ const inspect = (page: Page, value: string, layer: number) =>
   );
 
 const visible = (token: string) => token.replaceAll(" ", "␣");
-const percent = (share: number) =>
-  share < 0.001 ? "< 0.1 %" : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+function percent(share: number): string {
+  const digits = share < 0.1 ? 1 : 0;
+  const format = { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits } as const;
+  return share < 0.001 ? "< 0.1%" : share.toLocaleString("en", format);
+}
 
 test("each layer's guess and each head's look are the engine's, for the token at the caret", async ({
   page,
@@ -128,7 +131,7 @@ test("each layer's guess and each head's look are the engine's, for the token at
   await setCaret(page, 0);
   await expect(chosen(page)).toHaveText(`“Once”, token 1 of ${last}`);
   await expectSeen(page);
-  await expect(looks(page).locator(".finding")).toHaveText("Layer 5, head 4, looks at “Once” 100 %.");
+  await expect(looks(page).locator(".finding")).toHaveText("Layer 5, head 4, looks at “Once” 100%.");
 });
 
 test("heads are walked by keyboard, and each picture leads to its parts of the model", async ({ page }) => {

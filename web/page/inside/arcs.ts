@@ -6,7 +6,7 @@ import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, percent, writeTable, type Figure } from "./figure.js";
 import { strongest, type Look } from "./heads.js";
-import { sentences } from "./sentences.js";
+import { links } from "./parts.js";
 
 /** In pixels. */
 const arcsHeight = 120;
@@ -60,12 +60,12 @@ export class Arcs {
 
   constructor(parent: HTMLElement, diagram: Diagram) {
     this.figure = addFigure(parent, diagram, {
-      title: sentences.attention,
-      sentence: sentences.attentionSentence,
-      summary: sentences.asList,
+      title: phrase("attention"),
+      sentence: phrase("attention.help", links),
+      summary: phrase("asList"),
     });
     this.controls = add(this.figure.element, "div", { className: "inside-controls" });
-    const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: sentences.tints });
+    const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: phrase("tints") });
     for (const band of lookBands)
       add(tints, "span", { className: `token look-${band}`, textContent: phrase(`band.${band}`) });
     this.figure.picture.before(this.controls, tints);
@@ -82,15 +82,18 @@ export class Arcs {
     const { layer, head, weights, texts, first } = looking;
     const most = strongest(weights, mostListed, 0);
     const nameOf = ({ index }: Look) => label(texts[index] ?? "");
-    const shares = most.slice(0, 3).map((look) => sentences.share(nameOf(look), percent(look.share)));
-    const found = sentences.looksAt(layer + 1, head + 1, shares.join(", "));
-    this.figure.finding.textContent = weights.length > mostStraight ? `${found} ${sentences.bent}` : found;
+    const shares = most
+      .slice(0, 3)
+      .map((look) => phrase("share", { token: nameOf(look), share: percent(look.share) }));
+    const found = phrase("looksAt", { layer: layer + 1, head: head + 1, list: shares.join(", ") });
+    this.figure.finding.textContent = weights.length > mostStraight ? `${found} ${phrase("bent")}` : found;
     this.draw();
     const rows = most.map((look) => [String(first + look.index + 1), nameOf(look), percent(look.share)]);
     const others = weights.length - most.length;
     const rest = 1 - most.reduce((sum, { share }) => sum + share, 0);
-    if (others > 0) rows.push(["…", sentences.rest(others, percent(Math.max(0, rest))), ""]);
-    writeTable(this.figure.words, found, [sentences.place, sentences.text, sentences.weight], rows);
+    if (others > 0)
+      rows.push(["…", phrase("rest", { count: others, share: percent(Math.max(0, rest)) }), ""]);
+    writeTable(this.figure.words, found, [phrase("place"), phrase("text"), phrase("weight")], rows);
   }
 
   /** As wide as there is room. */

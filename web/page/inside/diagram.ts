@@ -1,7 +1,8 @@
 // A small picture of GPT-2, whose parts say what they do. The stream runs from left to right; attention and MLP read it
 // and add to it.
 import { select } from "d3-selection";
-import { layersOf, partNames, parts, partSentences, sentences, type Facts, type Part } from "./sentences.js";
+import { phrase } from "../language/inside.js";
+import { nameOf, parts, sentenceOf, type Facts, type Part } from "./parts.js";
 
 /** From where to where, in percent of the picture's width and height. */
 type Line = readonly [x1: number, y1: number, x2: number, y2: number];
@@ -32,7 +33,7 @@ export class Diagram {
       .append("div")
       .attr("class", "diagram")
       .attr("role", "group")
-      .attr("aria-label", sentences.diagram);
+      .attr("aria-label", phrase("diagram"));
     const picture = this.root.append("svg").attr("aria-hidden", "true");
     picture
       .append("marker")
@@ -78,10 +79,10 @@ export class Diagram {
       .attr("type", "button")
       .attr("class", (part) => `part part-${part}`)
       .attr("aria-pressed", "false")
-      .text((part) => partNames[part])
+      .text((part) => nameOf(part))
       .on("click", (_event, part) => this.choose(part));
     this.said = select(parent).append("p").attr("class", "part-sentence").attr("role", "status");
-    this.said.text(sentences.pressPart);
+    this.said.text(phrase("pressPart"));
   }
 
   /** Says what `part` does. */
@@ -103,12 +104,12 @@ export class Diagram {
   /** What its sentences are about. */
   describe(facts: Facts): void {
     this.facts = facts;
-    this.root.select(".layers-name").text(layersOf(facts.nLayer));
+    this.root.select(".layers-name").text(phrase("layers", { count: facts.nLayer }));
     this.say();
   }
 
   private say(): void {
     const { facts, chosen } = this;
-    if (chosen && facts) this.said.text(partSentences[chosen](facts));
+    if (chosen && facts) this.said.text(sentenceOf(chosen, facts));
   }
 }

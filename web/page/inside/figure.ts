@@ -1,19 +1,19 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
+import { phrase } from "../language/inside.js";
+import { formatShare } from "../language/numbers.js";
 import { add, addButton } from "./add.js";
 import { visible } from "../seeing/token-panel.js";
 import type { Diagram } from "./diagram.js";
-import { partNames, parts, type Part } from "./sentences.js";
+import { nameOf, piecesOf, type Part } from "./parts.js";
 
-const isPart = (name: string): name is Part => parts.some((part) => part === name);
-
-/** Writes `sentence` into `parent`, its "{part}"s as buttons that show the part in the diagram; gives those parts. */
+/** Writes `sentence` into `parent`, its links as buttons that show a part in the diagram; gives those parts. */
 function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram): Part[] {
   const linked: Part[] = [];
-  for (const piece of sentence.split(/\{(\w+)\}/)) {
-    if (!isPart(piece)) parent.append(piece);
+  for (const { text, part } of piecesOf(sentence)) {
+    if (part === undefined) parent.append(text ?? "");
     else {
-      linked.push(piece);
-      addButton(parent, "part-link", partNames[piece], () => diagram.choose(piece));
+      linked.push(part);
+      addButton(parent, "part-link", nameOf(part), () => diagram.choose(part));
     }
   }
   return linked;
@@ -76,7 +76,9 @@ export function writeTable(
 
 /** `share` of 1 as one reads it. */
 export const percent = (share: number): string =>
-  share > 0 && share < 0.001 ? "< 0.1 %" : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+  share > 0 && share < 0.001
+    ? phrase("below", { share: formatShare(0.001, 1) })
+    : formatShare(share, share < 0.1 ? 1 : 0);
 
 const letters = new Intl.Segmenter();
 

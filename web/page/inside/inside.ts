@@ -6,6 +6,7 @@ import { Asking } from "../asking.js";
 import { hide } from "../buttons.js";
 import { setAttended } from "../seeing/attended.js";
 import { scoredField, tokenAt, tokensBefore, type Scored } from "../seeing/scored.js";
+import { phrase } from "../language/inside.js";
 import { add, addButton } from "./add.js";
 import { Arcs } from "./arcs.js";
 import { Diagram } from "./diagram.js";
@@ -15,7 +16,6 @@ import "./inside.css";
 import { Lens } from "./lens.js";
 import { chooseLast, lookInside } from "./look.js";
 import { Overview, type HeadPlace } from "./overview.js";
-import { sentences } from "./sentences.js";
 
 export interface InsideSetting {
   /** The model, where there is one already and it is not at work. */
@@ -70,29 +70,29 @@ export class Inside {
     this.asking = new Asking({
       idleModel: setting.idleModel,
       fail: (error) => {
-        this.end(sentences.failed);
+        this.end(phrase("failed"));
         setting.fail(error);
       },
     });
     root.replaceChildren();
-    add(root, "h2", { textContent: sentences.title });
-    add(root, "p", { className: "quiet", textContent: sentences.intro });
+    add(root, "h2", { textContent: phrase("title") });
+    add(root, "p", { className: "quiet", textContent: phrase("intro") });
     const chosen = add(root, "div", { className: "row" });
     this.head = add(chosen, "p", { className: "chosen-token" });
     const buttons = add(chosen, "div", { className: "buttons" });
-    this.before = addButton(buttons, "plain", sentences.before, () => this.step(-1));
-    addButton(buttons, "plain", sentences.after, () => this.step(1));
+    this.before = addButton(buttons, "plain", phrase("before"), () => this.step(-1));
+    addButton(buttons, "plain", phrase("after"), () => this.step(1));
     const state = add(root, "div", { className: "row inside-state" });
     this.status = add(state, "p", { className: "quiet", role: "status" });
-    this.progress = add(state, "progress", { ariaLabel: sentences.progress, max: 1 });
+    this.progress = add(state, "progress", { ariaLabel: phrase("progress"), max: 1 });
     this.button = addButton(state, "plain", "", () => (this.isBusy ? this.cancel() : this.lookSoon(0)));
     this.diagram = new Diagram(root);
     this.pictures = add(root, "div", { className: "inside-pictures" });
     this.lens = new Lens(this.pictures, this.diagram);
     this.arcs = new Arcs(this.pictures, this.diagram);
     this.overview = new Overview(this.pictures, this.diagram, (place) => this.choose(place));
-    this.layers = this.addChoice(sentences.layer, (layer, { head }) => ({ layer, head }));
-    this.heads = this.addChoice(sentences.head, (head, { layer }) => ({ layer, head }));
+    this.layers = this.addChoice(phrase("layer"), (layer, { head }) => ({ layer, head }));
+    this.heads = this.addChoice(phrase("head"), (head, { layer }) => ({ layer, head }));
     this.resizing = new ResizeObserver(() => {
       this.lens.draw();
       this.arcs.draw();
@@ -159,7 +159,7 @@ export class Inside {
     this.asking.soon(
       ms,
       (model, signal) => this.look(model, signal),
-      () => this.rest(this.setting.isWriting() ? sentences.writing : sentences.loading, false),
+      () => this.rest(this.setting.isWriting() ? phrase("writing") : phrase("awaitsModel"), false),
     );
   }
 
@@ -167,7 +167,7 @@ export class Inside {
     const { state } = this.view;
     const tokens = this.tokensToCaret();
     // Where it is not known yet how the text is cut, this is called again once it is.
-    if (!tokens) return this.rest(state.doc.length === 0 ? sentences.empty : sentences.waiting, false);
+    if (!tokens) return this.rest(state.doc.length === 0 ? phrase("empty") : phrase("cutting"), false);
     const { config } = model.info;
     const all = tokens.flatMap(({ value }) => value.ids);
     const texts = tokens.flatMap(({ from, to, value }) => value.ids.map(() => state.sliceDoc(from, to)));
@@ -180,12 +180,12 @@ export class Inside {
         this.pictures.hidden = false;
         this.pictures.classList.remove("stale", "dropped");
         this.lens.show(guesses, this.textBehind(tokens.at(-1)?.to ?? 0));
-        this.status.textContent = sentences.looking;
+        this.status.textContent = phrase("looking");
       },
       onAttention: (layer, attention) => this.add(seen, layer, attention),
     });
-    const found = sentences.seen(config.nLayer, config.nHead);
-    this.rest(first > 0 ? `${found} ${sentences.window(ids.length)}` : found, false);
+    const found = phrase("seen", { layers: config.nLayer, heads: config.nHead });
+    this.rest(first > 0 ? `${found} ${phrase("window", { tokens: ids.length })}` : found, false);
   }
 
   /** The tokens up to the one at the caret; undefined where there is none, or it is not known how the text is cut. */
@@ -212,7 +212,7 @@ export class Inside {
     this.isBusy = true;
     const place = first + ids.length;
     const token = label(texts.at(-1) ?? "");
-    this.head.textContent = sentences.token(token, place, this.countTokens());
+    this.head.textContent = phrase("token", { token, place, last: this.countTokens() });
     this.diagram.describe({ ...config, token, id: ids.at(-1) ?? 0, place: ids.length });
     for (const [choice, count] of [
       [this.layers, nLayer],
@@ -224,10 +224,10 @@ export class Inside {
     const { layer, head } = this.place ?? { layer: nLayer >> 1, head: 0 };
     this.overview.begin(nLayer, nHead);
     this.choose({ layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) });
-    this.status.textContent = sentences.reading;
+    this.status.textContent = phrase("reading");
     this.progress.hidden = this.button.hidden = false;
     this.progress.value = 0;
-    this.button.textContent = sentences.cancel;
+    this.button.textContent = phrase("cancel");
   }
 
   private countTokens(): number {
@@ -265,14 +265,14 @@ export class Inside {
     this.isBusy = false;
     this.status.textContent = sentence;
     this.progress.hidden = true;
-    this.button.textContent = sentences.again;
+    this.button.textContent = phrase("again");
     if (canRepeat) this.button.hidden = false;
     else hide(this.button, this.before);
   }
 
   private cancel(): void {
     this.asking.stop();
-    this.end(sentences.stopped);
+    this.end(phrase("stopped"));
   }
 
   /** Before all has been seen. */
@@ -288,7 +288,7 @@ export class Inside {
     this.shown = undefined;
     this.seen = undefined;
     this.pictures.classList.add("dropped");
-    this.head.textContent = sentences.noToken;
+    this.head.textContent = phrase("noToken");
     this.rest("", false);
   }
 

@@ -1,10 +1,11 @@
 // The logit lens: the top guess after each layer, as bars.
 import { select } from "d3-selection";
 import type { TokenLogprob } from "../../src/client/index.js";
+import { phrase } from "../language/inside.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, percent, writeTable, type Figure } from "./figure.js";
 import { settledAt } from "./heads.js";
-import { sentences } from "./sentences.js";
+import { links } from "./parts.js";
 
 export type Guesses = readonly (readonly TokenLogprob[])[];
 
@@ -22,6 +23,9 @@ interface Row {
   isLast: boolean;
 }
 
+const nameOfStage = (stage: number) =>
+  stage === 0 ? phrase("stageOfEmbedding") : phrase("stageOfLayer", { layer: stage });
+
 const shareOf = (guess: TokenLogprob | undefined) => (guess ? Math.exp(guess.logprob) : 0);
 
 export class Lens {
@@ -30,9 +34,9 @@ export class Lens {
 
   constructor(parent: HTMLElement, diagram: Diagram) {
     this.figure = addFigure(parent, diagram, {
-      title: sentences.lens,
-      sentence: sentences.lensSentence,
-      summary: sentences.asTable,
+      title: phrase("lens"),
+      sentence: phrase("lens.help", links),
+      summary: phrase("asTable"),
     });
   }
 
@@ -49,23 +53,25 @@ export class Lens {
     const name = label(last?.text ?? "");
     const findings = [
       settled === guesses.length - 1
-        ? sentences.settledLast(name)
-        : sentences.settled(name, sentences.inSentence(settled)),
-      ...(next === undefined ? [] : [sentences.follows(label(next))]),
+        ? phrase("settledLast", { guess: name })
+        : settled === 0
+          ? phrase("settledAtOnce", { guess: name })
+          : phrase("settled", { guess: name, layer: settled }),
+      ...(next === undefined ? [] : [phrase("follows", { token: label(next) })]),
     ];
     this.figure.finding.textContent = findings.join(" ");
     this.draw();
     const cells = guesses.map((some, stage) => [
-      sentences.stage(stage),
+      nameOfStage(stage),
       label(some[0]?.text ?? ""),
       percent(shareOf(some[0])),
       some
         .slice(1)
-        .map((guess) => sentences.share(label(guess.text), percent(shareOf(guess))))
+        .map((guess) => phrase("share", { token: label(guess.text), share: percent(shareOf(guess)) }))
         .join(", "),
     ]);
-    const heads = [sentences.layer, sentences.guess, sentences.probability, sentences.others];
-    writeTable(this.figure.words, sentences.lens, heads, cells);
+    const heads = [phrase("layer"), phrase("guess"), phrase("probability"), phrase("others")];
+    writeTable(this.figure.words, phrase("lens"), heads, cells);
   }
 
   /** As wide as there is room. */
@@ -104,7 +110,7 @@ export class Lens {
       .selectAll("text")
       .attr("y", rowHeight / 2)
       .attr("dy", "0.35em");
-    row.select(".stage").text(({ stage }) => sentences.stage(stage));
+    row.select(".stage").text(({ stage }) => nameOfStage(stage));
     row.select(".guess").text(({ guess }) => guess);
     row.select("rect").attr("width", ({ share }) => Math.max(1, share * most));
     row

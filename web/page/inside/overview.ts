@@ -1,11 +1,12 @@
 // All heads of all layers at a glance: a grid that is walked with the arrow keys.
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
+import { phrase } from "../language/inside.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, percent, writeTable, type Figure } from "./figure.js";
 import { glanceOf, glances, rowOf, type Glance } from "./heads.js";
-import { glanceNames, sentences } from "./sentences.js";
+import { links } from "./parts.js";
 
 /** In units of the picture, which is as wide as there is room. */
 const cell = 28;
@@ -43,9 +44,9 @@ export class Overview {
   constructor(parent: HTMLElement, diagram: Diagram, onChoose: (place: HeadPlace) => void) {
     this.onChoose = onChoose;
     this.figure = addFigure(parent, diagram, {
-      title: sentences.overview,
-      sentence: sentences.overviewSentence,
-      summary: sentences.asTable,
+      title: phrase("overview"),
+      sentence: phrase("overview.help", links),
+      summary: phrase("asTable"),
     });
     const { element, picture, details } = this.figure;
     const legend = add(element, "ul", { className: "signs quiet" });
@@ -54,7 +55,7 @@ export class Overview {
       const item = add(legend, "li");
       const svg = select(item).append("svg").attr("viewBox", "-10 -10 20 20").attr("aria-hidden", "true");
       svg.append("path").attr("class", `sign ${glance}`).attr("d", signOf(glance, 0.6));
-      item.append(glanceNames[glance]);
+      item.append(phrase(`glance.${glance}`));
     }
     details.addEventListener("toggle", () => this.write());
   }
@@ -81,9 +82,10 @@ export class Overview {
 
   private nameOf(layer: number, head: number): string {
     const seen = this.seen[layer]?.[head];
+    const place = { layer: layer + 1, head: head + 1 };
     return seen
-      ? sentences.headSees(layer + 1, head + 1, glanceNames[seen.glance], percent(seen.share))
-      : sentences.headWaits(layer + 1, head + 1);
+      ? phrase("headSees", { ...place, share: percent(seen.share), name: phrase(`glance.${seen.glance}`) })
+      : phrase("headAwaited", place);
   }
 
   private walk(event: KeyboardEvent): void {
@@ -119,7 +121,7 @@ export class Overview {
           .attr("class", "heads")
           .attr("role", "grid")
           .attr("tabindex", 0)
-          .attr("aria-label", sentences.overview)
+          .attr("aria-label", phrase("overview"))
           .on("keydown", (event: KeyboardEvent) => this.walk(event)),
       )
       .attr("aria-activedescendant", `head-${chosen.layer}-${chosen.head}`)
@@ -171,11 +173,11 @@ export class Overview {
   /** The table, once somebody reads it: of a large model it has a thousand cells. */
   private write(): void {
     if (!this.figure.details.open) return;
-    const heads = [sentences.layer, ...Array.from({ length: this.heads }, (_, head) => String(head + 1))];
+    const heads = [phrase("layer"), ...Array.from({ length: this.heads }, (_, head) => String(head + 1))];
     const rows = this.seen.map((row, layer) => [
       String(layer + 1),
-      ...row.map(({ glance, share }) => `${percent(share)} ${glanceNames[glance]}`),
+      ...row.map(({ glance, share }) => `${percent(share)} ${phrase(`glance.${glance}`)}`),
     ]);
-    writeTable(this.figure.words, sentences.overview, heads, rows);
+    writeTable(this.figure.words, phrase("overview"), heads, rows);
   }
 }

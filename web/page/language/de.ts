@@ -341,9 +341,93 @@ export const device: Translated<Sections["device"]> = {
 };
 
 export const inside: Translated<Sections["inside"]> = {
+  title: "Im Innern",
+  intro: "Setz die Schreibmarke auf ein Token und sieh, wie das Modell von ihm zum nächsten kommt.",
+  token: "„{token}“, Token {place} von {last}",
+  noToken: "Es ist kein Token gewählt.",
+  before: "Token davor",
+  after: "Token danach",
+  cancel: "Abbrechen",
+  again: "Noch einmal ansehen",
+  progress: "Blick ins Innere",
+  empty: "Noch gibt es keinen Text: Schreib ein paar Wörter, oder nimm einen der Anfänge.",
+  awaitsModel: "Der Blick ins Innere kommt, sobald das Modell geladen ist.",
+  writing: "Der Blick ins Innere kommt, sobald das Modell fertig geschrieben hat.",
+  cutting: "Der Blick ins Innere kommt, sobald der Text in Token zerlegt ist.",
+  reading: "Liest den Text bis zum Token…",
+  looking: "Sieht die anderen Schichten an…",
+  seen: "Angesehen: {layers} Schichten zu je {heads} Köpfen.",
+  window: "Das Modell sieht die letzten {tokens} Token bis dorthin: Mehr fasst sein Kontext nicht.",
+  stopped: "Abgebrochen.",
+  failed: "Es ist nichts zu sehen.",
+
+  diagram: "Die Teile von GPT-2",
+  pressPart: "Drück auf einen Teil, um zu lesen, was er tut.",
+  layers: { one: "{count} Schicht", other: "{count} Schichten" },
+  "part.embedding": "Einbettung",
+  "part.positions": "Positionen",
+  "part.residual": "Residualstrom",
+  "part.attention": "Attention",
+  "part.mlp": "MLP",
+  "part.unembedding": "Ausbettung",
+  "part.embedding.help":
+    "Jedes der {vocabSize} Token hat eine Zeile von {nEmbd} Zahlen, die das Modell gelernt hat. „{token}“, Nummer {id}, kommt als seine Zeile herein.",
+  "part.positions.help":
+    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens gezählt: So weiß das Modell, was vor was steht.",
+  "part.residual.help":
+    "Die {nEmbd} Zahlen eines Tokens auf ihrem Weg durch die Schichten. Attention und MLP lesen sie und zählen dazu, was sie gefunden haben; nie wird etwas überschrieben.",
+  "part.attention.help":
+    "Hier sehen Token einander an. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und holt von dort, wo er hinsieht, was er sucht.",
+  "part.mlp.help":
+    "Jedes Token für sich: Aus {nEmbd} Zahlen werden {nInner}, die meisten davon so gut wie abgeschaltet, und aus dem Rest {nEmbd}, die dazugezählt werden. Kein Bild zeigt es allein; von der Vermutung einer Schicht zur nächsten waren Attention und MLP beide am Werk.",
+  "part.unembedding.help":
+    "Die Zahlen werden normiert und mit je einer Zeile für jedes der {vocabSize} Token verglichen: Je ähnlicher, desto wahrscheinlicher ist dieses Token das nächste.",
+  "part.unembedding.tied":
+    "Die Zahlen werden normiert und mit je einer Zeile für jedes der {vocabSize} Token verglichen, denselben wie in der Einbettung: Je ähnlicher, desto wahrscheinlicher ist dieses Token das nächste.",
+
+  lens: "Die Vermutung nach jeder Schicht",
+  "lens.help":
+    "Der {residual} nach jeder Schicht, durch die {unembedding} gelesen, als wäre es die letzte: die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Er beginnt als {embedding} und {positions}, vor der ersten Schicht.",
+  settledAtOnce: "Von der Einbettung an ist es „{guess}“.",
+  settled: "Von Schicht {layer} an ist es „{guess}“.",
+  settledLast: "Erst in der letzten Schicht wird es „{guess}“.",
+  follows: "Im Text kommt danach „{token}“.",
+  stageOfEmbedding: "Einbettung",
+  stageOfLayer: "Schicht {layer}",
+  guess: "Vermutung",
+  probability: "Wahrscheinlichkeit",
+  others: "Danach",
+
+  attention: "Wo ein Kopf hinsieht",
+  "attention.help":
+    "Wie sich ein Kopf der {attention} über den Text verteilt, vom gewählten Token rechts aus gesehen: Je dicker ein Bogen, desto mehr davon geht dorthin. Ebenso ist der Text getönt.",
+  layer: "Schicht",
+  head: "Kopf",
+  tints: "Tönung:",
   "band.0": "50 % und mehr",
   "band.1": "20 bis 50 %",
   "band.2": "5 bis 20 %",
   "band.3": "1 bis 5 %",
   "band.4": "weniger",
+  looksAt: "Schicht {layer}, Kopf {head}, sieht auf {list}.",
+  bent: "Nahe Token stehen hier weiter auseinander, als sie sind.",
+  share: "„{token}“ {share}",
+  below: "< {share}",
+  rest: { one: "{count} weiteres, {share}", other: "{count} weitere, zusammen {share}" },
+  place: "Token",
+  text: "Text",
+  weight: "Anteil",
+
+  overview: "Alle Köpfe aller Schichten",
+  "overview.help":
+    "Jedes Zeichen ist ein Kopf der {attention}: Seine Form sagt, wohin er vor allem sieht, seine Größe, wie sehr. Drück auf eines, oder geh mit den Pfeiltasten, um es oben zu sehen.",
+  "glance.first": "das erste Token",
+  "glance.before": "das Token davor",
+  "glance.self": "das Token selbst",
+  "glance.elsewhere": "ein anderes Token",
+  headSees: "Schicht {layer}, Kopf {head}: {share} auf {name}",
+  headAwaited: "Schicht {layer}, Kopf {head}: noch nicht angesehen",
+
+  asTable: "Als Tabelle",
+  asList: "Als Liste",
 };

@@ -358,11 +358,95 @@ export const device = {
   remedy: "What would help:",
 } as const;
 
-/** What comes with the view inside the model. */
+/** What comes with the view inside the model. "{residual}", "{attention}" and the like are links to that part of the model. */
 export const inside = {
+  title: "Inside",
+  intro: "Move the caret to a token, and see how the model gets from it to the next.",
+  token: "“{token}”, token {place} of {last}",
+  noToken: "No token is chosen.",
+  before: "Token before",
+  after: "Token after",
+  cancel: "Cancel",
+  again: "Look again",
+  progress: "Looking inside",
+  empty: "There is no text yet: write a few words, or take one of the openings.",
+  awaitsModel: "Looks inside as soon as the model is loaded.",
+  writing: "Looks inside as soon as the model has written.",
+  cutting: "Looks inside as soon as the text is cut into tokens.",
+  reading: "Reading the text up to the token…",
+  looking: "Looking at the other layers…",
+  seen: "Seen: {layers} layers, {heads} heads each.",
+  window: "The model sees the last {tokens} tokens up to it, all that its context holds.",
+  stopped: "Stopped.",
+  failed: "Nothing can be seen.",
+
+  diagram: "The parts of GPT-2",
+  pressPart: "Press a part to read what it does.",
+  layers: { one: "{count} layer", other: "{count} layers" },
+  "part.embedding": "embedding",
+  "part.positions": "positions",
+  "part.residual": "residual stream",
+  "part.attention": "attention",
+  "part.mlp": "MLP",
+  "part.unembedding": "unembedding",
+  "part.embedding.help":
+    "Each of the {vocabSize} tokens has a row of {nEmbd} numbers, which the model has learnt. “{token}”, number {id}, comes in as its row.",
+  "part.positions.help":
+    "Each of {nPositions} places has {nEmbd} numbers, too. Those of place {place} are added to the token's: so the model knows what stands before what.",
+  "part.residual.help":
+    "A token's {nEmbd} numbers on their way through the layers. Attention and MLP read them, and add to them what they have found; nothing is ever overwritten.",
+  "part.attention.help":
+    "Here tokens look at each other. Each of a layer's {nHead} heads weighs the tokens up to this one, and brings what it looks for from where it looks.",
+  "part.mlp.help":
+    "Each token by itself: {nEmbd} numbers become {nInner}, most of which are all but switched off, and what is left becomes {nEmbd} that are added. No picture shows it alone; from one layer's guess to the next, attention and MLP have both been at work.",
+  "part.unembedding.help":
+    "The numbers, normed, are compared with a row for each of the {vocabSize} tokens: the more alike, the more probable is that token as the next.",
+  "part.unembedding.tied":
+    "The numbers, normed, are compared with a row for each of the {vocabSize} tokens, the same as those of the embedding: the more alike, the more probable is that token as the next.",
+
+  lens: "Its guess after every layer",
+  "lens.help":
+    "The {residual} after each layer, read through the {unembedding} as if that were the last: the top guess of the next token, and how probable it is. It begins as {embedding} and {positions}, before any layer.",
+  settledAtOnce: "From the embedding on it is “{guess}”.",
+  settled: "From layer {layer} on it is “{guess}”.",
+  settledLast: "It becomes “{guess}” only in the last layer.",
+  follows: "In the text, “{token}” comes next.",
+  stageOfEmbedding: "Embedding",
+  stageOfLayer: "Layer {layer}",
+  guess: "Guess",
+  probability: "Probability",
+  others: "Then",
+
+  attention: "What a head looks at",
+  "attention.help":
+    "How one head of {attention} shares itself out over the text, seen from the chosen token at the right: the thicker an arc, the more of it goes there. The text is tinted by the same.",
+  layer: "Layer",
+  head: "Head",
+  tints: "Tints:",
   "band.0": "50 % and more",
   "band.1": "20 to 50 %",
   "band.2": "5 to 20 %",
   "band.3": "1 to 5 %",
   "band.4": "less",
+  looksAt: "Layer {layer}, head {head}, looks at {list}.",
+  bent: "Tokens that are near stand further apart than they are.",
+  share: "“{token}” {share}",
+  below: "< {share}",
+  rest: { one: "{count} other, {share}", other: "{count} others, {share} together" },
+  place: "Token",
+  text: "Text",
+  weight: "Attention",
+
+  overview: "All heads of all layers",
+  "overview.help":
+    "Each sign is a head of {attention}: its shape says what most of it looks at, its size how much. Press one, or walk with the arrow keys, to see it above.",
+  "glance.first": "the first token",
+  "glance.before": "the token before",
+  "glance.self": "the token itself",
+  "glance.elsewhere": "another token",
+  headSees: "Layer {layer}, head {head}: {share} to {name}",
+  headAwaited: "Layer {layer}, head {head}: not seen yet",
+
+  asTable: "As a table",
+  asList: "As a list",
 } as const;
