@@ -77,7 +77,8 @@ export class Diagram {
       .data(parts)
       .join("button")
       .attr("type", "button")
-      .attr("class", (part) => `part part-${part}`)
+      .attr("class", "part")
+      .attr("data-part", (part) => part)
       .attr("aria-pressed", "false")
       .text((part) => nameOf(part))
       .on("click", (_event, part) => this.choose(part));
