@@ -2,7 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { inPage } from "./model.js";
-import { expectReady, inEditor, open, setText, textOf } from "./page.js";
+import { expectReady, inEditor, lookInside, open, setText, textOf } from "./page.js";
 
 const text = "Once upon a time there was a girl named Lily. Lily had a red ball. One day, Lily";
 const panel = (page: Page) => page.getByRole("region", { name: "Inside the model" });
@@ -245,6 +245,37 @@ test("it waits for the model, is cancelled and goes on, and drops what an edit m
   await expect(guesses(page)).toBeHidden();
   await page.getByLabel("View").selectOption("Text");
   await expect(panel(page)).toBeHidden();
+});
+
+test("what was seen of one model is not shown of the next", async ({ page }) => {
+  const other = { folder: "demo", name: "Another", parameters: 12_318_720, bytes: 13_373_469 };
+  await page.route("**/models/index.json", (route) => route.fulfill({ json: [other] }));
+  await open(page);
+  await setText(page, text);
+  await lookInside(page);
+  // How the panel changes: whether it shows pictures, and of what it says that it waits.
+  const changes = await page.evaluateHandle(() => {
+    const seen: { isShown: boolean; tints: number; said: string }[] = [];
+    const pictures = document.querySelector(".inside-pictures");
+    const state = document.querySelector(".inside-state p");
+    const note = () => {
+      const isShown = pictures !== null && getComputedStyle(pictures).visibility === "visible";
+      const tints = document.querySelectorAll("#editor .token").length;
+      seen.push({ isShown, tints, said: state?.textContent ?? "" });
+    };
+    if (state) new MutationObserver(note).observe(state, { childList: true });
+    return seen;
+  });
+  await page.locator("#chooser summary").click();
+  await page.locator("#site-models-list button").click();
+  await expect(page.locator("#chooser-name")).toHaveText("Another");
+  await expectReady(page);
+  await expectSeen(page);
+  await expect(guesses(page)).toBeVisible();
+  const seen = await changes.jsonValue();
+  const first = seen[0];
+  expect(first).toEqual({ isShown: false, tints: 0, said: "" });
+  expect(seen.map(({ said }) => said)).toContain("Looks inside as soon as the model is loaded.");
 });
 
 test("a thousand tokens stay fluent, and the last of them see what the context holds", async ({ page }) => {

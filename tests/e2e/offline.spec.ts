@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { expect, test, type BrowserContext, type Page } from "@playwright/test";
 import sirv from "sirv";
 import { root } from "./model.js";
-import { expectReady, generate } from "./page.js";
+import { expectReady, generate, lookInside } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 });
 
@@ -82,6 +82,7 @@ test("after one visit to a host with headers it works without network, and nothi
     await expect(page.locator("#engine")).toContainText("threads-relaxed");
   }
   expect((await generate(page)).length).toBeGreaterThan(60);
+  await lookInside(page);
 });
 
 test("a new release waits for the user, neither has a file of the other, and a broken one never comes", async () => {

@@ -82,6 +82,14 @@ export async function textOf(page: Page): Promise<string> {
   return inEditor(page, ({ state }) => state.doc.toString(), null);
 }
 
+/** Opens the view inside the model, and waits until all of it has been seen for the token at the caret. */
+export async function lookInside(page: Page): Promise<void> {
+  await page.getByLabel("View").selectOption("Inside");
+  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Seen: /, {
+    timeout: 30_000,
+  });
+}
+
 /** Starts a text of several seconds; resolves when it grows. */
 export async function startLongText(page: Page): Promise<void> {
   await setOption(page, "Tokens", "4096");

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { readFileSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
-import { expectReady, generate, killWorker, open } from "./page.js";
+import { expectReady, generate, killWorker, lookInside, open } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 });
 
@@ -41,6 +41,7 @@ test("the page saves itself as one file, which opens from a disk and asks for no
   await expectReady(saved);
   const text = await generate(saved);
   expect(text.length).toBeGreaterThan(60);
+  await lookInside(saved);
   expect(asked).toEqual([pathToFileURL(file).href]);
   expect(problems).toEqual([]);
   await expect(saved.getByRole("button", { name: "Save as one file" })).toBeHidden();
