@@ -8,7 +8,6 @@ import { askHubSize } from "./hub-size.js";
 import { changeModel, chosenModel } from "./loading.js";
 import { isAbort } from "./messages.js";
 import { showModelList } from "./model-list.js";
-import { offerStored } from "./stored.js";
 import { stopWriting } from "./writing.js";
 import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
@@ -133,7 +132,13 @@ export function offerModels(): void {
   offerPicking(ui.pickFolder, ui.pickFolderButton);
   offerPicking(ui.pickFiles, ui.pickFilesButton);
   offerDropping();
-  offerStored((stored) => void choose(stored));
+  ui.chooser.addEventListener("toggle", () => {
+    if (!ui.chooser.open) return;
+    import("./stored.js").then(
+      ({ showStored }) => showStored((stored) => void choose(stored)),
+      () => undefined, // without it nothing is listed
+    );
+  });
 }
 
 /** Asks before anything leaves for a host that only the page's address names: whoever made a link is not its reader. */

@@ -1,7 +1,7 @@
 // What the page gets from the host that it came from. In a page in one file, host-one-file.ts takes its place.
 import { folderModel, type ChosenModel } from "./chosen-model.js";
 import { ensureIsolation } from "./isolation.js";
-import { offerSaving } from "./saving.js";
+import { offerSaving } from "./offer-saving.js";
 import { keepForOffline, startServiceWorker } from "./service-worker.js";
 
 const query = new URLSearchParams(location.search);

@@ -1,8 +1,7 @@
-// "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk.
-import { onPress, setEnabled } from "./buttons.js";
+// "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk. Fetched when it is
+// asked for.
 import { download } from "./download.js";
 import { elements as ui } from "./elements.js";
-import { isAbort, messageOf } from "./messages.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
@@ -56,7 +55,8 @@ async function ask(url: URL): Promise<Response | undefined> {
   return response;
 }
 
-async function save(folder: URL): Promise<void> {
+/** Saves the page with the model in `folder`; rejects where that fails, or nobody wants it after all. */
+export async function save(folder: URL): Promise<void> {
   const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
   const target = await openTarget(name);
   let written = 0;
@@ -80,29 +80,4 @@ async function save(folder: URL): Promise<void> {
     throw error;
   }
   ui.saveStatus.textContent = phrase("saved", { name, bytes: formatBytes(written) });
-}
-
-let folder: URL | undefined;
-
-async function saveModel(): Promise<void> {
-  if (!folder) return;
-  setEnabled(ui.save, false);
-  try {
-    await save(folder);
-  } catch (error) {
-    ui.saveStatus.textContent = isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) });
-  } finally {
-    setEnabled(ui.save, true);
-  }
-}
-
-let isReady = false;
-
-/** Offers to save the page with the model in `address`, relative to the page; not, where it is in no folder of this host. */
-export function offerSaving(address: string | undefined): void {
-  folder = address === undefined ? undefined : new URL(address, document.baseURI);
-  ui.saving.hidden = folder === undefined;
-  ui.saveStatus.textContent = "";
-  if (!isReady) onPress(ui.save, () => void saveModel());
-  isReady = true;
 }

@@ -1,4 +1,5 @@
-// The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes them.
+// The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes
+// them. Fetched when the chooser is opened.
 import { keepModel, listModels, removeModel, type StoredModel } from "../src/client/index.js";
 import { onPress } from "./buttons.js";
 import { namedModel, type ChosenModel } from "./chosen-model.js";
@@ -44,12 +45,12 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
   const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
     const isAgreed = await keepModel(model.id, !model.isKept);
     const kept = isAgreed ? phrase("stays", { name }) : phrase("mayGo", { name });
-    await refresh(choose, model.isKept ? phrase("makesRoom", { name }) : kept, keepLabel);
+    await showStored(choose, model.isKept ? phrase("makesRoom", { name }) : kept, keepLabel);
   });
   keep.ariaPressed = String(model.isKept);
   const remove = button(phrase("remove"), phrase("removeNamed", { name }), async () => {
     await removeModel(model.id);
-    await refresh(choose, phrase("removed", { name }));
+    await showStored(choose, phrase("removed", { name }));
   });
   title.append(" ", size);
   const buttons = document.createElement("div");
@@ -59,8 +60,12 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
   return row;
 }
 
-/** Shows what is stored now; the focus goes to the button with `label`, or stays near. */
-async function refresh(choose: (model: ChosenModel) => void, said = "", label?: string): Promise<void> {
+/** Shows what is stored now, to be loaded by `choose`; the focus goes to the button with `label`, or stays near. */
+export async function showStored(
+  choose: (model: ChosenModel) => void,
+  said = "",
+  label?: string,
+): Promise<void> {
   const models = await listModels().catch(() => []); // the module that knows of them is not there: nothing is stored
   const hadFocus = ui.storedList.contains(document.activeElement);
   ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose)));
@@ -70,11 +75,4 @@ async function refresh(choose: (model: ChosenModel) => void, said = "", label?: 
   const buttons = [...ui.storedList.querySelectorAll("button")];
   const next = buttons.find((each) => each.ariaLabel === label) ?? buttons[0];
   (next ?? ui.chooser.querySelector("summary"))?.focus();
-}
-
-/** Shows what is stored whenever the chooser is opened; `choose` loads what is picked of it. */
-export function offerStored(choose: (model: ChosenModel) => void): void {
-  ui.chooser.addEventListener("toggle", () => {
-    if (ui.chooser.open) void refresh(choose);
-  });
 }

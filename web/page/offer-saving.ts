@@ -1,0 +1,31 @@
+// Offers "Save as one file", which is fetched when it is asked for.
+import { onPress, setEnabled } from "./buttons.js";
+import { elements as ui } from "./elements.js";
+import { phrase } from "./language/start.js";
+import { isAbort, messageOf } from "./messages.js";
+
+let folder: URL | undefined;
+
+async function saveModel(): Promise<void> {
+  if (!folder) return;
+  setEnabled(ui.save, false);
+  try {
+    const { save } = await import("./saving.js");
+    await save(folder);
+  } catch (error) {
+    ui.saveStatus.textContent = isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) });
+  } finally {
+    setEnabled(ui.save, true);
+  }
+}
+
+let isReady = false;
+
+/** Offers to save the page with the model in `address`, relative to the page; not, where it is in no folder of this host. */
+export function offerSaving(address: string | undefined): void {
+  folder = address === undefined ? undefined : new URL(address, document.baseURI);
+  ui.saving.hidden = folder === undefined;
+  ui.saveStatus.textContent = "";
+  if (!isReady) onPress(ui.save, () => void saveModel());
+  isReady = true;
+}
