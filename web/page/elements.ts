@@ -60,6 +60,8 @@ export const elements = {
   branches: byId("branches", HTMLElement),
   branchList: byId("branch-list", HTMLElement),
   keys: byId("keys", HTMLButtonElement),
+  stage: byId("stage", HTMLButtonElement),
+  stageLeave: byId("stage-leave", HTMLButtonElement),
   suggestionBar: byId("suggestion-bar", HTMLElement),
   copy: byId("copy", HTMLButtonElement),
   speed: byId("speed", HTMLElement),

@@ -16,7 +16,8 @@ export function speak(text: string): void {
   let end = 0;
   for (const match of unsaid.matchAll(sentenceEnd)) end = match.index + match[0].length;
   if (end === 0) return;
-  ui.spoken.textContent = unsaid.slice(0, end).trim();
+  const whole = unsaid.slice(0, end).trim();
+  if (whole !== "") ui.spoken.textContent = whole;
   unsaid = unsaid.slice(end);
 }
 

@@ -13,6 +13,7 @@ import { livePicture } from "../settings/live-picture.js";
 import { offerSharing } from "../share/sharing.js";
 import { speakNow } from "../speech.js";
 import { prefilling } from "../suggest/prefilling.js";
+import { offerStage } from "../stage/stage.js";
 import { suggesting } from "../suggest/suggesting.js";
 import { atEnd, isWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { Editor, type KeptText } from "./editor.js";
@@ -65,6 +66,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   });
   offerViews(ui.viewAs, ui.legend, ui.scored, editor.view);
   offerKeys(ui.keys);
+  offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, isWriting });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
   offerSharing(editor);
   return editor;

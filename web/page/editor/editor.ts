@@ -129,6 +129,11 @@ export class Editor {
     this.view.focus();
   }
 
+  /** Scrolls to it. */
+  showCaret(): void {
+    this.view.dispatch({ effects: EditorView.scrollIntoView(this.caret, { y: "center" }) });
+  }
+
   selectAll(): void {
     this.view.dispatch({ selection: { anchor: 0, head: this.length } });
     this.focus();

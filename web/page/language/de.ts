@@ -52,6 +52,8 @@ export const page: Translated<Sections["page"]> = {
   redo: "Wiederholen",
   copy: "Kopieren",
   keys: "Tasten",
+  stage: "Bühne: nur der Text, groß",
+  stageLeave: "Die Bühne verlassen",
   hint: "Tab schlägt vor, Strg + Eingabe schreibt weiter",
 
   branches: "Zweige",
@@ -193,6 +195,7 @@ export const editor: Translated<Sections["editor"]> = {
   suggest: "Wörter vorschlagen",
 
   "view.probability.help": "Wie wahrscheinlich jedes Token für das Modell war, nach allem, was davor steht.",
+  "view.probability.print": "Die kleinen Zahlen sind Prozente.",
   "view.tokens.help": "Wie der Text in Token zerlegt ist: die Stücke, die das Modell liest und schreibt.",
   "band.0": "50 % und mehr",
   "band.1": "10 bis 50 %",
@@ -265,10 +268,12 @@ export const editor: Translated<Sections["editor"]> = {
   "keys.write": "schreibt ab der Schreibmarke weiter",
   "keys.undo": "geht einen Schritt zurück, einen von dir oder vom Modell",
   "keys.redo": "stellt ihn wieder her",
+  "keys.stage": "zeigt nur den Text, in großer Schrift; Esc beendet das",
   "keys.sheet": "zeigt diese Liste, außerhalb des Texts",
   "key.control": "Strg",
   "key.leave": "Esc, dann Tab",
   "key.write": "{control} Eingabe",
+  "key.stage": "{alt} Eingabe",
 };
 
 export const device: Translated<Sections["device"]> = {

@@ -54,6 +54,8 @@ export const page = {
   redo: "Redo",
   copy: "Copy",
   keys: "Keys",
+  stage: "Stage: the text alone, large",
+  stageLeave: "Leave the stage",
   hint: "Tab suggests, Ctrl + Enter writes on",
 
   branches: "Branches",
@@ -212,6 +214,7 @@ export const editor = {
   suggest: "Suggest words",
 
   "view.probability.help": "How probable each token was to the model, given what stands before it.",
+  "view.probability.print": "The small numbers are percent.",
   "view.tokens.help": "How the text is cut into tokens: the pieces that the model reads and writes.",
   "band.0": "50 % and more",
   "band.1": "10 to 50 %",
@@ -283,10 +286,12 @@ export const editor = {
   "keys.write": "writes on from the caret",
   "keys.undo": "takes a step back, yours or the model's",
   "keys.redo": "redoes it",
+  "keys.stage": "shows the text alone, in large type; Esc leaves",
   "keys.sheet": "shows this sheet, outside the text",
   "key.control": "Ctrl",
   "key.leave": "Esc, then Tab",
   "key.write": "{control} Enter",
+  "key.stage": "{alt} Enter",
 } as const;
 
 /** What comes with the panel of engine and device. */

@@ -15,7 +15,10 @@ function legendOf(mode: Mode): Node[] {
     swatch.textContent = phrase(`band.${band}`);
     return swatch;
   });
-  return [sentence, ...swatches];
+  const onPaper = document.createElement("span");
+  onPaper.className = "on-paper";
+  onPaper.textContent = phrase("view.probability.print");
+  return [sentence, ...swatches, onPaper];
 }
 
 /** Offers the views of `select`, and fills `legend` with what is to be said of the one that is chosen; `scored` stays its end. */

@@ -22,7 +22,22 @@ export const bands = [0, 1, 2, 3] as const;
 
 export const bandOf = (logprob: number): number => leastOf.findIndex((least) => Math.exp(logprob) >= least);
 
-const bandMarks = bands.map((band) => Decoration.mark({ class: `token band-${band}` }));
+/** Tokens of one band and one percentage have one mark between them. */
+const bandMarks = new Map<string, Decoration>();
+
+/** With the percentage, which paper shows: it has no tints. */
+function bandMarkOf(logprob: number): Decoration {
+  const percent = Math.round(Math.exp(logprob) * 100);
+  const band = bandOf(logprob);
+  const share = percent > 0 ? String(percent) : "<1";
+  const key = `${band} ${share}`;
+  const mark =
+    bandMarks.get(key) ??
+    Decoration.mark({ class: `token band-${band}`, attributes: { "data-share": share } });
+  bandMarks.set(key, mark);
+  return mark;
+}
+
 const cutMarks = [0, 1].map((parity) => Decoration.mark({ class: `token cut-${parity}` }));
 const lookMarks = lookBands.map((band) => Decoration.mark({ class: `token look-${band}` }));
 const lookingMarks = lookBands.map((band) => Decoration.mark({ class: `token look-${band} looking` }));
@@ -36,7 +51,7 @@ function lookMarkOf(attended: Attended | null, scored: Scored): Decoration | und
 function markOf(mode: Mode, scored: Scored, attended: Attended | null): Decoration | undefined {
   if (mode === "inside") return lookMarkOf(attended, scored);
   if (mode === "tokens") return cutMarks[scored.index % 2];
-  return scored.logprob === null ? undefined : bandMarks[bandOf(scored.logprob)];
+  return scored.logprob === null ? undefined : bandMarkOf(scored.logprob);
 }
 
 function marksOf({ state, visibleRanges }: EditorView): DecorationSet {

@@ -1,0 +1,171 @@
+// How the page looks where it is not read as usual: on a stage, on paper, with the reader's own colours, without motion.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { generate, generateAnew, inEditor, open, setText, startLongText, textOf } from "./page.js";
+
+const text = (page: Page) => page.locator("#editor .cm-content");
+const isStage = (page: Page) => page.evaluate(() => document.documentElement.classList.contains("stage"));
+
+test.describe("on a stage", () => {
+  test.use({ viewport: { width: 1920, height: 1080 } });
+
+  test("there is the text alone, in large type, and all keys of writing work", async ({ page }) => {
+    await open(page);
+    await setText(page, "Once upon a time");
+    await text(page).press("Alt+Enter");
+    expect(await isStage(page)).toBe(true);
+    await expect(text(page)).toBeFocused();
+    const size = await text(page).evaluate((element) => parseFloat(getComputedStyle(element).fontSize));
+    expect(size).toBeGreaterThan(40);
+    for (const part of ["#chooser", "#openings", "#generate", "#options", "footer"])
+      await expect(page.locator(part).first()).toBeHidden();
+    await page.keyboard.press("Tab");
+    await expect(page.locator(".suggestions li")).toHaveCount(3);
+    await page.keyboard.press("Escape"); // dismisses those
+    await expect(page.locator(".suggestions li")).toHaveCount(0);
+    expect(await isStage(page)).toBe(true);
+    await page.keyboard.press("Control+Enter");
+    await expect(text(page)).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
+    expect((await textOf(page)).length).toBeGreaterThan("Once upon a time".length);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id }) => id)).toEqual([]);
+    await page.keyboard.press("Control+Z");
+    expect(await textOf(page)).toBe("Once upon a time");
+    await page.keyboard.press("Escape");
+    expect(await isStage(page)).toBe(false);
+    await expect(page.locator("#generate")).toBeVisible();
+    await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
+  });
+
+  test("Escape stops the model first; the button shows it, and its own leaves", async ({ page }) => {
+    await open(page);
+    await startLongText(page);
+    await page.getByRole("button", { name: /^Stage/ }).click();
+    expect(await isStage(page)).toBe(true);
+    await expect(text(page)).toHaveAttribute("aria-busy", "true");
+    await page.keyboard.press("Escape");
+    await expect(text(page)).toHaveAttribute("aria-busy", "false");
+    expect(await isStage(page)).toBe(true);
+    await page.getByRole("button", { name: "Leave the stage" }).click();
+    expect(await isStage(page)).toBe(false);
+    await expect(text(page)).toBeFocused();
+  });
+});
+
+test.describe("on paper", () => {
+  test("there is the text alone, all of it, and the model's part is told without colour", async ({
+    page,
+  }) => {
+    await open(page);
+    await generateAnew(page);
+    const lines = Array.from({ length: 400 }, (_, line) => `Line ${line}.`).join("\n");
+    await inEditor(
+      page,
+      (view, insert) => view.dispatch({ changes: { from: view.state.doc.length, insert } }),
+      `\n${lines}`,
+    );
+    await expect(page.getByText("Line 399.")).toHaveCount(0); // it is far below the window
+    await page.emulateMedia({ media: "print" });
+    await expect(page.getByText("Line 399.")).toHaveCount(1);
+    for (const part of ["header", "#chooser", "#openings", "#generate", "#state", "#options", "footer"])
+      await expect(page.locator(part).first()).toBeHidden();
+    const model = page.locator("#editor .models").first();
+    const style = await model.evaluate((element) => {
+      const { textDecorationStyle, color } = getComputedStyle(element);
+      return { textDecorationStyle, color };
+    });
+    expect(style).toEqual({ textDecorationStyle: "dotted", color: "rgb(0, 0, 0)" });
+  });
+
+  test("a view has its numbers beside the tokens, and says what they are", async ({ page }) => {
+    await open(page);
+    await setText(page, "Once upon a time there was a little girl");
+    await page.getByLabel("View").selectOption("probability");
+    const token = page.locator("#editor .token[data-share]");
+    await expect(token.nth(3)).toBeVisible({ timeout: 30_000 });
+    const after = () =>
+      token.first().evaluate((element) => getComputedStyle(element, "::after").getPropertyValue("content"));
+    expect(await after()).toBe("none");
+    await page.emulateMedia({ media: "print" });
+    expect(await after()).toMatch(/^"(?:\d+|<1)"$/);
+    await expect(page.getByText("The small numbers are percent.")).toBeVisible();
+    await expect(page.locator("#token")).toBeHidden();
+  });
+});
+
+test("with the reader's own colours the model's part, its place and the bars are still told", async ({
+  page,
+}) => {
+  await page.emulateMedia({ forcedColors: "active" });
+  await open(page);
+  await startLongText(page);
+  const pen = await page
+    .locator("#editor .pen")
+    .evaluate((element) => getComputedStyle(element, "::after").backgroundColor);
+  const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  expect(pen).not.toBe(canvas);
+  await page.keyboard.press("Escape");
+  const line = await page
+    .locator("#editor .models")
+    .first()
+    .evaluate((element) => getComputedStyle(element).textDecorationLine);
+  expect(line).toBe("underline");
+  await page.getByLabel("View").selectOption("probability");
+  const bar = page.locator("#token .bar span").first();
+  await expect(bar).toBeVisible({ timeout: 30_000 });
+  expect(await bar.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe(canvas);
+});
+
+test("with more contrast wanted, text has seven times the lightness of what it stands on, and axe finds nothing", async ({
+  page,
+}) => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ contrast: "more", colorScheme });
+    await open(page);
+    await generate(page);
+    const { violations } = await new AxeBuilder({ page })
+      .options({
+        runOnly: ["color-contrast-enhanced"],
+        rules: { "color-contrast-enhanced": { enabled: true } },
+      })
+      .analyze();
+    const found = violations.flatMap(({ nodes }) => nodes.map(({ target }) => target.join(" ")));
+    expect(found, colorScheme).toEqual([]);
+  }
+});
+
+test("without motion nothing on the page moves by itself", async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await open(page);
+  await startLongText(page);
+  const running = await page.evaluate(() =>
+    document
+      .getAnimations()
+      .filter(({ playState }) => playState === "running")
+      .map((animation) => (animation instanceof CSSAnimation ? animation.animationName : "transition")),
+  );
+  expect(running).toEqual([]);
+});
+
+test("at 320 px nothing is cut off or wider than the window, in German, too, with the views and branches", async ({
+  browser,
+}) => {
+  for (const locale of ["en", "de"]) {
+    const context = await browser.newContext({ locale, viewport: { width: 320, height: 640 } });
+    const page = await context.newPage();
+    await open(page, "").catch(() => undefined); // its names of buttons are English
+    await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
+    await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
+    await page.locator("#view").selectOption("probability");
+    await page.locator("#token li").first().waitFor({ timeout: 30_000 });
+    for (const details of ["#chooser", "#options", "#device"])
+      await page.locator(`${details} > summary`).click();
+    const wide = await page.evaluate(() =>
+      [...document.querySelectorAll("body *")]
+        .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
+        .map((part) => `${part.tagName} ${part.id} ${part.className}`),
+    );
+    expect(wide, locale).toEqual([]);
+    await context.close();
+  }
+});

@@ -1,0 +1,156 @@
+// While the model writes, nothing moves by itself, no task is long, and keys are answered as fast as without it.
+import { expect, test, type Page } from "@playwright/test";
+import { open, setText, startLongText, textOf } from "./page.js";
+
+interface Watched {
+  /** Milliseconds of tasks of over 50 ms. */
+  tasks: number[];
+  /** As the Layout Instability API counts them, of what nobody pressed a key for. */
+  shifts: { value: number; what: string }[];
+  /** From each key to the next frame after it was handled, in milliseconds. */
+  delays: number[];
+  /** What the live region said. */
+  spoken: string[];
+}
+
+/** Watches the page from now on. */
+async function watch(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const seen: Watched = { tasks: [], shifts: [], delays: [], spoken: [] };
+    Object.assign(window, { seen });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) seen.tasks.push(duration);
+    }).observe({ type: "longtask" });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
+          value: number;
+          hadRecentInput: boolean;
+          sources: { node?: Node }[];
+        };
+        const nodes = sources.map(({ node }) =>
+          node instanceof Element ? node.id || node.className : (node?.textContent ?? ""),
+        );
+        if (!hadRecentInput) seen.shifts.push({ value, what: nodes.join(", ") });
+      }
+    }).observe({ type: "layout-shift" });
+    new PerformanceObserver((list) => {
+      for (const { name, duration } of list.getEntries()) if (name === "keydown") seen.delays.push(duration);
+    }).observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit);
+    const spoken = document.getElementById("spoken");
+    if (!spoken) throw new Error("the page has no live region");
+    new MutationObserver(() => seen.spoken.push(spoken.textContent)).observe(spoken, {
+      childList: true,
+      characterData: true,
+      subtree: true,
+    });
+  });
+}
+
+const seenBy = (page: Page) => page.evaluate(() => (window as unknown as { seen: Watched }).seen);
+
+const letters = "the quick brown fox jumps over the lazy dog ";
+/** Keys in each part of the test, and what they write. */
+const keys = 60;
+const typed = letters.repeat(2).slice(0, keys);
+
+/** Presses the keys, twenty a second, whatever the page makes of them. */
+async function type(page: Page): Promise<void> {
+  const start = Date.now();
+  const presses: Promise<void>[] = [];
+  for (const [place, letter] of [...typed].entries()) {
+    const wait = start + place * 50 - Date.now();
+    if (wait > 0) await page.waitForTimeout(wait);
+    presses.push(page.keyboard.press(letter === " " ? "Space" : letter));
+  }
+  await Promise.all(presses);
+}
+
+/** The delay that nine keys in ten are within; those of less than a frame are not told, and count as one. */
+function slowTenth(delays: readonly number[]): number {
+  const all = [...delays, ...Array.from({ length: Math.max(0, keys - delays.length) }, () => 16)];
+  return all.sort((a, b) => a - b)[Math.floor(all.length * 0.9)] ?? 0;
+}
+
+/**
+ * What nine keys in ten may take longer while the model writes than without it: the engine's threads want the same cores, so
+ * a frame can wait for its turn; a page that blocks for 100 ms makes them wait for that.
+ */
+const mostLonger = 60;
+
+/** Types at the beginning of the text, without the model and while it writes at the end. */
+async function delaysOfTyping(page: Page, block: boolean): Promise<{ alone: number; writing: number }> {
+  await setText(page, "A short text. ");
+  await watch(page);
+  await page.locator("#editor .cm-content").press("Control+Home");
+  await type(page);
+  await page.waitForTimeout(300); // the observer is told of events a moment later
+  const alone = slowTenth((await seenBy(page)).delays);
+  await page.locator("#editor .cm-content").press("Control+End");
+  await startLongText(page);
+  await page.locator("#editor .cm-content").press("Control+Home");
+  await watch(page);
+  if (block) {
+    await page.evaluate(() => {
+      setInterval(() => {
+        const end = performance.now() + 100;
+        while (performance.now() < end);
+      }, 120);
+    });
+  }
+  await type(page);
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true"); // all the time
+  await page.waitForTimeout(300);
+  const writing = slowTenth((await seenBy(page)).delays);
+  console.log(
+    `nine of ten keys were answered within ${alone} ms, and within ${writing} ms while the model wrote`,
+  );
+  return { alone, writing };
+}
+
+test("twenty keys a second are answered while the model writes as fast as without it", async ({ page }) => {
+  await open(page);
+  const { alone, writing } = await delaysOfTyping(page, false);
+  expect(writing - alone).toBeLessThan(mostLonger);
+  expect((await textOf(page)).slice(0, 2 * keys)).toBe(typed + typed);
+});
+
+test("a page that blocks for 100 ms is noticed by that", async ({ page }) => {
+  await open(page);
+  const { alone, writing } = await delaysOfTyping(page, true);
+  expect(writing - alone).toBeGreaterThan(mostLonger);
+});
+
+test("nothing moves while the model writes, and what it wrote is said by sentences", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await watch(page);
+  await expect.poll(async () => (await seenBy(page)).spoken.length, { timeout: 30_000 }).toBeGreaterThan(8);
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  const { shifts, spoken } = await seenBy(page);
+  expect(shifts.filter(({ value }) => value > 0.001)).toEqual([]);
+  // All but the last, which was stopped, end as sentences or lines do.
+  const text = await textOf(page);
+  for (const said of spoken.slice(0, -1)) {
+    expect(said.length, said).toBeGreaterThan(1);
+    const place = text.indexOf(said);
+    expect(place, said).toBeGreaterThanOrEqual(0);
+    expect(text.slice(0, place + said.length + 1), said).toMatch(/(?:[.!?…]["”’')\]]*\s|\n)$/);
+  }
+});
+
+test("no task is long while the model writes", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await watch(page);
+  const writing = 3000;
+  await page.waitForTimeout(writing);
+  await page.keyboard.press("Escape");
+  const { tasks } = await seenBy(page);
+  // The engine's threads and the page share the cores; where others want them, too, a task is longer for no reason of its own.
+  const share = tasks.reduce((sum, ms) => sum + ms, 0) / writing;
+  console.log(`${tasks.length} tasks of over 50 ms: ${tasks.map(Math.round).join(", ")}`);
+  expect(tasks.length).toBeLessThanOrEqual(2);
+  expect(share).toBeLessThan(0.1);
+});

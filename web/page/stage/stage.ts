@@ -1,0 +1,58 @@
+// Stage mode: the text alone, in large type, for a projector. All keys of writing work in it.
+import type { Editor } from "../editor/editor.js";
+
+/** As far as browsers have it: in full screen, Escape comes to the page first, which has uses for it. */
+interface KeyboardLock {
+  keyboard?: { lock?: (keys: readonly string[]) => Promise<void>; unlock?: () => void };
+}
+
+/** Refused by frames, and not there on phones: the mode is the same without it. */
+async function fillScreen(): Promise<void> {
+  try {
+    await document.documentElement.requestFullscreen();
+    await (navigator as KeyboardLock).keyboard?.lock?.(["Escape"]);
+  } catch {
+    // As above.
+  }
+}
+
+export interface StageSetting {
+  enter: HTMLButtonElement;
+  leave: HTMLButtonElement;
+  editor: Editor;
+  /** Whether Escape has something to stop first. */
+  isWriting: () => boolean;
+}
+
+/** Offers the mode by its button and by Alt + Enter; Escape, its own button or the end of the full screen leave it. */
+export function offerStage({ enter, leave, editor, isWriting }: StageSetting): void {
+  const { classList } = document.documentElement;
+  const isOn = () => classList.contains("stage");
+
+  function show(isStage: boolean): void {
+    if (isStage === isOn()) return;
+    classList.toggle("stage", isStage);
+    leave.hidden = !isStage;
+    editor.view.requestMeasure(); // the lines are others
+    editor.focus();
+    editor.showCaret();
+    if (isStage) return void fillScreen();
+    (navigator as KeyboardLock).keyboard?.unlock?.();
+    if (document.fullscreenElement) void document.exitFullscreen().catch(() => undefined);
+  }
+
+  enter.classList.remove("later");
+  enter.addEventListener("click", () => show(true));
+  leave.addEventListener("click", () => show(false));
+  document.addEventListener("fullscreenchange", () => {
+    if (!document.fullscreenElement) show(false);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.repeat || document.querySelector("dialog[open]")) return;
+    if (event.key === "Enter" && event.altKey && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      show(!isOn());
+    }
+    if (event.key === "Escape" && isOn() && !isWriting()) show(false);
+  });
+}
