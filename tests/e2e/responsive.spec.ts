@@ -1,10 +1,8 @@
 // While the model writes, nothing moves by itself, no task is long, and keys are answered as fast as without it.
-import { expect, test, type Page } from "@playwright/test";
+import { expect, test, type Browser, type Page } from "@playwright/test";
 import { open, setText, startLongText, textOf } from "./page.js";
 
 interface Watched {
-  /** Milliseconds of tasks of over 50 ms. */
-  tasks: number[];
   /** As the Layout Instability API counts them, of what nobody pressed a key for. */
   shifts: { value: number; what: string }[];
   /** From each key to the next frame after it was handled, in milliseconds. */
@@ -16,22 +14,24 @@ interface Watched {
 /** Watches the page from now on. */
 async function watch(page: Page): Promise<void> {
   await page.evaluate(() => {
-    const seen: Watched = { tasks: [], shifts: [], delays: [], spoken: [] };
+    const seen: Watched = { shifts: [], delays: [], spoken: [] };
     Object.assign(window, { seen });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) seen.tasks.push(duration);
-    }).observe({ type: "longtask" });
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
         const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
           value: number;
           hadRecentInput: boolean;
-          sources: { node?: Node }[];
+          sources: { node?: Node; previousRect: DOMRect; currentRect: DOMRect }[];
         };
+        // What lies beneath the dock moves where nobody sees it.
+        const dock = document.getElementById("dock")?.getBoundingClientRect().top ?? 0;
+        const isSeen = sources.some(
+          ({ previousRect, currentRect }) => Math.min(previousRect.top, currentRect.top) < dock,
+        );
         const nodes = sources.map(({ node }) =>
           node instanceof Element ? node.id || node.className : (node?.textContent ?? ""),
         );
-        if (!hadRecentInput) seen.shifts.push({ value, what: nodes.join(", ") });
+        if (!hadRecentInput && isSeen) seen.shifts.push({ value, what: nodes.join(", ") });
       }
     }).observe({ type: "layout-shift" });
     new PerformanceObserver((list) => {
@@ -58,7 +58,7 @@ const typed = letters.repeat(2).slice(0, keys);
 async function type(page: Page): Promise<void> {
   const start = Date.now();
   const presses: Promise<void>[] = [];
-  for (const [place, letter] of [...typed].entries()) {
+  for (const [place, letter] of typed.split("").entries()) {
     const wait = start + place * 50 - Date.now();
     if (wait > 0) await page.waitForTimeout(wait);
     presses.push(page.keyboard.press(letter === " " ? "Space" : letter));
@@ -124,6 +124,12 @@ test("a page that blocks for 100 ms is noticed by that", async ({ page }) => {
 test("nothing moves while the model writes, and what it wrote is said by sentences", async ({ page }) => {
   await open(page);
   await startLongText(page);
+  await page.keyboard.press("Escape");
+  await page.locator("#options > summary").click();
+  await page.locator("#editor .cm-content").press("Control+End");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator("#finish")).toBeEmpty(); // it writes, and the window follows
+  await expect(page.locator("#speed")).toContainText("tokens/s");
   await watch(page);
   await expect.poll(async () => (await seenBy(page)).spoken.length, { timeout: 30_000 }).toBeGreaterThan(8);
   await page.keyboard.press("Escape");
@@ -140,17 +146,42 @@ test("nothing moves while the model writes, and what it wrote is said by sentenc
   }
 });
 
-test("no task is long while the model writes", async ({ page }) => {
+/** A task of a thread, as the browser traces it; in microseconds of the processor, whoever else wants it. */
+interface Task {
+  name: string;
+  pid: number;
+  tid: number;
+  tdur?: number;
+  args: { name?: string };
+}
+
+/** Milliseconds of the longest tasks of the page's main thread in the next two seconds. */
+async function longestTasks(browser: Browser, page: Page): Promise<number[]> {
+  await browser.startTracing(page, { categories: ["disabled-by-default-devtools.timeline", "__metadata"] });
+  await page.waitForTimeout(2000);
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: Task[] };
+  const isMain = ({ name, args }: Task) => name === "thread_name" && args.name === "CrRendererMain";
+  const mains = new Set(traceEvents.filter(isMain).map(({ pid, tid }) => `${pid} ${tid}`));
+  const tasks = traceEvents.filter(({ name, pid, tid }) => name === "RunTask" && mains.has(`${pid} ${tid}`));
+  expect(tasks.length).toBeGreaterThan(20); // a page that writes has some in each frame
+  const all = tasks.map(({ tdur = 0 }) => tdur / 1000).sort((a, b) => b - a);
+  return all.slice(0, 5);
+}
+
+test("no task of the page takes 50 ms while the model writes; one that does is noticed", async ({
+  browser,
+  page,
+}) => {
   await open(page);
   await startLongText(page);
-  await watch(page);
-  const writing = 3000;
-  await page.waitForTimeout(writing);
-  await page.keyboard.press("Escape");
-  const { tasks } = await seenBy(page);
-  // The engine's threads and the page share the cores; where others want them, too, a task is longer for no reason of its own.
-  const share = tasks.reduce((sum, ms) => sum + ms, 0) / writing;
-  console.log(`${tasks.length} tasks of over 50 ms: ${tasks.map(Math.round).join(", ")}`);
-  expect(tasks.length).toBeLessThanOrEqual(2);
-  expect(share).toBeLessThan(0.1);
+  const tasks = await longestTasks(browser, page);
+  console.log(`the longest tasks took ${tasks.map((ms) => ms.toFixed(1)).join(", ")} ms`);
+  expect(tasks[0]).toBeLessThan(50);
+  await page.evaluate(() => {
+    setInterval(() => {
+      const end = performance.now() + 400; // of which others on this machine may take the most
+      while (performance.now() < end);
+    }, 500);
+  });
+  expect((await longestTasks(browser, page))[0]).toBeGreaterThan(50);
 });
