@@ -12,7 +12,7 @@ const keys: readonly (readonly [keys: string, action: string])[] = [
   [phrase("key.write", { control }), phrase("keys.write")],
   [`${control} Z`, phrase("keys.undo")],
   [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
-  [phrase("key.stage", { alt: isMac ? "⌥" : "Alt" }), phrase("keys.stage")],
+  [phrase("key.stage", { option: isMac ? "⌥" : "Alt" }), phrase("keys.stage")],
   ["?", phrase("keys.sheet")],
 ];
 

@@ -273,7 +273,7 @@ export const editor: Translated<Sections["editor"]> = {
   "key.control": "Strg",
   "key.leave": "Esc, dann Tab",
   "key.write": "{control} Eingabe",
-  "key.stage": "{alt} Eingabe",
+  "key.stage": "{option} Eingabe",
 };
 
 export const device: Translated<Sections["device"]> = {

@@ -291,7 +291,7 @@ export const editor = {
   "key.control": "Ctrl",
   "key.leave": "Esc, then Tab",
   "key.write": "{control} Enter",
-  "key.stage": "{alt} Enter",
+  "key.stage": "{option} Enter",
 } as const;
 
 /** What comes with the panel of engine and device. */
