@@ -42,10 +42,12 @@ test("a model of the hub: its size first, then it writes on, and a reload brings
   await open(page);
   const before = await generate(page);
   await lookUp(page, "user/tale");
-  await expect(status(page)).toHaveText("user/tale: 13 MB to download from huggingface.co.");
+  await expect(status(page)).toContainText("user/tale: 13 MB to download from huggingface.co. About ", {
+    timeout: 30_000,
+  });
   expect(asked).toEqual(["/api/models/user/tale/revision/main"]);
   await page.getByRole("button", { name: "Download" }).click();
-  await expect(page.locator("#chooser-name")).toHaveText("user/tale");
+  await expect(page.locator("#chooser-name")).toHaveText("user/tale", { timeout: 30_000 });
   await expectReady(page);
   expect(asked.some((path) => path.includes("/user/tale/resolve/"))).toBe(true);
   // What was written is still there, and the new model goes on with it.
@@ -67,9 +69,14 @@ test("the models that the site lists are offered, and the text stays", async ({ 
   await setText(page, "The sea was");
   await chooser(page).locator("summary").click();
   const offered = page.locator("#site-models-list button");
-  await expect(offered).toHaveText(["Another: 124 million parameters, 132 MB"]);
+  await expect(offered).toHaveText(
+    [
+      /^Another: 124 million parameters, 132 MB\. About 210 MB of memory\. On this device about [\d,.]+ tokens\/s\.$/,
+    ],
+    { timeout: 30_000 },
+  );
   await offered.click();
-  await expect(page.locator("#chooser-name")).toHaveText("Another");
+  await expect(page.locator("#chooser-name")).toHaveText("Another", { timeout: 30_000 });
   await expectReady(page);
   expect(await textOf(page)).toBe("The sea was");
   expect(new URL(page.url()).search).toBe("?model=models/demo/");

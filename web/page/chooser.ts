@@ -4,12 +4,9 @@ import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./
 import { filesOfDrop } from "./dropped-files.js";
 import { elements as ui } from "./elements.js";
 import { mayChoose } from "./host.js";
-import { askHubSize } from "./hub-size.js";
 import { changeModel, chosenModel } from "./loading.js";
 import { isAbort } from "./messages.js";
-import { showModelList } from "./model-list.js";
 import { stopWriting } from "./writing.js";
-import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
 
 /** The id whose size is shown: the next press of the button loads it. */
@@ -39,14 +36,20 @@ export function isChosen(): boolean {
   }
 }
 
+/** What the chooser offers, fetched when it is opened. */
+const offers = () => import("./models/offers.js");
+
 /** Lets another model write; the text that is there stays. */
 async function choose(model: ChosenModel): Promise<void> {
-  void stopWriting();
   forgetLookup();
-  keepChoice(queryOf(model));
   ui.chooser.open = false;
-  ui.chooserName.textContent = model.name;
-  await changeModel(model);
+  await changeModel(model, {
+    stop: stopWriting,
+    placed: () => {
+      keepChoice(queryOf(model));
+      ui.chooserName.textContent = model.name;
+    },
+  });
 }
 
 function forgetLookup(): void {
@@ -68,15 +71,14 @@ async function lookUp(): Promise<void> {
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
-  ui.hubStatus.textContent = phrase("asking");
   try {
-    const { bytes, refusal } = await askHubSize(model.name, signal);
+    const { describeHub } = await offers();
+    const { refusal, size } = await describeHub(model, signal);
     signal.throwIfAborted();
-    ui.hubStatus.textContent = refusal ?? "";
+    ui.hubStatus.textContent = refusal ?? size ?? "";
     if (refusal !== undefined) return;
-    if (bytes === undefined) return await choose(model); // if it is not there at all, that is said now
+    if (size === undefined) return await choose(model); // if it is not there at all, that is said now
     lookedUp = text;
-    ui.hubStatus.textContent = phrase("size", { name: model.name, bytes: formatBytes(bytes) });
     ui.hubLoad.textContent = phrase("download");
   } catch (error) {
     if (!signal.aborted && !isAbort(error)) await choose(model); // the load says what is wrong with the network
@@ -123,7 +125,19 @@ export function offerModels(): void {
   ui.chooser.classList.remove("later");
   ui.chooserName.textContent = chosenModel().name;
   ui.chooserWeights.value = chosenModel().weights ?? "q8";
-  ui.chooser.addEventListener("toggle", () => void showModelList((model) => void choose(model)));
+  ui.chooser.addEventListener("toggle", () => {
+    offers().then(
+      ({ showSiteModels, showReleases }) => {
+        void showSiteModels((model) => void choose(model));
+        showReleases((id) => {
+          forgetLookup();
+          ui.hubId.value = id;
+          void lookUp();
+        });
+      },
+      () => undefined, // without it none are offered
+    );
+  });
   ui.hubForm.addEventListener("submit", (event) => {
     event.preventDefault();
     void lookUp();

@@ -1,32 +1,43 @@
 // Loading the model, and loading it again after a failure, a cancel or the death of its worker.
-import {
-  InvalidArgumentError,
-  loadModel,
-  type LoadProgress,
-  type Model,
-  type Variant,
-} from "../src/client/index.js";
+import { InvalidArgumentError, loadModel, type Model, type Variant } from "../src/client/index.js";
 import { hide } from "./buttons.js";
-import { textToCaret } from "./editor/surface.js";
+import { onTextChange, textToCaret } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
-import { formatLeft } from "./format.js";
 import type { ChosenModel } from "./chosen-model.js";
 import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
+import type { Beside } from "./models/beside.js";
+import { beginProgress, endProgress, showProgress } from "./loading-progress.js";
 import { options } from "./options.js";
 import { formatBytes, formatLarge } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
 
 // ?model=FOLDER shows another model; ?variant= and ?threads= force what is otherwise detected.
 const query = new URLSearchParams(location.search);
-/** After so long without a byte the page says so; slow connections still bring some. */
-const stallMs = 15_000;
+/** A model that takes more gives its memory back before another one comes; one that takes less writes on meanwhile. */
+const mostBeside = 300e6;
+
+/** A model that is loaded, and its weights' bytes by where they came from. */
+interface Loaded {
+  chosen: ChosenModel;
+  model: Model;
+  traffic: { network: number; cache: number };
+}
+
+/** What a change of the model does to the page around it. */
+export interface Change {
+  /** Ends what is written. */
+  stop: () => Promise<void>;
+  /** The new model is the page's. */
+  placed: () => void;
+}
 
 let chosen: ChosenModel = firstModel;
 let model: Model | undefined;
 let underWay: Promise<Model | undefined> | undefined;
 let controller: AbortController | undefined;
-let stallTimer: ReturnType<typeof setTimeout> | undefined;
+/** Another model that comes, or waits to be used, while this one writes. */
+let beside: { controller: AbortController; there: Promise<Beside<Loaded>> } | undefined;
 
 /** Asks the page's reader for the model that its address names; undefined once that is answered. */
 let askFirst: (() => void) | undefined;
@@ -41,6 +52,10 @@ export function awaitChoice(ask: () => void): void {
 /** The model, which is loaded if there is none; undefined where that failed or was cancelled, which the page then says. */
 export function needModel(): Promise<Model | undefined> {
   if (model) return Promise.resolve(model);
+  if (beside)
+    return useBeside(beside.there)
+      .catch(() => undefined)
+      .then(needModel);
   if (askFirst) {
     askFirst();
     return Promise.resolve(undefined);
@@ -89,10 +104,17 @@ export function forgetModel(): void {
 
 export const chosenModel = () => chosen;
 
-/** Lets `next` take the place of the model that there is, whose memory is given back first. */
-export async function changeModel(next: ChosenModel): Promise<void> {
-  chosen = next;
+/**
+ * Lets `next` take the place of the model that there is: of a small one when it has come, and, where the text was changed
+ * meanwhile, when the page's reader says so; the memory of a large one is given back first.
+ */
+export async function changeModel(next: ChosenModel, change: Change): Promise<void> {
   askFirst = undefined;
+  forgetBeside();
+  if (model && model.info.memoryBytes <= mostBeside) return bringBeside(next, change);
+  void change.stop();
+  chosen = next;
+  change.placed();
   controller?.abort();
   await underWay;
   const old = model;
@@ -103,32 +125,69 @@ export async function changeModel(next: ChosenModel): Promise<void> {
 }
 
 export function cancelLoading(): void {
-  controller?.abort();
+  (beside?.controller ?? controller)?.abort();
 }
 
-function showStage(stage: string): void {
-  if (ui.loadingStage.textContent !== stage) ui.loadingStage.textContent = stage;
+/** For who needs a model where the one that wrote is gone. */
+async function useBeside(there: Promise<Beside<Loaded>>): Promise<void> {
+  const waited = beside;
+  try {
+    const other = await there;
+    await other.coming;
+    await other.use();
+  } finally {
+    if (beside === waited) beside = undefined;
+  }
 }
 
-function watchForStall(): void {
-  clearTimeout(stallTimer);
-  stallTimer = setTimeout(() => {
-    showStage(phrase("stalled"));
-  }, stallMs);
+let textChanges = 0;
+onTextChange(() => (textChanges += 1));
+
+function forgetBeside(): void {
+  const old = beside;
+  beside = undefined;
+  old?.controller.abort();
+  old?.there.then(
+    (other) => other.forget(),
+    () => undefined, // said where it was asked for
+  );
 }
 
-function showProgress(progress: LoadProgress): void {
-  const { loadedBytes, totalBytes, bytesPerSecond, secondsLeft, retry } = progress;
-  if (retry !== undefined) showStage(phrase("retry", { why: retry }));
-  else showStage(phrase(totalBytes > 0 ? "loading" : "startingEngine"));
-  watchForStall();
-  if (totalBytes === 0) return;
-  ui.loadingProgress.value = loadedBytes / totalBytes;
-  const bytes = { loaded: formatBytes(loadedBytes), total: formatBytes(totalBytes) };
-  ui.loadingBytes.textContent =
-    bytesPerSecond > 0 && secondsLeft
-      ? phrase("pace", { ...bytes, rate: formatBytes(bytesPerSecond), time: formatLeft(secondsLeft) })
-      : phrase("progress", bytes);
+/** The model that writes goes on until `next` is there, or longer. */
+async function bringBeside(next: ChosenModel, change: Change): Promise<void> {
+  const before = textChanges;
+  const { signal } = (controller = new AbortController());
+  const there = import("./models/beside.js").then(
+    ({ Beside }) =>
+      new Beside<Loaded>(
+        { name: next.name, other: chosen.name },
+        {
+          fetch: (stage) => fetchModel(next, signal, stage),
+          mayReplace: () => model === undefined || textChanges === before,
+          replace: async (loaded) => {
+            if (beside === mine) beside = undefined;
+            await change.stop();
+            const old = model;
+            place(loaded);
+            change.placed();
+            await old?.dispose();
+          },
+          ended: () => {
+            if (beside === mine) beside = undefined;
+          },
+          tryAgain: () => void changeModel(next, change),
+        },
+      ),
+  );
+  const mine = (beside = { controller, there });
+  try {
+    await (
+      await there
+    ).coming;
+  } catch (error) {
+    if (beside === mine) beside = undefined;
+    showError(phrase("notLoaded", { why: messageOf(error) })); // what brings it could not be fetched
+  }
 }
 
 /** What is known of the model; it can change while it works, as when a thread is lost. */
@@ -159,23 +218,16 @@ function showFailure(error: unknown): void {
   else showError(phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
 }
 
-async function load(): Promise<Model | undefined> {
-  controller = new AbortController();
-  const { signal } = controller;
-  showStage(phrase("starting"));
-  ui.loadingBytes.textContent = "";
-  ui.loadingProgress.removeAttribute("value");
-  ui.loading.classList.remove("later");
-  ui.loading.hidden = false;
+/** Shows how far it is, as `stage` or in its own words. */
+async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: string): Promise<Loaded> {
+  beginProgress(stage ?? phrase("starting"));
   hideError(ui.loadingCancel);
-  watchForStall();
   try {
     await prepareHost(signal);
     const threads = query.get("threads");
-    const loading = chosen;
     const came = { network: 0, cache: 0 };
     let told = 0;
-    model = await loadModel(loading.source, {
+    const loaded = await loadModel(loading.source, {
       signal,
       prompt: textToCaret(),
       fetch: modelFetch,
@@ -186,21 +238,33 @@ async function load(): Promise<Model | undefined> {
       onProgress: (progress) => {
         came[progress.source] += Math.max(0, progress.loadedBytes - told);
         told = progress.loadedBytes;
-        if (!signal.aborted) showProgress(progress);
+        if (!signal.aborted) showProgress(progress, stage);
       },
     });
-    traffic = came;
-    showModel();
-    options.showDefaults(model.info.defaults);
-    afterLoad(loading);
+    return { chosen: loading, model: loaded, traffic: came };
+  } finally {
+    endProgress();
+  }
+}
+
+/** Makes it the page's. */
+function place(loaded: Loaded): void {
+  ({ chosen, model, traffic } = loaded);
+  showModel();
+  options.showDefaults(model.info.defaults);
+  afterLoad(chosen);
+  for (const tell of waiting.splice(0)) tell();
+  tellChange();
+}
+
+async function load(): Promise<Model | undefined> {
+  controller = new AbortController();
+  try {
+    place(await fetchModel(chosen, controller.signal));
     hide(ui.loading, ui.generate);
-    for (const tell of waiting.splice(0)) tell();
-    tellChange();
   } catch (error) {
     showFailure(error);
     hide(ui.loading, ui.errorRepair.hidden ? ui.errorReset : ui.errorRepair);
-  } finally {
-    clearTimeout(stallTimer);
   }
   return model;
 }

@@ -7,6 +7,7 @@ import { hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
 import { options } from "../options.js";
 import { offerViews } from "../seeing/chooser.js";
+import { questionNote } from "../question/note.js";
 import { offerSavingText } from "../save-text/offer.js";
 import { seeing } from "../seeing/seeing.js";
 import { livePicture } from "../settings/live-picture.js";
@@ -41,6 +42,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         fail: (error) => showFailure(error, 0, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling({ idleModel }),
+      questionNote(() => editor.focus()),
       livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
       seeing({
         panel: ui.token,

@@ -27,6 +27,11 @@ export const page: Translated<Sections["page"]> = {
   weightsHelp:
     "Für ein Modell in Gleitkommazahlen. Bei 8 Bit bleibt ein schon umgewandeltes, wie es ist; bei 4 wird eines mit 8 abgelehnt.",
   storedHere: "Auf diesem Gerät gespeichert",
+  releases: "Veröffentlichte Größen von GPT-2",
+  useArrived: "Damit schreiben",
+  writesOn:
+    "GPT-2 antwortet nicht: Es schreibt weiter, wie eine Buchseite weitergeht. Fang die Antwort selbst an, und es führt sie fort.",
+  understood: "Verstanden",
 
   openings: "Anfänge zum Ausprobieren",
   text: "Text",
@@ -89,13 +94,9 @@ export const start: Translated<Sections["start"]> = {
 
   lookUp: "Nachsehen",
   giveId: "Gib die Kennung eines Modells an, zum Beispiel openai-community/gpt2.",
-  asking: "Frage bei huggingface.co nach…",
-  size: "{name}: {bytes} von huggingface.co herunterzuladen.",
   download: "Herunterladen",
-  otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
   elsewhere:
     "Die Adresse dieser Seite verlangt {name}, und das liegt bei {host}. Von dort wird nichts geholt, bis du nachsiehst.",
-  listed: "{name}: {count}, {bytes}",
   ownModel: "das Modell in dieser Seite",
 
   starting: "Es geht los…",
@@ -186,7 +187,21 @@ export const start: Translated<Sections["start"]> = {
   noEditor: "Der Editor konnte nicht geladen werden: {why}. Der Text bleibt.",
 };
 
+export const models: Translated<Sections["models"]> = {
+  asking: "Frage bei huggingface.co nach…",
+  size: "{name}: {bytes} von huggingface.co herunterzuladen.",
+  otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
+  listed: "{name}: {count}, {bytes}",
+  release: "{name}: {count}",
+  expectedMemory: "Etwa {memory} Arbeitsspeicher.",
+  expectedRate: "Auf diesem Gerät etwa {rate}.",
+  beside: "{name} kommt; {other} schreibt so lange",
+  arrived: "{name} ist bereit.",
+  besideCancelled: "{name} wurde nicht geladen; {other} schreibt weiter.",
+};
+
 export const editor: Translated<Sections["editor"]> = {
+  asks: "wer|wem|wen|wessen|was|wann|wo|woher|wohin|welche|welcher|welches|welchen|warum|wieso|wie|kannst|könntest|würdest|ist|sind|bitte|erklär|erkläre|übersetze|schreib mir|gib mir|hilf mir",
   nothingSuggested: "Es konnte nichts vorgeschlagen werden: {why}.",
   looking: "Suche nach Worten…",
   suggested: { one: "{count} Vorschlag: {list}", other: "{count} Vorschläge: {list}" },

@@ -29,6 +29,11 @@ export const page = {
   weightsHelp:
     "Of a model that comes as floats. With 8 bits, one that is converted already stays as it is; with 4, one of 8 is refused.",
   storedHere: "Stored on this device",
+  releases: "Released sizes of GPT-2",
+  useArrived: "Write with it",
+  writesOn:
+    "GPT-2 does not answer: it writes on, as a page of a book would. Begin the answer yourself, and it goes on with it.",
+  understood: "I see",
 
   openings: "Openings to try",
   text: "Text",
@@ -108,13 +113,9 @@ export const start = {
 
   lookUp: "Look up",
   giveId: "Give the id of a model, such as openai-community/gpt2.",
-  asking: "Asking huggingface.co…",
-  size: "{name}: {bytes} to download from huggingface.co.",
   download: "Download",
-  otherKind: "{name} is a model of the kind “{kind}”; this page runs GPT-2 only.",
   elsewhere:
     "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
-  listed: "{name}: {count}, {bytes}",
   ownModel: "the model in this page",
 
   starting: "Starting…",
@@ -204,8 +205,24 @@ export const start = {
   noEditor: "The editor could not be loaded: {why}. The text stays.",
 } as const;
 
+/** Of models that can be chosen, and of one that comes. */
+export const models = {
+  asking: "Asking huggingface.co…",
+  size: "{name}: {bytes} to download from huggingface.co.",
+  otherKind: "{name} is a model of the kind “{kind}”; this page runs GPT-2 only.",
+  listed: "{name}: {count}, {bytes}",
+  release: "{name}: {count}",
+  expectedMemory: "About {memory} of memory.",
+  expectedRate: "On this device about {rate}.",
+  beside: "{name} is coming; {other} writes meanwhile",
+  arrived: "{name} is ready.",
+  besideCancelled: "{name} was not loaded; {other} goes on.",
+} as const;
+
 /** What comes with the editor: suggestions, views, branches, links, keys. */
 export const editor = {
+  // How a question to somebody begins, and a request.
+  asks: "who|whom|whose|what|when|where|which|why|how|can|could|will|would|do|does|did|is|are|was|were|should|may|please|tell me|explain|translate|summarize|summarise|write me|write a|write an|give me|help me",
   nothingSuggested: "Nothing could be suggested: {why}.",
   looking: "Looking for words…",
   suggested: { one: "{count} suggestion: {list}", other: "{count} suggestions: {list}" },

@@ -1,9 +1,11 @@
 // The models that lie beside the page: models/index.json, which `npm run model` writes.
-import { onPress } from "./buttons.js";
-import { folderModel, type ChosenModel } from "./chosen-model.js";
-import { elements as ui } from "./elements.js";
-import { formatBytes, formatLarge } from "./language/numbers.js";
-import { phrase } from "./language/start.js";
+import { onPress } from "../buttons.js";
+import { folderModel, type ChosenModel } from "../chosen-model.js";
+import { elements as ui } from "../elements.js";
+import { formatBytes, formatLarge } from "../language/numbers.js";
+import { phrase as phraseOfStart } from "../language/start.js";
+import { phrase } from "../language/models.js";
+import { expectationOf } from "./expectation.js";
 
 /** A folder in models/, as index.json lists it. */
 interface ListedModel {
@@ -39,7 +41,7 @@ async function fetchList(): Promise<ListedModel[]> {
 let isFetched = false;
 
 /** Shows the list, when it is first wanted. `choose` is called with the model that is pressed. */
-export async function showModelList(choose: (model: ChosenModel) => void): Promise<void> {
+export async function showSiteModels(choose: (model: ChosenModel) => void): Promise<void> {
   if (isFetched) return;
   isFetched = true;
   const list = await fetchList();
@@ -48,8 +50,10 @@ export async function showModelList(choose: (model: ChosenModel) => void): Promi
     const button = document.createElement("button");
     button.type = "button";
     button.className = "plain";
-    const count = phrase("count", { value: formatLarge(parameters) });
-    button.textContent = phrase("listed", { name, count, bytes: formatBytes(bytes) });
+    const count = phraseOfStart("count", { value: formatLarge(parameters) });
+    const size = phrase("listed", { name, count, bytes: formatBytes(bytes) });
+    button.textContent = size;
+    void expectationOf(bytes).then((expected) => (button.textContent = `${size}. ${expected}`));
     onPress(button, () => choose({ ...folderModel(`models/${folder}/`), name }));
     ui.siteModelsList.append(button);
   }

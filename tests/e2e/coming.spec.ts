@@ -1,0 +1,128 @@
+// A better model comes while one writes with the one that is there.
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test, type Page } from "@playwright/test";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { demo } from "./model.js";
+import { expectReady, generate, open, setText, textOf } from "./page.js";
+
+let hub: StandInHub;
+/** Weights of the hub wait for this. */
+let release: () => void;
+test.beforeEach(async ({ page }) => {
+  hub = new StandInHub();
+  for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
+  const origin = await hub.start();
+  const released = new Promise<void>((resolveIt) => (release = resolveIt));
+  await page.route("https://huggingface.co/**", async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    if (pathname.endsWith(".001")) await released;
+    const answer = await fetch(`${origin}${pathname}${search}`);
+    await route.fulfill({
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: Buffer.from(await answer.arrayBuffer()),
+    });
+  });
+});
+test.afterEach(() => hub.stop());
+
+const loading = (page: Page) => page.locator("#loading");
+const arrival = (page: Page) => page.locator("#arrival");
+
+/** Looks `id` up, and lets it be downloaded. */
+async function download(page: Page, id: string): Promise<void> {
+  const chooser = page.locator("#chooser");
+  if ((await chooser.getAttribute("open")) === null) await chooser.locator("summary").click();
+  await page.getByLabel("From the Hugging Face hub").fill(id);
+  await page.getByRole("button", { name: "Look up" }).click();
+  await expect(page.locator("#hub-status")).toHaveText(
+    /^user\/better: 13 MB to download from huggingface\.co\. About [\d.]+ MB of memory\. On this device about [\d,.]+ tokens\/s\.$/,
+    { timeout: 30_000 },
+  );
+  await page.getByRole("button", { name: "Download" }).click();
+  await expect(loading(page)).toContainText("user/better is coming; demo writes meanwhile", {
+    timeout: 30_000,
+  });
+}
+
+test("one writes with the demo while another model comes, is told when it is ready, and keeps the text", async ({
+  page,
+}) => {
+  await open(page);
+  await download(page, "user/better");
+  const before = await generate(page); // with the demo
+  expect(before.length).toBeGreaterThan("Once upon a time".length);
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+  expect(new URL(page.url()).search).toBe("");
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  release();
+  await expect(arrival(page)).toContainText("user/better is ready.", { timeout: 30_000 });
+  await expect(loading(page)).toBeHidden();
+  await expect(page.locator("#chooser-name")).toHaveText("demo"); // not under one's hands
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.getByRole("button", { name: "Write with it" }).click();
+  await expect(page.locator("#chooser-name")).toHaveText("user/better");
+  await expect(arrival(page)).toBeHidden();
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("generate");
+  expect(new URL(page.url()).search).toBe("?model=hf:user/better");
+  expect(await textOf(page)).toBe(before);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  expect((await textOf(page)).startsWith(before)).toBe(true);
+});
+
+test("a model that is cancelled while it comes leaves the other at work; one that fails, too", async ({
+  page,
+}) => {
+  await open(page);
+  await download(page, "user/better");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(loading(page)).toBeHidden();
+  await expect(page.locator("#finish")).toHaveText("user/better was not loaded; demo goes on.");
+  await expect(page.getByRole("alert")).toBeHidden();
+  await generate(page);
+  expect(new URL(page.url()).search).toBe("");
+
+  hub.status = 401;
+  hub.errorCode = "RepoNotFound";
+  release();
+  await page.locator("#chooser summary").click();
+  await page.getByLabel("From the Hugging Face hub").fill("user/other");
+  await page.getByRole("button", { name: "Look up" }).click();
+  await expect(page.getByRole("alert")).toContainText("cannot load user/other", { timeout: 60_000 });
+  await setText(page, "The sea was");
+  await generate(page);
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+});
+
+test("the released sizes are looked up with a press", async ({ page }) => {
+  await open(page);
+  await page.locator("#chooser summary").click();
+  await page.getByRole("button", { name: "GPT-2 XL: 1.56 billion parameters" }).click();
+  await expect(page.getByLabel("From the Hugging Face hub")).toHaveValue("openai-community/gpt2-xl");
+  await expect(page.locator("#hub-status")).toContainText("openai-community/gpt2-xl: ", { timeout: 30_000 });
+  await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
+});
+
+test("who asks the model something is told once that it writes on", async ({ page }) => {
+  await open(page);
+  const note = page.locator("#question-note");
+  await setText(page, "");
+  await page.getByRole("textbox", { name: "Text" }).focus();
+  await page.keyboard.type("Where does the sun sleep?");
+  await expect(note).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await note.getByRole("button").click();
+  await expect(note).toBeHidden();
+  await expect(page.getByRole("textbox", { name: "Text" })).toBeFocused();
+  await page.keyboard.type("\nWhy is that so?");
+  await expect(note).toBeHidden();
+  await page.reload();
+  await expectReady(page);
+  await page.getByRole("textbox", { name: "Text" }).focus();
+  await page.keyboard.type("\nWhat is it?");
+  await expect.poll(() => textOf(page)).toContain("What is it?");
+  await expect(note).toBeHidden();
+});

@@ -1,0 +1,35 @@
+// What a model would take, against what it takes.
+import { describe, expect, it } from "vitest";
+import { memoryOf, rateOf, releases, roughly, weightBytesOf } from "../../../web/page/models/estimate.js";
+
+const [small, , , xl] = releases;
+const within = (value: number, expected: number, share: number) =>
+  expect(Math.abs(value / expected - 1), `${value} beside ${expected}`).toBeLessThan(share);
+
+describe("the estimates", () => {
+  it("are near what was measured of GPT-2 124M", () => {
+    const q8 = weightBytesOf(small?.parameters ?? 0, "q8");
+    within(q8, 129 * 1024 * 1024, 0.05);
+    within(memoryOf(q8), 213e6, 0.05);
+    // 19 GB/s is what two threads read where 108 tokens were 74 % of it.
+    within(rateOf(q8, 19e9), 108, 0.1);
+  });
+
+  it("count the embedding in 8 bits where the rest has 4", () => {
+    for (const { parameters, nEmbd } of releases) {
+      const embedding = 50257 * nEmbd;
+      const expected = (embedding * 34 + (parameters - embedding) * 18) / 32;
+      within(weightBytesOf(parameters, "q4"), expected, 0.001);
+      expect(weightBytesOf(parameters, "q4")).toBeLessThan(weightBytesOf(parameters, "q8"));
+    }
+    expect(weightBytesOf(1_000_000, "q4")).toBeGreaterThan((1_000_000 * 18) / 32); // no more embedding than model
+  });
+
+  it("fit what WebAssembly can address, also for the largest", () => {
+    expect(memoryOf(weightBytesOf(xl?.parameters ?? 0, "q8"))).toBeLessThan(2 ** 32);
+  });
+
+  it("have two digits", () => {
+    expect([roughly(123.4), roughly(9.87), roughly(0.456)]).toEqual([120, 9.9, 0.46]);
+  });
+});

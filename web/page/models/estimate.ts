@@ -1,0 +1,44 @@
+// What a model would take on this device, told before it is downloaded: about.
+
+/** The released sizes of GPT-2. */
+export interface Release {
+  name: string;
+  /** On the hub. */
+  id: string;
+  parameters: number;
+  nEmbd: number;
+}
+
+export const releases: readonly Release[] = [
+  { name: "GPT-2", id: "openai-community/gpt2", parameters: 124_439_808, nEmbd: 768 },
+  { name: "GPT-2 medium", id: "openai-community/gpt2-medium", parameters: 354_823_168, nEmbd: 1024 },
+  { name: "GPT-2 large", id: "openai-community/gpt2-large", parameters: 774_030_080, nEmbd: 1280 },
+  { name: "GPT-2 XL", id: "openai-community/gpt2-xl", parameters: 1_557_611_200, nEmbd: 1600 },
+];
+
+const vocabulary = 50257;
+
+/** Bytes of weights in memory: codes, and two bytes of scale for each 32 of them. */
+export function weightBytesOf(parameters: number, weights: "q8" | "q4"): number {
+  const q8 = 34 / 32;
+  const q4 = 18 / 32;
+  if (weights === "q8") return parameters * q8;
+  // The embedding stays in 8 bits: of the release that is nearest in size.
+  const distance = (release: Release) => Math.abs(Math.log(release.parameters / parameters));
+  const [nearest] = [...releases].sort((one, other) => distance(one) - distance(other));
+  const embedding = Math.min(parameters / 2, vocabulary * (nearest?.nEmbd ?? 0));
+  return embedding * q8 + (parameters - embedding) * q4;
+}
+
+/** All memory of an engine with so many bytes of weights: as measured of GPT-2 124M and XL, with their longest text. */
+export const memoryOf = (weightBytes: number): number => weightBytes * 1.1 + 65e6;
+
+/** Of what memory allows, a token usually takes this much: docs/performance.md. */
+const usualShare = 0.75;
+
+/** Tokens per second, where this device's threads read `bytesPerSecond`. */
+export const rateOf = (weightBytes: number, bytesPerSecond: number): number =>
+  (usualShare * bytesPerSecond) / weightBytes;
+
+/** Two digits of it: it is an estimate. */
+export const roughly = (value: number): number => Number(value.toPrecision(2));
