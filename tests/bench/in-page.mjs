@@ -82,6 +82,34 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
   return result;
 }
 
+/** What a visitor of a large model notices: load, memory, first token of a prompt of 64, decoding after it. */
+export async function measureSize({ folder, threads }) {
+  const { loadModel } = await import(new URL("gpt2.js", location.href).href);
+  const start = performance.now();
+  const model = await loadModel(folder, { threads });
+  const loadMs = performance.now() - start;
+  const run = async (salt, maxNewTokens) =>
+    (
+      await model.complete(
+        Array.from({ length: 64 }, (_, i) => (i * 7919 + salt * 104729) % 50000),
+        { maxNewTokens, ignoreEos: true, seed: 1, lookup: false },
+      )
+    ).timings;
+  await run(0, 16); // by now the browser has compiled the hot code for good
+  const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+  const timings = [];
+  for (let round = 1; round <= 5; ++round) timings.push(await run(round, 32));
+  const { memoryBytes, weightBytes } = model.info;
+  await model.dispose();
+  return {
+    loadMs,
+    memoryBytes,
+    weightBytes,
+    firstTokenMs: median(timings.map((each) => each.firstTokenMs)),
+    decode: median(timings.map((each) => each.decodedTokensPerSecond)),
+  };
+}
+
 /** Decoding with lookup against without, by a model that repeats itself and by one that does not. */
 export async function measureLookup({ folder, threads }) {
   const { loadModel } = await import(new URL("gpt2.js", location.href).href);

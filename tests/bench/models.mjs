@@ -1,4 +1,4 @@
-// Folders of random weights in the shape of GPT-2 124M: speed does not depend on the values.
+// Folders of random weights in the shapes of GPT-2: speed does not depend on the values.
 import { execFileSync } from "node:child_process";
 import {
   closeSync,
@@ -28,16 +28,24 @@ export const gpt2Config = {
   eos_token_id: 50256,
 };
 
+/** The published sizes, each with its shape. */
+export const gpt2Sizes = {
+  "124M": gpt2Config,
+  "355M": { ...gpt2Config, n_layer: 24, n_head: 16, n_embd: 1024 },
+  "774M": { ...gpt2Config, n_layer: 36, n_head: 20, n_embd: 1280 },
+  "1.5B": { ...gpt2Config, n_layer: 48, n_head: 25, n_embd: 1600 },
+};
+
 /**
  * Makes `build/bench/models/<name>` unless it is there; needs the built gpt2-weights. With "--echo" among
  * `options` the model repeats itself.
  */
-export function makeModel(format, name = `gpt2-${format}`, options = []) {
+export function makeModel(format, name = `gpt2-${format}`, options = [], config = gpt2Config) {
   const folder = join(modelsFolder, name);
   if (existsSync(join(folder, "weights.json"))) return folder;
   mkdirSync(modelsFolder, { recursive: true });
   const file = join(modelsFolder, "config.json");
-  writeFileSync(file, JSON.stringify(gpt2Config));
+  writeFileSync(file, JSON.stringify(config));
   execFileSync(tool, ["random", file, folder, "--weights", format, "--seed", "1", "--force", ...options], {
     stdio: ["ignore", 2, 2],
   });
