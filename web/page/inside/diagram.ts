@@ -33,7 +33,8 @@ export class Diagram {
       .append("div")
       .attr("class", "diagram")
       .attr("role", "group")
-      .attr("aria-label", phrase("diagram"));
+      .attr("aria-label", phrase("diagram"))
+      .property("hidden", true); // until there is something to say
     const picture = this.root.append("svg").attr("aria-hidden", "true");
     picture
       .append("marker")
@@ -83,7 +84,6 @@ export class Diagram {
       .text((part) => nameOf(part))
       .on("click", (_event, part) => this.choose(part));
     this.said = select(parent).append("p").attr("class", "part-sentence").attr("role", "status");
-    this.said.text(phrase("pressPart"));
   }
 
   /** Says what `part` does. */
@@ -105,12 +105,14 @@ export class Diagram {
   /** What its sentences are about. */
   describe(facts: Facts): void {
     this.facts = facts;
+    this.root.property("hidden", false);
     this.root.select(".layers-name").text(phrase("layers", { count: facts.nLayer }));
     this.say();
   }
 
   private say(): void {
     const { facts, chosen } = this;
-    if (chosen && facts) this.said.text(sentenceOf(chosen, facts));
+    const sentence = chosen && facts ? sentenceOf(chosen, facts) : phrase("pressPart");
+    if (this.said.text() !== sentence) this.said.text(sentence);
   }
 }
