@@ -71,7 +71,7 @@ class Host implements ModelSource {
       {
         pull: (controller) => {
           if (from + at >= this.cutAfter) return controller.error(new LoadError("network", "cut"));
-          const end = Math.min(at + 100, this.cutAfter - from);
+          const end = Math.min(at + Math.max(100, file.length / 100), this.cutAfter - from);
           const chunk = rest.slice(at, end);
           at = end;
           if (chunk.length === 0) return controller.close();
@@ -419,7 +419,64 @@ describe("a model that is converted while it is read", () => {
     expect(hash(again.weights ?? bytes(0, 0))).toBe(hash(host.converted));
   });
 
-  it("that is interrupted is not listed", async () => {
+  describe("and interrupted", () => {
+    const size = 21_000_000;
+    const weightsAsked = (host: Host) =>
+      host.opened.filter(({ name }) => name === "model.safetensors").map(({ from }) => from);
+    /** Interrupted after ten of its pieces, of which eight are noted. */
+    const interrupted = async () => {
+      const host = new ConvertedHost(size);
+      host.cutAfter = 20_999_000;
+      await expect(host.read()).rejects.toThrow("cut");
+      await vi.waitFor(async () => expect(await listModels()).toHaveLength(1), 5000);
+      host.opened.splice(0);
+      host.cutAfter = Infinity;
+      return host;
+    };
+    const isRight = (host: ConvertedHost, { weights }: { weights: Uint8Array | undefined }) =>
+      hash(weights ?? bytes(0, 0)) === hash(host.converted);
+    const noted = 8 * 2 * 1024 * 1024;
+
+    it("is listed as not complete, and goes on behind what is stored", async () => {
+      const host = await interrupted();
+      const [model] = await listModels();
+      expect(model).toMatchObject({ id: "hf:a/b@main", isComplete: false, totalBytes: size + 2 });
+      const second = await host.read();
+      expect(isRight(host, second)).toBe(true);
+      expect(weightsAsked(host)).toEqual([noted]);
+      expect(await listModels()).toEqual([
+        expect.objectContaining({ isComplete: true, bytes: expect.any(Number) }),
+      ]);
+      host.isDown = true;
+      const third = await host.read();
+      expect(third.from).toBe("store");
+      expect(isRight(host, third)).toBe(true);
+    });
+
+    it("goes on before a piece that is damaged", async () => {
+      const host = await interrupted();
+      const file = await blob(host.converted.slice(3 * 2 * 1024 * 1024, 4 * 2 * 1024 * 1024));
+      if (file) file.bytes[7] = 255 - (file.bytes[7] ?? 0);
+      expect(isRight(host, await host.read())).toBe(true);
+      expect(weightsAsked(host)).toEqual([3 * 2 * 1024 * 1024]);
+    });
+
+    it("begins anew where its hub has another version, or does not say which", async () => {
+      const host = await interrupted();
+      host.commit = "c2";
+      expect(isRight(host, await host.read())).toBe(true);
+      expect(weightsAsked(host)).toEqual([0]);
+      expect(await listModels()).toHaveLength(1);
+    });
+
+    it("is removed with what is stored of it", async () => {
+      await interrupted();
+      expect(await removeModel("hf:a/b@main")).toBe(true);
+      expect(await listModels()).toEqual([]);
+    });
+  });
+
+  it("that is interrupted early is not listed", async () => {
     const host = new ConvertedHost(1000);
     host.cutAfter = 500;
     await expect(host.read()).rejects.toThrow("cut");

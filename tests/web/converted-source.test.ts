@@ -1,7 +1,7 @@
 // What is said of a model in several files before anything is converted; converter.test.ts has the conversion.
 import { describe, expect, it } from "vitest";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
-import { isWholeHead } from "../../web/src/convert/converter.js";
+import { isWholeHead } from "../../web/src/convert/tensor-head.js";
 import { fileOf, type ModelSource } from "../../web/src/loader/model-source.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 

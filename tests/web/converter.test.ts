@@ -203,16 +203,19 @@ describe("Converter", () => {
 
 class MemorySource implements ModelSource {
   readonly opened: string[] = [];
+  /** Where files were opened elsewhere than at their beginning. */
+  readonly begun: { name: string; from: number }[] = [];
   private readonly files: Record<string, Buffer | string>;
   constructor(files: Record<string, Buffer | string>) {
     this.files = files;
   }
-  async open(name: string) {
+  async open(name: string, { from = 0 }: { from?: number }) {
     this.opened.push(name);
+    if (from > 0) this.begun.push({ name, from });
     const bytes = this.files[name];
     if (bytes === undefined) throw new LoadError("not-found", `there is no ${name}`);
     const blob = new Blob([typeof bytes === "string" ? bytes : new Uint8Array(bytes)]);
-    return { size: blob.size, stream: blob.stream() };
+    return { size: from > 0 ? undefined : blob.size, stream: blob.slice(from).stream() };
   }
 }
 
@@ -224,6 +227,34 @@ describe("ConvertedSource", () => {
     return bytes;
   };
   const options = { weights: "q8" as const, fetchBuild: async () => build };
+  const restOf = async (source: ModelSource, from: number) => {
+    const { size, stream, made } = await source.open("model.safetensors", { signal, from });
+    return { size, made, bytes: Buffer.from(await bytesOf(stream)) };
+  };
+
+  it.each(models)(
+    "goes on at any byte of what %s becomes, and reads no tensor that is whole by then",
+    async (model) => {
+      for (const weights of ["q8", "q4", "f32"] as const) {
+        const { file } = await convert(configOf(model), [hubFile(model)], weights);
+        for (const share of [0, 0.2, 0.55, 0.9, 1]) {
+          const from = Math.max(1, Math.floor(file.length * share));
+          const inner = new MemorySource({
+            "config.json": configOf(model),
+            "model.safetensors": hubFile(model),
+          });
+          const source = new ConvertedSource(inner, { ...options, weights });
+          await readText(source, "config.json", signal); // which begins at the beginning
+          const { size, made, bytes } = await restOf(source, from);
+          expect(size).toBe(file.length);
+          expect(bytes.equals(file.subarray(from))).toBe(true);
+          const [begun] = inner.begun;
+          expect(begun?.from).toBeGreaterThan((hubFile(model).length - 1000) * (share - 0.3));
+          expect(made).toEqual({ readBytes: hubFile(model).length, totalBytes: hubFile(model).length });
+        }
+      }
+    },
+  );
 
   it("is a converted folder, read in any order and more than once", async () => {
     const expected = await convert(configOf("tied"), [hubFile("tied")], "q8");
@@ -255,6 +286,10 @@ describe("ConvertedSource", () => {
     });
     const expected = await convert(configOf("tied"), [writeSafetensors(new Map(tensors))], "q8");
     expect((await whole(new ConvertedSource(inner, options))).equals(expected.file)).toBe(true);
+    const from = expected.file.length - 100;
+    const { bytes } = await restOf(new ConvertedSource(inner, options), from);
+    expect(bytes.equals(expected.file.subarray(from))).toBe(true);
+    expect(inner.begun).toMatchObject([{ name: names[1] }]);
   });
 
   it("names the file where there is none", async () => {

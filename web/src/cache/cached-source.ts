@@ -3,10 +3,18 @@ import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../lo
 import { sha256 } from "../loader/sha256.js";
 import { parseWeightsIndex, type Piece, type WeightsIndex } from "../loader/weights-index.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
+import { goOn } from "./interrupted.js";
 import { whileAlone } from "./locks.js";
-import { readRecords, storedBytes, writeRecord, type ModelRecord, type StoredRecord } from "./records.js";
+import {
+  readRecords,
+  sizeOf,
+  storedBytes,
+  writeRecord,
+  type ModelRecord,
+  type StoredRecord,
+} from "./records.js";
 import { makeRoom, removeRecord, sweep } from "./room.js";
-import { openPiece, readStored } from "./stored-piece.js";
+import { openPiece, readRight, readStored } from "./stored-piece.js";
 import { storeStream } from "./stored-stream.js";
 import { bytesOf, writeFile, type Store } from "./store.js";
 
@@ -29,6 +37,8 @@ const unwritten = (error: unknown) =>
   (error as Error | null)?.name === "QuotaExceededError"
     ? "the browser gives this site no more room"
     : `it cannot be written (${String(error)})`;
+/** How many pieces of a conversion are stored between two notes of how far it is. */
+const piecesToNote = 4;
 const isMissing = (error: unknown) => isLoadError(error) && error.code === "not-found";
 
 export class CachedSource implements ModelSource {
@@ -41,6 +51,8 @@ export class CachedSource implements ModelSource {
   private hostVersion: Promise<string | undefined> | undefined;
   /** The stored model that is read, or that there is none. */
   private stored: Promise<StoredRecord | undefined> | undefined;
+  /** A conversion that was interrupted. */
+  private unfinished: StoredRecord | undefined;
   /** Whether the host has another version than what is stored, so that other caches are old, too. */
   private hasChanged = false;
   /** Of what is stored, once it is known. */
@@ -110,6 +122,10 @@ export class CachedSource implements ModelSource {
       // What is floats at its host is stored as it was converted.
       const isRight = record.weights === this.weights || (!this.weights && record.weights === "q8");
       if (!isRight) continue;
+      if (record.weightBytes !== undefined) {
+        this.unfinished ??= record;
+        continue;
+      }
       const outdated = this.isOutdated(record, revalidation, signal); // asked while it is looked what is there
       const { isWhole } = await storedBytes(this.store, record);
       const isOutdated = await outdated;
@@ -150,11 +166,8 @@ export class CachedSource implements ModelSource {
     file: Piece,
     { signal, anew = false }: OpenOptions,
   ): Promise<OpenFile> {
-    const found = anew ? undefined : await readStored(this.store, file);
-    const bytes = found && (await bytesOf(found.stream));
-    if (bytes && (await sha256(bytes)) === file.sha256) {
-      return { ...fileOf(bytes), origin: "cache" };
-    }
+    const bytes = anew ? undefined : await readRight(this.store, file);
+    if (bytes) return { ...fileOf(bytes), origin: "cache" };
     const fetched = await bytesOf((await this.source.open(file.path, { signal, anew: true })).stream);
     if ((await sha256(fetched)) !== file.sha256) {
       await this.forget(record, file.path);
@@ -215,14 +228,39 @@ export class CachedSource implements ModelSource {
 
   /** The weights of a model that is converted while it is read. What is stored of it has an index of our own. */
   private async keepConverted(options: OpenOptions): Promise<OpenFile> {
+    const { unfinished } = this;
+    const version = unfinished && (await this.hostVersion);
+    if (unfinished && unfinished.version === version) {
+      return goOn(this.store, unfinished, weightsFile, options.signal, async (stored) => {
+        const rest = await this.source.open(weightsFile, { ...options, from: sizeOf(stored) });
+        return this.storeConverted(rest, unfinished.weightBytes ?? 0, stored);
+      });
+    }
     const file = await this.source.open(weightsFile, options);
     if (!this.weights || !this.revalidation || file.size === undefined) return file;
     const { size } = file;
     this.refusal ??= await whileAlone(() => makeRoom(this.store, size, this.id)).catch(unwritten);
-    if (this.refusal !== null) return file;
+    return this.refusal === null ? this.storeConverted(file, size) : file;
+  }
+
+  private storeConverted(file: OpenFile, size: number, stored: readonly Piece[] = []): OpenFile {
     return storeStream(this.store, weightsFile, file, {
+      stored,
+      onPiece: (pieces) => {
+        if (pieces.length % piecesToNote === 0) this.noteUnfinished([...pieces], size);
+      },
       onRefusal: (error) => (this.refusal = unwritten(error)),
       onStored: (pieces) => this.write(() => this.keepIndex({ size, pieces })),
+    });
+  }
+
+  /** So that a load that is interrupted goes on behind `pieces` the next time. */
+  private noteUnfinished(pieces: Piece[], weightBytes: number): void {
+    this.write(async () => {
+      const version = await this.hostVersion;
+      if (version !== undefined) {
+        await writeRecord(this.store, { ...this.record(), version, pieces, weightBytes });
+      }
     });
   }
 
@@ -239,8 +277,7 @@ export class CachedSource implements ModelSource {
 
   private async makeRoom(): Promise<string | null> {
     const model = (await this.stored) ?? this.record();
-    const missing =
-      model.pieces.reduce((sum, { size }) => sum + size, 0) - (await storedBytes(this.store, model)).bytes;
+    const missing = sizeOf(model.pieces) - (await storedBytes(this.store, model)).bytes;
     return whileAlone(() => makeRoom(this.store, Math.max(0, missing), this.id));
   }
 

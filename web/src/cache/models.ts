@@ -2,7 +2,7 @@
 import type { StorageInfo, StoredModel } from "../shared/types.js";
 import { whileAlone } from "./locks.js";
 import { openStore } from "./open-store.js";
-import { digestOf, readRecords, storedBytes, type StoredRecord } from "./records.js";
+import { digestOf, readRecords, sizeOf, storedBytes, type StoredRecord } from "./records.js";
 import { removeRecord } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
@@ -32,9 +32,9 @@ async function find(store: Store, id: string): Promise<StoredRecord[]> {
 }
 
 async function describe(store: Store, record: StoredRecord, kept: ReadonlySet<string>): Promise<StoredModel> {
-  const { id, weights = null, files, pieces, used } = record;
+  const { id, weights = null, files, pieces, weightBytes = 0, used } = record;
   const { bytes, isWhole } = await storedBytes(store, record);
-  const totalBytes = [...files, ...pieces].reduce((sum, { size }) => sum + size, 0);
+  const totalBytes = sizeOf(files) + Math.max(sizeOf(pieces), weightBytes);
   const isKept = kept.has(await digestOf(id));
   return { id, weights, bytes, totalBytes, isComplete: isWhole, isKept, used: new Date(used) };
 }

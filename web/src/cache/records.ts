@@ -15,8 +15,10 @@ export interface ModelRecord {
   files: Piece[];
   /** Files that the host has not. */
   missing: string[];
-  /** model.safetensors, in order. */
+  /** model.safetensors, in order; its beginning, where `weightBytes` says more. */
   pieces: Piece[];
+  /** Of model.safetensors, in bytes, while it is converted: its later pieces are not known yet. */
+  weightBytes?: number | undefined;
 }
 
 export interface StoredRecord extends ModelRecord {
@@ -38,8 +40,8 @@ function isPiece(value: unknown): value is Piece {
 function parseRecord(bytes: Uint8Array): ModelRecord | undefined {
   try {
     const record = JSON.parse(new TextDecoder().decode(bytes)) as ModelRecord;
-    const { id, files, missing, pieces } = record;
-    const isWhole = typeof id === "string" && Array.isArray(missing);
+    const { id, files, missing, pieces, weightBytes = 0 } = record;
+    const isWhole = typeof id === "string" && Array.isArray(missing) && Number.isSafeInteger(weightBytes);
     return isWhole && [...files, ...pieces].every(isPiece) ? record : undefined;
   } catch {
     return undefined;
@@ -61,18 +63,21 @@ export async function readRecords(store: Store, id?: string): Promise<StoredReco
 
 /** Writes a record, which also counts as its use, and returns its key: weights.json tells versions apart. */
 export async function writeRecord(store: Store, record: ModelRecord): Promise<string> {
-  const { id, weights, version, files, missing, pieces } = record;
+  const { id, weights, version, files, missing, pieces, weightBytes } = record;
   const index = files.find(({ path }) => path === "weights.json")?.sha256 ?? "";
   const key = `${await digestOf(id)}-${weights ?? "as-is"}-${index.slice(0, 16)}`;
-  const text = JSON.stringify({ id, weights, version, files, missing, pieces });
+  const text = JSON.stringify({ id, weights, version, files, missing, pieces, weightBytes });
   await writeFile(store, "models", key, new TextEncoder().encode(text));
   return key;
 }
 
+/** Bytes of some files or pieces. */
+export const sizeOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { size }) => sum + size, 0);
+
 /** Bytes of a model that are in the store, and whether those are all. */
 export async function storedBytes(
   store: Store,
-  { files, pieces }: ModelRecord,
+  { files, pieces, weightBytes = 0 }: ModelRecord,
 ): Promise<{ bytes: number; isWhole: boolean }> {
   const all = new Map([...files, ...pieces].map((piece) => [piece.sha256, piece]));
   const wanted = [...all.values()];
@@ -81,6 +86,6 @@ export async function storedBytes(
   );
   return {
     bytes: wanted.reduce((sum, { size }, place) => sum + Math.min(size, found[place] ?? 0), 0),
-    isWhole: wanted.every(({ size }, place) => found[place] === size),
+    isWhole: sizeOf(pieces) >= weightBytes && wanted.every(({ size }, place) => found[place] === size),
   };
 }

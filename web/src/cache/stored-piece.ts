@@ -1,6 +1,7 @@
 // A file of a model whose hash is known: from the store if it is there, else from the network and into the store.
 import { byteReader } from "../loader/byte-reader.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
+import { sha256 } from "../loader/sha256.js";
 import type { Piece } from "../loader/weights-index.js";
 import { takeWriting } from "./locks.js";
 import { bytesOf, type Appender, type Store } from "./store.js";
@@ -17,6 +18,13 @@ export async function readStored(store: Store, piece: Piece, from = 0): Promise<
   const size = await store.size("blobs", piece.sha256);
   const stream = size === piece.size ? await store.read("blobs", piece.sha256, from) : undefined;
   return stream && { size: piece.size, stream, origin: "cache" };
+}
+
+/** All of a piece, if that is stored and its hash is right. */
+export async function readRight(store: Store, piece: Piece): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const found = await readStored(store, piece);
+  const bytes = found && (await bytesOf(found.stream));
+  return bytes && (await sha256(bytes)) === piece.sha256 ? bytes : undefined;
 }
 
 /** Opens a piece of `source`; one tab downloads it, and others that want it wait for that. */

@@ -3,27 +3,32 @@ import { byteReader } from "../loader/byte-reader.js";
 import type { OpenFile } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
 import { sha256 } from "../loader/sha256.js";
+import { streamOf } from "../shared/stream-of.js";
 import { writeFile, type Store } from "./store.js";
 
 /** One is held while it fills, and once more while its hash is computed. */
 const pieceBytes = 2 * 1024 * 1024;
 
 export interface StreamEnds {
+  /** The pieces that are stored already, which come before what is read. */
+  stored: readonly Piece[];
+  /** Called after each piece, with all that are stored by then. */
+  onPiece: (pieces: readonly Piece[]) => void;
   /** Called once all of it has been read and stored. */
   onStored: (pieces: Piece[]) => void;
   /** Called when it cannot be stored; it can still be read. */
   onRefusal: (error: unknown) => void;
 }
 
-/** `file`, of which each piece is stored as soon as it has passed. */
+/** `file`, or the rest of it, of which each piece is stored as soon as it has passed. */
 export function storeStream(
   store: Store,
   name: string,
   file: OpenFile,
-  { onStored, onRefusal }: StreamEnds,
+  { stored, onPiece, onStored, onRefusal }: StreamEnds,
 ): OpenFile {
   const reader = byteReader(file.stream);
-  const pieces: Piece[] = [];
+  const pieces: Piece[] = [...stored];
   let buffer: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(pieceBytes);
   let filled = 0;
   const flush = async (): Promise<void> => {
@@ -40,6 +45,7 @@ export function storeStream(
         await writeFile(store, "blobs", piece.sha256, bytes);
       }
       pieces.push(piece);
+      onPiece(pieces);
     } catch (error) {
       buffer = undefined;
       onRefusal(error);
@@ -54,21 +60,17 @@ export function storeStream(
       if (filled === pieceBytes) await flush();
     }
   };
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const chunk = await reader.read();
-        if (chunk) {
-          await add(chunk);
-          return controller.enqueue(chunk);
-        }
-        await flush();
-        if (buffer) onStored(pieces);
-        controller.close();
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-  return { ...file, stream };
+  async function* passing(): AsyncGenerator<Uint8Array, void> {
+    try {
+      for (let chunk; (chunk = await reader.read());) {
+        await add(chunk);
+        yield chunk;
+      }
+    } finally {
+      reader.cancel().catch(() => {});
+    }
+    await flush();
+    if (buffer) onStored(pieces);
+  }
+  return { ...file, stream: streamOf(passing()) };
 }

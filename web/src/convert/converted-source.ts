@@ -10,13 +10,12 @@ import {
 import { readOptionalText, readText } from "../loader/read-text.js";
 import { isLoadError, LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
+import { streamOf } from "../shared/stream-of.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
-import { Converter, isWholeHead, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
-
-/** What is handed on at once, in bytes: the converter gives some kilobytes at a time, and each handing on leaves garbage. */
-const portion = 256 * 1024;
-/** After so long less is handed on, in milliseconds: progress is told by what was. */
-const patienceMs = 100;
+import { Converter, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
+import { Portions } from "./portions.js";
+import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
+import { headOf, isWholeHead } from "./tensor-head.js";
 
 const weightsFile = "model.safetensors";
 const shardIndexFile = "model.safetensors.index.json";
@@ -41,6 +40,17 @@ interface WeightFile {
   name: string;
   /** Opened already. */
   file?: OpenFile;
+}
+
+/** Where a conversion goes on. */
+interface Start {
+  place: Place;
+  /** What the converter has given by then. */
+  givenBytes: number;
+  /** Of that, what is wanted: the end of its head. */
+  wanted: Uint8Array;
+  /** Of the files, what is not read again. */
+  skippedBytes: number;
 }
 
 const textFile = (text: string) => fileOf(new TextEncoder().encode(text));
@@ -69,19 +79,21 @@ function shardNames(text: string): string[] {
   return [...new Set(names as string[])].sort();
 }
 
-/** The first bytes of a safetensors file, up to its tensors. */
-async function readHead(
-  source: ModelSource,
-  name: string,
-  signal: AbortSignal,
-): Promise<{ head: Uint8Array; size: number | undefined }> {
-  let head = new Uint8Array();
+interface Head {
+  /** The first bytes of a safetensors file, up to its tensors. */
+  bytes: Uint8Array;
+  /** Of the whole file, where its host says it. */
+  fileSize: number | undefined;
+}
+
+async function readHead(source: ModelSource, name: string, signal: AbortSignal): Promise<Head> {
+  let bytes = new Uint8Array();
   const file = await source.open(name, { signal });
   for await (const chunk of chunksOf(file, name, signal)) {
-    head = joined([head, chunk]);
-    if (isWholeHead(head)) break;
+    bytes = joined([bytes, chunk]);
+    if (isWholeHead(bytes)) break;
   }
-  return { head, size: file.size };
+  return { bytes: headOf(bytes), fileSize: file.size };
 }
 
 async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
@@ -138,42 +150,38 @@ export class ConvertedSource implements ModelSource {
   }
 
   private async openWeights(options: OpenOptions): Promise<OpenFile> {
-    const begun = this.begun ?? this.begin(options);
+    const from = options.from ?? 0;
+    if (from > 0) {
+      // What has begun is at the beginning.
+      void this.begun?.then(({ output }) => output.return()).catch(() => {});
+      this.begun = undefined;
+    }
+    const begun = this.begun ?? this.begin(options, from);
     this.begun = undefined;
     const { folder, output, made } = await begun;
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          const { done, value } = await output.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        },
-        async cancel() {
-          await output.return();
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    return { size: folder.weightBytes, stream, made };
+    return { size: folder.weightBytes, stream: streamOf(output), made };
   }
 
-  private async begin(options: OpenOptions): Promise<Running> {
+  /** `from`: bytes of the converted weights that are there already. */
+  private async begin({ signal }: OpenOptions, from = 0): Promise<Running> {
     const { weights, gguf, fetchBuild } = this.options;
-    const { signal } = options;
     const [config, files, { createModule, code }] = await Promise.all([
       gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
-      this.openWeightFiles(options),
+      this.openWeightFiles(signal, from > 0),
       fetchBuild(signal),
     ]);
     const converter = await Converter.create(createModule, code);
-    const heads =
-      files.length > 1
-        ? await Promise.all(files.map(({ name }) => readHead(this.inner, name, signal)))
-        : undefined;
-    converter.begin({ weights, config, heads: heads?.map(({ head }) => head) });
-    const sizes = heads ? heads.map(({ size }) => size) : [files[0]?.file?.size];
+    const needsHeads = files.length > 1 || (from > 0 && gguf === undefined);
+    const heads = needsHeads
+      ? await Promise.all(files.map(({ name }) => readHead(this.inner, name, signal)))
+      : undefined;
+    const bytes = heads?.map((head) => head.bytes);
+    converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined });
+    const sizes = heads ? heads.map(({ fileSize }) => fileSize) : [files[0]?.file?.size];
     const made: MadeOf = { readBytes: 0, totalBytes: sum(sizes) };
-    const rest = this.convert(converter, files, made, options);
+    const start = from > 0 && bytes ? await this.skip(converter, bytes, from, signal) : undefined;
+    made.readBytes = start?.skippedBytes ?? 0;
+    const rest = this.convert(converter, files, made, signal, { from, start });
     const ready: Uint8Array[] = [];
     while (!converter.folder) {
       const { done, value } = await rest.next();
@@ -183,51 +191,67 @@ export class ConvertedSource implements ModelSource {
   }
 
   /** The GGUF file, or the hub's one model.safetensors, or the files that it is cut into. */
-  private async openWeightFiles(options: OpenOptions): Promise<WeightFile[]> {
+  private async openWeightFiles(signal: AbortSignal, isForTheirNames: boolean): Promise<WeightFile[]> {
     if (this.options.gguf !== undefined) return [{ name: this.options.gguf }];
     try {
-      return [{ name: weightsFile, file: await this.inner.open(weightsFile, options) }];
+      const file = await this.inner.open(weightsFile, { signal });
+      if (!isForTheirNames) return [{ name: weightsFile, file }];
+      file.stream.cancel().catch(() => {});
+      return [{ name: weightsFile }];
     } catch (error) {
       if (!(isLoadError(error) && error.code === "not-found")) throw error;
-      const index = await readOptionalText(this.inner, shardIndexFile, options.signal);
+      const index = await readOptionalText(this.inner, shardIndexFile, signal);
       if (index === undefined) throw error;
       return shardNames(index).map((name) => ({ name }));
     }
+  }
+
+  /**
+   * Brings `converter` to where the first of the tensors begins that are not whole in the first `from` bytes of what it makes.
+   * What came before is not read again: zeros take its place, as what becomes of it is there already.
+   */
+  private async skip(
+    converter: Converter,
+    heads: readonly Uint8Array[],
+    from: number,
+    signal: AbortSignal,
+  ): Promise<Start> {
+    const given: Uint8Array[] = [];
+    for (const bytes of converter.feed(heads[0] ?? new Uint8Array())) given.push(bytes.slice());
+    const head = joined(given);
+    const place = restartPlace(heads, head, from);
+    let givenBytes = head.length;
+    let skippedBytes = place.at;
+    for (const [number, skipped] of heads.slice(0, place.file + 1).entries()) {
+      if (number > 0) for (const bytes of converter.feed(skipped)) givenBytes += bytes.length;
+      const end = number === place.file ? place.at : endOfTensors(skipped);
+      if (number < place.file) skippedBytes += end;
+      givenBytes += await feedZeros(converter, end - skipped.length, signal);
+    }
+    return { place, givenBytes, wanted: head.subarray(from), skippedBytes };
   }
 
   private async *convert(
     converter: Converter,
     files: readonly WeightFile[],
     made: MadeOf,
-    options: OpenOptions,
+    signal: AbortSignal,
+    { from, start }: { from: number; start: Start | undefined },
   ): AsyncGenerator<Uint8Array, void> {
-    const buffer = new Uint8Array(portion);
-    let filled = 0;
-    let handedOn = performance.now();
-    const takeFilled = () => {
-      const bytes = buffer.subarray(0, filled);
-      filled = 0;
-      handedOn = performance.now();
-      return bytes;
-    };
-    for (const { name, file } of files) {
-      const opened = file ?? (await this.inner.open(name, options));
-      if (files.length === 1) made.totalBytes = opened.size;
-      for await (const chunk of chunksOf(opened, name, options.signal)) {
+    const { file: first, at } = start?.place ?? { file: 0, at: 0 };
+    const portions = new Portions(Math.max(0, from - (start?.givenBytes ?? 0)));
+    if (start) yield* portions.add(start.wanted);
+    for (const [number, { name, file }] of files.entries()) {
+      if (number < first) continue;
+      const opened = file ?? (await this.inner.open(name, { signal, ...(number === first && { from: at }) }));
+      if (files.length === 1) made.totalBytes ??= opened.size;
+      for await (const chunk of chunksOf(opened, name, signal)) {
         made.readBytes += chunk.length;
-        for (let bytes of converter.feed(chunk)) {
-          while (bytes.length > 0) {
-            const part = bytes.subarray(0, portion - filled);
-            buffer.set(part, filled);
-            filled += part.length;
-            bytes = bytes.subarray(part.length);
-            if (filled === portion) yield takeFilled();
-          }
-        }
-        if (filled > 0 && performance.now() - handedOn > patienceMs) yield takeFilled();
+        for (const bytes of converter.feed(chunk)) yield* portions.add(bytes);
+        yield* portions.late();
       }
     }
     converter.end();
-    if (filled > 0) yield takeFilled();
+    yield* portions.rest();
   }
 }

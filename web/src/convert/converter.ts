@@ -2,6 +2,7 @@
 import { Gpt2Error } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { joined } from "../shared/joined.js";
+import { headOf } from "./tensor-head.js";
 import { WasmInstance, type Allocator, type ModuleFactory } from "../shared/wasm-instance.js";
 
 /** What the matrices become: as `--weights` of `gpt2-weights convert`, "q4" without calibration. */
@@ -46,13 +47,6 @@ const portion = 256 * 1024;
 /** Pages of 64 KiB: what the build begins with, and far more than a tensor of GPT-2 1.5B and a vocabulary take. */
 const memoryPages = { initial: 64, maximum: 16384 };
 
-/** Bytes before the tensors of a safetensors file, which its first eight bytes say. */
-const headSize = (bytes: Uint8Array) =>
-  bytes.length < 8 ? 8 : 8 + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-
-/** Whether a safetensors file's first bytes are all of those before its tensors, at least. */
-export const isWholeHead = (bytes: Uint8Array) => bytes.length >= headSize(bytes);
-
 /**
  * Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes stream through. It is
  * held nowhere: what is under way of one tensor takes memory, some MB for GPT-2 124M, which goes with the last reference to
@@ -96,7 +90,7 @@ export class Converter {
 
   begin({ weights, config = "", heads = [] }: Conversion): void {
     this.knownFolder = undefined;
-    const head = joined(heads.map((bytes) => bytes.subarray(0, headSize(bytes))));
+    const head = joined(heads.map(headOf));
     this.wasm.with([config, head, weights], (...parts) =>
       this.wasm.ask((module) => module._gpt2_converter_begin(this.converter, ...parts)),
     );

@@ -1,0 +1,41 @@
+// A conversion that was interrupted, gone on with.
+import { chunksOf, type MadeOf, type OpenFile } from "../loader/model-source.js";
+import type { Piece } from "../loader/weights-index.js";
+import { streamOf } from "../shared/stream-of.js";
+import type { ModelRecord } from "./records.js";
+import { readRight } from "./stored-piece.js";
+import type { Store } from "./store.js";
+
+/**
+ * The file `name` that a conversion makes: its pieces that are stored, up to the first that is missing or damaged, and then what
+ * `openRest` gives, which comes behind them.
+ */
+export function goOn(
+  store: Store,
+  { pieces, weightBytes }: ModelRecord,
+  name: string,
+  signal: AbortSignal,
+  openRest: (stored: readonly Piece[]) => Promise<OpenFile>,
+): OpenFile {
+  let rest: OpenFile | undefined;
+  const made: MadeOf = {
+    get readBytes() {
+      return rest?.made?.readBytes ?? 0;
+    },
+    get totalBytes() {
+      return rest?.made?.totalBytes;
+    },
+  };
+  async function* chunks(): AsyncGenerator<Uint8Array, void> {
+    const stored: Piece[] = [];
+    for (const piece of pieces) {
+      const bytes = await readRight(store, piece);
+      if (!bytes) break;
+      stored.push(piece);
+      yield bytes;
+    }
+    rest = await openRest(stored);
+    yield* chunksOf(rest, name, signal);
+  }
+  return { size: weightBytes, stream: streamOf(chunks()), made };
+}
