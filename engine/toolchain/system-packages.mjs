@@ -30,6 +30,8 @@ export const testPackages = [
 ];
 /** For the native benchmarks. */
 export const benchPackages = ["chromium", "libbenchmark-dev"];
+/** For the README's animation. */
+export const pictureTools = ["webp"];
 
 /**
  * What a Debian package is for: the program or header by which it is recognized, and what others call it.

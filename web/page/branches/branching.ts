@@ -57,7 +57,7 @@ export class Branching {
   async branch(from: number, token: TokenLogprob): Promise<void> {
     await this.writing.stop();
     const { kept } = this.editor;
-    const name = phrase("branchName", { token: visible(token.text).trim(), place: from });
+    const name = phrase("branchName", { token: visible(token.text.trim()), place: from });
     this.set(fork(this.tree, kept, name, phrase("firstBranch")));
     this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]));
     this.writing.goOn();

@@ -1,0 +1,29 @@
+// The built page, served and opened in a browser, for the scripts that picture it. Needs `npm run build` first.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { chromium } from "@playwright/test";
+import { preview } from "vite";
+
+const port = Number(process.env.PORT ?? 4184);
+const debianChromium = "/usr/bin/chromium";
+
+/**
+ * Runs `use` with a browser in which pages open the built page as "./".
+ * @param {(newPage: (options: import("@playwright/test").BrowserContextOptions) => Promise<import("@playwright/test").Page>) => Promise<void>} use
+ */
+export async function withBuiltPage(use) {
+  const configFile = resolve(import.meta.dirname, "../vite.config.ts");
+  const server = await preview({ configFile, preview: { port, strictPort: true } });
+  const browser = await chromium.launch({
+    ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+  try {
+    await use((options) =>
+      browser.newPage({ baseURL: `http://localhost:${port}/`, serviceWorkers: "block", ...options }),
+    );
+  } finally {
+    await browser.close();
+    await new Promise((done) => server.httpServer.close(done));
+  }
+}

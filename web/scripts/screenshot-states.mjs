@@ -1,0 +1,104 @@
+// The states of the page that are pictured, and the way to each of them.
+
+/** @typedef {import("@playwright/test").Page} Page */
+
+const text = (/** @type {Page} */ page) => page.locator("#editor .cm-content");
+
+/** @param {Page} page */
+async function openPage(page) {
+  await page.goto("./");
+  await page.locator("#generate:enabled").waitFor();
+  await text(page).waitFor();
+  await page.locator("#engine:not(:text-is('–'))").waitFor({ timeout: 60_000 });
+}
+
+/** Sets options by their names, with the panel closed again after that. */
+async function setOptions(/** @type {Page} */ page, /** @type {Record<string, string>} */ values) {
+  const summary = page.locator("#options > summary");
+  await summary.click();
+  for (const [name, value] of Object.entries(values)) await page.locator(`#option-${name}`).fill(value);
+  await summary.click();
+}
+
+/** A text of both, the same each time. */
+async function writeText(/** @type {Page} */ page, tokens = 110) {
+  await openPage(page);
+  await setOptions(page, { seed: "12", maxNewTokens: String(tokens) });
+  await page.locator("#generate").click();
+  await page.locator("#finish", { hasText: "12" }).waitFor({ timeout: 60_000 });
+  await page.evaluate(() => window.scrollTo(0, 0));
+}
+
+/** Puts the caret into the middle of the text, which shows the token there. */
+async function chooseToken(/** @type {Page} */ page, /** @type {string} */ view) {
+  await page.locator("#view").selectOption(view);
+  await text(page).press("Control+Home");
+  for (let word = 0; word < 9; word += 1) await page.keyboard.press("Control+ArrowRight");
+}
+
+/** By name, in the order in which a visitor meets them. @type {Record<string, (page: Page) => Promise<void>>} */
+export const states = {
+  async loading(page) {
+    await page.route("**/model.safetensors.001", (route) =>
+      // A part of it comes, and then nothing.
+      new Promise((later) => setTimeout(later, 4000)).then(() => route.abort()),
+    );
+    await page.goto("./");
+    await text(page).waitFor();
+    await page.locator("#loading-bytes", { hasText: "MB" }).waitFor({ timeout: 60_000 });
+  },
+  async ready(page) {
+    await openPage(page);
+  },
+  async written(page) {
+    await writeText(page);
+  },
+  async suggestions(page) {
+    await writeText(page, 60);
+    await text(page).press("Control+End");
+    await page.keyboard.type(" Then she");
+    await page.keyboard.press("Tab");
+    await page.locator(".suggestions li").nth(2).waitFor({ timeout: 60_000 });
+  },
+  async probability(page) {
+    await writeText(page);
+    await chooseToken(page, "probability");
+    await page.locator("#token ol").waitFor({ timeout: 60_000 });
+    await page.evaluate(() => window.scrollTo(0, 0));
+  },
+  async inside(page) {
+    await writeText(page, 40);
+    await chooseToken(page, "inside");
+    await page.locator("#inside .arcs").waitFor({ timeout: 60_000 });
+    await page.waitForTimeout(1500); // the other layers
+    await page.locator("#inside").evaluate((part) => part.scrollIntoView({ block: "start" }));
+  },
+  async branches(page) {
+    await writeText(page, 60);
+    await chooseToken(page, "probability");
+    await page.locator("#token ol button[aria-pressed='false']:enabled").first().click();
+    await page.locator("#branch-list button").first().waitFor({ timeout: 60_000 });
+    await page.locator("#finish", { hasText: "12" }).waitFor({ timeout: 60_000 });
+    await page.locator("#view").selectOption("text");
+    await page.locator("#branches").evaluate((part) => part.scrollIntoView({ block: "end" }));
+  },
+  async options(page) {
+    await writeText(page, 60);
+    await page.locator("#options > summary").click();
+    await page.locator("#picture").waitFor({ timeout: 60_000 });
+    await page.locator("#options").evaluate((part) => part.scrollIntoView({ block: "start" }));
+  },
+  async device(page) {
+    await writeText(page, 60);
+    await page.locator("#device > summary").click();
+    await page.locator("#environment-list li").nth(3).waitFor({ timeout: 60_000 });
+    await page.locator("footer").evaluate((part) => part.scrollIntoView({ block: "start" }));
+  },
+  async stage(page) {
+    await writeText(page, 60);
+    await text(page).press("Alt+Enter");
+    await page.waitForTimeout(300); // the window follows
+  },
+};
+
+export { openPage, setOptions, text };
