@@ -57,8 +57,8 @@ inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
 
 // What products with a group of codes need to know of the group as a whole.
 struct CodeSums {
-  std::int32_t zero;      // -kQ4Zero times all codes: what sums with 4-bit weights start at
-  std::int32_t negative;  // the magnitudes of those below zero
+  std::int32_t all;       // of the codes
+  std::int32_t negative;  // of the magnitudes of those below zero
 };
 
 // Activations quantized group by group, the last group padded with zeros.

@@ -115,7 +115,7 @@ void QuantizeActivations_Reference(const float* x, std::size_t cols, std::int8_t
     std::fill(codes + start + count, codes + start + kGroup, std::int8_t{0});
     CodeSums group{0, 0};
     for (std::size_t i = start; i < start + count; ++i) {
-      group.zero -= kQ4Zero * codes[i];
+      group.all += codes[i];
       group.negative += std::max(0, -codes[i]);
     }
     sums[start / kGroup] = group;

@@ -18,28 +18,29 @@ namespace gpt2::simd {
 // What the kernels ask of a dot product. A sum starts at zero, takes products with Add and gives
 // its four lanes with Finish; `negative` is CodeSums::negative of the inputs that were added.
 template <typename D>
-concept DotProduct = requires(typename D::Sum sum, v128_t nibble_sum, const void* weights,
-                              const std::int8_t* inputs, std::int32_t negative) {
-  { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
-  { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
+concept DotProduct =
+    requires(typename D::Sum sum, typename D::NibbleSum nibble_sum, const void* weights,
+             const std::int8_t* inputs, std::int32_t negative) {
+      { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
+      { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
 
-  // 8-bit weights: 16 bytes, and the 4 bytes of one step's inputs.
-  { D::LoadWeights(weights) } -> std::same_as<typename D::Weights>;
-  { D::LoadInput(inputs) } -> std::same_as<typename D::Input>;
-  D::Add(sum, D::LoadWeights(weights), D::LoadInput(inputs));
-  D::Finish(sum, negative);
+      // 8-bit weights: 16 bytes, and the 4 bytes of one step's inputs.
+      { D::LoadWeights(weights) } -> std::same_as<typename D::Weights>;
+      { D::LoadInput(inputs) } -> std::same_as<typename D::Input>;
+      D::Add(sum, D::LoadWeights(weights), D::LoadInput(inputs));
+      D::Finish(sum, negative);
 
-  // The same where the inputs are 0..127.
-  { D::LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
-  D::AddNonNegative(sum, weights, D::LoadNonNegative(inputs));
-  D::FinishNonNegative(sum);
+      // The same where the inputs are 0..127.
+      { D::LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
+      D::AddNonNegative(sum, weights, D::LoadNonNegative(inputs));
+      D::FinishNonNegative(sum);
 
-  // 4-bit weights: 16 bytes, of which step 0 is the low nibbles and step 1 the high ones, and
-  // the 4 bytes of that step's inputs. The sum is four lanes.
-  { D::template LoadNibbles<0>(weights) } -> std::same_as<typename D::Nibbles>;
-  { D::LoadNibbleInput(inputs) } -> std::same_as<typename D::NibbleInput>;
-  D::AddNibbles(nibble_sum, D::template LoadNibbles<1>(weights), D::LoadNibbleInput(inputs));
-};
+      // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. The sum is in `lanes`.
+      { D::LoadNibbles(weights) } -> std::same_as<typename D::Nibbles>;
+      { D::LoadNibbleInput(inputs) } -> std::same_as<typename D::NibbleInput>;
+      D::AddNibbles(nibble_sum, D::LoadNibbles(weights), D::LoadNibbleInput(inputs));
+      nibble_sum.lanes;
+    };
 
 // Plain SIMD128: widen to 16 bits, multiply, add pairs. A sum is kept as two vectors whose
 // neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
@@ -86,31 +87,40 @@ struct PlainDot {
   }
 
   // Nibbles widen for free where every second input has its own vector: shifts of 16-bit lanes cut
-  // them out. [inputs 0 and 2, inputs 1 and 3]
+  // them out. [step of the pair][inputs 0 and 2, inputs 1 and 3]
   struct Nibbles {
-    v128_t codes[2];
+    v128_t codes[2][2];
   };
-  using NibbleInput = Nibbles;
+  struct NibbleInput {
+    v128_t codes[2][2];
+  };
+  struct NibbleSum {
+    v128_t lanes = wasm_i32x4_splat(0);
+  };
 
-  template <int kStep>
   static Nibbles LoadNibbles(const void* codes) {
     const v128_t v = wasm_v128_load(codes);
     const v128_t mask = wasm_i16x8_splat(15);
-    if constexpr (kStep == 0) {
-      return {{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 8), mask)}};
-    } else {
-      return {{wasm_v128_and(wasm_u16x8_shr(v, 4), mask), wasm_u16x8_shr(v, 12)}};
-    }
+    return {{{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 8), mask)},
+             {wasm_v128_and(wasm_u16x8_shr(v, 4), mask), wasm_u16x8_shr(v, 12)}}};
   }
 
   static NibbleInput LoadNibbleInput(const std::int8_t* codes) {
-    const v128_t v = wasm_v128_load32_splat(codes);
-    return {{wasm_i16x8_shr(wasm_i16x8_shl(v, 8), 8), wasm_i16x8_shr(v, 8)}};
+    NibbleInput input;
+    for (int step = 0; step < 2; ++step) {
+      const v128_t v = wasm_v128_load32_splat(codes + 4 * step);
+      input.codes[step][0] = wasm_i16x8_shr(wasm_i16x8_shl(v, 8), 8);
+      input.codes[step][1] = wasm_i16x8_shr(v, 8);
+    }
+    return input;
   }
 
-  static void AddNibbles(v128_t& sum, const Nibbles& w, const NibbleInput& input) {
-    for (int odd = 0; odd < 2; ++odd) {
-      sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(w.codes[odd], input.codes[odd]));
+  static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
+    for (int step = 0; step < 2; ++step) {
+      for (int odd = 0; odd < 2; ++odd) {
+        sum.lanes = wasm_i32x4_add(
+            sum.lanes, wasm_i32x4_dot_i16x8(w.codes[step][odd], input.codes[step][odd]));
+      }
     }
   }
 };
@@ -165,21 +175,29 @@ struct RelaxedDot {
   }
 
   // Nibbles are never negative: they are the second operand as they are.
-  using Nibbles = v128_t;
-  using NibbleInput = v128_t;
+  struct Nibbles {
+    v128_t codes[2];  // [step of the pair]
+  };
+  struct NibbleInput {
+    v128_t codes[2];
+  };
+  using NibbleSum = Sum;
 
-  template <int kStep>
   static Nibbles LoadNibbles(const void* codes) {
     const v128_t v = wasm_v128_load(codes);
-    return wasm_v128_and(kStep == 0 ? v : wasm_u16x8_shr(v, 4), wasm_i8x16_splat(15));
+    const v128_t mask = wasm_i8x16_splat(15);
+    return {{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 4), mask)}};
   }
 
   static NibbleInput LoadNibbleInput(const std::int8_t* codes) {
-    return wasm_v128_load32_splat(codes);
+    return {{wasm_v128_load32_splat(codes), wasm_v128_load32_splat(codes + 4)}};
   }
 
-  static void AddNibbles(v128_t& sum, Nibbles w, NibbleInput input) {
-    sum = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input, w, sum);
+  static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
+    for (int step = 0; step < 2; ++step) {
+      sum.lanes =
+          wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input.codes[step], w.codes[step], sum.lanes);
+    }
   }
 };
 static_assert(DotProduct<RelaxedDot>);

@@ -135,7 +135,7 @@ inline CodeSums SumCodes(const std::int8_t* codes, std::size_t n) {
     return wasm_i32x4_extract_lane(v, 0) + wasm_i32x4_extract_lane(v, 1) +
            wasm_i32x4_extract_lane(v, 2) + wasm_i32x4_extract_lane(v, 3);
   };
-  return {-kQ4Zero * sum_lanes(all), sum_lanes(negative)};
+  return {sum_lanes(all), sum_lanes(negative)};
 }
 
 }  // namespace gpt2::simd

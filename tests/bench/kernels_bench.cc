@@ -31,7 +31,7 @@ void RunMatmulQuantized(Fn* kernel, std::size_t code_bytes) {
   static const std::vector<std::int8_t> x(kWidth, 5);
   static const std::vector<BFloat16> scales(kHidden * kGroups, 0x3f80);
   static const std::vector<float> bias(kHidden), x_scales(kGroups, 1.0f);
-  static const std::vector<CodeSums> x_sums(kGroups, CodeSums{-5 * kQ4Zero * int{kGroup}, 0});
+  static const std::vector<CodeSums> x_sums(kGroups, CodeSums{5 * kGroup, 0});
   static std::vector<float> y(kHidden);
   kernel(Weights{w.data(), scales.data(), bias.data(), kGroups},
          {x.data(), x_scales.data(), x_sums.data(), 1, kGroups}, {0, kTiles},

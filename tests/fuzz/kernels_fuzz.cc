@@ -132,7 +132,7 @@ bool IsSame(std::int8_t a, std::int8_t b) {
   return a == b;
 }
 bool IsSame(CodeSums a, CodeSums b) {
-  return a.zero == b.zero && a.negative == b.negative;
+  return a.all == b.all && a.negative == b.negative;
 }
 
 template <typename T>
@@ -188,7 +188,7 @@ void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::si
   for (std::size_t i = 0; i < sums.size(); ++i) {
     sums[i] = {0, 0};
     for (std::size_t k = 0; k < kGroup; ++k) {
-      sums[i].zero -= kQ4Zero * x[i * kGroup + k];
+      sums[i].all += x[i * kGroup + k];
       sums[i].negative += std::max(0, -x[i * kGroup + k]);
     }
   }

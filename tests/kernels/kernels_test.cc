@@ -94,11 +94,11 @@ struct QuantizeActivationsCheck {
       EXPECT_EQ(codes[0], codes[1]) << n;
       ExpectSameBits(scales[0], scales[1], "scales");
       for (std::size_t g = 0; g <= groups; ++g) {
-        EXPECT_EQ(sums[0][g].zero, sums[1][g].zero) << n;
+        EXPECT_EQ(sums[0][g].all, sums[1][g].all) << n;
         EXPECT_EQ(sums[0][g].negative, sums[1][g].negative) << n;
       }
       EXPECT_EQ(codes[0][groups * kGroup], 99) << "written past the end";
-      EXPECT_EQ(sums[0][groups].zero, 99) << "written past the end";
+      EXPECT_EQ(sums[0][groups].all, 99) << "written past the end";
       // The twin itself: each value is within half a scale of the original.
       for (std::size_t k = 0; k < n; ++k) {
         const float scale = scales[1][k / kGroup];
@@ -146,7 +146,7 @@ void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, F
       const auto x_scales = data.Values(tokens * groups);
       std::vector<CodeSums> x_sums(tokens * groups, CodeSums{0, 0});
       for (std::size_t i = 0; i < x.size(); ++i) {
-        x_sums[i / kGroup].zero -= kQ4Zero * x[i];
+        x_sums[i / kGroup].all += x[i];
         if (x[i] < 0) x_sums[i / kGroup].negative -= x[i];
       }
       const Weights w{codes.data(), scales.data(), bias.data(), groups};
