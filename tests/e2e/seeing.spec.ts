@@ -94,6 +94,9 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
   const pieces = await page.locator("#editor .token").allTextContents();
   expect(pieces.join("")).toBe("strawberry 🍓!");
   expect(pieces.length).toBeGreaterThanOrEqual(4);
+  const count = (await scoreOf(page, "strawberry 🍓!")).length;
+  expect(count).toBeGreaterThan(pieces.length); // a berry is several
+  await expect(page.locator("#scored")).toHaveText(`${count} tokens`);
   await setCaret(page, "strawberry 🍓".length);
   await expect(fact(page, "Bytes")).toHaveText(/f0 9f 8d 93$/);
   await expect(fact(page, "Ids")).toHaveText(/^\d+(, \d+)+$/);

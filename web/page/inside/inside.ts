@@ -5,7 +5,7 @@ import type { Model, ModelConfig } from "../../src/client/index.js";
 import { Asking } from "../asking.js";
 import { hide } from "../buttons.js";
 import { setAttended } from "../seeing/attended.js";
-import { scoredField, tokenAt, tokensBefore, type Scored } from "../seeing/scored.js";
+import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../seeing/scored.js";
 import { phrase } from "../language/inside.js";
 import { add, addButton } from "./add.js";
 import { Arcs } from "./arcs.js";
@@ -206,13 +206,18 @@ export class Inside {
   /** Says which token is looked at, and what is to be seen of it. */
   private begin(seen: Seen, scored: Scored | undefined): void {
     const { config, ids, first, texts } = seen;
+    const { state } = this.view;
     const { nLayer, nHead } = config;
     this.shown = scored;
     this.seen = seen;
     this.isBusy = true;
     const place = first + ids.length;
     const token = label(texts.at(-1) ?? "");
-    this.head.textContent = phrase("token", { token, place, last: this.countTokens() });
+    this.head.textContent = phrase("token", {
+      token,
+      place,
+      last: countTokens(state.field(scoredField), state.doc.length),
+    });
     this.diagram.describe({ ...config, token, id: ids.at(-1) ?? 0, place: ids.length });
     for (const [choice, count] of [
       [this.layers, nLayer],
@@ -228,12 +233,6 @@ export class Inside {
     this.progress.hidden = this.button.hidden = false;
     this.progress.value = 0;
     this.button.textContent = phrase("cancel");
-  }
-
-  private countTokens(): number {
-    const { state } = this.view;
-    const last = tokenAt(state.field(scoredField), state.doc.length);
-    return last ? last.value.index + last.value.ids.length : 0;
   }
 
   private add(seen: Seen, layer: number, attention: Float32Array): void {

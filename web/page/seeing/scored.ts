@@ -76,6 +76,12 @@ export function tokenAt(set: RangeSet<Scored>, offset: number): Range<Scored> | 
   return found;
 }
 
+/** How many tokens a text of `length` characters is cut into, as far as that is known. */
+export function countTokens(set: RangeSet<Scored>, length: number): number {
+  const last = tokenAt(set, length);
+  return last ? last.value.index + last.value.ids.length : 0;
+}
+
 /** The tokens of all that stands before `offset`; undefined where it is not known how all of that is cut. */
 export function tokensBefore(set: RangeSet<Scored>, offset: number): Range<Scored>[] | undefined {
   const tokens: Range<Scored>[] = [];

@@ -5,7 +5,7 @@ import type { Model, TokenLogprob } from "../../src/client/index.js";
 import { Asking } from "../asking.js";
 import { predict } from "./predict.js";
 import { readTokens, scoreText } from "./score-text.js";
-import { scoredField, setScored, tokenAt, tokensBefore, type Scored } from "./scored.js";
+import { countTokens, scoredField, setScored, tokenAt, tokensBefore, type Scored } from "./scored.js";
 import { showToken } from "./token-panel.js";
 import { modeField, viewMode, type Mode } from "./view-mode.js";
 import { phrase } from "../language/editor.js";
@@ -107,7 +107,7 @@ class Seeing implements PluginValue {
           });
     signal.throwIfAborted();
     this.view.dispatch({ effects: setScored.of(ranges) });
-    tell(phrase("scored", { count: this.view.state.field(scoredField).size }));
+    tell(phrase("scored", { count: countTokens(this.view.state.field(scoredField), text.length) }));
   }
 
   /** Shows the token at `offset`, and asks what else could stand there. */
