@@ -1,8 +1,11 @@
 // Inside: the guess after every layer, and what each head looks at, for the token at the caret.
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Locator, type Page } from "@playwright/test";
+import { longestTasks } from "./long-tasks.js";
 import { inPage } from "./model.js";
 import { expectReady, inEditor, lookInside, open, setText, textOf } from "./page.js";
+
+test.describe.configure({ timeout: 120_000 }); // axe reads every table, twice
 
 const text = "Once upon a time there was a girl named Lily. Lily had a red ball. One day, Lily";
 const panel = (page: Page) => page.getByRole("region", { name: "Inside the model" });
@@ -276,27 +279,25 @@ test("what was seen of one model is not shown of the next", async ({ page }) => 
   expect((await changes.jsonValue())[0]).toEqual({ isShown: false, tints: 0, said: "" });
 });
 
-test("a thousand tokens stay fluent, and the last of them see what the context holds", async ({ page }) => {
+test("a thousand tokens stay fluent, and the last of them see what the context holds", async ({
+  page,
+  browser,
+}) => {
   await open(page);
   await setText(page, "Lily had a red ball. 🍓 She saw it. ".repeat(80));
-  await page.evaluate(() => {
-    const tasks: number[] = [];
-    Object.assign(window, { tasks });
-    new PerformanceObserver((list) => {
-      tasks.push(...list.getEntries().map(({ duration }) => duration));
-    }).observe({ entryTypes: ["longtask"] });
+  const tasks = await longestTasks(browser, page, async () => {
+    await lookInside(page);
+    await expect(status(page)).toContainText("The model sees the last 256 tokens");
+    const count = Number(
+      /of ([\d,]+)$/.exec((await chosen(page).textContent()) ?? "")?.[1]?.replace(",", ""),
+    );
+    expect(count).toBeGreaterThan(1000);
+    await page.getByRole("grid", { name: "All heads of all layers" }).focus();
+    for (const key of ["ArrowUp", "ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
+    await panel(page).getByRole("button", { name: "Token before" }).click();
+    await expect(chosen(page)).toContainText(`token ${count - 1} of`);
+    await expectSeen(page);
   });
-  await openInside(page);
-  await expectSeen(page);
-  await expect(status(page)).toContainText("The model sees the last 256 tokens");
-  const count = Number(/of (\d+)$/.exec((await chosen(page).textContent()) ?? "")?.[1]);
-  expect(count).toBeGreaterThan(1000);
-  await page.getByRole("grid", { name: "All heads of all layers" }).focus();
-  for (const key of ["ArrowUp", "ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
-  await panel(page).getByRole("button", { name: "Token before" }).click();
-  await expect(chosen(page)).toContainText(`token ${count - 1} of`);
-  await expectSeen(page);
-  const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
-  test.info().annotations.push({ type: "long tasks, ms", description: tasks.join(", ") });
-  expect(Math.max(0, ...tasks)).toBeLessThan(250); // some 60 where nothing else is at work
+  console.log(`the longest tasks took ${tasks.map((ms) => ms.toFixed(1)).join(", ")} ms`);
+  expect(tasks[0]).toBeLessThan(100);
 });
