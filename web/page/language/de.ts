@@ -224,7 +224,7 @@ export const editor: Translated<Sections["editor"]> = {
   token: "Token",
   ids: { one: "Nummer", other: "Nummern" },
   bytes: "Bytes",
-  probability: "Wahrscheinlichkeit",
+  probability: "Chance",
   noProbability: "das erste sagt nichts voraus",
   below: "< {share}",
   rank: "Rang",
