@@ -238,12 +238,18 @@ export class CachedSource implements ModelSource {
     }
     const file = await this.source.open(weightsFile, options);
     if (!this.weights || !this.revalidation || file.size === undefined) return file;
-    const { size } = file;
-    this.refusal ??= await whileAlone(() => makeRoom(this.store, size, this.id)).catch(unwritten);
-    return this.refusal === null ? this.storeConverted(file, size) : file;
+    return this.storeConverted(file, file.size);
   }
 
-  private storeConverted(file: OpenFile, size: number, stored: readonly Piece[] = []): OpenFile {
+  /** `file`, stored while it is read, if there is room: what comes behind `stored` of the `size` bytes that a conversion makes. */
+  private async storeConverted(
+    file: OpenFile,
+    size: number,
+    stored: readonly Piece[] = [],
+  ): Promise<OpenFile> {
+    const missing = size - sizeOf(stored);
+    this.refusal ??= await whileAlone(() => makeRoom(this.store, missing, this.id)).catch(unwritten);
+    if (this.refusal !== null) return file;
     return storeStream(this.store, weightsFile, file, {
       stored,
       onPiece: (pieces) => {

@@ -15,7 +15,10 @@ import type { ModuleFactory } from "../shared/wasm-instance.js";
 import { Converter, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
 import { Portions } from "./portions.js";
 import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
-import { headOf, isWholeHead } from "./tensor-head.js";
+import { headOf, headSize, lengthBytes } from "./tensor-head.js";
+
+/** No reader of safetensors takes a longer header. */
+const mostHeadBytes = 100_000_000;
 
 const weightsFile = "model.safetensors";
 const shardIndexFile = "model.safetensors.index.json";
@@ -87,13 +90,23 @@ interface Head {
 }
 
 async function readHead(source: ModelSource, name: string, signal: AbortSignal): Promise<Head> {
-  let bytes = new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let size = lengthBytes;
   const file = await source.open(name, { signal });
   for await (const chunk of chunksOf(file, name, signal)) {
-    bytes = joined([bytes, chunk]);
-    if (isWholeHead(bytes)) break;
+    chunks.push(chunk.slice());
+    length += chunk.length;
+    if (size === lengthBytes && length >= size) size = headSize(joined(chunks));
+    if (size > mostHeadBytes) {
+      throw new LoadError(
+        "corrupt",
+        `${name}: its header is ${size} bytes long, expected ${mostHeadBytes} at most`,
+      );
+    }
+    if (length >= size) break;
   }
-  return { bytes: headOf(bytes), fileSize: file.size };
+  return { bytes: headOf(joined(chunks)), fileSize: file.size };
 }
 
 async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
@@ -245,10 +258,18 @@ export class ConvertedSource implements ModelSource {
       if (number < first) continue;
       const opened = file ?? (await this.inner.open(name, { signal, ...(number === first && { from: at }) }));
       if (files.length === 1) made.totalBytes ??= opened.size;
-      for await (const chunk of chunksOf(opened, name, signal)) {
-        made.readBytes += chunk.length;
-        for (const bytes of converter.feed(chunk)) yield* portions.add(bytes);
-        yield* portions.late();
+      const chunks = chunksOf(opened, name, signal);
+      try {
+        for (;;) {
+          const next = chunks.next();
+          if (await portions.isLate(next)) yield* portions.rest();
+          const { done, value: chunk } = await next;
+          if (done) break;
+          made.readBytes += chunk.length;
+          for (const bytes of converter.feed(chunk)) yield* portions.add(bytes);
+        }
+      } finally {
+        void chunks.return();
       }
     }
     converter.end();

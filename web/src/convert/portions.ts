@@ -30,9 +30,19 @@ export class Portions {
     }
   }
 
-  /** Gives what has waited for long. */
-  *late(): Generator<Uint8Array, void> {
-    if (performance.now() - this.handedOn > patienceMs) yield* this.rest();
+  /** Resolves once `next` has settled or what there is has waited for long: to whether it has. */
+  async isLate(next: Promise<unknown>): Promise<boolean> {
+    if (this.filled === 0) return false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<true>((resolve) => {
+      const left = patienceMs - (performance.now() - this.handedOn);
+      timer = setTimeout(() => resolve(true), Math.max(0, left));
+    });
+    try {
+      return await Promise.race([next.then(() => false), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Gives what there is. */

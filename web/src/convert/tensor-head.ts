@@ -1,8 +1,13 @@
 // The head of a safetensors file: what lies before its tensors, and says where they are.
 
-/** Bytes before the tensors, which the first eight say. */
-const headSize = (bytes: Uint8Array) =>
-  bytes.length < 8 ? 8 : 8 + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+/** Bytes that say how long the rest of the head is. */
+export const lengthBytes = 8;
+
+/** Bytes before the tensors, as the first of a file say. */
+export function headSize(bytes: Uint8Array): number {
+  if (bytes.length < lengthBytes) return lengthBytes;
+  return lengthBytes + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+}
 
 /** Whether a file's first bytes are all of its head, at least. */
 export const isWholeHead = (bytes: Uint8Array) => bytes.length >= headSize(bytes);
@@ -19,7 +24,7 @@ export interface TensorPlace {
 
 /** The tensors of a head that a converter has read, in the order in which they lie in the file. */
 export function tensorsOf(head: Uint8Array): TensorPlace[] {
-  const header = JSON.parse(new TextDecoder().decode(head.subarray(8))) as Record<
+  const header = JSON.parse(new TextDecoder().decode(head.subarray(lengthBytes))) as Record<
     string,
     { data_offsets?: [number, number] }
   >;
