@@ -150,20 +150,21 @@ test("heads are walked by keyboard, and each picture leads to its parts of the m
     await expect(page.locator(`#${id}`)).toHaveAttribute("aria-selected", "true");
     return page.locator(`#${id}`).getAttribute("aria-label");
   };
-  const select = async (key: string) => {
+  /** What is seen of a layer may come after what is seen of the first one. */
+  const expectActive = (label: RegExp) => expect.poll(active).toMatch(label);
+  const expectAfter = async (key: string, label: RegExp) => {
     await page.keyboard.press(key);
-    return active();
+    await expectActive(label);
   };
   await page.keyboard.press("Home");
   for (let layer = 0; layer < 6; ++layer) await page.keyboard.press("ArrowUp"); // no further than the first
-  expect(await active()).toMatch(/^Layer 1, head 1: \d.* to /);
-  expect(await select("ArrowRight")).toMatch(/^Layer 1, head 2: /);
-  expect(await select("ArrowDown")).toMatch(/^Layer 2, head 2: /);
-  expect(await select("End")).toMatch(/^Layer 2, head 6: /);
+  await expectActive(/^Layer 1, head 1: \d.* to /);
+  await expectAfter("ArrowRight", /^Layer 1, head 2: /);
+  await expectAfter("ArrowDown", /^Layer 2, head 2: /);
+  await expectAfter("End", /^Layer 2, head 6: /);
   await expect(panel(page).getByRole("combobox", { name: "Layer" })).toHaveValue("2");
   await expect(panel(page).getByRole("combobox", { name: "Head" })).toHaveValue("6");
-  const said = await looks(page).locator(".finding").textContent();
-  expect(said).toMatch(/^Layer 2, head 6, looks at “/);
+  await expect(looks(page).locator(".finding")).toHaveText(/^Layer 2, head 6, looks at “/);
   expect(await textOf(page)).toBe(text); // the keys were the grid's
   await heads(page).locator("#head-4-0").click();
   await expect(looks(page).locator(".finding")).toContainText("Layer 5, head 1, ");
@@ -178,7 +179,7 @@ test("heads are walked by keyboard, and each picture leads to its parts of the m
     [row.length - 1, "the token itself"],
   ]);
   const name = `${percent(row[most] ?? 0)} to ${place.get(most) ?? "another token"}`;
-  expect(await active()).toBe(`Layer 5, head 1: ${name}`);
+  await expect.poll(active).toBe(`Layer 5, head 1: ${name}`);
   await heads(page).locator("summary").click();
   expect((await rowsOf(heads(page)))[4]?.[1]).toBe(name.replace(" to ", " "));
 
