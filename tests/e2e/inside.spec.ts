@@ -181,7 +181,7 @@ test("heads are walked by keyboard, and each picture leads to its parts of the m
   const name = `${percent(row[most] ?? 0)} to ${place.get(most) ?? "another token"}`;
   await expect.poll(active).toBe(`Layer 5, head 1: ${name}`);
   await heads(page).locator("summary").click();
-  expect((await rowsOf(heads(page)))[4]?.[1]).toBe(name.replace(" to ", " "));
+  await expect.poll(async () => (await rowsOf(heads(page)))[4]?.[1]).toBe(name.replace(" to ", " "));
 
   const diagram = panel(page).getByRole("group", { name: "The parts of GPT-2" });
   const parts = ["embedding", "positions", "residual stream", "attention", "MLP", "unembedding"];

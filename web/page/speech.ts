@@ -3,6 +3,9 @@ import { elements as ui } from "./elements.js";
 
 const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
 
+/** What is only a full stop, or a line of dashes, waits for the sentence after it. */
+const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text);
+
 let unsaid = "";
 
 /** Says `sentence`, whatever the model writes. */
@@ -17,12 +20,13 @@ export function speak(text: string): void {
   for (const match of unsaid.matchAll(sentenceEnd)) end = match.index + match[0].length;
   if (end === 0) return;
   const whole = unsaid.slice(0, end).trim();
-  if (whole !== "") ui.spoken.textContent = whole;
+  if (!hasWords(whole)) return;
+  ui.spoken.textContent = whole;
   unsaid = unsaid.slice(end);
 }
 
 /** Says what is left, when nothing more comes. */
 export function finishSpeech(): void {
-  if (unsaid.trim() !== "") ui.spoken.textContent = unsaid.trim();
+  if (hasWords(unsaid)) ui.spoken.textContent = unsaid.trim();
   unsaid = "";
 }
