@@ -8,6 +8,7 @@ import {
   inEnglish,
   languageScript,
   languageSections,
+  noAddresses,
   pageEnglish,
   putLanguageScript,
   wordsOf,
@@ -64,7 +65,7 @@ function oneFilePage(): Plugin {
         const html = inEnglish(readFileSync(resolve(root, "page/index.html"), "utf8"));
         return buildOneFilePage(out, html, {
           starting: scriptless.startingFile,
-          language: languageScript({ de: "" }),
+          language: languageScript(noAddresses),
         });
       },
     },
@@ -125,7 +126,7 @@ function headOfPage(): Plugin {
     transformIndexHtml: {
       order: "post",
       handler(html, { bundle }) {
-        const script = languageScript(bundle ? wordsOf(bundle) : { de: "" });
+        const script = languageScript(bundle ? wordsOf(bundle) : noAddresses);
         const changed = putLanguageScript(html, script);
         // In development Vite adds scripts of its own.
         if (!bundle) return changed;

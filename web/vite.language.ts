@@ -1,11 +1,13 @@
 // The page's language at build time: index.html gets its English, and the few lines that choose another before the first
 // paint; each part of the page gets its own section of the English alone.
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Plugin, Rolldown } from "vite";
 import { chooseLanguage } from "./page/language/choose.mjs";
 import { page, scriptless } from "./page/language/en.js";
+import { languages } from "./page/language/languages.js";
 
+const pageFolder = resolve(import.meta.dirname, "page");
 const marker = "<!-- language -->";
 
 function phraseOf(section: Readonly<Record<string, string>>, key: string): string {
@@ -50,6 +52,13 @@ export function putLanguageScript(html: string, script: string): string {
   return html.replace(marker, () => `<script>${script}</script>`);
 }
 
+/** Where there are no words to fetch before the page's own script asks for them. */
+export const noAddresses: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(languages)
+    .filter((language) => language !== "en")
+    .map((language) => [language, ""]),
+);
+
 /** Addresses of the words of a build, by language. */
 export function wordsOf(bundle: Rolldown.OutputBundle): Record<string, string> {
   const scripts: Record<string, string> = {};
@@ -75,7 +84,11 @@ export function languageSections(): Plugin {
     apply: "build",
     enforce: "pre",
     async resolveId(id, importer) {
-      if (id !== "./en.js" || !importer) return null;
+      if (!importer || !/(?:^|\/)en\.js$/.test(id) || !importer.startsWith(pageFolder)) return null;
+      if (id !== "./en.js")
+        this.error(
+          `${importer} imports ${id}, all of the English: expected a section's module, as language/editor.ts`,
+        );
       const resolved = await this.resolve(id, importer, { skipSelf: true });
       return resolved && `${resolved.id}?${basename(importer, ".ts")}`;
     },

@@ -109,6 +109,7 @@ test("the released sizes are looked up with a press", async ({ page }) => {
 test("who asks the model something is told once that it writes on", async ({ page }) => {
   await open(page);
   const note = page.locator("#question-note");
+  await expect(note.getByRole("status")).toBeEmpty(); // it is there: what is said in it later is heard
   await setText(page, "");
   await page.getByRole("textbox", { name: "Text" }).focus();
   await page.keyboard.type("Where does the sun sleep?");

@@ -1,6 +1,6 @@
 // The page in another language than English: chosen by the browser's languages, and by its reader.
 import { expect, test, type Page } from "@playwright/test";
-import { open, setText, textOf } from "./page.js";
+import { expectReady, generate, open, setText, textOf } from "./page.js";
 
 const words = /\/assets\/de-[^/]*\.js$/;
 
@@ -106,6 +106,15 @@ test.describe("for who reads German", () => {
     await open(page);
     await expect(page.locator("html")).toHaveAttribute("lang", "en");
     await expect(page.getByText("It writes on from where you stop.")).toBeVisible();
+  });
+
+  test("the page is English, and works, where the words never end coming", async ({ page }) => {
+    await page.route(words, () => undefined);
+    await page.goto("./", { waitUntil: "commit" }); // what is asked for is never there
+    await expectReady(page);
+    await expect(page.locator("html")).toHaveAttribute("lang", "en");
+    await expect(page.locator("html")).not.toHaveAttribute("data-awaits");
+    await generate(page);
   });
 });
 

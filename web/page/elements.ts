@@ -16,7 +16,7 @@ export const elements = {
   arrival: byId("arrival", HTMLElement),
   arrivalText: byId("arrival-text", HTMLElement),
   arrivalUse: byId("arrival-use", HTMLButtonElement),
-  questionNote: byId("question-note", HTMLElement),
+  questionNoteText: byId("question-note-text", HTMLElement),
   questionNoteClose: byId("question-note-close", HTMLButtonElement),
   releases: byId("releases", HTMLElement),
   error: byId("error", HTMLElement),

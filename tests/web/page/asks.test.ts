@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { editor as german } from "../../../web/page/language/de.js";
 import { editor as english } from "../../../web/page/language/en.js";
-import { asksModel } from "../../../web/page/question/asks.js";
+import { asksModel, beginningsOf } from "../../../web/page/question/asks.js";
 
-const beginnings = `${english.asks}|${german.asks}`;
+const beginnings = beginningsOf(`${english.asks}|${german.asks}`);
 
 describe("a question to the model", () => {
   it.each([
     "What is the capital of France?",
-    "Once upon a time.\nCan you write a poem?",
+    "Once upon a time. Can you write a poem?",
     "Hello. How do I bake bread?",
     "Please, could you help me?",
     "Wie hoch ist der Eiffelturm?",
@@ -27,7 +27,7 @@ describe("a question to the model", () => {
     "The dog looked at her. Really?",
     "Whatever it was, was it not a dog?",
     `${"How long is a long text, and ".repeat(10)}is it one?`,
-    "What is it?\nThe dog",
+    "What is it? The dog",
   ])("is not %j", (text) => {
     expect(asksModel(text, beginnings)).toBe(false);
   });

@@ -5,6 +5,7 @@ import { basename, resolve } from "node:path";
 import ts from "typescript";
 import * as german from "../../../web/page/language/de.js";
 import * as english from "../../../web/page/language/en.js";
+import { percent } from "../../../web/page/language/numbers.js";
 import { fill } from "../../../web/page/language/phrases.js";
 import { inEnglish } from "../../../web/vite.language.js";
 
@@ -49,6 +50,22 @@ describe("German", () => {
     // Without those that are all values.
     const words = same.filter(([, phrase]) => /[a-z]/i.test(JSON.stringify(phrase).replace(/\{\w+\}/g, "")));
     expect(words).toEqual([]);
+  });
+});
+
+describe("a share", () => {
+  it.each([
+    [1, "100%"],
+    [0.82, "82%"],
+    [0.031, "3.1%"],
+    [0.0004, "< 0.1%"],
+    [0, "0.0%"],
+  ])("%d is %s", (share, text) => {
+    expect(percent(share)).toBe(text);
+  });
+
+  it("has as many digits as are asked for", () => {
+    expect([0.82, 0.0004].map((share) => percent(share, 1))).toEqual(["82.0%", "< 0.1%"]);
   });
 });
 
@@ -190,15 +207,18 @@ describe("index.html", () => {
   });
 });
 
-it("every phrase is asked for somewhere", () => {
+it("every phrase is asked for by a part that has its section", () => {
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && basename(resolve(folder, file, "..")) !== "language")
-    .map((file) => readFileSync(resolve(folder, file), "utf8"))
-    .join("\n");
+    .map((file) => readFileSync(resolve(folder, file), "utf8"));
   const unasked = sections
     .filter(([name]) => name !== "page")
-    .flatMap(([, section]) => Object.keys(section))
-    // A key with a point may be put together: phrase(`finish.${reason}`).
-    .filter((key) => !sources.includes(`"${key}"`) && !sources.includes(`\`${key.replace(/\..*/, "")}.`));
+    .flatMap(([name, section]) => {
+      const code = sources.filter((source) => source.includes(`language/${name}.js"`)).join("\n");
+      // A key with a point may be put together: phrase(`finish.${reason}`).
+      return Object.keys(section)
+        .filter((key) => !code.includes(`"${key}"`) && !code.includes(`\`${key.replace(/\..*/, "")}.`))
+        .map((key) => `${name}: ${key}`);
+    });
   expect(unasked).toEqual([]);
 });

@@ -36,7 +36,7 @@ async function decode(model: Model, maxNewTokens: number, signal: AbortSignal): 
     maxNewTokens,
     signal,
     ignoreEos: true,
-    lookup: false, // which takes no more bytes for several tokens
+    lookup: false, // it gives several tokens for the bytes of one
     seed: 1,
   });
   return timings.decodedTokensPerSecond;
@@ -55,7 +55,9 @@ export async function measureSpeed(model: Model, signal: AbortSignal): Promise<S
     for (let pair = 0; pair < pairs; pair += 1) {
       const written = await decode(model, tokens, signal);
       signal.throwIfAborted();
-      measured.push({ written, floor: (await readers.read()) / bytes });
+      const floor = (await readers.read()) / bytes;
+      signal.throwIfAborted();
+      measured.push({ written, floor });
     }
     return {
       tokensPerSecond: median(measured.map(({ written }) => written)),

@@ -31,6 +31,7 @@ function otherHosts(): string[] {
   return [...new Set(hosts)];
 }
 
+/** One for as long as the page is open. */
 class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
   private readonly measure = document.createElement("button");
@@ -66,7 +67,6 @@ class Panel {
     test.className = "self-test";
     const selfTest = new SelfTestPanel(test);
     place.replaceChildren(list, buttons, test, title, this.given);
-    const refresh = () => void this.refresh();
     ui.device.addEventListener("toggle", () => {
       if (ui.device.open) return;
       this.measuring?.abort();
@@ -75,7 +75,7 @@ class Panel {
     onModelChange(() => {
       this.measuring?.abort();
       this.values.speed.textContent = "–";
-      refresh();
+      this.refresh();
     });
     onWriting(() => {
       if (isWriting()) this.measuring?.abort(); // one would slow the other
@@ -89,8 +89,15 @@ class Panel {
     this.values.speed.textContent = ui.speed.textContent || "–";
   }
 
-  async refresh(): Promise<void> {
+  /** Shows what is so now, or why that is not known. */
+  refresh(): void {
     this.showRest();
+    this.read().catch((error: unknown) => {
+      this.status.textContent = phrase("notRead", { why: messageOf(error) });
+    });
+  }
+
+  private async read(): Promise<void> {
     const environment = await explainEnvironment();
     this.given.replaceChildren(listOf(environment));
     const query = new URLSearchParams(location.search);
@@ -127,7 +134,8 @@ class Panel {
       this.values.speed.textContent = speedSentence(speed);
       this.status.textContent = phrase("measured");
     } catch (error) {
-      this.status.textContent = isAbort(error)
+      const wasStopped = signal.aborted || isAbort(error);
+      this.status.textContent = wasStopped
         ? phrase("interrupted")
         : phrase("notMeasured", { why: messageOf(error) });
     } finally {
@@ -142,5 +150,5 @@ let panel: Panel | undefined;
 /** Shows what is so now in `place`, and keeps it up to date. */
 export function showDevice(place: HTMLElement): void {
   panel ??= new Panel(place);
-  panel.refresh().catch((error: unknown) => console.error(error));
+  panel.refresh();
 }

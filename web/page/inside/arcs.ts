@@ -2,9 +2,10 @@
 import { select } from "d3-selection";
 import { lookBands } from "../seeing/attended.js";
 import { phrase } from "../language/inside.js";
+import { percent } from "../language/numbers.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
-import { addFigure, label, percent, writeTable, type Figure } from "./figure.js";
+import { addFigure, label, writeTable, type Figure } from "./figure.js";
 import { strongest, type Look } from "./heads.js";
 import { links } from "./parts.js";
 

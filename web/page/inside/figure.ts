@@ -1,6 +1,4 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
-import { phrase } from "../language/inside.js";
-import { formatShare } from "../language/numbers.js";
 import { add, addButton } from "./add.js";
 import { visible } from "../seeing/token-panel.js";
 import type { Diagram } from "./diagram.js";
@@ -74,16 +72,17 @@ export function writeTable(
   }
 }
 
-/** `share` of 1 as one reads it. */
-export const percent = (share: number): string =>
-  share > 0 && share < 0.001
-    ? phrase("below", { share: formatShare(0.001, 1) })
-    : formatShare(share, share < 0.1 ? 1 : 0);
+let segmenter: Intl.Segmenter | undefined;
 
-const letters = new Intl.Segmenter();
+/** What one sees as letters; where the browser does not tell those, as Firefox before 125, characters. */
+function lettersOf(text: string): string[] {
+  if (!("Segmenter" in Intl)) return Array.from(text);
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
 
 /** `text` as a label: with what cannot be seen made visible, and not too long. */
 export function label(text: string, most = 16): string {
-  const shown = Array.from(letters.segment(visible(text)), ({ segment }) => segment);
+  const shown = lettersOf(visible(text));
   return shown.length > most ? `${shown.slice(0, most - 1).join("")}…` : shown.join("");
 }

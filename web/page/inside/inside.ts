@@ -165,6 +165,7 @@ export class Inside {
 
   private async look(model: Model, signal: AbortSignal): Promise<void> {
     const { state } = this.view;
+    if (!model.info.hasTokenizer) return this.rest(phrase("noTokenizer"), false);
     const tokens = this.tokensToCaret();
     // Where it is not known yet how the text is cut, this is called again once it is.
     if (!tokens) return this.rest(state.doc.length === 0 ? phrase("empty") : phrase("cutting"), false);
@@ -173,8 +174,8 @@ export class Inside {
     const texts = tokens.flatMap(({ from, to, value }) => value.ids.map(() => state.sliceDoc(from, to)));
     const { ids, first } = chooseLast(all, config.nPositions);
     const seen: Seen = { config, ids, first, texts: texts.slice(first), attention: [] };
-    this.begin(seen, tokens.at(-1)?.value);
-    await lookInside(model, ids, this.place?.layer ?? 0, signal, {
+    const { layer: shownFirst } = this.begin(seen, tokens.at(-1)?.value);
+    await lookInside(model, ids, shownFirst, signal, {
       onRead: ({ done, total }) => (this.progress.value = done / total),
       onGuesses: (guesses) => {
         this.pictures.hidden = false;
@@ -203,8 +204,8 @@ export class Inside {
     return next && state.sliceDoc(next.from, next.to);
   }
 
-  /** Says which token is looked at, and what is to be seen of it. */
-  private begin(seen: Seen, scored: Scored | undefined): void {
+  /** Says which token is looked at, and what is to be seen of it; gives the head that is chosen. */
+  private begin(seen: Seen, scored: Scored | undefined): HeadPlace {
     const { config, ids, first, texts } = seen;
     const { state } = this.view;
     const { nLayer, nHead } = config;
@@ -228,11 +229,13 @@ export class Inside {
     }
     const { layer, head } = this.place ?? { layer: nLayer >> 1, head: 0 };
     this.overview.begin(nLayer, nHead);
-    this.choose({ layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) });
+    const chosen = { layer: Math.min(layer, nLayer - 1), head: Math.min(head, nHead - 1) };
+    this.choose(chosen);
     this.status.textContent = phrase("reading");
     this.progress.hidden = this.button.hidden = false;
     this.progress.value = 0;
     this.button.textContent = phrase("cancel");
+    return chosen;
   }
 
   private add(seen: Seen, layer: number, attention: Float32Array): void {

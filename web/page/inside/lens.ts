@@ -2,8 +2,9 @@
 import { select } from "d3-selection";
 import type { TokenLogprob } from "../../src/client/index.js";
 import { phrase } from "../language/inside.js";
+import { percent } from "../language/numbers.js";
 import type { Diagram } from "./diagram.js";
-import { addFigure, label, percent, writeTable, type Figure } from "./figure.js";
+import { addFigure, label, writeTable, type Figure } from "./figure.js";
 import { settledAt } from "./heads.js";
 import { links } from "./parts.js";
 

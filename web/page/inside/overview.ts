@@ -2,9 +2,10 @@
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
 import { phrase } from "../language/inside.js";
+import { percent } from "../language/numbers.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
-import { addFigure, percent, writeTable, type Figure } from "./figure.js";
+import { addFigure, writeTable, type Figure } from "./figure.js";
 import { glanceOf, glances, rowOf, type Glance } from "./heads.js";
 import { links } from "./parts.js";
 

@@ -21,7 +21,7 @@ export const sentenceOf = (part: Part, facts: Facts): string =>
     ? phrase("part.unembedding.tied", facts)
     : phrase(`part.${part}.help`, facts);
 
-/** Stands in a sentence for a link to a part, by the part's name: see `piecesOf`. */
+/** The placeholder that stands for a link to each part: see `piecesOf`. */
 export const links: Readonly<Record<Part, string>> = {
   embedding: "{embedding}",
   positions: "{positions}",

@@ -1,20 +1,22 @@
 // The sheet of keys: what the keyboard does on this page.
 import { phrase } from "../language/editor.js";
 
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-const control = isMac ? "⌘" : phrase("key.control");
-
-const keys: readonly (readonly [keys: string, action: string])[] = [
-  ["Tab", phrase("keys.tab")],
-  [`${isMac ? "⌥" : control} →`, phrase("keys.word")],
-  ["Esc", phrase("keys.escape")],
-  [phrase("key.leave"), phrase("keys.leave")],
-  [phrase("key.write", { control }), phrase("keys.write")],
-  [`${control} Z`, phrase("keys.undo")],
-  [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
-  [phrase("key.stage", { option: isMac ? "⌥" : "Alt" }), phrase("keys.stage")],
-  ["?", phrase("keys.sheet")],
-];
+/** Keys, and what they do. */
+function listKeys(): readonly (readonly [keys: string, action: string])[] {
+  const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+  const control = isMac ? "⌘" : phrase("key.control");
+  return [
+    ["Tab", phrase("keys.tab")],
+    [`${isMac ? "⌥" : control} →`, phrase("keys.word")],
+    ["Esc", phrase("keys.escape")],
+    [phrase("key.leave"), phrase("keys.leave")],
+    [phrase("key.write", { control }), phrase("keys.write")],
+    [`${control} Z`, phrase("keys.undo")],
+    [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
+    [phrase("key.stage", { option: isMac ? "⌥" : "Alt" }), phrase("keys.stage")],
+    ["?", phrase("keys.sheet")],
+  ];
+}
 
 function make(): HTMLDialogElement {
   const dialog = document.createElement("dialog");
@@ -24,7 +26,7 @@ function make(): HTMLDialogElement {
   title.id = "keys-title";
   title.textContent = phrase("keys");
   const list = document.createElement("dl");
-  for (const [name, action] of keys) {
+  for (const [name, action] of listKeys()) {
     const row = document.createElement("div");
     const term = document.createElement("dt");
     const key = document.createElement("kbd");

@@ -19,6 +19,10 @@ export const formatNumber = (value: number, most = 0, least = 0): string =>
 export const formatShare = (share: number, digits = 0): string =>
   formatOf({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(share);
 
+/** A share as one reads it, with more digits the smaller it is: "82%", "3.1%", "< 0.1%". */
+export const percent = (share: number, digits = share < 0.1 ? 1 : 0): string =>
+  share > 0 && share < 0.001 ? `< ${formatShare(0.001, 1)}` : formatShare(share, digits);
+
 /** With two digits at least: "12 kB", "1.3 MB", "213 MB", "4.3 GB". */
 export function formatBytes(bytes: number): string {
   const [unit, size, digits] =

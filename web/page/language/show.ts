@@ -1,6 +1,7 @@
 // Puts the page's language in place, and lets one choose another.
 import { elements as ui } from "../elements.js";
-import { language, languages, translation, type Language } from "./translation.js";
+import { languages, type Language } from "./languages.js";
+import { language, translation } from "./translation.js";
 
 /** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */
 const key = `gpt2-language ${location.pathname}`;

@@ -1,5 +1,6 @@
 // The language of the page, and its words where that is not English. choose.mjs has chosen it before the first paint.
 import type * as english from "./en.js";
+import type { Language } from "./languages.js";
 
 export type Sections = typeof english;
 
@@ -16,22 +17,26 @@ export type Translation = {
   readonly [Name in Exclude<keyof Sections, "scriptless">]: Translated<Sections[Name]>;
 };
 
-/** The languages there are, each by its own name. */
-export const languages = { en: "English", de: "Deutsch" } as const;
-export type Language = keyof typeof languages;
+/** Brings the words of each language but English. */
+const bring: Readonly<Record<Exclude<Language, "en">, () => Promise<Translation>>> = {
+  de: () => import("./de.js"),
+};
+const isBrought = (tag: string): tag is keyof typeof bring => Object.hasOwn(bring, tag);
+
+/** For so long style/base.css hides the page, too. */
+const mostMs = 4000;
 
 /** Undefined: the page is in English. */
 export let translation: Translation | undefined;
 export let language: Language = "en";
 
-/** Brings the words of the language that choose.mjs has chosen; without them the page is in English. */
+/** Brings the words of the language that choose.mjs has chosen; where they do not come in time, the page is in English. */
 export async function loadTranslation(): Promise<void> {
   const root = document.documentElement;
-  if (root.lang !== "de") return;
-  try {
-    translation = await import("./de.js");
-    language = "de";
-  } catch {
-    root.lang = language;
-  }
+  const chosen = root.lang;
+  if (!isBrought(chosen)) return;
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, mostMs));
+  const words = await Promise.race([bring[chosen]().catch(() => undefined), late]);
+  if (words) [translation, language] = [words, chosen];
+  root.lang = language;
 }

@@ -5,13 +5,17 @@ const speech = /["“”„«»‘]|^['’–—-]/u;
 /** Longer ones are parts of stories. */
 const mostLetters = 200;
 
+/** Finds one of `beginnings`, which bars part, at the beginning of a sentence. */
+export const beginningsOf = (beginnings: string): RegExp =>
+  new RegExp(`^(?:${beginnings})(?![\\p{L}\\p{M}])`, "iu");
+
 /**
- * Whether `text`, to the caret, ends in a question to the model: one that stands in a line of its own, is nobody's speech,
- * as in a story, and begins with one of `beginnings`, which bars part.
+ * Whether `before`, a line up to the caret, ends in a question to the model: one that is nobody's speech, as in a story, and
+ * begins as `beginnings` has it.
  */
-export function asksModel(text: string, beginnings: string): boolean {
-  const line = text.slice(text.lastIndexOf("\n") + 1).trim();
+export function asksModel(before: string, beginnings: RegExp): boolean {
+  const line = before.trim();
   if (!/[?？]$/.test(line) || line.length > mostLetters || speech.test(line)) return false;
   const [sentence = ""] = line.split(/(?<=[.!…:])\s+/u).slice(-1);
-  return new RegExp(`^(${beginnings})(?![\\p{L}\\p{M}])`, "iu").test(sentence);
+  return beginnings.test(sentence);
 }

@@ -3,21 +3,22 @@ import { EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { hide, onPress } from "../buttons.js";
 import { elements as ui } from "../elements.js";
-import { editor as english } from "../language/en.js";
-import { phrase } from "../language/editor.js";
-import { asksModel } from "./asks.js";
+import { englishAsks, phrase } from "../language/editor.js";
+import { asksModel, beginningsOf } from "./asks.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-told-base ${location.pathname}`;
 
-let isTold = false;
+let isTold: boolean | undefined;
 
 function wasTold(): boolean {
+  if (isTold !== undefined) return isTold;
   try {
-    return isTold || localStorage.getItem(key) !== null;
+    isTold = localStorage.getItem(key) !== null;
   } catch {
-    return isTold; // there is no storage, as in a sandboxed frame: once a visit, then
+    isTold = false; // there is no storage, as in a sandboxed frame: once a visit, then
   }
+  return isTold;
 }
 
 function remember(): void {
@@ -31,17 +32,21 @@ function remember(): void {
 
 /** Watches what the visitor types; what the model writes asks nobody. */
 export function questionNote(back: () => void): Extension {
+  const beginnings = beginningsOf(`${englishAsks}|${phrase("asks")}`);
   onPress(ui.questionNoteClose, () => {
-    hide(ui.questionNote, ui.generate);
+    ui.questionNoteText.textContent = "";
+    hide(ui.questionNoteClose, ui.generate);
     back();
   });
   return EditorView.updateListener.of(({ transactions, state }) => {
     if (!transactions.some((each) => each.isUserEvent("input.type") || each.isUserEvent("input.paste")))
       return;
     if (wasTold()) return;
-    const beginnings = `${english.asks}|${phrase("asks")}`; // one writes English on a page of another language, too
-    if (!asksModel(state.sliceDoc(0, state.selection.main.head), beginnings)) return;
+    const { head } = state.selection.main;
+    const { from, text } = state.doc.lineAt(head);
+    if (!asksModel(text.slice(0, head - from), beginnings)) return;
     remember();
-    ui.questionNote.hidden = false;
+    ui.questionNoteText.textContent = phrase("writesOn");
+    ui.questionNoteClose.hidden = false;
   });
 }

@@ -98,6 +98,7 @@ class Seeing implements PluginValue {
 
   private async score(model: Model, signal: AbortSignal): Promise<void> {
     const { tell } = this.setting;
+    if (!model.info.hasTokenizer) return tell(phrase("noTokenizer"));
     const text = this.view.state.doc.toString();
     const ranges =
       this.mode === "inside"

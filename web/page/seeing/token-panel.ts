@@ -4,20 +4,13 @@ import type { TokenLogprob } from "../../src/client/index.js";
 import type { Prediction } from "./predict.js";
 import type { Scored } from "./scored.js";
 import { phrase } from "../language/editor.js";
-import { formatNumber, formatShare } from "../language/numbers.js";
+import { formatNumber, percent } from "../language/numbers.js";
 
 /** Of the likeliest. */
 const shownOfTop = 10;
 
 /** With what cannot be seen made visible. */
 export const visible = (text: string): string => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
-
-const percent = (probability: number): string => {
-  const value = probability * 100;
-  return value >= 0.1 || value === 0
-    ? formatShare(probability, 1)
-    : phrase("below", { share: formatShare(0.001, 1) });
-};
 
 const bytesOf = (text: string): string =>
   [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
@@ -59,7 +52,7 @@ function alternative(token: TokenLogprob, isThere: boolean, branch: () => void):
   name.textContent = visible(token.text);
   const share = document.createElement("span");
   share.className = "share";
-  share.textContent = percent(probability);
+  share.textContent = percent(probability, 1);
   button.append(name, bar, share);
   button.addEventListener("click", branch);
   item.append(button);
@@ -80,7 +73,7 @@ export function showToken(
     fact(phrase("token"), visible(text)),
     fact(phrase("ids", { count: ids.length }), ids.join(", ")),
     fact(phrase("bytes"), bytesOf(text)),
-    fact(phrase("probability"), logprob === null ? phrase("noProbability") : percent(Math.exp(logprob))),
+    fact(phrase("probability"), logprob === null ? phrase("noProbability") : percent(Math.exp(logprob), 1)),
   );
   if (prediction === undefined || prediction === "asked") {
     // As high as with it.

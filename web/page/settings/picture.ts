@@ -3,7 +3,7 @@ import type { Prediction } from "../seeing/predict.js";
 import { visible } from "../seeing/token-panel.js";
 import { shape, type Sampling } from "./shape.js";
 import { phrase } from "../language/editor.js";
-import { formatShare } from "../language/numbers.js";
+import { percent } from "../language/numbers.js";
 
 /** Bars, and their units in the picture's own coordinates. */
 const shownOfTop = 40;
@@ -22,8 +22,6 @@ function bar(place: number, share: number, className: string): SVGRectElement {
   rect.setAttribute("class", className);
   return rect;
 }
-
-const percent = (share: number) => formatShare(share, share < 0.1 ? 1 : 0);
 
 /** The picture in words. */
 function inWords({ top }: Prediction, shares: readonly number[]): string {

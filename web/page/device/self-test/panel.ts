@@ -2,9 +2,10 @@
 import { explainEnvironment, loadModel, type Variant } from "../../../src/client/index.js";
 import { release } from "../../../src/shared/release.js";
 import { variants } from "../../../src/shared/types.js";
-import { onPress, setEnabled } from "../../buttons.js";
+import { hide, onPress, setEnabled } from "../../buttons.js";
 import { phrase } from "../../language/device.js";
 import { isAbort, messageOf } from "../../messages.js";
+import { isWriting, onWriting } from "../../writing.js";
 import * as expected from "./expected.js";
 import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
 
@@ -52,6 +53,11 @@ export class SelfTestPanel {
     place.append(row, this.advice, this.report);
     onPress(this.start, () => void this.run());
     onPress(this.copy, () => void this.copyReport());
+    this.showRest();
+    onWriting(() => {
+      if (isWriting()) this.stop(); // one would slow the other
+      this.showRest();
+    });
   }
 
   stop(): void {
@@ -60,8 +66,9 @@ export class SelfTestPanel {
 
   private async run(): Promise<void> {
     const { signal } = (this.running = new AbortController());
-    setEnabled(this.start, false);
+    this.showRest();
     this.advice.hidden = true;
+    this.copy.hidden = true;
     this.report.classList.remove("bad");
     const checks: Check[] = [];
     try {
@@ -76,13 +83,19 @@ export class SelfTestPanel {
       }
       this.conclude(checks);
     } catch (error) {
-      this.status.textContent = isAbort(error)
+      hide(this.report, this.start); // part of one is none
+      const wasStopped = signal.aborted || isAbort(error);
+      this.status.textContent = wasStopped
         ? phrase("testInterrupted")
         : phrase("notTested", { why: messageOf(error) });
     } finally {
       this.running = undefined;
-      setEnabled(this.start, true);
+      this.showRest();
     }
+  }
+
+  private showRest(): void {
+    setEnabled(this.start, this.running === undefined && !isWriting());
   }
 
   private conclude(checks: readonly Check[]): void {
