@@ -6,11 +6,14 @@ interface KeyboardLock {
   keyboard?: { lock?: (keys: readonly string[]) => Promise<void>; unlock?: () => void };
 }
 
-/** Refused by frames, and not there on phones: the mode is the same without it. */
-async function fillScreen(): Promise<void> {
+/** Refused by frames, and not there on phones: the mode is the same without it. One may have left before it is granted. */
+async function fillScreen(isOn: () => boolean): Promise<void> {
+  const { keyboard } = navigator as KeyboardLock;
   try {
     await document.documentElement.requestFullscreen();
-    await (navigator as KeyboardLock).keyboard?.lock?.(["Escape"]);
+    if (!isOn()) return void document.exitFullscreen().catch(() => undefined);
+    await keyboard?.lock?.(["Escape"]);
+    if (!isOn()) keyboard?.unlock?.();
   } catch {
     // As above.
   }
@@ -36,7 +39,7 @@ export function offerStage({ enter, leave, editor, isWriting }: StageSetting): v
     editor.view.requestMeasure(); // the lines are others
     editor.focus();
     editor.showCaret();
-    if (isStage) return void fillScreen();
+    if (isStage) return void fillScreen(isOn);
     (navigator as KeyboardLock).keyboard?.unlock?.();
     if (document.fullscreenElement) void document.exitFullscreen().catch(() => undefined);
   }
