@@ -141,6 +141,16 @@ describe("the web page", () => {
     expect(branches[0]?.querySelector(".text .model")?.textContent).toBe("away.");
   });
 
+  it("names the model where the text, or a branch, has what one wrote, and nowhere else", () => {
+    const note = (written: [number, number][], branches: typeof tree | null = null) =>
+      parse(asHtml(kept("The dog ran home.", written), branches ? alternativesOf(branches) : [], facts))
+        .querySelector("main > .note")
+        ?.textContent.includes("demo");
+    expect(note([[4, 8]])).toBe(true);
+    expect(note([], tree)).toBe(true);
+    expect(note([])).toBe(undefined);
+  });
+
   it("shows hostile text as text", () => {
     const hostile = `</div></style><script>alert(1)</script><img src=x onerror="alert(1)">&lt;'"\0-->`;
     const branches = [{ name: hostile, kept: kept(hostile), shared: 0, depth: 0 }];

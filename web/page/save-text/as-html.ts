@@ -30,13 +30,16 @@ h1, .unseen { position: absolute; clip-path: inset(50%); }
 @media print { body { background: none; color: black; } .model { color: black; text-decoration: underline dotted; } }
 `;
 
+/** Begins what the model wrote; no text has it, as its signs are escaped. */
+const modelInk = '<span class="model">';
+
 /** Characters from `start` on, each part in the ink of who wrote it. */
 function inkedHtml({ text, written }: KeptText, start = 0): string {
   let html = "";
   let place = start;
   const add = (to: number, isModel: boolean) => {
     const part = escapeHtml(text.slice(place, to));
-    html += isModel && part !== "" ? `<span class="model">${part}</span>` : part;
+    html += isModel && part !== "" ? `${modelInk}${part}</span>` : part;
     place = Math.max(place, to);
   };
   for (const [from, to] of [...written].sort(([one], [other]) => one - other)) {
@@ -59,7 +62,7 @@ ${before === "" ? "" : `<p class="note">${phrase("after", { text: `<bdi>${escape
 
 export interface HtmlFacts {
   title: string;
-  /** The name of the model that wrote last. */
+  /** The name of the model that wrote last; of the one that would, where none has written since the page was opened. */
   model: string;
   /** Of the page that made it, whose notes it has. */
   language: string;
@@ -75,8 +78,10 @@ export function asHtml(
     alternatives.length === 0
       ? ""
       : `<h2>${phrase("savedBranches")}</h2>\n${alternatives.map(alternativeHtml).join("")}`;
-  const colour = `<span class="model">${phrase("thisColour")}</span>`;
+  const colour = `${modelInk}${phrase("thisColour")}</span>`;
   const by = phrase("writtenBy", { colour, model: escapeHtml(model) });
+  const shown = inkedHtml(kept);
+  const hasModels = (shown + branches).includes(modelInk);
   return `<!doctype html>
 <html lang="${escapeHtml(language)}">
 <head>
@@ -89,9 +94,8 @@ export function asHtml(
 <body>
 <main>
 <h1>${escapeHtml(title)}</h1>
-<div class="text" dir="auto">${inkedHtml(kept)}</div>
-<p class="note">${by}</p>
-${branches}</main>
+<div class="text" dir="auto">${shown}</div>
+${hasModels ? `<p class="note">${by}</p>\n` : ""}${branches}</main>
 </body>
 </html>
 `;

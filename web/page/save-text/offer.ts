@@ -6,6 +6,7 @@ import type { KeptText } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/editor.js";
 import { chosenModel } from "../loading.js";
+import { lastWritten } from "../writing.js";
 import { alternativesOf, fileName } from "./alternatives.js";
 import { asHtml } from "./as-html.js";
 import { asMarkdown } from "./as-markdown.js";
@@ -35,7 +36,7 @@ function contentOf(ending: Ending, { kept, tree }: Saved): string {
       const title = fileName(kept.text, "").slice(0, -1).replaceAll("-", " ");
       return asHtml(kept, alternatives, {
         title,
-        model: chosenModel().name,
+        model: (lastWritten()?.model ?? chosenModel()).name,
         language: document.documentElement.lang,
       });
     }
