@@ -6,7 +6,7 @@ import { expect, test, type Page } from "@playwright/test";
 import { hashedCode } from "../../web/scripts/hash-files.mjs";
 import { hashes } from "../../web/page/device/self-test/expected.js";
 import { root } from "./model.js";
-import { expectReady, generate, open, setOption, startLongText } from "./page.js";
+import { expectReady, generate, open, prepareLongText } from "./page.js";
 
 const row = (page: Page, name: string) =>
   page
@@ -56,10 +56,10 @@ test("a measurement gives way to who writes, and cannot begin meanwhile", async 
   await expectReady(page);
   await openPanel(page);
   await expect(row(page, "Threads")).toHaveText(/^1 of \d+ cores, as the address of this page asks\.$/);
-  await setOption(page, "Tokens", "4096");
+  await prepareLongText(page);
   await page.getByRole("button", { name: "Measure speed" }).click();
   await expect(page.getByText("Measuring, a few seconds…")).toBeVisible();
-  await startLongText(page);
+  await page.keyboard.press("Control+Enter");
   await expect(page.getByText("The measurement was interrupted.")).toBeVisible({ timeout: 30_000 });
   const button = page.getByRole("button", { name: "Measure speed" });
   await expect(button).toHaveAttribute("aria-disabled", "true");
@@ -104,6 +104,22 @@ test("this browser computes in every build of the engine what the native one doe
   expect(lines[1]).toMatch(/Chrome\/.*; \d+ cores$/);
   for (const variant of ["threads-relaxed", "threads", "simd-relaxed", "simd"])
     expect(lines.filter((line) => line.startsWith(`passed  ${variant}, `))).toHaveLength(5);
+});
+
+test("the self-test gives way to who writes, and leaves no part of a report", async ({ page }) => {
+  await open(page);
+  await openPanel(page);
+  await prepareLongText(page);
+  const button = page.getByRole("button", { name: "Test this browser" });
+  await button.click();
+  await expect(report(page)).toContainText("checks passed", { timeout: 30_000 });
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByText("The test was interrupted.")).toBeVisible({ timeout: 30_000 });
+  await expect(report(page)).toBeHidden();
+  await expect(page.getByRole("button", { name: "Copy report" })).toBeHidden();
+  await expect(button).toHaveAttribute("aria-disabled", "true");
+  await page.keyboard.press("Escape");
+  await expect(button).toHaveAttribute("aria-disabled", "false");
 });
 
 test("the self-test goes red where a build computes something else, is damaged, or is expected to", async ({

@@ -50,6 +50,55 @@ test.describe("on a stage", () => {
     expect(await isStage(page)).toBe(false);
     await expect(text(page)).toBeFocused();
   });
+
+  test("a full screen that is granted after the stage was left is given back", async ({ page }) => {
+    await open(page);
+    await page.evaluate(() => {
+      const asked: (() => void)[] = [];
+      const seen = { left: 0, locked: 0 };
+      const grant = () => asked.splice(0).forEach((resolve) => resolve());
+      Object.assign(window, { grant, seen });
+      Element.prototype.requestFullscreen = () => new Promise((resolve) => asked.push(resolve));
+      document.exitFullscreen = () => Promise.resolve(void (seen.left += 1));
+      const keyboard = { lock: () => Promise.resolve(void (seen.locked += 1)), unlock: () => undefined };
+      Object.defineProperty(navigator, "keyboard", { value: keyboard });
+    });
+    const granted = () =>
+      page.evaluate(async () => {
+        const { grant, seen } = window as unknown as {
+          grant: () => void;
+          seen: { left: number; locked: number };
+        };
+        grant();
+        await new Promise((done) => setTimeout(done));
+        return seen;
+      });
+    await text(page).press("Alt+Enter");
+    await text(page).press("Escape");
+    expect(await isStage(page)).toBe(false);
+    expect(await granted()).toEqual({ left: 1, locked: 0 });
+    await text(page).press("Alt+Enter");
+    expect(await granted()).toEqual({ left: 1, locked: 1 });
+  });
+
+  test("it says that a text awaits its model, and how that comes", async ({ page }) => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route("**/models/demo/model.safetensors.*", async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto("./");
+    await text(page).press("Alt+Enter");
+    await expect(page.locator("#loading")).toBeVisible();
+    await expect(page.locator("#state")).toBeHidden();
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByText("Writing begins as soon as the model is loaded.")).toBeVisible();
+    for (const part of ["#generate", "#hint", "#speed"]) await expect(page.locator(part)).toBeHidden();
+    release();
+    await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+    await expect(page.locator("#loading")).toBeHidden();
+  });
 });
 
 test.describe("on paper", () => {
@@ -153,9 +202,7 @@ test("at 320 px nothing is cut off or wider than the window, in German, too, wit
   for (const locale of ["en", "de"]) {
     const context = await browser.newContext({ locale, viewport: { width: 320, height: 640 } });
     const page = await context.newPage();
-    await open(page, "").catch(() => undefined); // its names of buttons are English
-    await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
-    await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
+    await open(page);
     await page.locator("#view").selectOption("probability");
     await page.locator("#token li").first().waitFor({ timeout: 30_000 });
     for (const details of ["#chooser", "#options", "#device"])

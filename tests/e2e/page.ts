@@ -7,7 +7,7 @@ export async function expectReady(page: Page): Promise<void> {
   await expect(page.locator("#engine")).not.toHaveText("–", { timeout: 30_000 });
   await expect(page.locator("#loading")).toBeHidden({ timeout: 30_000 });
   await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
-  await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+  await expect(page.locator("#generate")).toBeEnabled(); // in any language
 }
 
 /** Opens the page until it is ready; it may ask no other host and throw nothing. */
@@ -90,10 +90,15 @@ export async function lookInside(page: Page): Promise<void> {
   });
 }
 
-/** Starts a text of several seconds; resolves when it grows. */
-export async function startLongText(page: Page): Promise<void> {
+/** Sets that the next text takes several seconds. */
+export async function prepareLongText(page: Page): Promise<void> {
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
+}
+
+/** Starts a text of several seconds; resolves when it grows. */
+export async function startLongText(page: Page): Promise<void> {
+  await prepareLongText(page);
   await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
 }
