@@ -5,7 +5,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { demo } from "./model.js";
-import { expectReady, generate, open, setText, textOf } from "./page.js";
+import { expectReady, generate, open, serveDemoAs, setText, textOf } from "./page.js";
 
 let hub: StandInHub;
 let asked: string[];
@@ -61,12 +61,21 @@ test("a model of the hub: its size first, then it writes on, and a reload brings
   await expect(page.locator("#chooser-name")).toHaveText("user/tale");
 });
 
-test("the models that the site lists are offered, and the text stays", async ({ page }) => {
-  const other = { folder: "demo", name: "Another", parameters: 124_439_808, bytes: 131_900_000 };
+test("the models that the site lists are offered, once they can be, and the text stays", async ({ page }) => {
+  const other = { folder: "another", name: "Another", parameters: 124_439_808, bytes: 131_900_000 };
+  await serveDemoAs(page, other.folder);
   const list = [other, { ...other, folder: "../elsewhere" }, null];
-  await page.route("**/models/index.json", (route) => route.fulfill({ json: list }));
+  let isBroken = true;
+  await page.route("**/models/index.json", (route) =>
+    route.fulfill(isBroken ? { status: 503 } : { json: list }),
+  );
   await open(page);
   await setText(page, "The sea was");
+  const answered = page.waitForResponse("**/models/index.json");
+  await chooser(page).locator("summary").click();
+  await answered;
+  isBroken = false;
+  await chooser(page).locator("summary").click();
   await chooser(page).locator("summary").click();
   const offered = page.locator("#site-models-list button");
   await expect(offered).toHaveText(
@@ -79,7 +88,36 @@ test("the models that the site lists are offered, and the text stays", async ({ 
   await expect(page.locator("#chooser-name")).toHaveText("Another", { timeout: 30_000 });
   await expectReady(page);
   expect(await textOf(page)).toBe("The sea was");
-  expect(new URL(page.url()).search).toBe("?model=models/demo/");
+  expect(new URL(page.url()).search).toBe("?model=models/another/");
+});
+
+test("the model that writes is not loaded beside itself", async ({ page }) => {
+  const same = { folder: "demo", name: "The same", parameters: 12_318_720, bytes: 13_373_469 };
+  await page.route("**/models/index.json", (route) => route.fulfill({ json: [same] }));
+  await open(page);
+  await chooser(page).locator("summary").click();
+  const fetched: string[] = [];
+  page.on("request", (request) => fetched.push(request.url()));
+  await page.locator("#site-models-list button").click();
+  await expect(chooser(page)).not.toHaveAttribute("open");
+  await generate(page);
+  expect(fetched.filter((url) => url.includes("/models/demo/"))).toEqual([]);
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+});
+
+test("nothing is downloaded before one is told how much, or that nobody knows", async ({ page }) => {
+  await page.route("**/assets/offers-*.js", (route) => route.abort());
+  await open(page);
+  await lookUp(page, "user/tale");
+  await expect(status(page)).toContainText("This part of the page could not be loaded: ");
+  await page.unroute("**/assets/offers-*.js");
+  await page.reload();
+  await expectReady(page);
+  await page.route("https://huggingface.co/api/**", (route) => route.fulfill({ body: "<!doctype html>" }));
+  await lookUp(page, "user/tale");
+  await expect(status(page)).toHaveText("huggingface.co does not tell how much user/tale is to download.");
+  await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
+  expect(asked).toEqual([]);
 });
 
 test("a site that lists no models offers none", async ({ page }) => {

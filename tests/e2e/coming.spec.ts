@@ -5,7 +5,16 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { demo } from "./model.js";
-import { expectReady, generate, open, setText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  killWorker,
+  open,
+  setOption,
+  setText,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 let hub: StandInHub;
 /** Weights of the hub wait for this. */
@@ -95,6 +104,24 @@ test("a model that is cancelled while it comes leaves the other at work; one tha
   await setText(page, "The sea was");
   await generate(page);
   await expect(page.locator("#chooser-name")).toHaveText("demo");
+});
+
+test("what waits for the model that comes, as the other's worker died, is written by it", async ({
+  page,
+}) => {
+  await open(page);
+  await download(page, "user/better");
+  await startLongText(page);
+  await killWorker(page);
+  await expect(page.getByRole("alert")).toContainText("The model has stopped working");
+  await setOption(page, "Tokens", "5");
+  await setText(page, "The sea was");
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
+  release();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#chooser-name")).toHaveText("user/better");
+  expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
 });
 
 test("the released sizes are looked up with a press", async ({ page }) => {

@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Locator, type Page } from "@playwright/test";
 import { longestTasks } from "./long-tasks.js";
 import { inPage } from "./model.js";
-import { expectReady, inEditor, lookInside, open, setText, textOf } from "./page.js";
+import { expectReady, inEditor, lookInside, open, serveDemoAs, setText, textOf } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 }); // axe reads every table, twice
 
@@ -252,7 +252,8 @@ test("it waits for the model, is cancelled and goes on, and drops what an edit m
 });
 
 test("what was seen of one model is not shown of the next", async ({ page }) => {
-  const other = { folder: "demo", name: "Another", parameters: 12_318_720, bytes: 13_373_469 };
+  const other = { folder: "another", name: "Another", parameters: 12_318_720, bytes: 13_373_469 };
+  await serveDemoAs(page, other.folder);
   await page.route("**/models/index.json", (route) => route.fulfill({ json: [other] }));
   await open(page);
   await setText(page, text);

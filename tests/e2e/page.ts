@@ -23,6 +23,13 @@ export async function open(page: Page, query = ""): Promise<void> {
   expect(problems).toEqual([]);
 }
 
+/** Serves the demo in `folder`, too, as another model. */
+export async function serveDemoAs(page: Page, folder: string): Promise<void> {
+  await page.route(`**/models/${folder}/**`, (route) =>
+    route.continue({ url: route.request().url().replace(`/models/${folder}/`, "/models/demo/") }),
+  );
+}
+
 export async function setOption(page: Page, label: string, value: string): Promise<void> {
   const options = page.locator("#options");
   if ((await options.getAttribute("open")) === null) await options.locator("summary").click();

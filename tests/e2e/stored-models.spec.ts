@@ -30,6 +30,9 @@ test("a stored model is listed with its size, kept, loaded and removed", async (
   await expect(keep).toHaveAttribute("aria-pressed", "true");
   await expect(keep).toBeFocused();
 
+  await page.goto("./?model=nowhere"); // where there is no model, or another one
+  await expect(page.getByRole("alert")).toBeVisible();
+  await openChooser(page);
   const requests: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
   await page.getByRole("button", { name: "Load demo" }).click();

@@ -13,6 +13,16 @@ export function onPress(button: HTMLButtonElement, action: () => void): void {
   });
 }
 
+/** A button beside the main ones, which does `action`. */
+export function plainButton(text: string, action: () => void): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plain";
+  button.textContent = text;
+  onPress(button, action);
+  return button;
+}
+
 /** Hides `part`; if the focus was inside, it goes to `next`. */
 export function hide(part: HTMLElement, next: HTMLElement): void {
   const hadFocus = part.contains(document.activeElement);

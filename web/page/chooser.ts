@@ -5,8 +5,8 @@ import { filesOfDrop } from "./dropped-files.js";
 import { elements as ui } from "./elements.js";
 import { mayChoose } from "./host.js";
 import { changeModel, chosenModel } from "./loading.js";
-import { isAbort } from "./messages.js";
-import { stopWriting } from "./writing.js";
+import { messageOf } from "./messages.js";
+import { isWriting, stopWriting } from "./writing.js";
 import { phrase } from "./language/start.js";
 
 /** The id whose size is shown: the next press of the button loads it. */
@@ -36,8 +36,10 @@ export function isChosen(): boolean {
   }
 }
 
-/** What the chooser offers, fetched when it is opened. */
-const offers = () => import("./models/offers.js");
+/** Says that a part of the chooser could not be fetched, where nothing else is said. */
+function sayMissing(error: unknown): undefined {
+  ui.hubStatus.textContent ||= phrase("noPart", { why: messageOf(error) });
+}
 
 /** Lets another model write; the text that is there stays. */
 async function choose(model: ChosenModel): Promise<void> {
@@ -45,6 +47,7 @@ async function choose(model: ChosenModel): Promise<void> {
   ui.chooser.open = false;
   await changeModel(model, {
     stop: stopWriting,
+    isBusy: isWriting,
     placed: () => {
       keepChoice(queryOf(model));
       ui.chooserName.textContent = model.name;
@@ -71,18 +74,17 @@ async function lookUp(): Promise<void> {
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
-  try {
-    const { describeHub } = await offers();
-    const { refusal, size } = await describeHub(model, signal);
-    signal.throwIfAborted();
-    ui.hubStatus.textContent = refusal ?? size ?? "";
-    if (refusal !== undefined) return;
-    if (size === undefined) return await choose(model); // if it is not there at all, that is said now
-    lookedUp = text;
-    ui.hubLoad.textContent = phrase("download");
-  } catch (error) {
-    if (!signal.aborted && !isAbort(error)) await choose(model); // the load says what is wrong with the network
-  }
+  const isOver = () => signal.aborted;
+  ui.hubStatus.textContent = "";
+  const offers = await import("./models/offers.js").catch(sayMissing);
+  if (!offers || isOver()) return;
+  const offer = await offers.describeHub(model, signal);
+  if (isOver()) return;
+  if (!offer) return choose(model); // which says what is wrong with it, or with the network
+  ui.hubStatus.textContent = offer.sentence;
+  if (!offer.isLoadable) return;
+  lookedUp = text;
+  ui.hubLoad.textContent = phrase("download");
 }
 
 function takeFiles(files: readonly File[], name?: string): void {
@@ -118,6 +120,22 @@ function offerDropping(): void {
   });
 }
 
+/** Fetches the parts that tell what there is to choose. */
+function fillChooser(): void {
+  const chooseIt = (model: ChosenModel) => void choose(model);
+  import("./models/site-models.js").then(({ showSiteModels }) => showSiteModels(chooseIt)).catch(sayMissing);
+  import("./stored.js").then(({ showStored }) => showStored(chooseIt)).catch(sayMissing);
+  import("./models/offers.js")
+    .then(({ showReleases }) =>
+      showReleases((id) => {
+        forgetLookup();
+        ui.hubId.value = id;
+        void lookUp();
+      }),
+    )
+    .catch(sayMissing);
+}
+
 /** Shows the chooser, where the page can have another model than its own. */
 export function offerModels(): void {
   ui.chooser.hidden = !mayChoose;
@@ -126,17 +144,7 @@ export function offerModels(): void {
   ui.chooserName.textContent = chosenModel().name;
   ui.chooserWeights.value = chosenModel().weights ?? "q8";
   ui.chooser.addEventListener("toggle", () => {
-    offers().then(
-      ({ showSiteModels, showReleases }) => {
-        void showSiteModels((model) => void choose(model));
-        showReleases((id) => {
-          forgetLookup();
-          ui.hubId.value = id;
-          void lookUp();
-        });
-      },
-      () => undefined, // without it none are offered
-    );
+    if (ui.chooser.open) fillChooser();
   });
   ui.hubForm.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -146,13 +154,6 @@ export function offerModels(): void {
   offerPicking(ui.pickFolder, ui.pickFolderButton);
   offerPicking(ui.pickFiles, ui.pickFilesButton);
   offerDropping();
-  ui.chooser.addEventListener("toggle", () => {
-    if (!ui.chooser.open) return;
-    import("./stored.js").then(
-      ({ showStored }) => showStored((stored) => void choose(stored)),
-      () => undefined, // without it nothing is listed
-    );
-  });
 }
 
 /** Asks before anything leaves for a host that only the page's address names: whoever made a link is not its reader. */

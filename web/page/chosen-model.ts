@@ -49,6 +49,13 @@ export function filesModel(files: readonly File[], weights?: string | null): Cho
 export const addressOf = ({ source }: ChosenModel): string =>
   typeof source === "string" ? source : source instanceof URL ? source.href : "";
 
+/** Whether both are the same, as far as their addresses tell: nobody knows of files. */
+export function isSameModel(one: ChosenModel, other: ChosenModel): boolean {
+  const hrefOf = (model: ChosenModel) => new URL(addressOf(model), document.baseURI).href;
+  const haveAddresses = addressOf(one) !== "" && addressOf(other) !== "";
+  return haveAddresses && hrefOf(one) === hrefOf(other) && one.weights === other.weights;
+}
+
 /** The part of the page's address that brings the model back; "" for files. */
 export function queryOf(model: ChosenModel): string {
   const address = addressOf(model).replace(/[^\w./:@-]/g, encodeURIComponent);

@@ -9,20 +9,21 @@ import { phrase } from "./language/start.js";
 const stallMs = 15_000;
 
 let stallTimer: ReturnType<typeof setTimeout> | undefined;
+/** Which loading is shown: the last that began. */
+let shown = 0;
 
-/** Shows that one begins, as `stage`. */
-export function beginProgress(stage: string): void {
+/** Shows that one begins, as `stage`. Gives what is to be called when nothing more of it comes. */
+export function beginProgress(stage: string): () => void {
+  const mine = (shown += 1);
   showStage(stage);
   ui.loadingBytes.textContent = "";
   ui.loadingProgress.removeAttribute("value");
   ui.loading.classList.remove("later");
   ui.loading.hidden = false;
   watchForStall();
-}
-
-/** To be called when nothing more comes. */
-export function endProgress(): void {
-  clearTimeout(stallTimer);
+  return () => {
+    if (shown === mine) clearTimeout(stallTimer);
+  };
 }
 
 function showStage(stage: string): void {

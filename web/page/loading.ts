@@ -3,11 +3,11 @@ import { InvalidArgumentError, loadModel, type Model, type Variant } from "../sr
 import { hide } from "./buttons.js";
 import { onTextChange, textToCaret } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
-import type { ChosenModel } from "./chosen-model.js";
+import { isSameModel, type ChosenModel } from "./chosen-model.js";
 import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
-import type { Beside } from "./models/beside.js";
-import { beginProgress, endProgress, showProgress } from "./loading-progress.js";
+import type { NextModel } from "./models/next-model.js";
+import { beginProgress, showProgress } from "./loading-progress.js";
 import { options } from "./options.js";
 import { formatBytes, formatLarge } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
@@ -28,6 +28,8 @@ interface Loaded {
 export interface Change {
   /** Ends what is written. */
   stop: () => Promise<void>;
+  /** Whether something is written, though no token of it may have come yet. */
+  isBusy: () => boolean;
   /** The new model is the page's. */
   placed: () => void;
 }
@@ -35,16 +37,18 @@ export interface Change {
 let chosen: ChosenModel = firstModel;
 let model: Model | undefined;
 let underWay: Promise<Model | undefined> | undefined;
+/** How many are being fetched. */
+let fetching = 0;
 let controller: AbortController | undefined;
 /** Another model that comes, or waits to be used, while this one writes. */
-let beside: { controller: AbortController; there: Promise<Beside<Loaded>> } | undefined;
+let beside: { controller: AbortController; there: Promise<NextModel<Loaded>> } | undefined;
 
 /** Asks the page's reader for the model that its address names; undefined once that is answered. */
-let askFirst: (() => void) | undefined;
+let askToChoose: (() => void) | undefined;
 
 /** Loads nothing, but asks, until another model or this one is chosen. */
 export function awaitChoice(ask: () => void): void {
-  askFirst = ask;
+  askToChoose = ask;
   ui.loading.hidden = true;
   ask();
 }
@@ -56,8 +60,8 @@ export function needModel(): Promise<Model | undefined> {
     return useBeside(beside.there)
       .catch(() => undefined)
       .then(needModel);
-  if (askFirst) {
-    askFirst();
+  if (askToChoose) {
+    askToChoose();
     return Promise.resolve(undefined);
   }
   underWay ??= load().finally(() => (underWay = undefined));
@@ -67,6 +71,8 @@ export function needModel(): Promise<Model | undefined> {
 export function hasModel(): boolean {
   return model !== undefined;
 }
+
+export const isLoading = () => fetching > 0;
 
 /** The model that is loaded, if one is. */
 export const currentModel = () => model;
@@ -106,12 +112,17 @@ export const chosenModel = () => chosen;
 
 /**
  * Lets `next` take the place of the model that there is: of a small one when it has come, and, where the text was changed
- * meanwhile, when the page's reader says so; the memory of a large one is given back first.
+ * meanwhile, when the page's reader says so; the memory of a large one is given back first. The model that there is already
+ * stays as it is.
  */
 export async function changeModel(next: ChosenModel, change: Change): Promise<void> {
-  askFirst = undefined;
+  askToChoose = undefined;
   forgetBeside();
-  if (model && model.info.memoryBytes <= mostBeside) return bringBeside(next, change);
+  if (model) {
+    controller?.abort(); // of one that is about to take the place
+    if (isSameModel(next, chosen)) return hide(ui.loading, ui.generate);
+    if (model.info.memoryBytes <= mostBeside) return bringBeside(next, change);
+  }
   void change.stop();
   chosen = next;
   change.placed();
@@ -129,7 +140,7 @@ export function cancelLoading(): void {
 }
 
 /** For who needs a model where the one that wrote is gone. */
-async function useBeside(there: Promise<Beside<Loaded>>): Promise<void> {
+async function useBeside(there: Promise<NextModel<Loaded>>): Promise<void> {
   const waited = beside;
   try {
     const other = await there;
@@ -157,16 +168,17 @@ function forgetBeside(): void {
 async function bringBeside(next: ChosenModel, change: Change): Promise<void> {
   const before = textChanges;
   const { signal } = (controller = new AbortController());
-  const there = import("./models/beside.js").then(
-    ({ Beside }) =>
-      new Beside<Loaded>(
+  const there = import("./models/next-model.js").then(
+    ({ NextModel }) =>
+      new NextModel<Loaded>(
         { name: next.name, other: chosen.name },
         {
           fetch: (stage) => fetchModel(next, signal, stage),
-          mayReplace: () => model === undefined || textChanges === before,
+          mayReplace: () => model === undefined || (textChanges === before && !change.isBusy()),
           replace: async (loaded) => {
             if (beside === mine) beside = undefined;
-            await change.stop();
+            if (model) await change.stop(); // without one, what is written waits for this one
+            if (signal.aborted) return loaded.model.dispose(); // another one was chosen meanwhile
             const old = model;
             place(loaded);
             change.placed();
@@ -220,7 +232,8 @@ function showFailure(error: unknown): void {
 
 /** Shows how far it is, as `stage` or in its own words. */
 async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: string): Promise<Loaded> {
-  beginProgress(stage ?? phrase("starting"));
+  const endProgress = beginProgress(stage ?? phrase("starting"));
+  fetching += 1;
   hideError(ui.loadingCancel);
   try {
     await prepareHost(signal);
@@ -243,6 +256,7 @@ async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: str
     });
     return { chosen: loading, model: loaded, traffic: came };
   } finally {
+    fetching -= 1;
     endProgress();
   }
 }

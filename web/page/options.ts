@@ -1,4 +1,5 @@
 // The page's one panel of options.
+import { plainButton } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { presets } from "./option-list.js";
 import { OptionsPanel } from "./options-panel.js";
@@ -10,12 +11,8 @@ export const options = new OptionsPanel(ui.options, ui.controls);
 export function offerOptions(): void {
   options.label();
   for (const preset of presets) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "plain";
-    button.textContent = phrase(`preset.${preset.name}`);
+    const button = plainButton(phrase(`preset.${preset.name}`), () => options.use(preset));
     button.title = phrase(`preset.${preset.name}.help`);
-    button.addEventListener("click", () => options.use(preset));
     ui.presets.append(button);
   }
 }

@@ -1,7 +1,7 @@
 // The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes
 // them. Fetched when the chooser is opened.
 import { keepModel, listModels, removeModel, type StoredModel } from "../src/client/index.js";
-import { onPress } from "./buttons.js";
+import { plainButton } from "./buttons.js";
 import { namedModel, type ChosenModel } from "./chosen-model.js";
 import { elements as ui } from "./elements.js";
 import { formatBytes } from "./language/numbers.js";
@@ -20,12 +20,8 @@ function describe({ bytes, totalBytes, isComplete, weights }: StoredModel): stri
 }
 
 function button(text: string, label: string, action: () => Promise<void>): HTMLButtonElement {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = "plain";
-  made.textContent = text;
+  const made = plainButton(text, () => void action());
   made.ariaLabel = label;
-  onPress(made, () => void action());
   return made;
 }
 

@@ -1,4 +1,5 @@
 // The branches as a list of lists, to walk, to name and to remove.
+import { plainButton } from "../buttons.js";
 import { childrenOf, type Branch, type Tree } from "./tree.js";
 import { phrase } from "../language/editor.js";
 
@@ -9,12 +10,8 @@ export interface BranchActions {
 }
 
 function makeButton(text: string, label: string, action: () => void): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "plain";
-  button.textContent = text;
+  const button = plainButton(text, action);
   button.ariaLabel = label;
-  button.addEventListener("click", action);
   return button;
 }
 

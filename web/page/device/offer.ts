@@ -10,7 +10,7 @@ export function offerDevice(): void {
     import("./panel.js").then(
       ({ showDevice }) => showDevice(ui.devicePanel),
       (error: unknown) => {
-        ui.devicePanel.textContent = phrase("noDevice", { why: messageOf(error) });
+        ui.devicePanel.textContent = phrase("noPart", { why: messageOf(error) });
       },
     );
   });

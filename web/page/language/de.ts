@@ -180,7 +180,7 @@ export const start: Translated<Sections["start"]> = {
   notWritten: "Der Text konnte nicht geschrieben werden: {why}.",
   awaitsModel: "Es wird geschrieben, sobald das Modell geladen ist.",
   reading: "Der Text wird gelesen: {done} von {total} Token",
-  noDevice: "Dieser Teil der Seite konnte nicht geladen werden: {why}.",
+  noPart: "Dieser Teil der Seite konnte nicht geladen werden: {why}.",
   loadPageAgain: "Die Seite noch einmal laden",
   noEditor: "Der Editor konnte nicht geladen werden: {why}. Der Text bleibt.",
 };
@@ -188,6 +188,7 @@ export const start: Translated<Sections["start"]> = {
 export const models: Translated<Sections["models"]> = {
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
+  untold: "huggingface.co sagt nicht, wie groß der Download von {name} ist.",
   otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
@@ -195,6 +196,7 @@ export const models: Translated<Sections["models"]> = {
   expectedRate: "Auf diesem Gerät etwa {rate}.",
   beside: "{name} kommt; {other} schreibt so lange",
   arrived: "{name} ist bereit.",
+  notExchanged: "Beim Wechsel von {other} zu {name} ging etwas schief: {why}.",
   besideCancelled: "{name} wurde nicht geladen; {other} schreibt weiter.",
 };
 

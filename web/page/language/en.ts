@@ -198,7 +198,7 @@ export const start = {
   notWritten: "The text could not be written: {why}.",
   awaitsModel: "Writing begins as soon as the model is loaded.",
   reading: "Reading the text: {done} of {total} tokens",
-  noDevice: "This part of the page could not be loaded: {why}.",
+  noPart: "This part of the page could not be loaded: {why}.",
   loadPageAgain: "Load the page again",
   noEditor: "The editor could not be loaded: {why}. The text stays.",
 } as const;
@@ -207,6 +207,7 @@ export const start = {
 export const models = {
   asking: "Asking huggingface.co…",
   size: "{name}: {bytes} to download from huggingface.co.",
+  untold: "huggingface.co does not tell how much {name} is to download.",
   otherKind: "{name} is a model of the kind “{kind}”; this page runs GPT-2 only.",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
@@ -214,6 +215,7 @@ export const models = {
   expectedRate: "On this device about {rate}.",
   beside: "{name} is coming; {other} writes meanwhile",
   arrived: "{name} is ready.",
+  notExchanged: "Exchanging {other} for {name} went wrong: {why}.",
   besideCancelled: "{name} was not loaded; {other} goes on.",
 } as const;
 

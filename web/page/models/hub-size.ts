@@ -1,52 +1,90 @@
-// How much a model of the hub is to download, before anything is.
+// How much a model of the hub is to download and to hold, before anything is.
 import { phrase } from "../language/models.js";
+import { weightBytesOf } from "./estimate.js";
 
-/** As huggingface.co/docs/hub/api has it; anything may be missing. */
+/** Of what the hub tells, as huggingface.co/docs/hub/api has it, all that is used here; undefined where it is not as expected. */
 interface Answer {
-  config?: { model_type?: string };
-  siblings?: { rfilename: string; size?: number }[];
-  /** What its safetensors files hold. */
-  safetensors?: { total?: number };
+  kind: string | undefined;
+  files: { name: string; bytes: number | undefined }[] | undefined;
+  /** Numbers of the weights that its safetensors files hold. */
+  floats: number | undefined;
+  /** Numbers of the weights that a GGUF file of it holds. */
+  ggufWeights: number | undefined;
+}
+
+const fieldsOf = (value: unknown) => Object(value) as Record<string, unknown>;
+const stringOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
+
+function parseAnswer(value: unknown): Answer {
+  const { config, siblings, safetensors, gguf } = fieldsOf(value);
+  const files = Array.isArray(siblings) ? siblings.map(fieldsOf) : undefined;
+  return {
+    kind: stringOf(fieldsOf(config)["model_type"]),
+    files: files?.map(({ rfilename, size }) => ({ name: stringOf(rfilename) ?? "", bytes: numberOf(size) })),
+    floats: numberOf(fieldsOf(safetensors)["total"]),
+    ggufWeights: numberOf(fieldsOf(gguf)["total"]),
+  };
+}
+
+/** undefined where the hub has no such model, or cannot be asked: loading it says why. */
+async function ask(url: string, signal: AbortSignal): Promise<Answer | undefined> {
+  let response: Response;
+  try {
+    response = await fetch(url, { signal });
+  } catch {
+    return undefined;
+  }
+  if (!response.ok) return undefined;
+  return parseAnswer(await response.json().catch(() => undefined));
 }
 
 /** The larger of these formats is of no use where there is the smaller. */
-const formats: readonly RegExp[] = [
-  /^model\.safetensors\.\d+$/, // converted already
-  /^model\.safetensors$/,
-  /^model-\d+-of-\d+\.safetensors$/,
+const formats: readonly { test: (name: string) => boolean; isConverted: boolean }[] = [
+  { test: (name) => /^model\.safetensors\.\d+$/.test(name), isConverted: true },
+  { test: (name) => name === "model.safetensors", isConverted: false },
+  { test: (name) => /^model-\d+-of-\d+\.safetensors$/.test(name), isConverted: false },
 ];
 
 export interface HubSize {
-  /** Of the weights; undefined where the hub does not tell. */
+  /** To download; undefined where the hub does not tell. */
   bytes?: number;
-  /** Numbers of its weights, where they are floats; undefined where they are converted already, or nobody says. */
-  parameters?: number;
+  /** Of the weights in memory; undefined where nobody can tell. */
+  weightBytes?: number;
   /** Why it cannot be loaded, as a sentence. */
   refusal?: string;
 }
 
-/** What the hub tells of `id`, as owner/name, owner/name/file.gguf, with @revision or without. */
-export async function askHubSize(id: string, signal: AbortSignal): Promise<HubSize> {
+/**
+ * What the hub tells of `id`, as owner/name, owner/name/file.gguf, with @revision or without, whose floats and blocks are to
+ * become `weights`; undefined where loading it says what is wrong.
+ */
+export async function askHubSize(
+  id: string,
+  weights: "q8" | "q4",
+  signal: AbortSignal,
+): Promise<HubSize | undefined> {
   const [path = "", revision = "main"] = id.split("@");
   const [owner, name, ...rest] = path.split("/");
   const file = rest.join("/");
   const model = name === undefined ? owner : `${owner}/${name}`;
   const url = `https://huggingface.co/api/models/${model}/revision/${encodeURIComponent(revision)}?blobs=true`;
-  const response = await fetch(url, { signal });
-  if (!response.ok) return {}; // loading it says why
-  const { config, siblings = [], safetensors } = (await response.json()) as Answer;
-  const type = config?.model_type;
-  if (type !== undefined && type !== "gpt2") {
-    return { refusal: phrase("otherKind", { name: model ?? "", kind: type }) };
+  const answer = await ask(url, signal);
+  if (!answer) return undefined;
+  const { kind, files, floats, ggufWeights } = answer;
+  if (kind !== undefined && kind !== "gpt2") {
+    return { refusal: phrase("otherKind", { name: model ?? "", kind }) };
   }
-  for (const format of file ? [{ test: (other: string) => other === file }] : formats) {
-    const found = siblings.filter(({ rfilename }) => format.test(rfilename));
-    const sizes = found.map(({ size }) => size ?? NaN);
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (!files) return {};
+  const named = { test: (other: string) => other === file, isConverted: false };
+  for (const { test, isConverted } of file ? [named] : formats) {
+    const found = files.filter((each) => test(each.name));
     if (found.length === 0) continue;
+    const bytes = found.reduce((sum, each) => sum + (each.bytes ?? NaN), 0);
     if (!Number.isFinite(bytes)) return {};
-    const isFloats = !file && format !== formats[0];
-    return isFloats ? { bytes, parameters: safetensors?.total ?? bytes / 4 } : { bytes };
+    if (isConverted) return { bytes, weightBytes: bytes };
+    const count = file ? ggufWeights : floats; // their bytes do not tell: of 32 bits each, of 16, or of blocks
+    return count === undefined ? { bytes } : { bytes, weightBytes: weightBytesOf(count, weights) };
   }
-  return {};
+  return undefined;
 }

@@ -1,5 +1,5 @@
-// What the chooser offers: the models of the site, the released sizes, and what one of the hub would take.
-import { onPress } from "../buttons.js";
+// What the chooser tells of the hub: the released sizes, and what a model would take.
+import { plainButton } from "../buttons.js";
 import type { ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
@@ -9,36 +9,34 @@ import { releases } from "./estimate.js";
 import { expectationOf } from "./expectation.js";
 import { askHubSize } from "./hub-size.js";
 
-export { showSiteModels } from "./site-models.js";
-
 /** Shows the released sizes; `lookUp` is called with the id of the one that is pressed. */
 export function showReleases(lookUp: (id: string) => void): void {
   if (ui.releases.childElementCount > 0) return;
   const buttons = releases.map(({ name, id, parameters }) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "plain";
     const count = phraseOfStart("count", { value: formatLarge(parameters) });
-    button.textContent = phrase("release", { name, count });
-    onPress(button, () => lookUp(id));
-    return button;
+    return plainButton(phrase("release", { name, count }), () => lookUp(id));
   });
   ui.releases.replaceChildren(...buttons);
 }
 
 export interface HubOffer {
-  /** Why it cannot be loaded, as a sentence. */
-  refusal?: string;
-  /** What it would take, in sentences; undefined where the hub does not tell. */
-  size?: string;
+  isLoadable: boolean;
+  /** What it would take, that the hub does not tell, or why it cannot be loaded. */
+  sentence: string;
 }
 
-/** Asks the hub, which the page then says, and nothing else. */
-export async function describeHub({ name, weights }: ChosenModel, signal: AbortSignal): Promise<HubOffer> {
+/** Asks the hub, which the page then says, and nothing else; undefined where the model is not there, or the hub. */
+export async function describeHub(
+  { name, weights }: ChosenModel,
+  signal: AbortSignal,
+): Promise<HubOffer | undefined> {
   ui.hubStatus.textContent = phrase("asking");
-  const { bytes, parameters, refusal } = await askHubSize(name, signal);
-  if (refusal !== undefined) return { refusal };
-  if (bytes === undefined) return {};
+  const told = await askHubSize(name, weights ?? "q8", signal);
+  if (!told) return undefined;
+  const { refusal, bytes, weightBytes } = told;
+  if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
+  if (bytes === undefined) return { isLoadable: true, sentence: phrase("untold", { name }) };
   const download = phrase("size", { name, bytes: formatBytes(bytes) });
-  return { size: `${download} ${await expectationOf(bytes, parameters, weights ?? "q8")}` };
+  const expected = weightBytes === undefined ? "" : ` ${await expectationOf(weightBytes)}`;
+  return { isLoadable: true, sentence: download + expected };
 }

@@ -1,6 +1,8 @@
 // How fast this device reads a model's weights, measured once in a visit, when a model is to be chosen.
 import { median } from "../device/floor.js";
 import { Readers } from "../device/readers.js";
+import { isLoading } from "../loading.js";
+import { isWriting } from "../writing.js";
 
 /** More than the caches of most devices hold, and little beside what a model takes. */
 const bytes = 96 * 1024 * 1024;
@@ -20,10 +22,23 @@ async function measure(): Promise<number> {
   }
 }
 
+/** What writes or loads reads memory, too: either would slow the other. */
+const isDisturbed = () => isWriting() || isLoading();
+
 let measured: Promise<number | undefined> | undefined;
 
-/** Bytes per second; undefined where this device cannot tell. */
-export function readingSpeed(): Promise<number | undefined> {
-  measured ??= measure().catch(() => (measured = undefined));
+/** As `measure`; undefined, and measured again when it is next asked for, where that came to nothing. */
+async function measureAlone(): Promise<number | undefined> {
+  const speed = await measure().catch(() => undefined);
+  if (speed !== undefined && !isDisturbed()) return speed;
+  measured = undefined;
+  return undefined;
+}
+
+/** Bytes per second; undefined where this device cannot tell, or does something else. */
+export async function readingSpeed(): Promise<number | undefined> {
+  if (measured) return measured;
+  if (isDisturbed()) return undefined;
+  measured = measureAlone();
   return measured;
 }

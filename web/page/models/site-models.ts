@@ -1,5 +1,5 @@
 // The models that lie beside the page: models/index.json, which `npm run model` writes.
-import { onPress } from "../buttons.js";
+import { plainButton } from "../buttons.js";
 import { folderModel, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
 import { formatBytes, formatLarge } from "../language/numbers.js";
@@ -27,34 +27,33 @@ function isListed(value: unknown): value is ListedModel {
   );
 }
 
-/** Those that the host has; none where it has no list, or another one. */
-async function fetchList(): Promise<ListedModel[]> {
+/** Those that the host has; none where it has no list, or another one; undefined where it does not answer. */
+async function fetchList(): Promise<ListedModel[] | undefined> {
   try {
     const response = await fetch("models/index.json", { cache: "no-cache" });
-    const list: unknown = response.ok ? await response.json() : [];
+    if (!response.ok) return response.status === 404 ? [] : undefined;
+    const list: unknown = await response.json();
     return Array.isArray(list) ? list.filter(isListed) : [];
   } catch {
-    return []; // no network: the other ways to a model say so
+    return undefined; // no network: the other ways to a model say so
   }
 }
 
-let isFetched = false;
+/** What was fetched, each with its button. */
+let shown: { button: HTMLButtonElement; size: string; bytes: number }[] | undefined;
 
-/** Shows the list, when it is first wanted. `choose` is called with the model that is pressed. */
+/** Shows the list, fetched when it is first wanted. `choose` is called with the model that is pressed. */
 export async function showSiteModels(choose: (model: ChosenModel) => void): Promise<void> {
-  if (isFetched) return;
-  isFetched = true;
-  const list = await fetchList();
-  ui.siteModels.hidden = list.length === 0;
-  for (const { folder, name, parameters, bytes } of list) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "plain";
+  const list = shown ? [] : await fetchList();
+  if (!list) return;
+  shown ??= list.map(({ folder, name, parameters, bytes }) => {
     const count = phraseOfStart("count", { value: formatLarge(parameters) });
     const size = phrase("listed", { name, count, bytes: formatBytes(bytes) });
-    button.textContent = size;
-    void expectationOf(bytes).then((expected) => (button.textContent = `${size}. ${expected}`));
-    onPress(button, () => choose({ ...folderModel(`models/${folder}/`), name }));
+    const button = plainButton(size, () => choose({ ...folderModel(`models/${folder}/`), name }));
     ui.siteModelsList.append(button);
-  }
+    return { button, size, bytes };
+  });
+  ui.siteModels.hidden = shown.length === 0;
+  // Anew each time: the speed may not have been there to tell.
+  for (const { button, size, bytes } of shown) button.textContent = `${size}. ${await expectationOf(bytes)}`;
 }

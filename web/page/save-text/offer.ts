@@ -1,6 +1,6 @@
 // Saving the text as a file: as it is, as Markdown, or as a web page.
 import type { Tree } from "../branches/tree.js";
-import { onPress } from "../buttons.js";
+import { plainButton } from "../buttons.js";
 import { download } from "../download.js";
 import type { KeptText } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
@@ -48,17 +48,13 @@ export function offerSavingText(saved: () => Saved): void {
   ui.textSaving.hidden = false;
   for (const { ending, type } of formats) {
     const label = phrase(`format.${ending}`);
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "plain";
-    button.textContent = label;
-    button.ariaLabel = phrase("saveAs", { format: label });
-    onPress(button, () => {
+    const button = plainButton(label, () => {
       const now = saved();
       const name = fileName(now.kept.text, ending);
       download(name, [new Blob([contentOf(ending, now)])], `${type};charset=utf-8`);
       ui.textSavingStatus.textContent = phrase("textSaved", { name });
     });
+    button.ariaLabel = phrase("saveAs", { format: label });
     ui.textSavingFormats.append(button);
   }
 }

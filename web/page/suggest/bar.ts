@@ -2,18 +2,15 @@
 import { ViewPlugin, type EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { choose, suggestionsField } from "./field.js";
+import { plainButton } from "../buttons.js";
 import { shown } from "./list.js";
 import { phrase } from "../language/editor.js";
 
 export const isTouched = () => matchMedia("(pointer: coarse)").matches;
 
 function makeButton(text: string, action: () => void): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "plain";
-  button.textContent = text;
+  const button = plainButton(text, action);
   button.addEventListener("pointerdown", (event) => event.preventDefault()); // the keyboard stays where it is
-  button.addEventListener("click", action);
   return button;
 }
 

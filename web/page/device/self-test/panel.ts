@@ -2,7 +2,7 @@
 import { explainEnvironment, loadModel, type Variant } from "../../../src/client/index.js";
 import { release } from "../../../src/shared/release.js";
 import { variants } from "../../../src/shared/types.js";
-import { hide, onPress, setEnabled } from "../../buttons.js";
+import { hide, plainButton, setEnabled } from "../../buttons.js";
 import { phrase } from "../../language/device.js";
 import { isAbort, messageOf } from "../../messages.js";
 import { isWriting, onWriting } from "../../writing.js";
@@ -20,17 +20,9 @@ async function runnable(): Promise<Variant[]> {
   );
 }
 
-function makeButton(text: string): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "plain";
-  button.textContent = text;
-  return button;
-}
-
 export class SelfTestPanel {
-  private readonly start = makeButton(phrase("test"));
-  private readonly copy = makeButton(phrase("copyReport"));
+  private readonly start = plainButton(phrase("test"), () => void this.run());
+  private readonly copy = plainButton(phrase("copyReport"), () => void this.copyReport());
   private readonly status = document.createElement("p");
   private readonly advice = document.createElement("p");
   private readonly report = document.createElement("pre");
@@ -51,8 +43,6 @@ export class SelfTestPanel {
     this.report.id = "self-test-report";
     row.append(this.start, this.copy, this.status);
     place.append(row, this.advice, this.report);
-    onPress(this.start, () => void this.run());
-    onPress(this.copy, () => void this.copyReport());
     this.showRest();
     onWriting(() => {
       if (isWriting()) this.stop(); // one would slow the other

@@ -8,7 +8,7 @@ import { phrase as phraseOfStart } from "../language/start.js";
 import { isAbort, messageOf, say, showError } from "../messages.js";
 
 /** What the page does for it. */
-export interface Side<Loaded> {
+export interface NextModelSetting<Loaded> {
   /** Loads it, and shows how far that is, as `stage`. */
   fetch: (stage: string) => Promise<Loaded>;
   /** Whether nobody minds when it takes the other's place. */
@@ -20,18 +20,18 @@ export interface Side<Loaded> {
   tryAgain: () => void;
 }
 
-export class Beside<Loaded extends { model: Model }> {
+export class NextModel<Loaded extends { model: Model }> {
   /** Resolves when it is there, or will not be. */
   readonly coming: Promise<void>;
   private readonly names: { name: string; other: string };
-  private readonly side: Side<Loaded>;
+  private readonly setting: NextModelSetting<Loaded>;
   private loaded: Loaded | undefined;
   private isForgotten = false;
 
-  constructor(names: { name: string; other: string }, side: Side<Loaded>) {
+  constructor(names: { name: string; other: string }, setting: NextModelSetting<Loaded>) {
     this.names = names;
-    this.side = side;
-    this.coming = this.come();
+    this.setting = setting;
+    this.coming = this.load();
   }
 
   /** Where it is there. */
@@ -40,7 +40,11 @@ export class Beside<Loaded extends { model: Model }> {
     if (!loaded) return;
     this.loaded = undefined;
     hide(ui.arrival, ui.generate);
-    await this.side.replace(loaded);
+    try {
+      await this.setting.replace(loaded);
+    } catch (error) {
+      showError(phrase("notExchanged", { ...this.names, why: messageOf(error) }));
+    }
   }
 
   /** Another one was chosen. */
@@ -51,26 +55,26 @@ export class Beside<Loaded extends { model: Model }> {
     hide(ui.arrival, ui.generate);
   }
 
-  private async come(): Promise<void> {
-    const { side, names } = this;
+  private async load(): Promise<void> {
+    const { setting, names } = this;
     try {
-      const loaded = await side.fetch(phrase("beside", names));
+      const loaded = await setting.fetch(phrase("beside", names));
       if (this.isForgotten) return void loaded.model.dispose();
       this.loaded = loaded;
-      hide(ui.loading, ui.generate);
-      if (side.mayReplace()) return await this.use();
-      ui.arrivalText.textContent = phrase("arrived", names);
-      ui.arrivalUse.onclick = () => void this.use();
-      ui.arrival.hidden = false;
     } catch (error) {
       if (this.isForgotten) return;
-      side.ended();
+      setting.ended();
       hide(ui.loading, ui.generate);
       if (isAbort(error)) return say(phrase("besideCancelled", names));
       // Trying again cannot help where what was picked is to blame.
-      const tryAgain = { label: phraseOfStart("tryAgain"), run: side.tryAgain };
+      const tryAgain = { label: phraseOfStart("tryAgain"), run: setting.tryAgain };
       const repair = error instanceof InvalidArgumentError ? undefined : tryAgain;
-      showError(phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
+      return showError(phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
     }
+    hide(ui.loading, ui.generate);
+    if (setting.mayReplace()) return this.use();
+    ui.arrivalText.textContent = phrase("arrived", names);
+    ui.arrivalUse.onclick = () => void this.use();
+    ui.arrival.hidden = false;
   }
 }

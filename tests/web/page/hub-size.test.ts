@@ -1,0 +1,69 @@
+// What the hub's answers come to, as the page asks for a model's size.
+import { afterEach, expect, it, vi } from "vitest";
+import { weightBytesOf } from "../../../web/page/models/estimate.js";
+import { askHubSize } from "../../../web/page/models/hub-size.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const parameters = 124_439_808;
+
+/** What `id` comes to where the hub answers `body`. */
+function ask(id: string, body: unknown, weights: "q8" | "q4" = "q8") {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(text)));
+  return askHubSize(id, weights, new AbortController().signal);
+}
+
+const file = (rfilename: string, size?: number) => ({ rfilename, size });
+
+it("goes by the bytes of a model that is converted already, in all of its pieces", async () => {
+  const siblings = [
+    file("model.safetensors", 500),
+    file("model.safetensors.000", 7),
+    file("model.safetensors.001", 5),
+  ];
+  expect(await ask("user/tale", { siblings })).toEqual({ bytes: 12, weightBytes: 12 });
+});
+
+it("goes by the number of weights where floats become codes, if the hub tells it", async () => {
+  const siblings = [file("model.safetensors", 250e6)];
+  const safetensors = { total: parameters };
+  for (const weights of ["q8", "q4"] as const) {
+    const weightBytes = weightBytesOf(parameters, weights);
+    expect(await ask("user/tale", { siblings, safetensors }, weights)).toEqual({ bytes: 250e6, weightBytes });
+  }
+  expect(await ask("user/tale", { siblings })).toEqual({ bytes: 250e6 }); // of 16 bits each, or of 32?
+});
+
+it("does the same with a GGUF file, whatever it is of", async () => {
+  const siblings = [file("a.F16.gguf", 250e6), file("a.Q8_0.gguf", 130e6)];
+  const weightBytes = weightBytesOf(parameters, "q8");
+  const gguf = { total: parameters };
+  expect(await ask("user/tale/a.F16.gguf", { siblings, gguf })).toEqual({ bytes: 250e6, weightBytes });
+  expect(await ask("user/tale/a.Q8_0.gguf@main", { siblings, gguf })).toEqual({ bytes: 130e6, weightBytes });
+  expect(await ask("user/tale/a.Q8_0.gguf", { siblings })).toEqual({ bytes: 130e6 });
+});
+
+it.each([
+  ["no JSON", "<!doctype html>"],
+  ["null", null],
+  ["files that are null", { siblings: null }],
+  ["a size that is missing", { siblings: [file("model.safetensors")] }],
+  ["a size that is text", { siblings: [{ rfilename: "model.safetensors", size: "12" }] }],
+])("knows no bytes of %s", async (_, body) => {
+  expect(await ask("user/tale", body)).toEqual({});
+});
+
+it("leaves it to the load where there is no such file, or no hub", async () => {
+  expect(await ask("user/tale", { siblings: [null, file("README.md", 1)] })).toBeUndefined();
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status: 404 })));
+  expect(await askHubSize("user/none", "q8", new AbortController().signal)).toBeUndefined();
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+  expect(await askHubSize("user/tale", "q8", new AbortController().signal)).toBeUndefined();
+});
+
+it("refuses another kind of model in a sentence", async () => {
+  expect(await ask("user/tale", { config: { model_type: "llama" } })).toEqual({
+    refusal: "user/tale is a model of the kind “llama”; this page runs GPT-2 only.",
+  });
+});
