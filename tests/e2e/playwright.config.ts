@@ -10,7 +10,7 @@ export default defineConfig({
   outputDir: "../../build/e2e",
   forbidOnly: Boolean(process.env.CI),
   retries: process.env.CI ? 1 : 0, // pages that compute on every core of a busy machine; reported as flaky
-  workers: 1, // pages compute on all cores
+  workers: 2, // pages compute on all cores, but wait for most of a test
   timeout: 60_000,
   reporter: [["list"]],
   use: {
