@@ -258,18 +258,10 @@ export class ConvertedSource implements ModelSource {
       if (number < first) continue;
       const opened = file ?? (await this.inner.open(name, { signal, ...(number === first && { from: at }) }));
       if (files.length === 1) made.totalBytes ??= opened.size;
-      const chunks = chunksOf(opened, name, signal);
-      try {
-        for (;;) {
-          const next = chunks.next();
-          if (await portions.isLate(next)) yield* portions.rest();
-          const { done, value: chunk } = await next;
-          if (done) break;
-          made.readBytes += chunk.length;
-          for (const bytes of converter.feed(chunk)) yield* portions.add(bytes);
-        }
-      } finally {
-        void chunks.return();
+      for await (const chunk of chunksOf(opened, name, signal)) {
+        made.readBytes += chunk.length;
+        for (const bytes of converter.feed(chunk)) yield* portions.add(bytes);
+        yield* portions.late();
       }
     }
     converter.end();

@@ -9,7 +9,7 @@ const patienceMs = 100;
 export class Portions {
   private readonly buffer = new Uint8Array(portionBytes);
   private filled = 0;
-  private handedOn = performance.now();
+  private handedOn = -Infinity;
   private toDrop: number;
 
   /** The first `toDrop` bytes are not handed on. */
@@ -30,26 +30,17 @@ export class Portions {
     }
   }
 
-  /** Resolves once `next` has settled or what there is has waited for long: to whether it has. */
-  async isLate(next: Promise<unknown>): Promise<boolean> {
-    if (this.filled === 0) return false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<true>((resolve) => {
-      const left = patienceMs - (performance.now() - this.handedOn);
-      timer = setTimeout(() => resolve(true), Math.max(0, left));
-    });
-    try {
-      return await Promise.race([next.then(() => false), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  /** Gives what has waited for long, and what comes first. */
+  *late(): Generator<Uint8Array, void> {
+    if (performance.now() - this.handedOn > patienceMs) yield* this.rest();
   }
 
   /** Gives what there is. */
   *rest(): Generator<Uint8Array, void> {
+    if (this.filled === 0) return;
     const bytes = this.buffer.subarray(0, this.filled);
     this.filled = 0;
     this.handedOn = performance.now();
-    if (bytes.length > 0) yield bytes;
+    yield bytes;
   }
 }
