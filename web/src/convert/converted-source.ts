@@ -89,11 +89,15 @@ interface Head {
   fileSize: number | undefined;
 }
 
-async function readHead(source: ModelSource, name: string, signal: AbortSignal): Promise<Head> {
+async function readHead(
+  source: ModelSource,
+  { name, file: opened }: WeightFile,
+  signal: AbortSignal,
+): Promise<Head> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   let size = lengthBytes;
-  const file = await source.open(name, { signal });
+  const file = opened ?? (await source.open(name, { signal }));
   for await (const chunk of chunksOf(file, name, signal)) {
     chunks.push(chunk.slice());
     length += chunk.length;
@@ -180,13 +184,13 @@ export class ConvertedSource implements ModelSource {
     const { weights, gguf, fetchBuild } = this.options;
     const [config, files, { createModule, code }] = await Promise.all([
       gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
-      this.openWeightFiles(signal, from > 0),
+      this.openWeightFiles(signal),
       fetchBuild(signal),
     ]);
     const converter = await Converter.create(createModule, code);
     const needsHeads = files.length > 1 || (from > 0 && gguf === undefined);
     const heads = needsHeads
-      ? await Promise.all(files.map(({ name }) => readHead(this.inner, name, signal)))
+      ? await Promise.all(files.map((file) => readHead(this.inner, file, signal)))
       : undefined;
     const bytes = heads?.map((head) => head.bytes);
     converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined });
@@ -194,7 +198,8 @@ export class ConvertedSource implements ModelSource {
     const made: MadeOf = { readBytes: 0, totalBytes: sum(sizes) };
     const start = from > 0 && bytes ? await this.skip(converter, bytes, from, signal) : undefined;
     made.readBytes = start?.skippedBytes ?? 0;
-    const rest = this.convert(converter, files, made, signal, { from, start });
+    const unread = heads ? files.map(({ name }) => ({ name })) : files;
+    const rest = this.convert(converter, unread, made, signal, { from, start });
     const ready: Uint8Array[] = [];
     while (!converter.folder) {
       const { done, value } = await rest.next();
@@ -204,13 +209,10 @@ export class ConvertedSource implements ModelSource {
   }
 
   /** The GGUF file, or the hub's one model.safetensors, or the files that it is cut into. */
-  private async openWeightFiles(signal: AbortSignal, isForTheirNames: boolean): Promise<WeightFile[]> {
+  private async openWeightFiles(signal: AbortSignal): Promise<WeightFile[]> {
     if (this.options.gguf !== undefined) return [{ name: this.options.gguf }];
     try {
-      const file = await this.inner.open(weightsFile, { signal });
-      if (!isForTheirNames) return [{ name: weightsFile, file }];
-      file.stream.cancel().catch(() => {});
-      return [{ name: weightsFile }];
+      return [{ name: weightsFile, file: await this.inner.open(weightsFile, { signal }) }];
     } catch (error) {
       if (!(isLoadError(error) && error.code === "not-found")) throw error;
       const index = await readOptionalText(this.inner, shardIndexFile, signal);
