@@ -1,29 +1,18 @@
 // The page with other models than its own: of the hub, and of files that are picked or dropped.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
-import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import type { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
 import { expectReady, generate, open, serveDemoAs, setText, textOf } from "./page.js";
 
 let hub: StandInHub;
 let asked: string[];
 test.beforeEach(async ({ page }) => {
-  hub = new StandInHub();
-  for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
-  const origin = await hub.start();
   asked = [];
-  await page.route("https://huggingface.co/**", async (route) => {
-    const { pathname, search } = new URL(route.request().url());
-    asked.push(pathname);
-    const answer = await fetch(`${origin}${pathname}${search}`);
-    await route.fulfill({
-      status: answer.status,
-      headers: Object.fromEntries(answer.headers),
-      body: Buffer.from(await answer.arrayBuffer()),
-    });
-  });
+  hub = await startDemoHub(page, (pathname) => void asked.push(pathname));
 });
 test.afterEach(() => hub.stop());
 

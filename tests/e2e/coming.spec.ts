@@ -1,10 +1,8 @@
 // A better model comes while one writes with the one that is there.
-import { readdirSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
-import { StandInHub } from "../weights_tools/stand-in-hub.js";
-import { demo } from "./model.js";
+import type { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { startDemoHub } from "./demo-hub.js";
 import {
   expectReady,
   generate,
@@ -20,19 +18,9 @@ let hub: StandInHub;
 /** Weights of the hub wait for this. */
 let release: () => void;
 test.beforeEach(async ({ page }) => {
-  hub = new StandInHub();
-  for (const name of readdirSync(demo)) hub.files[name] = readFileSync(resolve(demo, name));
-  const origin = await hub.start();
-  const released = new Promise<void>((resolveIt) => (release = resolveIt));
-  await page.route("https://huggingface.co/**", async (route) => {
-    const { pathname, search } = new URL(route.request().url());
+  const released = new Promise<void>((resolve) => (release = resolve));
+  hub = await startDemoHub(page, async (pathname) => {
     if (pathname.endsWith(".001")) await released;
-    const answer = await fetch(`${origin}${pathname}${search}`);
-    await route.fulfill({
-      status: answer.status,
-      headers: Object.fromEntries(answer.headers),
-      body: Buffer.from(await answer.arrayBuffer()),
-    });
   });
 });
 test.afterEach(() => hub.stop());
