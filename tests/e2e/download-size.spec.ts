@@ -28,3 +28,11 @@ test("what the page's first paint needs is at most 30 kB of gzip; the editor com
   const files = ["index.html", "gpt2.js", ...first.map((name) => `assets/${name}`)];
   expect(files.reduce((sum, file) => sum + gzipBytes(file), 0)).toBeLessThanOrEqual(30_000);
 });
+
+test("weights are sent as they are: packing them costs half a second and saves nothing", async ({ request }) => {
+  const piece = await request.get("models/demo/model.safetensors.001", {
+    headers: { "Accept-Encoding": "gzip" },
+  });
+  expect(piece.headers()["content-encoding"]).toBeUndefined();
+  expect(Number(piece.headers()["content-length"])).toBe((await piece.body()).length);
+});
