@@ -29,7 +29,9 @@ test("what the page's first paint needs is at most 30 kB of gzip; the editor com
   expect(files.reduce((sum, file) => sum + gzipBytes(file), 0)).toBeLessThanOrEqual(30_000);
 });
 
-test("weights are sent as they are: packing them costs half a second and saves nothing", async ({ request }) => {
+test("weights are sent as they are: packing them costs half a second and saves nothing", async ({
+  request,
+}) => {
   const piece = await request.get("models/demo/model.safetensors.001", {
     headers: { "Accept-Encoding": "gzip" },
   });
