@@ -16,7 +16,7 @@ const figure = (page: Page, title: string) =>
 const guesses = (page: Page) => figure(page, "Its guess after every layer");
 const looks = (page: Page) => figure(page, "What a head looks at");
 const heads = (page: Page) => figure(page, "All heads of all layers");
-const openInside = (page: Page) => page.getByLabel("View").selectOption("Inside");
+const openInside = (page: Page) => page.getByRole("tab", { name: "Inside the model" }).click();
 const expectSeen = (page: Page) =>
   expect(status(page)).toHaveText(/^Seen: 6 layers, 6 heads each\./, { timeout: 30_000 });
 const setCaret = (page: Page, offset: number) =>
@@ -137,6 +137,51 @@ test("each layer's guess and each head's look are the engine's, for the token at
   await expect(looks(page).locator(".finding")).toHaveText("Layer 5, head 4, looks at “Once” 100%.");
 });
 
+test("it is a tab of its own, chosen by keyboard, that a link opens and a reload keeps", async ({ page }) => {
+  await open(page);
+  const tabs = page.getByRole("tablist", { name: "What is shown" }).getByRole("tab");
+  const [ofText, ofInside] = [tabs.nth(0), tabs.nth(1)];
+  const view = page.getByLabel("View");
+  const expectShown = async (shown: Locator, other: Locator) => {
+    await expect(shown).toHaveAttribute("aria-selected", "true");
+    await expect(other).toHaveAttribute("aria-selected", "false");
+    await expect(other).toHaveAttribute("tabindex", "-1");
+    const name = (await shown.textContent()) ?? "";
+    await expect(page.getByRole("tabpanel", { name, exact: true })).toBeVisible();
+  };
+  await expectShown(ofText, ofInside);
+  await view.selectOption("Tokens");
+  await expect.poll(() => new URL(page.url()).hash).toBe("#view=tokens");
+  await ofText.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(ofInside).toBeFocused();
+  await expect(panel(page)).toBeHidden(); // looking takes time: only who asks for it waits
+  await page.keyboard.press("ArrowRight"); // around
+  await page.keyboard.press("End");
+  await expect(ofInside).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expectShown(ofInside, ofText);
+  await expectSeen(page);
+  await expect(view).toBeHidden(); // the text is tinted by what a head looks at
+  expect(new URL(page.url()).hash).toBe("#view=inside");
+
+  await page.reload();
+  await expectReady(page);
+  await expectShown(ofInside, ofText);
+  await expectSeen(page);
+  await ofInside.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Space");
+  await expectShown(ofText, ofInside);
+  await expect(panel(page)).toBeHidden();
+  await expect(view).toHaveValue("text");
+  expect(new URL(page.url()).hash).toBe("");
+
+  await page.evaluate(() => (location.hash = "#view=probability"));
+  await expect(view).toHaveValue("probability");
+  await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 30_000 });
+});
+
 test("heads are walked by keyboard, and each picture leads to its parts of the model", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
@@ -247,7 +292,7 @@ test("it waits for the model, is cancelled and goes on, and drops what an edit m
   await inEditor(page, (view) => view.dispatch({ changes: { from: 0, to: view.state.doc.length } }), null);
   await expect(status(page)).toHaveText(/^There is no text yet/);
   await expect(guesses(page)).toBeHidden();
-  await page.getByLabel("View").selectOption("Text");
+  await page.getByRole("tab", { name: "Text" }).click();
   await expect(panel(page)).toBeHidden();
 });
 

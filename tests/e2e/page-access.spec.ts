@@ -89,6 +89,8 @@ test("works by keyboard alone", async ({ page }) => {
   };
   await keyboard.press("Tab");
   expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/^\s*Model:/);
+  await keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("tab-text");
   for (let opening = 0; opening < 4; opening += 1) await keyboard.press("Tab");
   await keyboard.press("Tab");
   await keyboard.type("A cat. "); // the text comes next

@@ -89,9 +89,9 @@ export async function textOf(page: Page): Promise<string> {
   return inEditor(page, ({ state }) => state.doc.toString(), null);
 }
 
-/** Opens the view inside the model, and waits until all of it has been seen for the token at the caret. */
+/** Opens the tab inside the model, and waits until all of it has been seen for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
-  await page.getByLabel("View").selectOption("Inside");
+  await page.getByRole("tab", { name: "Inside the model" }).click();
   await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Seen: /, {
     timeout: 30_000,
   });

@@ -13,11 +13,15 @@ export function onPress(button: HTMLButtonElement, action: () => void): void {
   });
 }
 
-/** A button beside the main ones, which does `action`. */
-export function plainButton(text: string, action: () => void): HTMLButtonElement {
+/** A button beside the main ones, which does `action`; or one that looks like the text around it. */
+export function plainButton(
+  text: string,
+  action: () => void,
+  className: "plain" | "bare" = "plain",
+): HTMLButtonElement {
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "plain";
+  button.className = className;
   button.textContent = text;
   onPress(button, action);
   return button;

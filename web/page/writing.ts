@@ -12,13 +12,14 @@ import type { ChosenModel } from "./chosen-model.js";
 import type { Editor } from "./editor/editor.js";
 import { currentEditor, keptText, needEditor } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
-import { formatMs, formatRate } from "./format.js";
+import { formatMs } from "./format.js";
 import { FrameBatch } from "./frame-batch.js";
 import { chosenModel, forgetModel, hasModel, needModel, showModel } from "./loading.js";
 import { hideError, isAbort, messageOf, say, showError } from "./messages.js";
 import { options as panel } from "./options.js";
 import { countHealing } from "./share/healing.js";
 import { finishSpeech, speak } from "./speech.js";
+import { showSpeed } from "./speed.js";
 import { phrase } from "./language/start.js";
 
 /** Where the model writes. */
@@ -94,7 +95,7 @@ export function updateButtons(): void {
 }
 
 function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {
-  ui.speed.textContent = timings.decodedTokens > 0 ? formatRate(timings.decodedTokensPerSecond) : "";
+  showSpeed(timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined);
   ui.firstToken.textContent = formatMs(timings.firstTokenMs);
   const said = [phrase(`finish.${finishReason}`), phrase("seed", { seed: String(seed) })];
   if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
@@ -140,8 +141,7 @@ async function writeWith(
     if (!editor.append(pending)) current.controller.abort(); // the visitor has gone back behind it
     speak(pending.map(({ text }) => text).join(""));
     pending = [];
-    if (all.length > 1)
-      ui.speed.textContent = formatRate(((all.length - 1) * 1000) / (performance.now() - firstAt));
+    if (all.length > 1) showSpeed(((all.length - 1) * 1000) / (performance.now() - firstAt));
   }));
   editor.open(from, to);
   try {
@@ -166,7 +166,7 @@ async function writeWith(
     for await (const token of stream) {
       if (all.length === 0) {
         firstAt = performance.now();
-        ui.speed.textContent = "";
+        showSpeed(undefined);
         say("");
       }
       all.push(token);

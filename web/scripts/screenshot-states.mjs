@@ -31,7 +31,8 @@ async function writeText(/** @type {Page} */ page, tokens = 110) {
 
 /** Puts the caret into the middle of the text, which shows the token there. */
 async function chooseToken(/** @type {Page} */ page, /** @type {string} */ view) {
-  await page.locator("#view").selectOption(view);
+  if (view === "inside") await page.locator("#tab-inside").click();
+  else await page.locator("#view").selectOption(view);
   await text(page).press("Control+Home");
   for (let word = 0; word < 9; word += 1) await page.keyboard.press("Control+ArrowRight");
 }

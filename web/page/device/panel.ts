@@ -1,11 +1,12 @@
 // The panel of engine and device: what runs here, on what, and how fast it could be.
 import { explainEnvironment, listModels, storage } from "../../src/client/index.js";
 import { release } from "../../src/shared/release.js";
-import { onPress, setEnabled } from "../buttons.js";
+import { plainButton, setEnabled } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { chosenModel, currentModel, modelTraffic, onModelChange } from "../loading.js";
 import { phrase } from "../language/device.js";
 import { isAbort, messageOf } from "../messages.js";
+import { onSpeed } from "../speed.js";
 import { isWriting, onWriting } from "../writing.js";
 import { listOf } from "./environment.js";
 import { measureSpeed } from "./floor.js";
@@ -34,7 +35,7 @@ function otherHosts(): string[] {
 /** One for as long as the page is open. */
 class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
-  private readonly measure = document.createElement("button");
+  private readonly measure = plainButton(phrase("measure"), () => void this.measureNow());
   private readonly status = document.createElement("p");
   private readonly given = document.createElement("div");
   private measuring: AbortController | undefined;
@@ -52,12 +53,8 @@ class Panel {
       return definition;
     };
     this.values = Object.fromEntries(rows.map((name) => [name, value(name)])) as Record<Row, HTMLElement>;
-    this.measure.type = "button";
-    this.measure.className = "plain";
-    this.measure.textContent = phrase("measure");
     this.status.className = "quiet";
     this.status.role = "status";
-    onPress(this.measure, () => void this.measureNow());
     const buttons = document.createElement("div");
     buttons.className = "row";
     buttons.append(this.measure, this.status);
@@ -81,12 +78,7 @@ class Panel {
       if (isWriting()) this.measuring?.abort(); // one would slow the other
       this.showRest();
     });
-    // As the line of status has it.
-    new MutationObserver(() => {
-      const now = ui.speed.textContent;
-      if (now) this.values.speed.textContent = now;
-    }).observe(ui.speed, { childList: true, characterData: true, subtree: true });
-    this.values.speed.textContent = ui.speed.textContent || "–";
+    onSpeed((sentence) => (this.values.speed.textContent = sentence));
   }
 
   /** Shows what is so now, or why that is not known. */

@@ -10,15 +10,3 @@ export function add<Tag extends keyof HTMLElementTagNameMap>(
   parent.append(element);
   return element;
 }
-
-/** As `add`, a button that does `action`. */
-export function addButton(
-  parent: Element,
-  className: string,
-  name: string,
-  action: () => void,
-): HTMLButtonElement {
-  const button = add(parent, "button", { type: "button", className, textContent: name });
-  button.addEventListener("click", action);
-  return button;
-}

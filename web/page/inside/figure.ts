@@ -1,5 +1,6 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
-import { add, addButton } from "./add.js";
+import { plainButton } from "../buttons.js";
+import { add } from "./add.js";
 import { visible } from "../seeing/token-panel.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
@@ -11,7 +12,9 @@ function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram): P
     if (part === undefined) parent.append(text ?? "");
     else {
       linked.push(part);
-      addButton(parent, "part-link", nameOf(part), () => diagram.choose(part));
+      const link = plainButton(nameOf(part), () => diagram.choose(part), "bare");
+      link.classList.add("part-link");
+      parent.append(link);
     }
   }
   return linked;

@@ -3,11 +3,11 @@
 import type { EditorView, ViewUpdate } from "@codemirror/view";
 import type { Model, ModelConfig } from "../../src/client/index.js";
 import { Asking } from "../asking.js";
-import { hide } from "../buttons.js";
+import { hide, plainButton } from "../buttons.js";
 import { setAttended } from "../seeing/attended.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../seeing/scored.js";
 import { phrase } from "../language/inside.js";
-import { add, addButton } from "./add.js";
+import { add } from "./add.js";
 import { Arcs } from "./arcs.js";
 import { Diagram } from "./diagram.js";
 import { label } from "./figure.js";
@@ -80,12 +80,16 @@ export class Inside {
     const chosen = add(root, "div", { className: "row" });
     this.head = add(chosen, "p", { className: "chosen-token" });
     const buttons = add(chosen, "div", { className: "buttons" });
-    this.before = addButton(buttons, "plain", phrase("before"), () => this.step(-1));
-    addButton(buttons, "plain", phrase("after"), () => this.step(1));
+    this.before = plainButton(phrase("before"), () => this.step(-1));
+    buttons.append(
+      this.before,
+      plainButton(phrase("after"), () => this.step(1)),
+    );
     const state = add(root, "div", { className: "row inside-state" });
     this.status = add(state, "p", { className: "quiet", role: "status" });
     this.progress = add(state, "progress", { ariaLabel: phrase("progress"), max: 1 });
-    this.button = addButton(state, "plain", "", () => (this.isBusy ? this.cancel() : this.lookSoon(0)));
+    this.button = plainButton("", () => (this.isBusy ? this.cancel() : this.lookSoon(0)));
+    state.append(this.button);
     this.diagram = new Diagram(root);
     this.pictures = add(root, "div", { className: "inside-pictures" });
     this.lens = new Lens(this.pictures, this.diagram);

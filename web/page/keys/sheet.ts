@@ -1,4 +1,5 @@
 // The sheet of keys: what the keyboard does on this page.
+import { plainButton } from "../buttons.js";
 import { phrase } from "../language/editor.js";
 
 /** Keys, and what they do. */
@@ -37,13 +38,8 @@ function make(): HTMLDialogElement {
     row.append(term, what);
     list.append(row);
   }
-  const form = document.createElement("form");
-  form.method = "dialog";
-  const close = document.createElement("button");
-  close.className = "plain";
-  close.textContent = phrase("close");
-  form.append(close);
-  dialog.append(title, list, form);
+  const close = plainButton(phrase("close"), () => dialog.close());
+  dialog.append(title, list, close);
   document.body.append(dialog);
   return dialog;
 }

@@ -1,7 +1,9 @@
-// How the text is shown, to choose from, and what its tints mean.
+// How the text is shown, to choose from, and what its tints mean. What happens inside the model is a tab of its own.
 import type { EditorView } from "@codemirror/view";
 import { setAttended } from "./attended.js";
-import { bands, modes, setMode, type Mode } from "./view-mode.js";
+import { offerTabs, showTab } from "../tabs.js";
+import { keepView, nameIn } from "../view-address.js";
+import { bands, modeField, modes, setMode, type Mode } from "./view-mode.js";
 import { phrase } from "../language/editor.js";
 
 function legendOf(mode: Mode): Node[] {
@@ -21,19 +23,41 @@ function legendOf(mode: Mode): Node[] {
   return [sentence, ...swatches, onPaper];
 }
 
-/** Offers the views of `select`, and fills `legend` with what is to be said of the one that is chosen; `scored` stays its end. */
-export function offerViews(
-  select: HTMLSelectElement,
-  legend: HTMLElement,
-  scored: HTMLElement,
-  view: EditorView,
-): void {
-  select.classList.remove("later");
-  select.addEventListener("change", () => {
-    const mode = modes.find((each) => each === select.value) ?? "text";
+export interface ViewParts {
+  /** A tab for the text, and one for what happens inside the model. */
+  tabs: { list: HTMLElement; text: HTMLButtonElement; inside: HTMLButtonElement; panel: HTMLElement };
+  /** The views of the text itself. */
+  select: HTMLSelectElement;
+  /** What is to be said of the view that is chosen; `scored` stays its end. */
+  legend: HTMLElement;
+  scored: HTMLElement;
+}
+
+/** Offers all views, and shows the one that the page's address names, now and when it changes. */
+export function offerViews({ tabs, select, legend, scored }: ViewParts, view: EditorView): void {
+  const both = [tabs.text, tabs.inside];
+
+  function show(mode: Mode): void {
+    const isInside = mode === "inside";
+    showTab(both, isInside ? tabs.inside : tabs.text, tabs.panel);
+    if (!isInside) select.value = mode;
+    select.classList.toggle("later", isInside); // its place stays, and what it is set to
     const said = legendOf(mode);
     legend.replaceChildren(...said, scored);
     legend.hidden = said.length === 0;
     view.dispatch({ effects: [setMode.of(mode), setAttended.of(null)] });
-  });
+    keepView(mode === "text" ? undefined : mode);
+  }
+
+  const ofList = () => modes.find((each) => each === select.value) ?? "text";
+  offerTabs(both, (tab) => show(tab === tabs.inside ? "inside" : ofList()));
+  tabs.list.classList.remove("later");
+  select.classList.remove("later");
+  select.addEventListener("change", () => show(ofList()));
+  const follow = () => {
+    const named = modes.find((each) => each === nameIn(location.hash));
+    if (named && named !== view.state.field(modeField)) show(named);
+  };
+  addEventListener("hashchange", follow);
+  follow();
 }

@@ -1,6 +1,7 @@
 // What is known of one token: its id and bytes, how probable it was, and what else could have stood there.
 import type { Range } from "@codemirror/state";
 import type { TokenLogprob } from "../../src/client/index.js";
+import { plainButton } from "../buttons.js";
 import type { Prediction } from "./predict.js";
 import type { Scored } from "./scored.js";
 import { phrase } from "../language/editor.js";
@@ -36,9 +37,8 @@ const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoft
 /** One of the likeliest, which `branch` puts in the token's place. */
 function alternative(token: TokenLogprob, isThere: boolean, branch: () => void): HTMLElement {
   const item = document.createElement("li");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "alternative";
+  const button = plainButton("", branch, "bare");
+  button.classList.add("alternative");
   button.ariaPressed = String(isThere);
   button.disabled = isNoText(token.text);
   const probability = Math.exp(token.logprob);
@@ -54,7 +54,6 @@ function alternative(token: TokenLogprob, isThere: boolean, branch: () => void):
   share.className = "share";
   share.textContent = percent(probability, 1);
   button.append(name, bar, share);
-  button.addEventListener("click", branch);
   item.append(button);
   return item;
 }

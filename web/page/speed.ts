@@ -1,0 +1,17 @@
+// How fast the model writes: in the line of status, and for whoever else shows it.
+import { elements as ui } from "./elements.js";
+import { formatRate } from "./format.js";
+
+const watching: ((sentence: string) => void)[] = [];
+
+/** Shows so many tokens per second; undefined: it is not known yet. */
+export function showSpeed(tokensPerSecond: number | undefined): void {
+  ui.speed.textContent = tokensPerSecond === undefined ? "" : formatRate(tokensPerSecond);
+  if (tokensPerSecond !== undefined) for (const tell of watching) tell(ui.speed.textContent);
+}
+
+/** Calls `listener` with the speed in words, where it is known already, and whenever it is told. */
+export function onSpeed(listener: (sentence: string) => void): void {
+  watching.push(listener);
+  if (ui.speed.textContent) listener(ui.speed.textContent);
+}

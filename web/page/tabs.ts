@@ -1,0 +1,36 @@
+// Tabs, as the ARIA Authoring Practices have them: the arrow keys move the focus among them, and Enter, Space or a press chooses one.
+
+/** Offers `tabs`; `choose` is called with the one that is chosen. */
+export function offerTabs(
+  tabs: readonly HTMLButtonElement[],
+  choose: (tab: HTMLButtonElement) => void,
+): void {
+  for (const [place, tab] of tabs.entries()) {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowLeft: place - 1 + tabs.length,
+      ArrowRight: place + 1,
+      Home: 0,
+      End: tabs.length - 1,
+    };
+    tab.addEventListener("click", () => choose(tab));
+    tab.addEventListener("keydown", (event) => {
+      const step = steps[event.key];
+      if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      tabs[step % tabs.length]?.focus();
+    });
+  }
+}
+
+/** Shows that `chosen` of `tabs` is, in the `panel` that they share. */
+export function showTab(
+  tabs: readonly HTMLButtonElement[],
+  chosen: HTMLButtonElement,
+  panel: HTMLElement,
+): void {
+  for (const tab of tabs) {
+    tab.ariaSelected = String(tab === chosen);
+    tab.tabIndex = tab === chosen ? 0 : -1;
+  }
+  panel.setAttribute("aria-labelledby", chosen.id);
+}
