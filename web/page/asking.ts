@@ -1,4 +1,5 @@
-// What is asked of the model beside the writing: after a pause, and nothing but what was asked last.
+// What is asked of the model beside the writing: after a pause, and nothing but what was asked last. It gives way to what the
+// visitor asks for.
 import type { Model } from "../src/client/index.js";
 import { isAbort } from "./messages.js";
 
@@ -12,10 +13,19 @@ export interface AskingSetting {
   fail: (error: unknown) => void;
 }
 
+/** Those that the model is at work for. */
+const atWork = new Set<Asking>();
+
+/** Drops what the model is asked beside the writing, so that what the visitor asks for comes next; it is asked again after that. */
+export function makeWay(): void {
+  for (const asking of atWork) asking.postpone();
+}
+
 export class Asking {
   private readonly setting: AskingSetting;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private current: AbortController | undefined;
+  private askAgain = () => {};
 
   constructor(setting: AskingSetting) {
     this.setting = setting;
@@ -29,19 +39,31 @@ export class Asking {
       try {
         const model = await this.setting.idleModel();
         signal.throwIfAborted();
-        if (model) return await ask(model, signal);
+        if (model) {
+          atWork.add(this);
+          return await ask(model, signal);
+        }
         onWait();
         this.timer = setTimeout(() => void run(), lookAgainMs);
       } catch (error) {
         if (!signal.aborted && !isAbort(error)) this.setting.fail(error);
+      } finally {
+        if (!signal.aborted) atWork.delete(this); // else another may be at work by now
       }
     };
+    this.askAgain = () => this.soon(lookAgainMs, ask, onWait);
     this.timer = setTimeout(() => void run(), ms);
+  }
+
+  /** Drops what is asked, and asks it again once the model is at rest. */
+  postpone(): void {
+    this.askAgain();
   }
 
   /** Drops what is asked. */
   stop(): void {
     clearTimeout(this.timer);
     this.current?.abort();
+    atWork.delete(this);
   }
 }

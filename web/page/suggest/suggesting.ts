@@ -18,6 +18,8 @@ export interface SuggestingSetting {
   /** What the model is to sample with; undefined where that is refused, or it is at work. */
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
+  /** Lets what else is asked of the model wait. */
+  makeWay: () => void;
   /** Tells how it goes, and what is suggested to those who do not see it. */
   say: (sentence: string) => void;
   speak: (sentence: string) => void;
@@ -56,7 +58,7 @@ const move =
   };
 
 export function suggesting(setting: SuggestingSetting): Extension {
-  const { dock, bar, sampling, needModel, say, speak, fail } = setting;
+  const { dock, bar, sampling, needModel, makeWay, say, speak, fail } = setting;
   let asking: AbortController | undefined;
   let isWaitSaid = false;
 
@@ -88,6 +90,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
     try {
       const model = await unlessAborted(needModel(), signal);
       if (!model) return;
+      makeWay();
       await askForSuggestions(model, view.state.sliceDoc(0, at), options, signal, (items) => {
         if (signal.aborted) return;
         const chosen = view.state.field(suggestionsField)?.chosen ?? 0;
