@@ -94,6 +94,27 @@ test("a model that is cancelled while it comes leaves the other at work; one tha
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
+test("a page that is loaded once more while another model comes goes on with it", async ({ page }) => {
+  await open(page);
+  await download(page, "user/better");
+  await page.reload();
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+  await expect(loading(page)).toContainText("user/better is coming; demo writes meanwhile", {
+    timeout: 30_000,
+  });
+  release();
+  await expect(page.locator("#chooser-name")).toHaveText("user/better", { timeout: 30_000 });
+  expect(new URL(page.url()).search).toBe("?model=hf:user/better");
+
+  // Once it has come, it does not come again.
+  await page.goto("./");
+  await expectReady(page);
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+  await page.reload();
+  await expectReady(page);
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+});
+
 test("what waits for the model that comes, as the other's worker died, is written by it", async ({
   page,
 }) => {

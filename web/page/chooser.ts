@@ -4,8 +4,10 @@ import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./
 import { filesOfDrop } from "./dropped-files.js";
 import { elements as ui } from "./elements.js";
 import { mayChoose } from "./host.js";
-import { changeModel, chosenModel } from "./loading.js";
+import { changeModel, chosenModel, whenModel } from "./loading.js";
+import { viewOf } from "./view-address.js";
 import { messageOf } from "./messages.js";
+import { isRepeated } from "./visit.js";
 import { isWriting, stopWriting } from "./writing.js";
 import { phrase } from "./language/start.js";
 
@@ -19,7 +21,7 @@ const weights = () => ui.chooserWeights.value;
 const choiceKey = `gpt2-model ${location.pathname}`;
 
 function keepChoice(query: string): void {
-  history.replaceState(null, "", query || location.pathname);
+  history.replaceState(null, "", (query || location.pathname) + viewOf(location.hash));
   try {
     sessionStorage.setItem(choiceKey, query);
   } catch {
@@ -136,6 +138,15 @@ function fillChooser(): void {
     .catch(sayMissing);
 }
 
+/** Goes on with the model that was coming when this page was loaded once more. */
+async function goOnLoading(): Promise<void> {
+  const { keptComing } = await import("./models/coming.js");
+  const coming = keptComing();
+  if (!coming) return;
+  await whenModel();
+  await choose(coming);
+}
+
 /** Shows the chooser, where the page can have another model than its own. */
 export function offerModels(): void {
   ui.chooser.hidden = !mayChoose;
@@ -154,6 +165,7 @@ export function offerModels(): void {
   offerPicking(ui.pickFolder, ui.pickFolderButton);
   offerPicking(ui.pickFiles, ui.pickFilesButton);
   offerDropping();
+  if (isRepeated()) void goOnLoading().catch(() => undefined); // who wants it chooses it anew
 }
 
 /** Asks before anything leaves for a host that only the page's address names: whoever made a link is not its reader. */

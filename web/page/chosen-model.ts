@@ -49,6 +49,8 @@ export function filesModel(files: readonly File[], weights?: string | null): Cho
 export const addressOf = ({ source }: ChosenModel): string =>
   typeof source === "string" ? source : source instanceof URL ? source.href : "";
 
+export const isOfFiles = (model: ChosenModel): boolean => addressOf(model) === "";
+
 /** Whether both are the same, as far as their addresses tell: nobody knows of files. */
 export function isSameModel(one: ChosenModel, other: ChosenModel): boolean {
   const hrefOf = (model: ChosenModel) => new URL(addressOf(model), document.baseURI).href;

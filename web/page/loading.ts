@@ -3,7 +3,7 @@ import { InvalidArgumentError, loadModel, type Model, type Variant } from "../sr
 import { hide } from "./buttons.js";
 import { onTextChange, textToCaret } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
-import { isSameModel, type ChosenModel } from "./chosen-model.js";
+import { isOfFiles, isSameModel, type ChosenModel } from "./chosen-model.js";
 import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
 import type { NextModel } from "./models/next-model.js";
@@ -41,7 +41,7 @@ let underWay: Promise<Model | undefined> | undefined;
 let fetching = 0;
 let controller: AbortController | undefined;
 /** Another model that comes, or waits to be used, while this one writes. */
-let beside: { controller: AbortController; there: Promise<NextModel<Loaded>> } | undefined;
+let beside: { next: ChosenModel; controller: AbortController; there: Promise<NextModel<Loaded>> } | undefined;
 
 /** Asks the page's reader for the model that its address names; undefined once that is answered. */
 let askToChoose: (() => void) | undefined;
@@ -110,6 +110,10 @@ export function forgetModel(): void {
 
 export const chosenModel = () => chosen;
 
+/** The name of a model that writes, or comes, from files of this device: a page that is loaded once more has them no longer. */
+export const filesInUse = (): string | undefined =>
+  [beside?.next, chosen].find((each) => each && isOfFiles(each))?.name;
+
 /**
  * Lets `next` take the place of the model that there is: of a small one when it has come, and, where the text was changed
  * meanwhile, when the page's reader says so; the memory of a large one is given back first. The model that there is already
@@ -147,16 +151,22 @@ async function useBeside(there: Promise<NextModel<Loaded>>): Promise<void> {
     await other.coming;
     await other.use();
   } finally {
-    if (beside === waited) beside = undefined;
+    endBeside(waited);
   }
 }
 
 let textChanges = 0;
 onTextChange(() => (textChanges += 1));
 
+/** None comes any more, where that was `mine`. */
+function endBeside(mine: typeof beside): void {
+  if (!mine || beside !== mine) return;
+  beside = undefined;
+}
+
 function forgetBeside(): void {
   const old = beside;
-  beside = undefined;
+  endBeside(old);
   old?.controller.abort();
   old?.there.then(
     (other) => other.forget(),
@@ -171,12 +181,12 @@ async function bringBeside(next: ChosenModel, change: Change): Promise<void> {
   const there = import("./models/next-model.js").then(
     ({ NextModel }) =>
       new NextModel<Loaded>(
-        { name: next.name, other: chosen.name },
+        { next, other: chosen.name },
         {
           fetch: (stage) => fetchModel(next, signal, stage),
           mayReplace: () => model === undefined || (textChanges === before && !change.isBusy()),
           replace: async (loaded) => {
-            if (beside === mine) beside = undefined;
+            endBeside(mine);
             if (model) await change.stop(); // without one, what is written waits for this one
             if (signal.aborted) return loaded.model.dispose(); // another one was chosen meanwhile
             const old = model;
@@ -184,20 +194,18 @@ async function bringBeside(next: ChosenModel, change: Change): Promise<void> {
             change.placed();
             await old?.dispose();
           },
-          ended: () => {
-            if (beside === mine) beside = undefined;
-          },
+          ended: () => endBeside(mine),
           tryAgain: () => void changeModel(next, change),
         },
       ),
   );
-  const mine = (beside = { controller, there });
+  const mine = (beside = { next, controller, there });
   try {
     await (
       await there
     ).coming;
   } catch (error) {
-    if (beside === mine) beside = undefined;
+    endBeside(mine);
     showError(phrase("notLoaded", { why: messageOf(error) })); // what brings it could not be fetched
   }
 }
@@ -254,6 +262,8 @@ async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: str
         if (!signal.aborted) showProgress(progress, stage);
       },
     });
+    if (signal.aborted) void loaded.dispose(); // cancelled as it came
+    signal.throwIfAborted();
     return { chosen: loading, model: loaded, traffic: came };
   } finally {
     fetching -= 1;

@@ -1,11 +1,13 @@
 // A model that comes while another one writes: it takes the other's place where nobody wrote meanwhile, and else when the
 // page's reader says so.
 import { InvalidArgumentError, type Model } from "../../src/client/index.js";
+import type { ChosenModel } from "../chosen-model.js";
 import { hide } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
 import { isAbort, messageOf, say, showError } from "../messages.js";
+import { dropComing, keepComing } from "./coming.js";
 
 /** What the page does for it. */
 export interface NextModelSetting<Loaded> {
@@ -23,14 +25,17 @@ export interface NextModelSetting<Loaded> {
 export class NextModel<Loaded extends { model: Model }> {
   /** Resolves when it is there, or will not be. */
   readonly coming: Promise<void>;
+  private readonly next: ChosenModel;
   private readonly names: { name: string; other: string };
   private readonly setting: NextModelSetting<Loaded>;
   private loaded: Loaded | undefined;
   private isForgotten = false;
 
-  constructor(names: { name: string; other: string }, setting: NextModelSetting<Loaded>) {
-    this.names = names;
+  constructor({ next, other }: { next: ChosenModel; other: string }, setting: NextModelSetting<Loaded>) {
+    this.next = next;
+    this.names = { name: next.name, other };
     this.setting = setting;
+    keepComing(next);
     this.coming = this.load();
   }
 
@@ -39,6 +44,7 @@ export class NextModel<Loaded extends { model: Model }> {
     const { loaded } = this;
     if (!loaded) return;
     this.loaded = undefined;
+    dropComing(this.next);
     hide(ui.arrival, ui.generate);
     try {
       await this.setting.replace(loaded);
@@ -50,6 +56,7 @@ export class NextModel<Loaded extends { model: Model }> {
   /** Another one was chosen. */
   forget(): void {
     this.isForgotten = true;
+    dropComing(this.next);
     void this.loaded?.model.dispose();
     this.loaded = undefined;
     hide(ui.arrival, ui.generate);
@@ -63,6 +70,7 @@ export class NextModel<Loaded extends { model: Model }> {
       this.loaded = loaded;
     } catch (error) {
       if (this.isForgotten) return;
+      dropComing(this.next);
       setting.ended();
       hide(ui.loading, ui.generate);
       if (isAbort(error)) return say(phrase("besideCancelled", names));

@@ -1,0 +1,252 @@
+// @vitest-environment happy-dom
+// One model takes the place of another: second thoughts, cancels and failures at every moment, with a loader that does what it is
+// told, in the page as index.html has it.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { ChosenModel } from "../../../web/page/chosen-model.js";
+
+/** A model that was loaded: its memory, and how often it was given back. */
+function makeModel(name: string, memoryBytes = 50e6) {
+  return {
+    name,
+    dispose: vi.fn(async () => {}),
+    info: {
+      memoryBytes,
+      variant: "simd",
+      threads: 1,
+      parameters: 1e6,
+      weights: "q8",
+      defaults: {},
+      notice: null,
+      notStored: null,
+    },
+  };
+}
+type FakeModel = ReturnType<typeof makeModel>;
+
+/** A load that was asked for, and what ends it. */
+interface Asked {
+  source: string;
+  signal: AbortSignal;
+  come: (model?: FakeModel) => Promise<FakeModel>;
+  fail: (error: Error) => Promise<void>;
+}
+const { asked, loadModel } = vi.hoisted(() => {
+  const all: Asked[] = [];
+  return {
+    asked: all,
+    loadModel: (source: string, { signal }: { signal: AbortSignal }) =>
+      new Promise<unknown>((give, reject) => {
+        signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
+        all.push({
+          source,
+          signal,
+          come: async (model = makeModel(source)) => {
+            give(model);
+            await settle();
+            return model;
+          },
+          fail: async (error) => {
+            reject(error);
+            await settle();
+          },
+        });
+      }),
+  };
+});
+const settle = () => new Promise((later) => setTimeout(later));
+
+vi.mock("../../../web/src/client/index.js", () => ({ loadModel, InvalidArgumentError: RangeError }));
+vi.mock("../../../web/page/host.js", () => ({
+  firstModel: { source: "models/demo/", name: "demo" },
+  storesModel: () => true,
+  modelFetch: undefined,
+  prepareHost: async () => {},
+  afterLoad: () => {},
+}));
+vi.mock("../../../web/page/options.js", () => ({ options: { showDefaults: () => {} } }));
+
+const page = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
+const better: ChosenModel = { source: "hf:user/better", name: "user/better" };
+const best: ChosenModel = { source: "hf:user/best", name: "user/best" };
+const coming = () => sessionStorage.getItem(`gpt2-coming ${location.pathname}`);
+const shown = (id: string) => document.getElementById(id)?.hidden === false;
+const textOf = (id: string) => document.getElementById(id)?.textContent ?? "";
+
+/** The page with the demo loaded. */
+async function open(memoryBytes?: number) {
+  const loading = await import("../../../web/page/loading.js");
+  const state = { isBusy: false, stops: 0, placed: [] as string[] };
+  const change = (next: ChosenModel) =>
+    loading.changeModel(next, {
+      stop: async () => void (state.stops += 1),
+      isBusy: () => state.isBusy,
+      placed: () => state.placed.push(next.name),
+    });
+  const first = loading.needModel();
+  await vi.waitUntil(() => asked.length === 1);
+  const demo = await at(0).come(makeModel("demo", memoryBytes));
+  await first;
+  const begin = async (next: ChosenModel) => {
+    const count = asked.length;
+    const ended = change(next);
+    await vi.waitUntil(() => asked.length > count);
+    return { ended, ...at(count) };
+  };
+  return { ...loading, state, demo, begin, change };
+}
+
+function at(place: number): Asked {
+  const found = asked[place];
+  if (!found) throw new Error(`no load number ${place} was asked for`);
+  return found;
+}
+
+beforeEach(() => {
+  vi.resetModules();
+  asked.length = 0;
+  sessionStorage.clear();
+  document.body.innerHTML = /<body>(.*)<script type="module"/s.exec(page)?.[1] ?? "";
+});
+
+describe("a model that comes while another one writes", () => {
+  it("takes its place at once where nobody wrote meanwhile, and the old one is given back once", async () => {
+    const { begin, demo, state, currentModel, chosenModel } = await open();
+    const { ended, come } = await begin(better);
+    expect(coming()).toContain("hf:user/better");
+    const next = await come();
+    await ended;
+    expect(currentModel()).toBe(next);
+    expect(chosenModel()).toBe(better);
+    expect(state.placed).toEqual(["user/better"]);
+    expect(demo.dispose).toHaveBeenCalledTimes(1);
+    expect(next.dispose).not.toHaveBeenCalled();
+    expect(coming()).toBeNull();
+  });
+
+  it("waits while something is written, and takes the place once, however often it is asked to", async () => {
+    const { begin, demo, state, currentModel } = await open();
+    state.isBusy = true;
+    const { ended, come } = await begin(better);
+    const next = await come();
+    await ended;
+    expect(currentModel()).toBe(demo);
+    expect(shown("arrival")).toBe(true);
+    expect(coming()).not.toBeNull(); // a page that is loaded once more brings it again
+    const use = document.getElementById("arrival-use");
+    use?.click();
+    use?.click();
+    await settle();
+    expect(currentModel()).toBe(next);
+    expect(state.stops).toBe(1);
+    expect(demo.dispose).toHaveBeenCalledTimes(1);
+    expect(shown("arrival")).toBe(false);
+    expect(coming()).toBeNull();
+  });
+
+  it("is dropped for a second choice before it has come, also where it comes all the same", async () => {
+    const { begin, demo, currentModel } = await open();
+    const first = await begin(better);
+    const second = await begin(best);
+    expect(first.signal.aborted).toBe(true);
+    const late = await first.come();
+    expect(coming()).toContain("hf:user/best");
+    const next = await second.come();
+    await Promise.all([first.ended, second.ended]);
+    expect(currentModel()).toBe(next);
+    expect(late.dispose.mock.calls.length).toBeLessThanOrEqual(1);
+    expect(demo.dispose).toHaveBeenCalledTimes(1);
+    expect(shown("error")).toBe(false);
+  });
+
+  it("is given back where a second choice comes as it waits for a press", async () => {
+    const { begin, demo, state, currentModel } = await open();
+    state.isBusy = true;
+    const first = await begin(better);
+    const waits = await first.come();
+    const second = await begin(best);
+    await settle();
+    expect(waits.dispose).toHaveBeenCalledTimes(1);
+    expect(shown("arrival")).toBe(false);
+    state.isBusy = false;
+    const next = await second.come();
+    await second.ended;
+    expect(currentModel()).toBe(next);
+    expect(waits.dispose).toHaveBeenCalledTimes(1);
+    expect(demo.dispose).toHaveBeenCalledTimes(1);
+  });
+
+  it("is given back where it is cancelled at the moment it is there", async () => {
+    const { begin, demo, currentModel, cancelLoading } = await open();
+    const { ended, come } = await begin(better);
+    const there = come(); // and before anybody knows
+    cancelLoading();
+    const next = await there;
+    await ended;
+    expect(currentModel()).toBe(demo);
+    expect(demo.dispose).not.toHaveBeenCalled();
+    expect(next.dispose).toHaveBeenCalledTimes(1);
+    expect(shown("loading")).toBe(false);
+    expect(coming()).toBeNull();
+    expect(textOf("finish")).toBe("user/better was not loaded; demo goes on.");
+  });
+
+  it("leaves the old one at work where it is cancelled, and says so", async () => {
+    const { begin, demo, currentModel, cancelLoading, state } = await open();
+    const { ended } = await begin(better);
+    cancelLoading();
+    await ended;
+    expect(currentModel()).toBe(demo);
+    expect(textOf("finish")).toBe("user/better was not loaded; demo goes on.");
+    expect(state.placed).toEqual([]);
+    expect(coming()).toBeNull();
+  });
+
+  it("leaves what is written at work where it fails, and is tried again with a press", async () => {
+    const { begin, demo, currentModel, state } = await open();
+    state.isBusy = true;
+    const { ended, fail } = await begin(better);
+    await fail(new Error("no such host"));
+    await ended;
+    expect(currentModel()).toBe(demo);
+    expect(state.stops).toBe(0);
+    expect(demo.dispose).not.toHaveBeenCalled();
+    expect(textOf("error-text")).toBe("The model could not be loaded: no such host.");
+    expect(coming()).toBeNull();
+    document.getElementById("error-repair")?.click();
+    await vi.waitUntil(() => asked.length === 3);
+    state.isBusy = false;
+    const next = await at(2).come();
+    await settle();
+    expect(currentModel()).toBe(next);
+  });
+
+  it("is asked for once more where the old one died, and writes then without a press", async () => {
+    const { begin, forgetModel, needModel, currentModel, state } = await open();
+    state.isBusy = true;
+    const { come } = await begin(better);
+    forgetModel();
+    const needed = needModel();
+    const next = await come();
+    expect(await needed).toBe(next);
+    expect(currentModel()).toBe(next);
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe("a model that takes the place of a large one", () => {
+  it("has its memory given back first, once, and is the one that was chosen last", async () => {
+    const { change, demo, currentModel, chosenModel, state } = await open(400e6);
+    const first = change(better);
+    const second = change(best);
+    await vi.waitUntil(() => asked.length >= 2);
+    expect(demo.dispose).toHaveBeenCalledTimes(1);
+    await at(asked.length - 1).come();
+    await Promise.all([first, second]);
+    expect(chosenModel()).toBe(best);
+    expect(at(asked.length - 1).source).toBe("hf:user/best");
+    expect((currentModel() as unknown as FakeModel).name).toBe("hf:user/best");
+    expect(state.placed).toEqual(["user/better", "user/best"]);
+  });
+});

@@ -1,0 +1,10 @@
+// Which language a model writes, as far as that is known: what it wrote is marked with it, so that screen readers say it as it is
+// said. What the visitor writes is not: it is theirs, and so are the voice and the spelling that they have set.
+import { addressOf, type ChosenModel } from "../chosen-model.js";
+
+/** OpenAI's models and this site's demo were trained on English alone. */
+const englishOnly =
+  /^(models\/(demo|gpt2[\w-]*)\/|hf:(openai-community\/)?(distil)?gpt2(-medium|-large|-xl)?)(@.*)?$/;
+
+/** The language that a model writes; "" where that is not known. */
+export const languageOf = (model: ChosenModel): "en" | "" => (englishOnly.test(addressOf(model)) ? "en" : "");
