@@ -1,4 +1,7 @@
 // The page in another language than English: chosen by the browser's languages, and by its reader.
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { expectReady, generate, open, setText, textOf } from "./page.js";
 
@@ -45,7 +48,7 @@ test.describe("for who reads German", () => {
     await expect(page.locator("html")).toHaveAttribute("lang", "de");
     await expect(page).toHaveTitle("GPT-2 in deinem Browser");
     await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
-    await expect(page.locator("#editor")).toHaveAttribute("lang", "en"); // what the demo writes
+    await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // nobody knows what its visitor writes
     await page.getByText("Einstellungen", { exact: true }).click();
     await page.getByLabel("Token", { exact: true }).fill("12");
     await page.getByRole("button", { name: "Schreiben", exact: true }).click();
@@ -53,6 +56,8 @@ test.describe("for who reads German", () => {
       timeout: 30_000,
     });
     await expect(page.locator("#speed")).toHaveText(/^[\d.,]+ Token\/s$/);
+    for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
+      await expect(part).toHaveAttribute("lang", "en"); // but all know what the demo does
     await page.getByRole("combobox", { name: "Ansicht" }).selectOption("Chancen");
     await expect(page.locator("#token dt").first()).toHaveText("Token");
     await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
@@ -126,9 +131,50 @@ test("another language is chosen at the foot of the page, and kept, as is the te
   await expect(page.getByLabel("Sprache")).toHaveValue("de");
   await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
   expect(await textOf(page)).toBe("A cat sat here.");
+  // What can be undone is kept, too, and whose it was.
+  await page.getByRole("button", { name: "Schreiben", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("Startwert", { timeout: 30_000 });
+  const written = await textOf(page);
+  const inkOf = () => page.locator("#editor .models").allTextContents();
+  const ink = await inkOf();
+  await page.getByRole("button", { name: "Rückgängig" }).click();
+  expect(await textOf(page)).toBe("A cat sat here.");
+  await page.getByLabel("Sprache").selectOption("English");
+  await expectReady(page);
+  expect(await textOf(page)).toBe("A cat sat here.");
+  await page.getByRole("button", { name: "Redo" }).click();
+  expect(await textOf(page)).toBe(written);
+  expect((await inkOf()).join("")).toBe(ink.join(""));
+  for (const before of ["A cat sat here.", "Once upon a time"]) {
+    await page.getByRole("button", { name: "Undo" }).click();
+    expect(await textOf(page)).toBe(before);
+  }
+  await page.getByLabel("Language").selectOption("Deutsch");
+  await expect(page.getByLabel("Sprache")).toHaveValue("de");
   await page.goto("./?threads=1"); // anew, not once more
   await expect(page.locator("html")).toHaveAttribute("lang", "de");
   await page.getByLabel("Sprache").selectOption("English");
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
   await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+});
+
+test("who has picked a model's files is asked before another language takes them away", async ({ page }) => {
+  await open(page);
+  await page.locator("#chooser summary").click();
+  const demo = resolve(import.meta.dirname, "../../web/models/demo");
+  await page.locator("#pick-files").setInputFiles(readdirSync(demo).map((file) => resolve(demo, file)));
+  await expect(page.locator("#chooser-name")).not.toHaveText("demo", { timeout: 30_000 });
+  const name = (await page.locator("#chooser-name").textContent()) ?? "";
+  await expectReady(page);
+  await page.getByLabel("Language").selectOption("Deutsch");
+  const asked = page.getByRole("dialog");
+  await expect(asked).toContainText(`${name} comes from files of this device`);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(asked).toBeHidden();
+  await expect(page.getByLabel("Language")).toHaveValue("en");
+  await expect(page.locator("#chooser-name")).toHaveText(name);
+  await page.getByLabel("Language").selectOption("Deutsch");
+  await asked.getByRole("button", { name: "Change it" }).click();
+  await expect(page.getByLabel("Sprache")).toHaveValue("de");
 });

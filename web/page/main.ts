@@ -6,7 +6,7 @@ import { offerDevice } from "./device/offer.js";
 import { currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
 import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
-import { awaitChoice, cancelLoading, needModel } from "./loading.js";
+import { awaitChoice, cancelLoading, filesInUse, needModel } from "./loading.js";
 import { say } from "./messages.js";
 import { again, atCaret, atEnd, editorOrFailure, stopWriting, updateButtons, write } from "./writing.js";
 import { showLanguage } from "./language/show.js";
@@ -41,7 +41,7 @@ async function copy(): Promise<void> {
 }
 
 function begin(): void {
-  showLanguage();
+  showLanguage(filesInUse);
   offerOptions();
   ui.form.addEventListener("submit", (event) => {
     event.preventDefault();

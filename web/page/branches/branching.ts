@@ -3,7 +3,7 @@ import type { TokenLogprob } from "../../src/client/index.js";
 import { piecesOf } from "../editor/pieces.js";
 import type { Editor } from "../editor/editor.js";
 import { visible } from "../seeing/token-panel.js";
-import { visitType } from "../visit.js";
+import { isRepeated } from "../visit.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { fork, leave, parseTree, remove, rename, type Tree } from "./tree.js";
 import { phrase } from "../language/editor.js";
@@ -43,8 +43,7 @@ export class Branching {
     this.section = section;
     this.place = place;
     this.writing = writing;
-    const visit = visitType();
-    if (visit === "reload" || visit === "back_forward") this.set(readKept());
+    if (isRepeated()) this.set(readKept());
     addEventListener("pagehide", () => this.keep());
   }
 

@@ -1,10 +1,12 @@
 // What of the page comes after its first paint: the editor, and what works on its text.
+import { makeWay } from "../asking.js";
 import { Branching } from "../branches/branching.js";
 import { elements as ui } from "../elements.js";
 import { lookingInside } from "../inside/opening.js";
 import { offerKeys } from "../keys/sheet.js";
-import { hasModel, needModel, onModelChange } from "../loading.js";
+import { chosenModel, hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
+import { languageOf } from "../models/language.js";
 import { options } from "../options.js";
 import { offerViews } from "../seeing/chooser.js";
 import { questionNote } from "../question/note.js";
@@ -16,18 +18,23 @@ import { speakNow } from "../speech.js";
 import { prefilling } from "../suggest/prefilling.js";
 import { offerStage } from "../stage/stage.js";
 import { suggesting } from "../suggest/suggesting.js";
-import { atEnd, isWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
+import { atEnd, isWriting, onWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { Editor, type KeptText } from "./editor.js";
 import { phrase } from "../language/editor.js";
 
 /** `onChange` is called after each change of the text. */
 export function createEditor(kept: KeptText, onChange: () => void): Editor {
+  const modelsLanguage = () => languageOf(chosenModel());
+  const speakIt = () => (ui.spoken.lang = modelsLanguage());
+  onModelChange(speakIt);
+  speakIt();
   const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
     label: ui.draft.ariaLabel ?? "",
     hint: ui.draft.placeholder,
+    modelsLanguage,
     onUpdate: ({ docChanged }) => {
       if (docChanged) onChange();
     },
@@ -37,6 +44,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         bar: ui.suggestionBar,
         sampling,
         needModel,
+        makeWay,
         say,
         speak: speakNow,
         fail: (error) => showFailure(error, 0, (why) => phrase("nothingSuggested", { why })),
@@ -61,12 +69,16 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
       }),
     ],
   });
+  onWriting(() => {
+    if (isWriting()) makeWay();
+  });
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests
   const branching = new Branching(editor, ui.branches, ui.branchList, {
     stop: stopWriting,
     goOn: () => void write(atEnd),
   });
-  offerViews(ui.viewAs, ui.legend, ui.scored, editor.view);
+  const tabs = { list: ui.tabs, text: ui.tabText, inside: ui.tabInside, panel: ui.surface };
+  offerViews({ tabs, select: ui.viewAs, legend: ui.legend, scored: ui.scored }, editor.view);
   offerKeys(ui.keys);
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, isWriting });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));

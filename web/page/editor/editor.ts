@@ -15,6 +15,7 @@ import type { Token } from "../../src/client/index.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import type { Piece } from "./pieces.js";
 import { twoInks } from "./inks.js";
+import { keepHistory, withHistory } from "./kept-history.js";
 import { leaving } from "./leaving.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
 import { Written, addWritten, pairsOf, written, writtenField } from "./written.js";
@@ -26,6 +27,8 @@ export interface KeptText {
   caret: number;
   /** Pairs of offsets between which the model wrote. */
   written: readonly (readonly [number, number])[];
+  /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
+  history?: unknown;
 }
 
 export interface EditorSetting {
@@ -34,6 +37,8 @@ export interface EditorSetting {
   dock: HTMLElement;
   label: string;
   hint: string;
+  /** What the model writes is in; "" where that is not known. */
+  modelsLanguage: () => string;
   /** After each change of the text, the caret or what can be undone. */
   onUpdate: (update: ViewUpdate) => void;
   extensions?: Extension;
@@ -49,31 +54,34 @@ export class Editor {
   readonly view: EditorView;
   private readonly follower: Follower;
 
-  constructor(kept: KeptText, { parent, dock, label, hint, onUpdate, extensions = [] }: EditorSetting) {
+  constructor(
+    kept: KeptText,
+    { parent, dock, label, hint, modelsLanguage, onUpdate, extensions = [] }: EditorSetting,
+  ) {
     const caret = Math.min(kept.caret, kept.text.length);
-    const state = EditorState.create({
-      doc: kept.text,
-      extensions: [
-        extensions,
-        written,
-        runs,
-        twoInks,
-        history(),
-        leaving,
-        keymap.of([...historyKeymap, ...standardKeymap]),
-        EditorView.lineWrapping,
-        placeholder(hint),
-        EditorView.contentAttributes.of({
-          id: "text",
-          "aria-label": label,
-          spellcheck: "true",
-          autocorrect: "on",
-          autocapitalize: "sentences",
-        }),
-        EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
-        EditorView.updateListener.of(onUpdate),
-      ],
-    });
+    const all: Extension = [
+      extensions,
+      written,
+      runs,
+      twoInks(modelsLanguage),
+      history(),
+      leaving,
+      keymap.of([...historyKeymap, ...standardKeymap]),
+      EditorView.lineWrapping,
+      placeholder(hint),
+      EditorView.contentAttributes.of({
+        id: "text",
+        "aria-label": label,
+        spellcheck: "true",
+        autocorrect: "on",
+        autocapitalize: "sentences",
+      }),
+      EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
+      EditorView.updateListener.of(onUpdate),
+    ];
+    const state =
+      withHistory(kept.text, caret, kept.history, all) ??
+      EditorState.create({ doc: kept.text, extensions: all });
     this.view = new EditorView({ state, parent });
     this.follower = new Follower(this.view, dock);
     const { length } = this.view.state.doc;
@@ -107,6 +115,11 @@ export class Editor {
 
   get kept(): KeptText {
     return { text: this.text, caret: this.caret, written: pairsOf(this.view.state.field(writtenField)) };
+  }
+
+  /** With all that can be undone and redone. */
+  get keptWithHistory(): KeptText {
+    return { ...this.kept, history: keepHistory(this.view.state) };
   }
 
   get canUndo(): boolean {

@@ -4,10 +4,9 @@ import type { Extension } from "@codemirror/state";
 import { runField } from "./run.js";
 import { pairsOf, writtenField } from "./written.js";
 
-const modelsInk = Decoration.mark({ class: "models" });
-
 /** Only of what is on the screen: a long text has ten thousands of tokens. */
-function inksOf({ state, visibleRanges }: EditorView): DecorationSet {
+function inksOf({ state, visibleRanges }: EditorView, lang: string): DecorationSet {
+  const modelsInk = Decoration.mark({ class: "models", ...(lang && { attributes: { lang } }) });
   const written = state.field(writtenField);
   const marks = visibleRanges.flatMap(({ from, to }) =>
     pairsOf(written, from, to).map(([start, end]) =>
@@ -20,21 +19,25 @@ function inksOf({ state, visibleRanges }: EditorView): DecorationSet {
   );
 }
 
-const inks = ViewPlugin.define(
-  (view) => {
-    let decorations = inksOf(view);
-    return {
-      update(update) {
-        const isSame = update.startState.field(writtenField) === update.state.field(writtenField);
-        if (!isSame || update.viewportChanged) decorations = inksOf(update.view);
-      },
-      get decorations() {
-        return decorations;
-      },
-    };
-  },
-  { decorations: (plugin) => plugin.decorations },
-);
+const inks = (language: () => string) =>
+  ViewPlugin.define(
+    (view) => {
+      let lang = language();
+      let decorations = inksOf(view, lang);
+      return {
+        update(update) {
+          const isSame =
+            update.startState.field(writtenField) === update.state.field(writtenField) && language() === lang;
+          lang = language();
+          if (!isSame || update.viewportChanged) decorations = inksOf(update.view, lang);
+        },
+        get decorations() {
+          return decorations;
+        },
+      };
+    },
+    { decorations: (plugin) => plugin.decorations },
+  );
 
 class Pen extends WidgetType {
   toDOM(): HTMLElement {
@@ -52,4 +55,5 @@ const pens = EditorView.decorations.compute([runField], (state) => {
   return run && run.stage !== "closed" ? Decoration.set(pen.range(run.to)) : Decoration.none;
 });
 
-export const twoInks: Extension = [inks, pens];
+/** `language` gives that of the model's text, which is read in it; "" where that is not known. */
+export const twoInks = (language: () => string): Extension => [inks(language), pens];

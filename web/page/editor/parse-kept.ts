@@ -5,9 +5,13 @@ const isOffset = (value: unknown): value is number => Number.isSafeInteger(value
 const isPair = (value: unknown): value is [number, number] =>
   Array.isArray(value) && value.length === 2 && value.every(isOffset);
 
+/** The pairs of offsets that `value` has; none where it is something else. */
+export const parsePairs = (value: unknown): [number, number][] =>
+  Array.isArray(value) ? value.filter(isPair).filter(([from, to]) => from < to) : [];
+
 /** The text that `value` is; undefined where it is none. */
 export function parseKept(value: unknown): KeptText | undefined {
-  const { text, caret, written } = (value ?? {}) as Record<string, unknown>;
+  const { text, caret, written, history } = (value ?? {}) as Record<string, unknown>;
   if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
-  return { text, caret, written: written.filter(isPair) };
+  return { text, caret, written: parsePairs(written), ...(history !== undefined && { history }) };
 }

@@ -89,6 +89,9 @@ const givenBack = invertedEffects.of(({ docChanged, startState, changes }) => {
   return lost.length > 0 ? [addWritten.of(lost)] : [];
 });
 
+/** As `pairsOf`, of ranges that are in order. */
+export const pairsOfAll = (ranges: Ranges): [number, number][] => pairsOf(RangeSet.of(ranges, true));
+
 /** The model's ranges as pairs of offsets, those that touch as one. */
 export function pairsOf(set: RangeSet<Written>, first = 0, last = Infinity): [number, number][] {
   const pairs: [number, number][] = [];

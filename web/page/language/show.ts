@@ -18,17 +18,25 @@ function translatePage(page: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Keeps the choice, and loads the page once more in that language: its text and its branches outlive that. */
-function change(next: string): void {
+/**
+ * Keeps the choice, and loads the page once more in that language: its text, what can be undone and its branches outlive that.
+ * `files` gives the name of a model whose files would have to be picked again, which its reader is asked about before.
+ */
+async function change(next: string, files: () => string | undefined): Promise<void> {
   try {
+    const name = files();
+    if (name !== undefined && !(await (await import("../models/forget-files.js")).mayForgetFiles(name))) {
+      ui.language.value = language;
+      return;
+    }
     localStorage.setItem(key, next);
     location.reload();
   } catch {
-    ui.language.hidden = true; // there is no storage, as in a sandboxed frame
+    ui.language.hidden = true; // there is no storage, as in a sandboxed frame, or no part of the page that asks
   }
 }
 
-export function showLanguage(): void {
+export function showLanguage(files: () => string | undefined): void {
   if (translation) translatePage(translation.page);
   delete document.documentElement.dataset.awaits;
   const names = Object.entries(languages) as [Language, string][];
@@ -40,5 +48,5 @@ export function showLanguage(): void {
     }),
   );
   ui.language.hidden = false;
-  ui.language.addEventListener("change", () => change(ui.language.value));
+  ui.language.addEventListener("change", () => void change(ui.language.value, files));
 }

@@ -1,7 +1,7 @@
 // Links to a text: whoever opens one gets the very same, written anew by the same model, and is told so.
 import { sha256 } from "../../src/loader/sha256.js";
 import { onPress, setEnabled } from "../buttons.js";
-import { addressOf, queryOf } from "../chosen-model.js";
+import { isOfFiles, queryOf } from "../chosen-model.js";
 import type { Editor } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
 import { whenModel } from "../loading.js";
@@ -52,7 +52,7 @@ async function toClipboard(coming: Promise<string>): Promise<void> {
 async function copyLink(): Promise<void> {
   const written = lastWritten();
   if (!written) return;
-  if (addressOf(written.model) === "") {
+  if (isOfFiles(written.model)) {
     ui.shareStatus.textContent = phrase("filesOfDevice");
     return;
   }

@@ -1,0 +1,58 @@
+// The history over a reload of the page: CodeMirror's own JSON of it, and beside that what is left out there, which is whose the
+// text of each step is.
+import { historyField } from "@codemirror/commands";
+import { EditorState, type Extension, type StateEffect } from "@codemirror/state";
+import { parsePairs } from "./parse-kept.js";
+import { Written, addWritten, pairsOfAll } from "./written.js";
+
+type Pairs = readonly (readonly [number, number])[];
+/** As CodeMirror keeps it: steps to undo, and to redo. */
+const stacks = ["done", "undone"] as const;
+type Stacks<Step> = Readonly<Record<(typeof stacks)[number], readonly Step[]>>;
+
+export interface KeptHistory {
+  steps: unknown;
+  /** For each step what it gives back to the model, as pairs of offsets. */
+  written: Stacks<Pairs>;
+}
+
+interface Step {
+  readonly effects: StateEffect<unknown>[];
+}
+
+const fields = { history: historyField };
+const stepsOf = (state: EditorState) => state.field(historyField) as Stacks<Step>;
+
+export function keepHistory(state: EditorState): KeptHistory {
+  const { history: steps } = state.toJSON(fields) as { history: unknown };
+  const { done, undone } = stepsOf(state);
+  const writtenBy = ({ effects }: Step) =>
+    pairsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
+  return { steps, written: { done: done.map(writtenBy), undone: undone.map(writtenBy) } };
+}
+
+/** The state of `doc` with the steps that `kept` has; undefined where it has none: another release may have kept it. */
+export function withHistory(
+  doc: string,
+  caret: number,
+  kept: unknown,
+  extensions: Extension,
+): EditorState | undefined {
+  const { steps, written } = (kept ?? {}) as Partial<Record<keyof KeptHistory, Record<string, unknown>>>;
+  if (!steps) return undefined;
+  try {
+    const selection = { ranges: [{ anchor: caret, head: caret }], main: 0 };
+    const state = EditorState.fromJSON({ doc, selection, history: steps }, { extensions }, fields);
+    for (const stack of stacks) {
+      const all = written?.[stack];
+      for (const [place, { effects }] of stepsOf(state)[stack].entries()) {
+        const ranges = parsePairs(Array.isArray(all) ? all[place] : undefined);
+        if (ranges.length > 0)
+          effects.push(addWritten.of(ranges.map(([from, to]) => new Written([]).range(from, to))));
+      }
+    }
+    return state;
+  } catch {
+    return undefined;
+  }
+}
