@@ -92,12 +92,24 @@ Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model, Conte
   return Error{ErrorCode::kInvalidArgument, options.calibration_file + " is empty, expected text"};
 }
 
+// About what it takes to quantize a tensor, in multiply-adds; 0 for one that is left as it is. With
+// a Gram matrix, its factors, and the errors of each weight made up for by all after it.
+std::uint64_t QuantizingWork(const TensorSpec& spec, bool is_calibrated) {
+  if (!spec.is_conv1d() || spec.cols < kGroup) return 0;
+  constexpr std::uint64_t kSearching = 1000;  // of a scale, for each weight
+  const std::uint64_t inputs = spec.cols;
+  const std::uint64_t factors = is_calibrated ? inputs * inputs * inputs / 6 : 0;
+  return factors + spec.rows * inputs * (kSearching + (is_calibrated ? inputs / 2 : 0));
+}
+
 // Turns the matrices of `specs`, which are floating point, into what q4 stores.
 Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& grams,
-                        ThreadPool& pool, Weights& weights, Progress& progress) {
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const TensorSpec& spec = specs[i];
-    progress.Update(i, specs.size());
+                        ThreadPool& pool, Weights& weights, const std::string& label) {
+  std::uint64_t total = 0;
+  for (const TensorSpec& spec : specs) total += QuantizingWork(spec, !grams.empty());
+  Progress progress(label, total);
+  for (const TensorSpec& spec : specs) {
+    progress.Advance(0);
     if (!spec.is_matrix() || spec.cols < kGroup) continue;
     Matrix& matrix = *Bind(spec, weights).matrix;
     if (MemoryFormat(StoredWeights::kQ4, spec) == WeightFormat::kQ8) {
@@ -107,6 +119,7 @@ Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& g
     const auto found = grams.find(spec.name);
     const Gram none;
     GPT2_ASSIGN(matrix, QuantizeToQ4(matrix, found == grams.end() ? none : found->second, pool));
+    progress.Advance(QuantizingWork(spec, !grams.empty()));
   }
   return Done{};
 }
@@ -133,9 +146,9 @@ Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
       const bool is_here = layer ? *layer >= first && *layer < last : last == config.n_layer;
       if (is_here) chosen.push_back(spec);
     }
-    Progress progress("quantizing layers " + std::to_string(first) + " to " +
-                      std::to_string(last - 1));
-    GPT2_TRY(QuantizeMatrices(chosen, grams, pool, *model.weights, progress));
+    const std::string label =
+        "quantizing layers " + std::to_string(first) + " to " + std::to_string(last - 1);
+    GPT2_TRY(QuantizeMatrices(chosen, grams, pool, *model.weights, label));
   }
   return Done{};
 }

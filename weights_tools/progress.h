@@ -1,25 +1,46 @@
-// A progress bar on the terminal.
+// How far a long step is, and how long the rest of it takes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gpt2::tools {
 
-// Draws on standard error while it lives, if that is a terminal, and wipes itself off at the end.
+// "12 s", "3 min 20 s", "1 h 5 min": rounded so that it is no more exact than an estimate.
+std::string ShownDuration(double seconds);
+
+// A line of progress, "LABEL: 40 %, 3 min 20 s left". The time is left out while too little is done
+// to tell: less than 2 %, or in less than two seconds.
+std::string ProgressLine(const std::string& label, double part, double seconds);
+
+// While it lives, draws a bar on standard error if that is a terminal, and wipes it off at the end.
+// Elsewhere, as in a log, writes a ProgressLine every half minute: short steps write nothing.
 class Progress {
  public:
-  explicit Progress(std::string label);
+  // `total`: what Advance counts to, in whatever unit; 0 where Update says both.
+  explicit Progress(std::string label, std::uint64_t total = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void Update(std::uint64_t done, std::uint64_t total);
+  // `amount` more is done.
+  void Advance(std::uint64_t amount) { Update(done_ + amount, total_); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void Draw(double part, double seconds);
+
   std::string label_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
   bool is_terminal_;
-  int shown_permille_ = -1;
+  Clock::time_point start_;
+  Clock::time_point written_;       // when a line was, outside of a terminal
+  std::optional<double> shown_at_;  // seconds, when the bar was drawn
 };
 
 }  // namespace gpt2::tools

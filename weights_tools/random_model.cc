@@ -1,9 +1,10 @@
 // `gpt2-weights random`: makes a model of random weights, for tests and benchmarks.
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -27,9 +28,10 @@ namespace {
 
 // GPT-2's own initialisation (Radford et al. 2019): normal with deviation 0.02, gains 1, biases 0.
 // The sum of twelve uniform numbers is normal enough, and the same everywhere.
+constexpr std::size_t kDraws = 12;
 float NextNormal(Random& random) {
   double sum = -6;
-  for (int i = 0; i < 12; ++i) sum += random.NextUnit();
+  for (std::size_t i = 0; i < kDraws; ++i) sum += random.NextUnit();
   return static_cast<float>(0.02 * sum);
 }
 
@@ -37,33 +39,62 @@ float NextNormal(Random& random) {
 // again.
 constexpr float kEchoScale = 50.0f;
 
+// Rows that are made between two looks at the progress, and of them those that a thread claims at
+// once.
+constexpr std::size_t kSlab = 1024, kGrain = 8;
+
+// Fills the matrix with what `random` has next, and leaves that behind it: rows are made in any
+// order, each from its own place in the sequence.
+void FillMatrix(Matrix& matrix, float scale, Random& random, ThreadPool& pool, Progress& progress) {
+  const std::size_t cols = matrix.cols();
+  for (std::size_t first = 0; first < matrix.rows(); first += kSlab) {
+    const std::size_t count = std::min(kSlab, matrix.rows() - first);
+    pool.ParallelFor(count, kGrain, [&](std::size_t begin, std::size_t end) {
+      Random own = random;
+      own.Skip(begin * cols * kDraws);
+      std::vector<float> row(cols);
+      for (std::size_t r = begin; r < end; ++r) {
+        for (float& value : row) value = NextNormal(own) * scale;
+        matrix.SetRow(first + r, row);
+      }
+    });
+    random.Skip(count * cols * kDraws);
+    progress.Advance(count * cols);
+  }
+}
+
 Status FillRandomly(Weights& weights, StoredWeights format, std::uint64_t seed, bool echo) {
   ThreadPool pool(CoreCount());
   Random random(seed);
-  Progress progress("making random weights");
   const std::vector<TensorSpec> specs = TensorSpecs(weights.config);
-  std::vector<float> row;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const TensorSpec& spec = specs[i];
-    progress.Update(i, specs.size());
+  // What quantizing a weight takes beside making it, measured.
+  constexpr std::size_t kQuantizing = 2;
+  const auto is_quantized = [&](const TensorSpec& spec) {
+    return MemoryFormat(format, spec) == WeightFormat::kQ4 && spec.cols >= kGroup;
+  };
+  std::uint64_t work = 0;
+  for (const TensorSpec& spec : specs) {
+    if (spec.is_matrix())
+      work += spec.rows * spec.cols * (is_quantized(spec) ? 1 + kQuantizing : 1);
+  }
+  Progress progress("making random weights", work);
+  for (const TensorSpec& spec : specs) {
     const WeightFormat wanted = MemoryFormat(format, spec);
-    const bool is_q4 = wanted == WeightFormat::kQ4;
-    GPT2_TRY(Allocate(spec, is_q4 ? WeightFormat::kF32 : wanted, weights));
+    GPT2_TRY(Allocate(spec, wanted == WeightFormat::kQ4 ? WeightFormat::kF32 : wanted, weights));
     const auto [matrix, floats] = Bind(spec, weights);
-    row.resize(spec.cols);
-    for (std::size_t r = 0; r < spec.rows; ++r) {
-      for (float& value : row) {
-        value = spec.is_vector() ? (spec.is_required() ? 1.0f : 0.0f) : NextNormal(random);
-        if (echo && matrix == &weights.wte) value *= kEchoScale;
-      }
-      if (spec.is_matrix()) {
-        matrix->SetRow(r, row);
-      } else {
-        std::copy(row.begin(), row.end(), floats->data() + r * spec.cols);
+    if (spec.is_matrix()) {
+      FillMatrix(*matrix, echo && matrix == &weights.wte ? kEchoScale : 1.0f, random, pool,
+                 progress);
+    } else if (spec.is_vector()) {
+      std::fill_n(floats->data(), spec.rows * spec.cols, spec.is_required() ? 1.0f : 0.0f);
+    } else {
+      for (float& value : std::span(floats->data(), spec.rows * spec.cols)) {
+        value = NextNormal(random);
       }
     }
-    if (is_q4 && spec.cols >= kGroup) {
+    if (is_quantized(spec)) {
       GPT2_ASSIGN(*matrix, QuantizeToQ4(*matrix, /*gram=*/{}, pool));
+      progress.Advance(kQuantizing * spec.rows * spec.cols);
     }
     if (spec.name != "lm_head.bias") weights.parameter_count += spec.rows * spec.cols;
   }

@@ -11,8 +11,11 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
+  // As `count` calls of Next do.
+  void Skip(std::uint64_t count) { state_ += count * kStep; }
+
   std::uint64_t Next() {
-    state_ += 0x9e3779b97f4a7c15u;
+    state_ += kStep;
     std::uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -23,6 +26,8 @@ class Random {
   double NextUnit() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15u;
+
   std::uint64_t state_;
 };
 

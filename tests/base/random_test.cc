@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace gpt2 {
 namespace {
@@ -14,6 +15,17 @@ TEST(Random, IsSplitMix64) {
   EXPECT_EQ(random.Next(), 3203168211198807973u);
   EXPECT_EQ(random.Next(), 9817491932198370423u);
   EXPECT_EQ(Random(0).Next(), 0xe220a8397b1dcdafu);
+}
+
+TEST(Random, SkipsAsIfItHadDrawn) {
+  Random drawn(11), skipped(11);
+  for (int i = 0; i < 5; ++i) drawn.Next();
+  skipped.Skip(5);
+  EXPECT_EQ(skipped.Next(), drawn.Next());
+  Random far(11);
+  far.Skip(std::uint64_t{1} << 63);
+  far.Skip((std::uint64_t{1} << 63) + 6);  // all the way round, and six
+  EXPECT_EQ(far.Next(), drawn.Next());
 }
 
 TEST(Random, UnitsAreTheUpper53BitsInTheirPlaces) {

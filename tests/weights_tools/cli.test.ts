@@ -48,6 +48,31 @@ describe("convert", () => {
     expect(index.pieces[0].size).toBe(statSync(join(first, index.pieces[0].path)).size);
   });
 
+  it.each([
+    ["f32", [], "733e8d6bf0b48e554ba0ba0a4cd5b470db8151555026031009f97cf3b827216f"],
+    ["q8", [], "bb3a79bd7671edffe698710a93b85c19540d13fe8e552b8486cdcdd02f379913"],
+    ["q4", [], "e17fb12128cceb44b93d55482d6cbb193b90e45dc130534fc8ab31dba7ac3473"],
+    ["q4", ["--echo"], "b6ccaec9d45659e4f79bcce0f0e2b5dbb07a01c8fe4ce196b386ecaa2118c77f"],
+  ])(
+    "makes the same random weights in %s %s on every machine and number of threads",
+    (format, more, hash) => {
+      const config = join(scratch, "random.json");
+      // More rows than threads take at once, and no multiple of it.
+      const shape = {
+        model_type: "gpt2",
+        n_embd: 96,
+        n_head: 4,
+        n_layer: 2,
+        n_positions: 40,
+        vocab_size: 1500,
+      };
+      writeFileSync(config, JSON.stringify(shape));
+      const out = join(scratch, `random-${format}-${more.length}`);
+      const made = json(["random", config, out, "--weights", format, "--seed", "7", "--json", ...more]);
+      expect(made.sha256).toBe(hash);
+    },
+  );
+
   it("cuts the weights into pieces of 4 MiB that together are one safetensors file", () => {
     const config = join(scratch, "wide.json");
     writeFileSync(

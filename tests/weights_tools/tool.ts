@@ -15,9 +15,12 @@ export const vocabulary = join(root, "tests/data/gpt2-tokenizer");
 export const scratch = mkdtempSync(join(tmpdir(), "gpt2-weights-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
+/** What the tool says every half minute where it is slow, on a busy machine or in a build that looks for faults. */
+const progress = /^[^\n]+: \d+ %(?:, [\d a-z]+ left)?\n/gm;
+
 export function weights(args: string[], input = "") {
   const { status, stdout, stderr } = spawnSync(tool, args, { input, encoding: "utf8", maxBuffer: 1 << 28 });
-  return { status, stdout, stderr };
+  return { status, stdout, stderr: stderr.replaceAll(progress, "") };
 }
 
 /** Runs the tool in a shell, as "$tool", for redirections and limits; `$scratch` and `$tiny` are there, too. */
