@@ -5,26 +5,60 @@ import { root, run } from "../../../engine/toolchain/build.mjs";
 
 export const peersFolder = join(root, "build/peers");
 
+/** Those that run in a browser. */
 export const peerVersions = { "@wllama/wllama": "3.8.1", "@huggingface/transformers": "4.3.1" };
 
-const isInstalled = (name) => {
+/** node-llama-cpp's. */
+export const llamaVersion = "3.22.1";
+
+/** @param {string} name @param {string} version */
+const isInstalled = (name, version) => {
   const file = join(peersFolder, "node_modules", name, "package.json");
-  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).version === peerVersions[name];
+  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).version === version;
 };
 
 /**
- * Those of `names` that are not there yet.
- * @param {string[]} names
+ * Installs those of `packages`, versions by name, that are not there yet.
+ * @param {Record<string, string>} packages
+ * @param {readonly string[]} options npm's
  */
-export function installPeers(names = Object.keys(peerVersions)) {
-  const missing = names.filter((name) => !isInstalled(name));
+function install(packages, options = []) {
+  const missing = Object.entries(packages).filter(([name, version]) => !isInstalled(name, version));
   if (missing.length === 0) return;
   mkdirSync(peersFolder, { recursive: true });
-  // No scripts: those of onnxruntime-node fetch a native library that no browser needs.
+  // No scripts: those of onnxruntime-node fetch a native library that no browser needs, node-llama-cpp's compile.
   run(
     "npm",
-    ["install", "--prefix", peersFolder, "--ignore-scripts", "--no-audit", "--no-fund"].concat(
-      missing.map((name) => `${name}@${peerVersions[name]}`),
+    ["install", "--prefix", peersFolder, "--ignore-scripts", "--no-audit", "--no-fund", ...options].concat(
+      missing.map(([name, version]) => `${name}@${version}`),
     ),
   );
+}
+
+/**
+ * Those of `names` that are not there yet.
+ * @param {(keyof typeof peerVersions)[]} names
+ */
+export function installPeers(
+  names = /** @type {(keyof typeof peerVersions)[]} */ (Object.keys(peerVersions)),
+) {
+  install(Object.fromEntries(names.map((name) => [name, peerVersions[name]])));
+}
+
+/** The package with llama.cpp's libraries for this machine's processor. */
+function llamaLibraries() {
+  const { platform, arch } = process;
+  const known = {
+    linux: { x64: "linux-x64", arm64: "linux-arm64" },
+    darwin: { x64: "mac-x64", arm64: "mac-arm64-metal" },
+    win32: { x64: "win-x64", arm64: "win-arm64" },
+  }[platform]?.[arch];
+  if (!known) throw new Error(`node-llama-cpp has no prebuilt libraries for ${platform} on ${arch}`);
+  return `@node-llama-cpp/${known}`;
+}
+
+/** Installs node-llama-cpp with the libraries of this processor, not with those of all graphics cards; returns its folder. */
+export function installLlama() {
+  install({ "node-llama-cpp": llamaVersion, [llamaLibraries()]: llamaVersion }, ["--omit=optional"]);
+  return join(peersFolder, "node_modules/node-llama-cpp");
 }
