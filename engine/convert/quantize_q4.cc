@@ -56,7 +56,7 @@ BFloat16 SearchQ4Scale(const std::array<float, kGroup>& targets,
   // in their order, and a chain of 32 additions takes as long for four lanes as for one.
   for (std::size_t first = 0; first < kScales; first += kLanes) {
     std::array<BFloat16, kLanes> candidates;
-    Vector scales, sums{};
+    Vector scales{}, sums{};
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const auto step = static_cast<float>((first + lane) / 2);
       const float size = kSmallest + (kLargest - kSmallest) * step / (kTries - 1);
