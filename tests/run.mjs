@@ -195,8 +195,8 @@ const steps = {
 };
 /** Steps that only compute, and use all processors: they fill the time that the others spend waiting for browsers. */
 const besideOthers = ["asan", "tsan", "fuzz"];
-/** Steps that others need: nothing runs beside them. */
-const beforeOthers = ["format", "lint", "native"];
+/** Steps that need no Emscripten, which is fetched meanwhile. */
+const withoutEmscripten = ["format", "lint", "native"];
 const inAll = Object.keys(steps).filter((name) => name !== "bundlers");
 
 const args = process.argv.slice(2);
@@ -242,11 +242,11 @@ const beside = isAll ? besideOthers : [];
 if (!isAll) {
   await runSteps(wanted);
 } else {
-  const emscripten = startFetchingEmscripten();
-  await runSteps(wanted.filter((name) => beforeOthers.includes(name)));
-  await emscripten;
   const endBeside = startBeside(beside);
-  await runSteps(wanted.filter((name) => !beforeOthers.includes(name) && !beside.includes(name)));
+  const emscripten = startFetchingEmscripten();
+  await runSteps(wanted.filter((name) => withoutEmscripten.includes(name)));
+  await emscripten;
+  await runSteps(wanted.filter((name) => !withoutEmscripten.includes(name) && !beside.includes(name)));
   const outcome = await endBeside();
   results.push(...outcome.results);
   for (const [of, list] of outcome.skipped) skipped.set(of, list);

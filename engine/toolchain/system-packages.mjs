@@ -15,6 +15,7 @@ export const testPackages = [
   "apache2-bin",
   "caddy",
   "chromium",
+  "chromium-headless-shell",
   "clang-19",
   "clang-format-19",
   "clang-tidy-19",

@@ -1,9 +1,7 @@
-import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
+import { headlessChromium } from "../support/headless-chromium.js";
 
 const port = Number(process.env.PORT ?? 4183);
-// Debian's own browser where there is one; else Playwright's.
-const debianChromium = "/usr/bin/chromium";
 
 export default defineConfig({
   testDir: ".",
@@ -18,7 +16,7 @@ export default defineConfig({
     bypassCSP: true, // tests bring functions into the page as text; page-policy.spec.ts does without
     baseURL: `http://localhost:${port}/`,
     launchOptions: {
-      ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+      ...headlessChromium,
       args: [
         "--no-sandbox",
         "--disable-gpu",

@@ -153,6 +153,10 @@ test("nothing moves while the model writes, and what it wrote is said by sentenc
   await page.keyboard.press("Control+Enter");
   await expect(page.locator("#finish")).toBeEmpty(); // it writes, and the window follows
   await expect(page.locator("#speed")).toContainText("tokens/s");
+  // The text pushes down what stands below it until it fills the window.
+  await page.waitForFunction(
+    () => (document.getElementById("dock")?.getBoundingClientRect().bottom ?? 0) > innerHeight - 1,
+  );
   await watch(page);
   await expect.poll(async () => (await seenBy(page)).spoken.length, { timeout: 30_000 }).toBeGreaterThan(8);
   await page.keyboard.press("Escape");

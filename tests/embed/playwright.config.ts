@@ -1,8 +1,5 @@
-import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
-
-// Debian's own browser where there is one; else Playwright's.
-const debianChromium = "/usr/bin/chromium";
+import { headlessChromium } from "../support/headless-chromium.js";
 
 export default defineConfig({
   testDir: ".",
@@ -15,7 +12,7 @@ export default defineConfig({
   reporter: [["list"]],
   use: {
     launchOptions: {
-      ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
+      ...headlessChromium,
       args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic"],
     },
   },

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMost = 100;  // tensors
 
-std::string ErrorOf(std::string_view header) {
+std::string HeaderError(std::string_view header) {
   const auto result = ReadSafetensorsHeader(header, kMost);
   return result.ok() ? "" : result.error().message;
 }
@@ -52,10 +52,10 @@ std::string ManyTensors(std::size_t count) {
 }
 
 TEST(Safetensors, MoreTensorsThanThereCanBeAreRefusedBeforeTheRestIsRead) {
-  EXPECT_EQ(ErrorOf(ManyTensors(kMost)), "");
-  EXPECT_NE(ErrorOf(ManyTensors(kMost + 1)).find("more than 100 tensors"), std::string::npos);
+  EXPECT_EQ(HeaderError(ManyTensors(kMost)), "");
+  EXPECT_NE(HeaderError(ManyTensors(kMost + 1)).find("more than 100 tensors"), std::string::npos);
   const std::string cut = ManyTensors(1000).substr(0, 20'000);
-  EXPECT_NE(ErrorOf(cut).find("more than 100 tensors"), std::string::npos);
+  EXPECT_NE(HeaderError(cut).find("more than 100 tensors"), std::string::npos);
 }
 
 // Sixteen times the tensors take about as long as sixteen files, not sixteen times as long.
@@ -72,57 +72,58 @@ TEST(Safetensors, ShapesOfManyDimensions) {
   std::string ones = "1";
   for (int i = 0; i < 1000; ++i) ones += ",1";
   const std::string error =
-      ErrorOf(R"({"a": {"dtype": "U8", "shape": [)" + ones + R"(], "data_offsets": [0, 1]}})");
+      HeaderError(R"({"a": {"dtype": "U8", "shape": [)" + ones + R"(], "data_offsets": [0, 1]}})");
   EXPECT_NE(error.find("1001 dimensions, expected at most 8"), std::string::npos) << error;
 }
 
 TEST(Safetensors, MetadataIsAnObjectAndStandsOnce) {
-  EXPECT_NE(ErrorOf(R"({"__metadata__": 3})").find("__metadata__"), std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"__metadata__": {}, "__metadata__": {}})").find("twice"),
+  EXPECT_NE(HeaderError(R"({"__metadata__": 3})").find("__metadata__"), std::string::npos);
+  EXPECT_NE(HeaderError(R"({"__metadata__": {}, "__metadata__": {}})").find("twice"),
             std::string::npos);
-  EXPECT_EQ(ErrorOf(R"({"__metadata__": {"format": ["pt"], "other": null}})"), "");
+  EXPECT_EQ(HeaderError(R"({"__metadata__": {"format": ["pt"], "other": null}})"), "");
 }
 
 TEST(Safetensors, WhatAnErrorQuotesIsShort) {
   const std::string name(1 << 20, 'x');
-  EXPECT_LT(ErrorOf("{\"" + name + "\": 3}").size(), 400u);
+  EXPECT_LT(HeaderError("{\"" + name + "\": 3}").size(), 400u);
 }
 
 TEST(Safetensors, NotJson) {
-  EXPECT_NE(ErrorOf("{\"a\":").find("JSON"), std::string::npos);
+  EXPECT_NE(HeaderError("{\"a\":").find("JSON"), std::string::npos);
 }
 
 TEST(Safetensors, OverlapAndGap) {
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+  EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
                         "b": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}})")
                 .find("overlap"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})")
+  EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})")
                 .find("expected 0"),
             std::string::npos);
 }
 
 TEST(Safetensors, SizeThatDoesNotFitTheShape) {
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})").find("12"),
-            std::string::npos);
-}
-
-TEST(Safetensors, HugeShapesDoNotOverflow) {
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [4294967296, 4294967296, 4294967296],
-                        "data_offsets": [0, 0]}})")
-                .find("too many"),
-            std::string::npos);
   EXPECT_NE(
-      ErrorOf(R"({"a": {"dtype": "F32", "shape": [1e300], "data_offsets": [0, 4]}})").find("shape"),
+      HeaderError(R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})").find("12"),
       std::string::npos);
 }
 
+TEST(Safetensors, HugeShapesDoNotOverflow) {
+  EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [4294967296, 4294967296, 4294967296],
+                        "data_offsets": [0, 0]}})")
+                .find("too many"),
+            std::string::npos);
+  EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [1e300], "data_offsets": [0, 4]}})")
+                .find("shape"),
+            std::string::npos);
+}
+
 TEST(Safetensors, DuplicateNames) {
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+  EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
                         "a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})")
                 .find("twice"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+  EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
                         "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
                         "a": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}})")
                 .find("\"a\" is listed twice"),

@@ -24,7 +24,7 @@ Tokenizer LetterTokenizer() {
   return std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 160).value());
 }
 
-struct Written {
+struct WrittenText {
   std::string text;
   std::vector<std::int32_t> ids;
   FinishReason finish;
@@ -32,9 +32,9 @@ struct Written {
 
 class SessionTextTest : public ::testing::Test {
  protected:
-  Written Write(const std::vector<std::int32_t>& prompt, const GenerateOptions& with) {
+  WrittenText Write(const std::vector<std::int32_t>& prompt, const GenerateOptions& with) {
     Session session = std::move(Session::Begin(*model.context, &tokenizer, prompt, with).value());
-    Written written;
+    WrittenText written;
     while (!session.is_done()) {
       for (const GeneratedToken& token : NextTokens(session)) {
         written.text += token.text;
@@ -54,18 +54,18 @@ TEST_F(SessionTextTest, WhatAStopStringHeldBackIsShownAtTheEnd) {
   const std::string whole = Write({1, 2, 3}, options).text;
   ASSERT_FALSE(whole.empty());
   options.stop = {whole.substr(whole.size() - 2) + "never"};
-  const Written held = Write({1, 2, 3}, options);
+  const WrittenText held = Write({1, 2, 3}, options);
   EXPECT_EQ(held.text, whole);
   EXPECT_EQ(held.finish, FinishReason::kLength);
 }
 
 TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
-  const Written whole = Write({1, 2, 3}, options);
+  const WrittenText whole = Write({1, 2, 3}, options);
   // The model's end of text is now what it wrote fifth.
   model.weights->config.eos_token_id = whole.ids[4];
   const auto first = std::find(whole.ids.begin(), whole.ids.end(), whole.ids[4]);
   const auto count = static_cast<std::size_t>(first - whole.ids.begin());
-  const Written ended = Write({1, 2, 3}, options);
+  const WrittenText ended = Write({1, 2, 3}, options);
   EXPECT_EQ(ended.finish, FinishReason::kEos);
   EXPECT_EQ(ended.ids.size(), count + 1);
   std::string before;
@@ -73,7 +73,7 @@ TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
   EXPECT_EQ(ended.text, before);
 
   options.ignore_eos = true;
-  const Written ignored = Write({1, 2, 3}, options);
+  const WrittenText ignored = Write({1, 2, 3}, options);
   EXPECT_EQ(ignored.finish, FinishReason::kLength);
   EXPECT_EQ(ignored.ids, whole.ids);
   EXPECT_EQ(ignored.text, whole.text);
@@ -90,7 +90,7 @@ TEST_F(SessionTextTest, ACharacterThatTheLastTokenLeavesUnfinishedIsReplaced) {
   Json vocab;
   for (int id = 0; id < 159; ++id) vocab["<" + std::to_string(id) + "\n>"] = id;
   vocab["Ã"] = 159;
-  const Written plain = Write({1, 2, 3}, options);
+  const WrittenText plain = Write({1, 2, 3}, options);
   Json swapped;
   for (const auto& [name, id] : vocab.items()) {
     const int other = id == 159 ? plain.ids[0] : id == plain.ids[0] ? 159 : id.get<int>();
