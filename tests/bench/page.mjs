@@ -1,0 +1,89 @@
+// `npm run bench:page`: what one who writes waits for on the page: from Tab to the three suggestions, in a text of 200 tokens, with
+// GPT-2 124M's shapes (random weights) in q8 on two threads. After a pause, in which the page has read along; at once behind the last
+// letter; and while Inside looks at the token before. The page's own measure, medians of `--rounds`.
+// Needs `npm run build` and gpt2-weights. Options: -- --rounds, --model (a folder), --json.
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root } from "../../engine/toolchain/build.mjs";
+import { openBrowser } from "./browser.mjs";
+import { makeModel } from "./models.mjs";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "9" },
+    model: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
+});
+const folder = values.model ?? makeModel("q8");
+const rounds = Number(values.rounds);
+const tokenizer = join(root, "tests/data/gpt2-tokenizer");
+const median = (/** @type {number[]} */ some) => some.toSorted((a, b) => a - b)[some.length >> 1] ?? NaN;
+const words = " the red ball was in the old house by the sea and she saw it".repeat(14); // of one token each
+const textOf = (/** @type {number} */ tokens) => `Once${words.split(" ").slice(0, tokens).join(" ")}`;
+
+const browser = await openBrowser({ "/bench/model": folder, "/bench/tokenizer": tokenizer });
+try {
+  const page = await browser.openPage();
+  // A model of random weights has no words of its own: GPT-2's.
+  for (const name of ["vocab.json", "merges.txt"]) {
+    await page.route(`**/bench/model/${name}`, (route) =>
+      route.continue({ url: route.request().url().replace("/model/", "/tokenizer/") }),
+    );
+  }
+  await page.goto(`${page.url().replace(/\?.*/, "")}?model=bench/model/&threads=2`);
+  await page.locator("#engine:not(:text-is('–'))").waitFor({ timeout: 120_000 });
+  const text = page.locator("#editor .cm-content");
+  await text.waitFor();
+
+  const setText = (/** @type {string} */ insert) =>
+    page.locator("#editor").evaluate((element, all) => {
+      const { view } = /** @type {any} */ (element);
+      const changes = { from: 0, to: view.state.doc.length, insert: all };
+      view.dispatch({ changes, selection: { anchor: all.length } });
+      view.focus();
+    }, insert);
+  /** Milliseconds from Tab to what is shown, by the page's own measure; then all is dismissed. */
+  const suggest = async () => {
+    await page.evaluate(() => performance.clearMeasures("suggestions"));
+    await page.keyboard.press("Tab");
+    await page.waitForFunction(() => performance.getEntriesByName("suggestions").length > 0, undefined, {
+      timeout: 60_000,
+      polling: 20,
+    });
+    const ms = await page.evaluate(() => performance.getEntriesByName("suggestions")[0]?.duration ?? NaN);
+    await page.waitForTimeout(600); // others may join
+    await page.keyboard.press("Escape");
+    return ms;
+  };
+  /** The median of rounds in which a word is typed, then `wait` passes. */
+  const typedThen = async (/** @type {number} */ wait) => {
+    const all = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await page.keyboard.type(" and", { delay: 60 });
+      await page.waitForTimeout(wait);
+      all.push(await suggest());
+    }
+    return median(all);
+  };
+
+  await setText(textOf(190));
+  await page.waitForTimeout(3000); // it is read
+  await suggest(); // by now the browser has compiled what is at work
+  const afterPause = await typedThen(700);
+  const atOnce = await typedThen(0);
+
+  await page.locator("#tab-inside").click();
+  await text.focus();
+  const besideInside = await typedThen(250); // Inside has begun to look
+  const found = { afterPause, atOnce, besideInside };
+  if (values.json) console.log(JSON.stringify(found));
+  else {
+    console.log(`Chromium ${browser.version}, ${folder}, median of ${rounds}:`);
+    console.log(`  Tab after a pause                  ${afterPause.toFixed(0)} ms`);
+    console.log(`  Tab right behind the last letter   ${atOnce.toFixed(0)} ms`);
+    console.log(`  Tab while Inside looks             ${besideInside.toFixed(0)} ms`);
+  }
+} finally {
+  await browser.close();
+}
