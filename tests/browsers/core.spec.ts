@@ -366,5 +366,43 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       if (notice) expect(found.notice).toMatch(notice);
       else expect(found.notice).toBe("");
     });
+
+    // Chromium's tests of it are in tests/e2e, and one WebKit is enough.
+    if (name !== "Firefox" && name !== "WebKitGTK") return;
+    test("looks inside the model on the page, tells the state, and passes the self-test", async () => {
+      const attempt = async () => {
+        await browser.open(`${plain.origin}/index.html#view=inside`);
+        await until(
+          'document.querySelector("#inside .inside-state p")?.textContent.startsWith("Seen: 6 layers")',
+        );
+        const seen = await browser.evaluate(
+          `(async () => {
+            document.getElementById("device").open = true;
+            const guesses = document.querySelectorAll("#inside .lens .guess");
+            return [...guesses].map(({ textContent }) => textContent).join("|");
+          })()`,
+        );
+        await until('document.querySelector("#device-panel dd")?.textContent.includes("release")');
+        const status = 'document.querySelector(".self-test [role=status]").textContent';
+        await browser.evaluate(`(async () => {
+          document.querySelector(".self-test button").click();
+          return "";
+        })()`);
+        await until(`/^(Passed|Failed|The test could)/.test(${status})`);
+        return [seen, await browser.evaluate(`(async () => ${status})()`)];
+      };
+      for (;;) {
+        try {
+          const [seen, tested] = await attempt();
+          expect(seen).toMatch(/^[^|]+(\|[^|]+){6}$/); // of the embedding and of six layers
+          expect(tested).toMatch(/^Passed: all \d+ checks\./);
+          return;
+        } catch (error) {
+          // A browser that hangs as one worker starts another says nothing of what it waits for: see `mostHangs`.
+          if (hangs >= mostHangs || !/never: |took longer/.test(String(error))) throw error;
+          hangs += 1;
+        }
+      }
+    });
   });
 }
