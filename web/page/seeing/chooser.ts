@@ -41,7 +41,7 @@ export function offerViews({ tabs, select, legend, scored }: ViewParts, view: Ed
     const isInside = mode === "inside";
     showTab(both, isInside ? tabs.inside : tabs.text, tabs.panel);
     if (!isInside) select.value = mode;
-    select.classList.toggle("later", isInside); // its place stays, and what it is set to
+    select.hidden = isInside;
     const said = legendOf(mode);
     legend.replaceChildren(...said, scored);
     legend.hidden = said.length === 0;
