@@ -21,6 +21,7 @@ let storage: Storage;
 beforeEach(() => {
   storage = new Storage();
   vi.stubGlobal("localStorage", storage);
+  vi.stubGlobal("navigator", { userAgent: "Browser/1" });
   vi.stubGlobal("document", { baseURI: "http://host/page/index.html" });
 });
 afterEach(() => vi.unstubAllGlobals());
@@ -214,17 +215,29 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({ a: 4, b: 3 });
   });
 
-  it.each(["{broken", "3", "null", "[]", '{"a":0}', '{"a":65}', '{"a":1.5}', '{"a":"x"}'])(
-    "ignore %s",
-    (stored) => {
-      storage.items.set("gpt2-wasm:threads", stored);
-      expect(readThreadChoices()).toEqual({});
-    },
-  );
+  it.each(["{broken", "3", "null", "[]", '{"a":0}', '{"a":1.5}', '{"a":"x"}'])("ignore %s", (stored) => {
+    storage.items.set("gpt2-wasm:threads", stored.replace("{", '{"browser":"Browser/1",'));
+    expect(readThreadChoices()).toEqual({});
+  });
 
   it("keep what is right beside what is not", () => {
-    storage.items.set("gpt2-wasm:threads", '{"a":1,"b":64,"c":-1}');
+    storage.items.set("gpt2-wasm:threads", '{"browser":"Browser/1","a":1,"b":64,"c":-1}');
     expect(readThreadChoices()).toEqual({ a: 1, b: 64 });
+  });
+
+  it("are measured anew by another version of the browser, which keeps none of the old ones", () => {
+    rememberThreads({ key: "a", threads: 2 });
+    vi.stubGlobal("navigator", { userAgent: "Browser/2" });
+    expect(readThreadChoices()).toEqual({});
+    rememberThreads({ key: "b", threads: 3 });
+    expect(readThreadChoices()).toEqual({ b: 3 });
+    vi.stubGlobal("navigator", { userAgent: "Browser/1" });
+    expect(readThreadChoices()).toEqual({});
+  });
+
+  it("that do not say their browser, as older pages wrote them, are measured anew", () => {
+    storage.items.set("gpt2-wasm:threads", '{"a":1}');
+    expect(readThreadChoices()).toEqual({});
   });
 
   it("are nowhere where nothing may be stored", () => {
