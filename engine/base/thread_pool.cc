@@ -25,6 +25,15 @@ namespace {
 // is a small part of that.
 constexpr int kSpins = 20000;
 
+// The same for the owner while it waits for the last chunks, which are small. It takes longer only
+// where a helper that holds one does not run, or is slow: then the owner's core is worth more to
+// others.
+constexpr int kOwnerSpins = 10000;
+
+// A thread takes one of so many parts of its share of what is left. With two, a core of a quarter
+// of the speed of the others would still be at its first chunk when they have done the rest.
+constexpr std::size_t kParts = 3;
+
 constexpr std::uint64_t kItemsMask = 0xffffffffu;
 
 void Pause() {
@@ -125,12 +134,18 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
     RunOneChunk(ticket);
   }
   for (int spins = 0; unfinished_items_.load(std::memory_order_acquire) != 0; ++spins) {
-    if (spins < kSpins) {
-      Pause();
-    } else {
-      std::this_thread::yield();  // more threads than cores: let the one that holds a chunk run
-    }
+    if (spins == kOwnerSpins) return SleepUntilFinished();
+    Pause();
   }
+}
+
+// Either this thread sees the last chunk finished, or the one that finishes it sees this one
+// asleep.
+void ThreadPool::SleepUntilFinished() {
+  std::unique_lock lock(mutex_);
+  owner_sleeps_ = true;
+  finished_.wait(lock, [&] { return unfinished_items_ == 0; });
+  owner_sleeps_ = false;
 }
 
 // Claims one chunk of the loop that `ticket` names and runs it, if no other thread was faster.
@@ -138,12 +153,15 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
 // holds.
 void ThreadPool::RunOneChunk(std::uint64_t ticket) {
   const std::size_t left = ItemsLeft(ticket);
-  const std::size_t share = left / (2 * active_.load(std::memory_order_relaxed));
+  const std::size_t share = left / (kParts * active_.load(std::memory_order_relaxed));
   const std::size_t size = std::min(left, std::max(share, grain_.load(std::memory_order_relaxed)));
   if (!ticket_.compare_exchange_strong(ticket, ticket - size, std::memory_order_acq_rel)) return;
   const std::size_t begin = items_ - left;
   (*body_)(begin, begin + size);
-  unfinished_items_.fetch_sub(size, std::memory_order_acq_rel);
+  if (unfinished_items_.fetch_sub(size) == size && owner_sleeps_) {
+    const std::lock_guard lock(mutex_);
+    finished_.notify_one();
+  }
 }
 
 void ThreadPool::WorkerLoop(std::size_t index) {

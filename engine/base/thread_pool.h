@@ -17,7 +17,8 @@
 namespace gpt2 {
 
 // One owner thread calls everything; the pool's own threads help. Idle threads spin briefly, as
-// the next loop of a forward pass is microseconds away, then sleep.
+// the next loop of a forward pass is microseconds away, then sleep; so does the owner while it
+// waits for what a helper still computes.
 //
 // No loop depends on a helper: in a browser its script may be refused, and it starts only when the
 // owner has returned to its event loop. So the threads that have started share a loop, and the
@@ -52,7 +53,7 @@ class ThreadPool {
   void SetThreads(std::size_t threads);
 
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
-  // done. A thread takes its share of half of what is left, but at least `grain` items: large
+  // done. A thread takes a third of its share of what is left, but at least `grain` items: large
   // chunks first, small ones to finish together (Polychronopoulos, Kuck 1987: "Guided
   // self-scheduling"). A loop of at most `grain` items runs on the owner alone. No allocation; no
   // lock unless a helper sleeps.
@@ -70,6 +71,7 @@ class ThreadPool {
   void StartHelper(StartThread start_thread);
   void WorkerLoop(std::size_t index);
   void RunOneChunk(std::uint64_t ticket);
+  void SleepUntilFinished();
   std::uint64_t WaitForWork(std::size_t index);
 
   // The loop under way. What a helper reads before it has claimed a chunk is atomic.
@@ -86,6 +88,8 @@ class ThreadPool {
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::atomic<bool> owner_sleeps_{false};  // until no item is unfinished
+  std::condition_variable finished_;
   std::atomic<std::size_t> started_{0};  // helpers
   std::vector<HelperThread> helpers_;
 };

@@ -12,8 +12,9 @@
 
 namespace gpt2 {
 
-// As integers, which compilers turn into vectors: the largest exponent is that of infinity and NaN.
-bool AllFinite(std::span<const float> values) {
+// As integers, which compilers turn into vectors, if not into where it is called from, which is
+// built small: the largest exponent is that of infinity and NaN.
+[[gnu::noinline]] bool AllFinite(std::span<const float> values) {
   constexpr std::int32_t kExponent = 0x7f800000;
   std::int32_t largest = 0;
   for (const float value : values) {

@@ -11,7 +11,7 @@ async function countTokens(page: Page): Promise<void> {
       constructor(url: string | URL, options?: WorkerOptions) {
         super(url, options);
         this.addEventListener("message", ({ data }) => {
-          if (data.type === "event" && data.event.token) counted.tokensSent += 1;
+          if (data.type === "event" && data.event.tokens) counted.tokensSent += data.event.tokens.length;
         });
       }
     };

@@ -123,7 +123,7 @@ describe("Model makes", () => {
     const completion = model.complete("p", { onPrompt: (event) => prompts.push(event) });
     worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
     for (const event of [token(1), token(2, 1), token(3)])
-      worker.say({ type: "event", id: 1, event: { token: event } });
+      worker.say({ type: "event", id: 1, event: { tokens: [event] } });
     worker.say({ type: "done", id: 1, result: summary as never });
     expect(await completion).toEqual({
       ...summary,
@@ -143,7 +143,7 @@ describe("Model makes", () => {
     const stream = model.generate("p", { onPrompt: (event) => prompts.push(event) });
     const first = stream.next();
     worker.say({ type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } });
-    worker.say({ type: "event", id: 1, event: { token: token(1) } });
+    worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
     expect(await first).toEqual({ done: false, value: token(1) });
     worker.say({ type: "done", id: 1, result: summary as never });
     expect(await stream.next()).toEqual({ done: true, value: summary });
@@ -155,7 +155,7 @@ describe("Model makes", () => {
     const summaries: unknown[] = [];
     const stream = model.stream("p", { topK: 1, onSummary: (result) => summaries.push(result) });
     for (const text of ["a", "", "é"])
-      worker.say({ type: "event", id: 1, event: { token: { ...token(1), text } } });
+      worker.say({ type: "event", id: 1, event: { tokens: [{ ...token(1), text }] } });
     worker.say({ type: "done", id: 1, result: summary as never });
     const texts: string[] = [];
     for await (const text of stream) texts.push(text);
@@ -167,7 +167,7 @@ describe("Model makes", () => {
   it("a stream that goes through a pipe into a Response", async () => {
     const { worker, model } = make();
     const response = new Response(model.stream("p").pipeThrough(new TextEncoderStream()));
-    worker.say({ type: "event", id: 1, event: { token: { ...token(1), text: "é" } } });
+    worker.say({ type: "event", id: 1, event: { tokens: [{ ...token(1), text: "é" }] } });
     worker.say({ type: "done", id: 1, result: summary as never });
     expect(await response.text()).toBe("é");
   });
@@ -175,7 +175,7 @@ describe("Model makes", () => {
   it("a stream that the model does not run ahead of", async () => {
     const { worker, model } = make();
     const reader = model.stream("p").getReader();
-    for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { token: token(id) } });
+    for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { tokens: [token(id)] } });
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(worker.all("read")).toEqual([]);
     for (let id = 0; id < 64; ++id) await reader.read();
@@ -262,7 +262,7 @@ describe("garbage collection", () => {
     await (async () => {
       const stream = new Model(connection, {} as ModelInfo).generate("p");
       const first = stream.next();
-      worker.say({ type: "event", id: 1, event: { token: token(1) } });
+      worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
       await first;
     })();
     await vi.waitFor(() => {
@@ -280,7 +280,7 @@ describe("garbage collection", () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     expect(worker.all("end")).toEqual([]);
-    worker.say({ type: "event", id: 1, event: { token: token(1) } });
+    worker.say({ type: "event", id: 1, event: { tokens: [token(1)] } });
     expect((await first).value).toEqual(token(1));
   });
 });

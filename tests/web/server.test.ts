@@ -1,6 +1,7 @@
 // The worker's side alone: what it answers to what it is told, and what a generation tells.
 import { describe, expect, it, vi } from "vitest";
 import type { FromWorker, RequestName, ToWorker } from "../../web/src/shared/protocol.js";
+import type { Token } from "../../web/src/shared/types.js";
 import { generate } from "../../web/src/worker/generate.js";
 import { Credit } from "../../web/src/worker/credit.js";
 import { Server } from "../../web/src/worker/server.js";
@@ -312,9 +313,8 @@ describe("generate", () => {
     const summary = await generate(asEngine(engine), request, around(told));
     expect(told).toEqual([
       { prompt: { done: 2, total: 5 } },
-      { token: token(9) },
-      { token: token(8) },
-      { token: token(7) },
+      { tokens: [token(9)] },
+      { tokens: [token(8), token(7)] },
     ]);
     expect(summary).toMatchObject({
       finishReason: "eos",
@@ -331,6 +331,29 @@ describe("generate", () => {
     expect(totalMs).toBeGreaterThanOrEqual(firstTokenMs + 10);
     expect(promptTokensPerSecond).toBeCloseTo((1000 * 3) / firstTokenMs, 6);
     expect(decodedTokensPerSecond).toBeCloseTo(1000 / (totalMs - firstTokenMs), 6);
+  });
+
+  it("tells the first token at once, and what follows it a few milliseconds' worth at a time", async () => {
+    const told: { tokens: Token[] }[] = [];
+    await generate(asEngine(new FakeEngine()), { ...request, options: { maxNewTokens: 200 } }, around(told));
+    expect(told[0]?.tokens).toHaveLength(1);
+    expect(told.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual(
+      Array.from({ length: 200 }, (_, id) => id),
+    );
+    expect(told.length).toBeLessThan(100);
+  });
+
+  it("tells what was written before a step that fails", async () => {
+    const engine = new FakeEngine();
+    const step = engine.step.bind(engine);
+    const told: { tokens: Token[] }[] = [];
+    engine.step = (name) => {
+      if (engine.steps === 3) throw new Error("broken");
+      return step(name);
+    };
+    const long = { ...request, options: { maxNewTokens: 9 } };
+    await expect(generate(asEngine(engine), long, around(told))).rejects.toThrow("broken");
+    expect(told.flatMap(({ tokens }) => tokens.map(({ id }) => id))).toEqual([0, 1, 2]);
   });
 
   it("counts no time in which it waited for its reader", async () => {

@@ -176,7 +176,7 @@ export class Model {
       {
         signal,
         onEvent: (event) => {
-          if ("token" in event) queue.push(event.token);
+          if ("tokens" in event) event.tokens.forEach((token) => queue.push(token));
           else onPrompt?.(event.prompt);
         },
       },
@@ -211,7 +211,7 @@ export class Model {
       {
         signal,
         onEvent: (event) => {
-          if ("token" in event) tokens.push(event.token);
+          if ("tokens" in event) tokens.push(...event.tokens);
           else onPrompt?.(event.prompt);
         },
         owner: this,

@@ -151,7 +151,8 @@ export interface Requests {
   generate: {
     args: GenerateRequest;
     result: GenerateSummary;
-    event: { token: Token } | { prompt: PromptProgress };
+    /** Tokens that were written since the last one was told. */
+    event: { tokens: Token[] } | { prompt: PromptProgress };
   };
   prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
   inspect: { args: InspectRequest; result: Inspection; event: PromptProgress };

@@ -14,12 +14,15 @@ interface Begun {
 type Summary = Pick<GenerateSummary, "finishReasons" | "droppedTokens"> &
   Pick<GenerateSummary["timings"], "draftedTokens" | "acceptedTokens">;
 
-/** Time after which messages are looked at: a small model writes several tokens in it. */
+/**
+ * Time after which tokens are told and messages looked at: a small model writes several in it, and a message for each
+ * would keep the page's thread, which may be the other core, as busy as the model.
+ */
 const yieldMs = 4;
 
 export interface Surroundings {
   signal: AbortSignal;
-  tell: (event: { token: Token } | { prompt: PromptProgress }) => void;
+  tell: (event: { tokens: Token[] } | { prompt: PromptProgress }) => void;
   /** For tokens that are told. */
   credit: Credit;
   /** Gives the turn to others until `ready` resolves and it is this one's turn again. */
@@ -53,17 +56,31 @@ export async function generate(
   let step = engine.output();
   let firstTokenAt: number | undefined;
   let tokens = 0;
+  let untold: Token[] = [];
+  const tellTokens = () => {
+    if (untold.length > 0) tell({ tokens: untold });
+    untold = [];
+  };
   let pausedMs = 0;
   let yieldedAt = start;
   while (!step.isDone) {
-    step = engine.step("_gpt2_step");
-    for (const token of step.tokens) tell({ token });
+    try {
+      step = engine.step("_gpt2_step");
+    } catch (error) {
+      tellTokens();
+      throw error;
+    }
+    untold.push(...step.tokens);
     tokens += step.tokens.length;
     credit.spend(step.tokens.length);
     const now = performance.now();
     if (tokens === 0) tell({ prompt: { done: step.done, total: step.total } });
-    else firstTokenAt ??= now;
+    else if (firstTokenAt === undefined) {
+      firstTokenAt = now;
+      tellTokens();
+    }
     if (now - yieldedAt < yieldMs && !step.isDone && !credit.isSpent) continue;
+    tellTokens();
     await yieldToMessages();
     signal.throwIfAborted();
     if (credit.isSpent && !step.isDone) pausedMs += await waitForReader(engine, surroundings);
