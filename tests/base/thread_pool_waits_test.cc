@@ -10,12 +10,10 @@
 #include <ctime>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <thread>
 #include <vector>
 
 #include "engine/base/thread_pool.h"
-#include "tests/support/threads.h"
 
 namespace gpt2 {
 namespace {
