@@ -95,7 +95,7 @@ function measureNatively(model) {
       [
         `--benchmark_filter=^(Prefill|Decode)/[0-9]+/${threads}/`,
         "--benchmark_format=json",
-        "--benchmark_min_time=0.2s",
+        "--benchmark_min_time=0.2",
         `--benchmark_repetitions=${turns}`,
       ],
       { env: { ...process.env, GPT2_BENCH_MODEL: join(modelsFolder, model) }, encoding: "utf8" },
