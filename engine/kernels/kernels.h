@@ -21,12 +21,16 @@
 
 namespace gpt2 {
 
-// Quantizes one token's x [cols] into codes [groups * kGroup], scales [groups] and sums [groups]:
-// scale = absmax / 127, code = round-half-even(x * (127 / absmax)) per group, zeros beyond cols.
-// Groups whose absmax is under kSmallestAbsmax become zero; one with a value that is not finite
-// gets a scale that is not finite either.
-using QuantizeActivationsFn = void(const float* x, std::size_t cols, std::int8_t* codes,
-                                   float* scales, CodeSums* sums);
+// Quantizes one token's x [cols] as QuantizedActivations, whose first group of that token the
+// pointers show, with zeros beyond cols. Per group, with x between -below and above (both at least
+// zero) and rounding half to even:
+//   kSigned: range = max(above, below), code = round(x * (127 / range))
+//   kFromZero: range = above + below, code = round(x * (127 / range)) + offset, at most 127, with
+//     offset = round(below * (127 / range))
+// and scale = range / 127. Groups whose range is under kSmallestAbsmax become zero; one with a
+// value that is not finite gets a scale that is not finite either.
+using QuantizeActivationsFn = void(const float* x, std::size_t cols, ActivationCodes kind,
+                                   std::int8_t* codes, float* scales, std::int32_t* offsets);
 
 // y[t, row] = bias[row] + sum over k of w[row, k] * x[t, k], added in order of k, for all tokens t
 // and the rows of `tiles`. y's stride holds whole tiles: the padding of the last is written too.
@@ -34,7 +38,8 @@ using MatmulF32Fn = void(const TiledF32& w, MatView<const float> x, TileRange ti
                          MatView<float> y);
 
 // The same on quantized operands: the products of a group are summed exactly in int32, then
-// float(sum) * (w_scale * x_scale) is added in order of groups; the bias comes last.
+// float(sum) * (w_scale * x_scale) is added in order of groups; the bias comes last. x is coded
+// kFromZero for MatmulQ8, kSigned for MatmulQ4.
 using MatmulQ8Fn = void(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
                         MatView<float> y);
 using MatmulQ4Fn = void(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
@@ -62,7 +67,7 @@ using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
 
 // Puts key and value [dim] of `position` into the cache, each with one scale as in
-// QuantizeActivations. Dimensions from dim to padded_dim are zero before and after.
+// QuantizeActivations with kSigned. Dimensions from dim to padded_dim are zero before and after.
 using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, std::size_t position,
                        const KvHeadQ8& kv);
 

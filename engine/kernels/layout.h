@@ -55,19 +55,33 @@ struct TiledQ4 {
 };
 inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
 
-// What products with a group of codes need to know of the group as a whole.
-struct CodeSums {
-  std::int32_t all;       // of the codes
-  std::int32_t negative;  // of the magnitudes of those below zero
+// Tokens whose groups lie side by side, so that what shares a load of weights has constant
+// addresses and is read from its first byte to its last.
+inline constexpr std::size_t kTokenBlock = 4;
+
+// Activations quantized group by group, in the way of the weights that they are multiplied with.
+// Beyond the last value, a group has the codes of zeros.
+struct QuantizedActivations {
+  const std::int8_t* codes;     // [tokens / kTokenBlock, groups, kTokenBlock, kGroup]
+  const float* scales;          // [tokens / kTokenBlock, groups, kTokenBlock]
+  const std::int32_t* offsets;  // [tokens / kTokenBlock, groups, kTokenBlock]
+  std::size_t tokens;           // in the last block, those beyond them are never read
+  std::size_t groups;
+
+  // How many groups lie before this one.
+  static constexpr std::size_t Place(std::size_t token, std::size_t group, std::size_t groups) {
+    return (token / kTokenBlock * groups + group) * kTokenBlock + token % kTokenBlock;
+  }
 };
 
-// Activations quantized group by group, the last group padded with zeros.
-struct QuantizedActivations {
-  const std::int8_t* codes;  // [tokens, groups * kGroup], -127..127
-  const float* scales;       // [tokens, groups]; value = scale * code
-  const CodeSums* sums;      // [tokens, groups]
-  std::size_t tokens;
-  std::size_t groups;
+// The two ways. Relaxed SIMD multiplies signed bytes with bytes of 7 bits (simd_dot.h).
+enum class ActivationCodes {
+  // For TiledQ8, whose codes take all 8 bits: codes 0..127, value = scale * (code - offset). Where
+  // a group's values have one sign mostly, the bit that is missing costs nothing.
+  kFromZero,
+  // For TiledQ4, whose codes take 4 bits: codes -127..127, value = scale * code, and offset =
+  // -kQ4Zero * the sum of the codes.
+  kSigned,
 };
 
 // Keys and values of one head in float. Padded dimensions are zero.

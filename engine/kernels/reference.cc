@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <type_traits>
 
 #include "engine/base/mat_view.h"
 #include "engine/kernels/kernels.h"
@@ -14,30 +16,44 @@
 namespace gpt2 {
 namespace {
 
-// The largest absolute value, NaN if there is one: as integers, where it is larger than all else.
-float Absmax(const float* x, std::size_t n) {
-  std::int32_t absmax = 0;
+// How far n values reach above zero, or below it, NaN if there is one of that sign: as integers,
+// where it is larger than all else.
+float Reach(const float* x, std::size_t n, bool below) {
+  std::int32_t largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    absmax = std::max(absmax, std::bit_cast<std::int32_t>(std::fabs(x[i])));
+    largest = std::max(largest, std::bit_cast<std::int32_t>(below ? -x[i] : x[i]));
   }
-  return std::bit_cast<float>(absmax);
+  return std::bit_cast<float>(largest);
 }
 
-// Round-half-even to a code; NaN becomes 0, as in wasm's saturating conversion.
-std::int8_t ToCode(float scaled) {
+// Round-half-even to an integer; NaN becomes 0, as in wasm's saturating conversion.
+std::int32_t Round(float scaled) {
   const float rounded = std::nearbyint(scaled);
-  if (!(rounded >= -kLargestCode)) return rounded < 0 ? -127 : 0;
-  return static_cast<std::int8_t>(std::min(rounded, kLargestCode));
+  return std::isnan(rounded) ? 0 : static_cast<std::int32_t>(std::clamp(rounded, -255.0f, 255.0f));
 }
 
-// Quantizes n values with one scale, which it returns; it is not finite if one of them is not, so
-// that whatever is computed from them is not either.
-float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
-  const float absmax = Absmax(x, n);
-  const bool is_zero = absmax < kSmallestAbsmax;
-  const float inverse = is_zero ? 0.0f : kLargestCode / absmax;
-  for (std::size_t i = 0; i < n; ++i) codes[i] = ToCode(x[i] * inverse);
-  return is_zero ? 0.0f : absmax / kLargestCode;
+struct GroupCodes {
+  float scale;  // not finite if one of the values is not, so that what is computed from them is not
+  std::int32_t zero;
+};
+
+// Quantizes n values with one scale: value = scale * (code - zero).
+GroupCodes QuantizeValues(const float* x, std::size_t n, ActivationCodes kind, std::int8_t* codes) {
+  const float above = Reach(x, n, /*below=*/false);
+  const float below = Reach(x, n, /*below=*/true);
+  const bool is_signed = kind == ActivationCodes::kSigned;
+  const float range = !is_signed          ? above + below
+                      : std::isnan(below) ? below
+                      : std::isnan(above) ? above
+                                          : std::max(above, below);
+  const bool is_zero = range < kSmallestAbsmax;
+  const float inverse = is_zero ? 0.0f : kLargestCode / range;
+  const std::int32_t zero = is_signed ? 0 : std::min(Round(below * inverse), 127);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int32_t code = Round(x[i] * inverse) + zero;
+    codes[i] = static_cast<std::int8_t>(std::clamp(code, is_signed ? -127 : 0, 127));
+  }
+  return {is_zero ? 0.0f : range / kLargestCode, zero};
 }
 
 struct Lanes {
@@ -84,6 +100,10 @@ std::int32_t CodeAt(const TiledQ4& w, std::size_t group, std::size_t lane, std::
   return (k / kStepInputs % 2 == 0 ? both & 15 : both >> 4) - kQ4Zero;
 }
 
+// What is to be subtracted from the codes of activations.
+template <typename Weights>
+constexpr bool kIsFromZero = std::is_same_v<Weights, TiledQ8>;
+
 // `Weights` is TiledQ8 or TiledQ4.
 template <typename Weights>
 void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
@@ -94,11 +114,14 @@ void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange 
       float total = 0.0f;
       for (std::size_t g = 0; g < w.groups; ++g) {
         const std::size_t group = row / kTileRows * w.groups + g;
-        const std::int8_t* input = x.codes + (t * w.groups + g) * kGroup;
+        const std::size_t place = x.Place(t, g, x.groups);
+        const std::int8_t* input = x.codes + place * kGroup;
+        const std::int32_t zero = kIsFromZero<Weights> ? x.offsets[place] : 0;
         std::int32_t sum = 0;
-        for (std::size_t k = 0; k < kGroup; ++k) sum += CodeAt(w, group, lane, k) * input[k];
+        for (std::size_t k = 0; k < kGroup; ++k)
+          sum += CodeAt(w, group, lane, k) * (input[k] - zero);
         const float w_scale = WidenBFloat16(w.scales[group * kTileRows + lane]);
-        total += static_cast<float>(sum) * (w_scale * x.scales[t * x.groups + g]);
+        total += static_cast<float>(sum) * (w_scale * x.scales[place]);
       }
       y.data[t * y.stride + row] = total + w.bias[row];
     }
@@ -107,18 +130,19 @@ void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange 
 
 }  // namespace
 
-void QuantizeActivations_Reference(const float* x, std::size_t cols, std::int8_t* codes,
-                                   float* scales, CodeSums* sums) {
+void QuantizeActivations_Reference(const float* x, std::size_t cols, ActivationCodes kind,
+                                   std::int8_t* codes, float* scales, std::int32_t* offsets) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
     const std::size_t count = std::min(kGroup, cols - start);
-    scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
-    std::fill(codes + start + count, codes + start + kGroup, std::int8_t{0});
-    CodeSums group{0, 0};
-    for (std::size_t i = start; i < start + count; ++i) {
-      group.all += codes[i];
-      group.negative += std::max(0, -codes[i]);
-    }
-    sums[start / kGroup] = group;
+    const GroupCodes group = QuantizeValues(x + start, count, kind, codes);
+    std::fill(codes + count, codes + kGroup, static_cast<std::int8_t>(group.zero));
+    *scales = group.scale;
+    *offsets = kind == ActivationCodes::kSigned
+                   ? -kQ4Zero * std::accumulate(codes, codes + kGroup, std::int32_t{0})
+                   : group.zero;
+    codes += kTokenBlock * kGroup;
+    scales += kTokenBlock;
+    offsets += kTokenBlock;
   }
 }
 
@@ -202,11 +226,12 @@ void AttendF32_Reference(const float* q, const KvHeadF32& kv, std::size_t dim,
 void StoreQ8_Reference(const float* key, const float* value, std::size_t dim, std::size_t position,
                        const KvHeadQ8& kv) {
   std::array<std::int8_t, kMaxHeadDim> codes;
-  kv.key_scales[position] = QuantizeValues(key, dim, codes.data());
+  kv.key_scales[position] = QuantizeValues(key, dim, ActivationCodes::kSigned, codes.data()).scale;
   for (std::size_t d = 0; d < dim; ++d) {
     kv.keys[kv.VectorIndex(position, d) + position % 4 * 4 + d % 4] = codes[d];
   }
-  kv.value_scales[position] = QuantizeValues(value, dim, codes.data());
+  kv.value_scales[position] =
+      QuantizeValues(value, dim, ActivationCodes::kSigned, codes.data()).scale;
   for (std::size_t d = 0; d < dim; ++d) {
     kv.values[kv.VectorIndex(position, d) + d % 4 * 4 + position % 4] = codes[d];
   }
@@ -215,7 +240,8 @@ void StoreQ8_Reference(const float* key, const float* value, std::size_t dim, st
 void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out) {
   std::array<std::int8_t, kMaxHeadDim> q_codes{};
-  const float q_scale = QuantizeValues(q, dim, q_codes.data()) / std::sqrt(static_cast<float>(dim));
+  const float q_scale = QuantizeValues(q, dim, ActivationCodes::kSigned, q_codes.data()).scale /
+                        std::sqrt(static_cast<float>(dim));
   OnlineSoftmax softmax;
   std::fill(out, out + dim, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
@@ -231,7 +257,8 @@ void AttendQ8_Reference(const float* q, const KvHeadQ8& kv, std::size_t dim, std
     const float shrink = softmax.Absorb(weights.data(), count);
     for (std::size_t j = 0; j < count; ++j) weights[j] *= kv.value_scales[start + j];
     std::array<std::int8_t, kKvBlock> codes{};
-    const float weight_scale = QuantizeValues(weights.data(), kKvBlock, codes.data());
+    const float weight_scale =
+        QuantizeValues(weights.data(), kKvBlock, ActivationCodes::kSigned, codes.data()).scale;
     for (std::size_t d = 0; d < dim; ++d) {
       std::int32_t sum = 0;
       for (std::size_t j = 0; j < count; ++j) {

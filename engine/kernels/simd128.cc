@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/base/aligned_buffer.h"
 #include "engine/base/mat_view.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
@@ -58,13 +59,17 @@ void MatmulF32Tile(const TiledF32& w, MatView<const float> x, std::size_t tile, 
 
 }  // namespace
 
-void QuantizeActivations_Simd128(const float* x, std::size_t cols, std::int8_t* codes,
-                                 float* scales, CodeSums* sums) {
+void QuantizeActivations_Simd128(const float* x, std::size_t cols, ActivationCodes kind,
+                                 std::int8_t* codes, float* scales, std::int32_t* offsets) {
   for (std::size_t start = 0; start < cols; start += kGroup) {
-    const std::size_t count = std::min(kGroup, cols - start);
-    if (count <= kGroup / 2) wasm_v128_store(codes + start + kGroup / 2, wasm_i32x4_splat(0));
-    scales[start / kGroup] = QuantizeValues(x + start, count, codes + start);
-    sums[start / kGroup] = SumCodes(codes + start, kGroup);
+    const GroupCodes group =
+        QuantizeValues(x + start, std::min(kGroup, cols - start), kind, kGroup, codes);
+    *scales = group.scale;
+    *offsets = kind == ActivationCodes::kSigned ? -kQ4Zero * SumCodes(codes, kGroup, /*most=*/127)
+                                                : group.zero;
+    codes += kTokenBlock * kGroup;
+    scales += kTokenBlock;
+    offsets += kTokenBlock;
   }
 }
 
@@ -171,10 +176,13 @@ void AttendF32_Simd128(const float* q, const KvHeadF32& kv, std::size_t dim, std
 void StoreQ8_Simd128(const float* key, const float* value, std::size_t dim, std::size_t position,
                      const KvHeadQ8& kv) {
   alignas(16) std::int8_t codes[kMaxHeadDim + 16];
-  kv.key_scales[position] = QuantizeValues(key, dim, codes);
+  const auto quantize = [&](const float* x) {
+    return QuantizeValues(x, dim, ActivationCodes::kSigned, RoundUp(dim, 16), codes).scale;
+  };
+  kv.key_scales[position] = quantize(key);
   std::int8_t* keys = kv.keys + kv.VectorIndex(position, 0) + position % 4 * 4;
   for (std::size_t d = 0; d < dim; d += 4, keys += kKvQuads * 16) std::memcpy(keys, codes + d, 4);
-  kv.value_scales[position] = QuantizeValues(value, dim, codes);
+  kv.value_scales[position] = quantize(value);
   std::int8_t* values = kv.values + kv.VectorIndex(position, 0) + position % 4;
   for (std::size_t d = 0; d < dim; d += 4, values += kKvQuads * 16) {
     for (std::size_t i = 0; i < 4; ++i) values[i * 4] = codes[d + i];

@@ -89,7 +89,7 @@ void MixValues(const std::int8_t* values, std::size_t padded, const std::int8_t*
   for (std::size_t d = 0; d < padded; d += 4, values += kKvBlock * 4) {
     typename Dot::Sum sum;
     for (std::size_t quad = 0; quad < kKvQuads; ++quad) {
-      Dot::AddNonNegative(sum, values + quad * 16, weights[quad]);
+      Dot::AddNonNegative(sum, Dot::LoadWeights(values + quad * 16), weights[quad]);
     }
     const v128_t products = wasm_f32x4_convert_i32x4(Dot::FinishNonNegative(sum));
     const v128_t before = wasm_f32x4_mul(wasm_v128_load(mixed + d), shrink);
@@ -105,9 +105,10 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
   alignas(16) float weights[kKvBlock];
   alignas(16) std::int8_t weight_codes[kKvBlock];
   const std::size_t padded = kv.padded_dim;
-  const v128_t q_scale =
-      Splat(QuantizeValues(q, dim, q_codes) / std::sqrt(static_cast<float>(dim)));
-  const std::int32_t q_negative = SumCodes(q_codes, RoundUp(dim, 16)).negative;
+  const std::size_t room = RoundUp(dim, 16);
+  const float code_scale = QuantizeValues(q, dim, ActivationCodes::kSigned, room, q_codes).scale;
+  const v128_t q_scale = Splat(code_scale / std::sqrt(static_cast<float>(dim)));
+  const std::int32_t q_negative = -SumCodes(q_codes, room, /*most=*/0);
   OnlineSoftmax softmax;
   std::fill(mixed, mixed + padded, 0.0f);
   for (std::size_t start = 0; start < positions; start += kKvBlock) {
@@ -122,8 +123,10 @@ void AttendQ8(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t p
       const v128_t scale = j + 4 <= count ? wasm_v128_load(scales) : LoadPart(scales, count - j);
       wasm_v128_store(weights + j, wasm_f32x4_mul(wasm_v128_load(weights + j), scale));
     }
-    const v128_t weight_scale = Splat(QuantizeValues(weights, kKvBlock, weight_codes));
-    MixValues<Dot>(kv.values + start * padded, padded, weight_codes, shrink, weight_scale, mixed);
+    const GroupCodes coded =
+        QuantizeValues(weights, kKvBlock, ActivationCodes::kSigned, kKvBlock, weight_codes);
+    MixValues<Dot>(kv.values + start * padded, padded, weight_codes, shrink, Splat(coded.scale),
+                   mixed);
   }
   WriteMixed(mixed, softmax.sum, dim, out);
 }

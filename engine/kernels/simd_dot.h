@@ -16,15 +16,16 @@
 namespace gpt2::simd {
 
 // What the kernels ask of a dot product. A sum starts at zero, takes products with Add and gives
-// its four lanes with Finish; `negative` is CodeSums::negative of the inputs that were added.
+// its four lanes with Finish; `negative` is the sum of the magnitudes of those inputs that are
+// below zero.
 template <typename D>
 concept DotProduct =
     requires(typename D::Sum sum, typename D::NibbleSum nibble_sum, const void* weights,
-             const std::int8_t* inputs, std::int32_t negative) {
+             const std::int8_t* inputs, const std::int32_t* zero, std::int32_t negative) {
       { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
       { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
 
-      // 8-bit weights: 16 bytes, and the 4 bytes of one step's inputs.
+      // 8-bit weights, 16 bytes, and the 4 bytes of one step's inputs.
       { D::LoadWeights(weights) } -> std::same_as<typename D::Weights>;
       { D::LoadInput(inputs) } -> std::same_as<typename D::Input>;
       D::Add(sum, D::LoadWeights(weights), D::LoadInput(inputs));
@@ -32,8 +33,15 @@ concept DotProduct =
 
       // The same where the inputs are 0..127.
       { D::LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
-      D::AddNonNegative(sum, weights, D::LoadNonNegative(inputs));
+      D::AddNonNegative(sum, D::LoadWeights(weights), D::LoadNonNegative(inputs));
       D::FinishNonNegative(sum);
+
+      // The same for activations: codes 0..127 from which `zero` is to be subtracted. Either their
+      // sum starts at minus zero times the sum of the weights, or each input is less by zero.
+      { D::kSumsWeights } -> std::convertible_to<bool>;
+      { D::LoadZero(zero) } -> std::same_as<typename D::Zero>;
+      { D::LoadActivation(inputs, D::LoadZero(zero)) } -> std::same_as<typename D::NonNegative>;
+      { D::Start(D::LoadZero(zero), D::LoadZero(zero)) } -> std::same_as<typename D::Sum>;
 
       // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. The sum is in `lanes`.
       { D::LoadNibbles(weights) } -> std::same_as<typename D::Nibbles>;
@@ -72,13 +80,20 @@ struct PlainDot {
     sum.high = wasm_i32x4_add(sum.high, wasm_i32x4_dot_i16x8(w.high, input));
   }
 
-  // The same for weights used once, with inputs in 0..127.
+  // Inputs in 0..127 are nothing special here.
   using NonNegative = Input;
   static NonNegative LoadNonNegative(const std::int8_t* codes) { return LoadInput(codes); }
-  static void AddNonNegative(Sum& sum, const void* codes, NonNegative input) {
-    Add(sum, LoadWeights(codes), input);
-  }
+  static void AddNonNegative(Sum& sum, const Weights& w, NonNegative input) { Add(sum, w, input); }
   static v128_t FinishNonNegative(const Sum& sum) { return Finish(sum, /*negative=*/0); }
+
+  // Widened inputs hold the difference.
+  static constexpr bool kSumsWeights = false;
+  using Zero = v128_t;
+  static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load16_splat(zero); }
+  static NonNegative LoadActivation(const std::int8_t* codes, v128_t zero) {
+    return wasm_i16x8_sub(LoadInput(codes), zero);
+  }
+  static Sum Start(v128_t /*weight_sum*/, v128_t /*zero*/) { return {}; }
 
   // The four sums. `negative`: see RelaxedDot.
   static v128_t Finish(const Sum& sum, std::int32_t /*negative*/) {
@@ -95,7 +110,7 @@ struct PlainDot {
     v128_t codes[2][2];
   };
   struct NibbleSum {
-    v128_t lanes = wasm_i32x4_splat(0);
+    v128_t lanes;
   };
 
   static Nibbles LoadNibbles(const void* codes) {
@@ -164,12 +179,23 @@ struct RelaxedDot {
   static NonNegative LoadNonNegative(const std::int8_t* codes) {
     return wasm_v128_load32_splat(codes);
   }
-  static void AddNonNegative(Sum& sum, const void* codes, NonNegative input) {
-    sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_load(codes), input, sum.lanes);
+  static void AddNonNegative(Sum& sum, Weights w, NonNegative input) {
+    sum.lanes = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, input, sum.lanes);
   }
   static v128_t FinishNonNegative(const Sum& sum) { return sum.lanes; }
 
-  // `negative`: CodeSums::negative of the inputs.
+  static constexpr bool kSumsWeights = true;
+  using Zero = v128_t;
+  static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load32_splat(zero); }
+  static NonNegative LoadActivation(const std::int8_t* codes, v128_t /*zero*/) {
+    return LoadNonNegative(codes);
+  }
+  // `weight_sum`: minus the sum of each row's weights. Both fit 16 bits.
+  static Sum Start(v128_t weight_sum, v128_t zero) {
+    return {wasm_i32x4_dot_i16x8(weight_sum, zero)};
+  }
+
+  // `negative`: see DotProduct.
   static v128_t Finish(const Sum& sum, std::int32_t negative) {
     return wasm_i32x4_add(sum.lanes, wasm_i32x4_splat(negative));
   }

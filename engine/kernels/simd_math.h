@@ -81,61 +81,86 @@ inline v128_t LoadBFloat16(const std::uint16_t* x) {
   return wasm_i32x4_shl(wasm_u32x4_load16x4(x), 16);
 }
 
-// The largest absolute value of n values, NaN if there is one: as integers, where it is larger than
-// all else.
-inline float Absmax(const float* x, std::size_t n) {
-  v128_t absmax = wasm_i32x4_splat(0);
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) absmax = wasm_i32x4_max(absmax, wasm_f32x4_abs(wasm_v128_load(x + i)));
-  if (i < n) absmax = wasm_i32x4_max(absmax, wasm_f32x4_abs(LoadPart(x + i, n - i)));
+// The larger of two floats that are not negative, NaN if one of them is: as integers, where it is
+// larger than all else.
+inline float LargerBits(float a, float b) {
   return std::bit_cast<float>(
-      std::max(std::max(wasm_i32x4_extract_lane(absmax, 0), wasm_i32x4_extract_lane(absmax, 1)),
-               std::max(wasm_i32x4_extract_lane(absmax, 2), wasm_i32x4_extract_lane(absmax, 3))));
+      std::max(std::bit_cast<std::int32_t>(a), std::bit_cast<std::int32_t>(b)));
 }
 
-// Four values times `inverse`, rounded half to even, as int32 in -127..127; NaN gives 0.
-inline v128_t ToCodes(v128_t x, v128_t inverse) {
+// What n values reach above zero and below, as magnitudes; NaN in one of them if there is one.
+struct Reach {
+  float above, below;
+};
+
+inline Reach ReachOf(const float* x, std::size_t n) {
+  v128_t above = wasm_i32x4_splat(0);
+  v128_t below = above;
+  const auto absorb = [&](v128_t v) {
+    above = wasm_i32x4_max(above, v);
+    below = wasm_i32x4_max(below, wasm_f32x4_neg(v));
+  };
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) absorb(wasm_v128_load(x + i));
+  if (i < n) absorb(LoadPart(x + i, n - i));
+  const auto largest_lane = [](v128_t v) {
+    v = wasm_i32x4_max(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+    v = wasm_i32x4_max(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+    return wasm_f32x4_extract_lane(v, 0);
+  };
+  return {largest_lane(above), largest_lane(below)};
+}
+
+// Four values times `inverse`, rounded half to even, plus `zero`, as int32 in least..127; NaN gives
+// `zero`.
+inline v128_t ToCodes(v128_t x, v128_t inverse, v128_t zero, v128_t least) {
   const v128_t rounded = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(x, inverse)));
-  return wasm_i32x4_min(wasm_i32x4_max(rounded, wasm_i32x4_splat(-127)), wasm_i32x4_splat(127));
+  return wasm_i32x4_min(wasm_i32x4_max(wasm_i32x4_add(rounded, zero), least),
+                        wasm_i32x4_splat(127));
 }
 
-// Quantizes n values with one scale, which it returns: not finite if one of them is not. Writes
-// RoundUp(n, 16) codes, zeros at the end.
-inline float QuantizeValues(const float* x, std::size_t n, std::int8_t* codes) {
-  const float absmax = Absmax(x, n);
-  const bool is_zero = absmax < kSmallestAbsmax;
-  const v128_t inverse = Splat(is_zero ? 0.0f : kLargestCode / absmax);
-  for (std::size_t start = 0; start < n; start += 16) {
+// How one group is coded: value = scale * (code - zero).
+struct GroupCodes {
+  float scale;  // not finite if one of the values is not
+  std::int32_t zero;
+};
+
+// Quantizes n values with one scale. Writes `room` codes, a multiple of 16, those of zeros at the
+// end.
+inline GroupCodes QuantizeValues(const float* x, std::size_t n, ActivationCodes kind,
+                                 std::size_t room, std::int8_t* codes) {
+  const Reach reach = ReachOf(x, n);
+  const bool is_signed = kind == ActivationCodes::kSigned;
+  const float range = is_signed ? LargerBits(reach.above, reach.below) : reach.above + reach.below;
+  const bool is_zero = range < kSmallestAbsmax;
+  const v128_t inverse = Splat(is_zero ? 0.0f : kLargestCode / range);
+  const v128_t none = wasm_i32x4_splat(0);
+  const v128_t least = is_signed ? wasm_i32x4_splat(-127) : none;
+  const v128_t zero = is_signed ? none : ToCodes(Splat(reach.below), inverse, none, none);
+  for (std::size_t start = 0; start < room; start += 16) {
     v128_t quads[4];
     for (std::size_t quad = 0; quad < 4; ++quad) {
       const std::size_t i = start + quad * 4;
       const v128_t values = i + 4 <= n ? wasm_v128_load(x + i) : LoadPart(x + i, i < n ? n - i : 0);
-      quads[quad] = ToCodes(values, inverse);
+      quads[quad] = ToCodes(values, inverse, zero, least);
     }
     wasm_v128_store(codes + start,
                     wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(quads[0], quads[1]),
                                             wasm_i16x8_narrow_i32x4(quads[2], quads[3])));
   }
-  return is_zero ? 0.0f : absmax / kLargestCode;
+  return {is_zero ? 0.0f : range / kLargestCode, wasm_i32x4_extract_lane(zero, 0)};
 }
 
-// The sums of n codes, n a multiple of 16.
-inline CodeSums SumCodes(const std::int8_t* codes, std::size_t n) {
-  v128_t all = wasm_i32x4_splat(0);
-  v128_t negative = all;
-  const auto sum_quads = [](v128_t v) {
-    return wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(v));
-  };
+// The sum of n codes, n a multiple of 16, of which those above `most` count as `most`.
+inline std::int32_t SumCodes(const std::int8_t* codes, std::size_t n, std::int8_t most) {
+  v128_t sum = wasm_i32x4_splat(0);
   for (std::size_t i = 0; i < n; i += 16) {
-    const v128_t v = wasm_v128_load(codes + i);
-    all = wasm_i32x4_add(all, sum_quads(v));
-    negative = wasm_i32x4_sub(negative, sum_quads(wasm_i8x16_min(v, wasm_i8x16_splat(0))));
+    const v128_t v = wasm_i8x16_min(wasm_v128_load(codes + i), wasm_i8x16_splat(most));
+    sum =
+        wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(v)));
   }
-  const auto sum_lanes = [](v128_t v) {
-    return wasm_i32x4_extract_lane(v, 0) + wasm_i32x4_extract_lane(v, 1) +
-           wasm_i32x4_extract_lane(v, 2) + wasm_i32x4_extract_lane(v, 3);
-  };
-  return {sum_lanes(all), sum_lanes(negative)};
+  return wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) +
+         wasm_i32x4_extract_lane(sum, 2) + wasm_i32x4_extract_lane(sum, 3);
 }
 
 }  // namespace gpt2::simd

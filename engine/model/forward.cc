@@ -43,16 +43,15 @@ void ForTokens(const Compute& c, MatView<const float> x,
   ForEach(c, x.rows, x.cols * sizeof(float), body);
 }
 
-QuantizedActivations Quantize(const Compute& c, MatView<const float> x, Scratch& s) {
+QuantizedActivations Quantize(const Compute& c, ActivationCodes kind, MatView<const float> x,
+                              Scratch& s) {
   const std::size_t groups = CeilDiv(x.cols, kGroup);
-  const auto codes = DenseView(s.codes, x.rows, groups * kGroup);
-  const auto scales = DenseView(s.scales, x.rows, groups);
-  const auto sums = DenseView(s.sums, x.rows, groups);
   ForTokens(c, x, [&](std::size_t t) {
-    c.kernels->QuantizeActivations(x.Row(t).data(), x.cols, codes.Row(t).data(),
-                                   scales.Row(t).data(), sums.Row(t).data());
+    const std::size_t place = QuantizedActivations::Place(t, /*group=*/0, groups);
+    c.kernels->QuantizeActivations(x.Row(t).data(), x.cols, kind, s.codes + place * kGroup,
+                                   s.scales + place, s.offsets + place);
   });
-  return {s.codes, s.scales, s.sums, x.rows, groups};
+  return {s.codes, s.scales, s.offsets, x.rows, groups};
 }
 
 // y [tokens, out] = x [tokens, in] w^T + bias. `finish(first, last)` runs on each range of finished
@@ -61,7 +60,10 @@ void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<co
                 Scratch& s, MatView<float> y,
                 FunctionRef<void(std::size_t first, std::size_t last)> finish) {
   const bool is_quantized = w.format() != WeightFormat::kF32;
-  const QuantizedActivations codes = is_quantized ? Quantize(c, x, s) : QuantizedActivations{};
+  const auto kind =
+      w.format() == WeightFormat::kQ4 ? ActivationCodes::kSigned : ActivationCodes::kFromZero;
+  const QuantizedActivations codes =
+      is_quantized ? Quantize(c, kind, x, s) : QuantizedActivations{};
   const std::size_t tile_bytes = w.bytes() / w.tiles() * x.rows;
   c.pool->ParallelFor(w.tiles(), Grain(tile_bytes), [&](std::size_t begin, std::size_t end) {
     const TileRange tiles{begin, end};
@@ -246,7 +248,8 @@ Result<Scratch> Scratch::Create(const Config& config) {
       reserve(config.n_inner), reserve(n_embd), reserve(widest / kGroup)};
   GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
   GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxBatch * widest, "activations"));
-  GPT2_ASSIGN(s.sums_, AlignedBuffer<CodeSums>::Create(kMaxBatch * widest / kGroup, "activations"));
+  GPT2_ASSIGN(s.offsets_,
+              AlignedBuffer<std::int32_t>::Create(kMaxBatch * widest / kGroup, "activations"));
   const auto view = [&s](std::size_t start, std::size_t cols) {
     return MatView<float>{s.floats_.data() + start, kMaxBatch, cols, RoundUp(cols, kTileRows)};
   };
@@ -258,7 +261,7 @@ Result<Scratch> Scratch::Create(const Config& config) {
   s.delta = view(starts[5], n_embd);
   s.scales = s.floats_.data() + starts[6];
   s.codes = s.codes_.data();
-  s.sums = s.sums_.data();
+  s.offsets = s.offsets_.data();
   return s;
 }
 

@@ -53,16 +53,16 @@ class Scratch {
   MatView<float> delta;   // what a sublayer adds to x [kMaxBatch, n_embd]
 
   // Room for the input of any Linear in 8 bits.
-  std::int8_t* codes = nullptr;  // [kMaxBatch, the widest input in whole groups]
-  float* scales = nullptr;       // [kMaxBatch, its groups]
-  CodeSums* sums = nullptr;      // [kMaxBatch, its groups]
+  std::int8_t* codes = nullptr;     // [kMaxBatch, the widest input in whole groups]
+  float* scales = nullptr;          // [kMaxBatch, its groups]
+  std::int32_t* offsets = nullptr;  // [kMaxBatch, its groups]
 
-  std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + sums_.bytes(); }
+  std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + offsets_.bytes(); }
 
  private:
   AlignedBuffer<float> floats_;
   AlignedBuffer<std::int8_t> codes_;
-  AlignedBuffer<CodeSums> sums_;
+  AlignedBuffer<std::int32_t> offsets_;
 };
 
 // Is called with the residual stream [tokens, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and,

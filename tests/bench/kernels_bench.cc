@@ -14,10 +14,11 @@ constexpr std::size_t kTiles = kHidden / kTileRows, kGroups = kWidth / kGroup;
 // One benchmark per operation, found by the operation's name.
 void RunQuantizeActivations(QuantizeActivationsFn* kernel) {
   static const std::vector<float> x(kHidden, 0.5f);
-  static std::vector<std::int8_t> codes(kHidden);
-  static std::vector<float> scales(kHidden / kGroup);
-  static std::vector<CodeSums> sums(kHidden / kGroup);
-  kernel(x.data(), kHidden, codes.data(), scales.data(), sums.data());
+  static std::vector<std::int8_t> codes(kHidden * kTokenBlock);
+  static std::vector<float> scales(kHidden / kGroup * kTokenBlock);
+  static std::vector<std::int32_t> offsets(kHidden / kGroup * kTokenBlock);
+  kernel(x.data(), kHidden, ActivationCodes::kFromZero, codes.data(), scales.data(),
+         offsets.data());
 }
 void RunMatmulF32(MatmulF32Fn* kernel) {
   static const std::vector<float> w(kHidden * kWidth, 0.5f), bias(kHidden), x(kWidth, 0.5f);
@@ -28,13 +29,13 @@ void RunMatmulF32(MatmulF32Fn* kernel) {
 template <typename Weights, typename Code, typename Fn>
 void RunMatmulQuantized(Fn* kernel, std::size_t code_bytes) {
   static const std::vector<Code> w(code_bytes, 3);
-  static const std::vector<std::int8_t> x(kWidth, 5);
+  static const std::vector<std::int8_t> x(kWidth * kTokenBlock, 5);
   static const std::vector<BFloat16> scales(kHidden * kGroups, 0x3f80);
-  static const std::vector<float> bias(kHidden), x_scales(kGroups, 1.0f);
-  static const std::vector<CodeSums> x_sums(kGroups, CodeSums{5 * kGroup, 0});
+  static const std::vector<float> bias(kHidden), x_scales(kGroups * kTokenBlock, 1.0f);
+  static const std::vector<std::int32_t> x_offsets(kGroups * kTokenBlock, 5);
   static std::vector<float> y(kHidden);
   kernel(Weights{w.data(), scales.data(), bias.data(), kGroups},
-         {x.data(), x_scales.data(), x_sums.data(), 1, kGroups}, {0, kTiles},
+         {x.data(), x_scales.data(), x_offsets.data(), 1, kGroups}, {0, kTiles},
          {y.data(), 1, kHidden, kHidden});
 }
 void RunMatmulQ8(MatmulQ8Fn* kernel) {

@@ -280,7 +280,7 @@ test("lookup gives the same text, and guesses where the text repeats itself", as
     {},
     async (model) => {
       const song = "Sing a song. Sing a song. Sing a song. Sing a song. Sing a song. Sing a";
-      const sampling = { temperature: 0.3, topP: 0.95, repetitionPenalty: 1, seed: 4 };
+      const sampling = { temperature: 0.3, topP: 0.95, repetitionPenalty: 1, seed: 12 };
       const call = { maxNewTokens: 60, ignoreEos: true, ...sampling };
       return [
         await model.complete(song, call),

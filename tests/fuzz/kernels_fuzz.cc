@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -131,8 +132,8 @@ bool IsSame(float a, float b) {
 bool IsSame(std::int8_t a, std::int8_t b) {
   return a == b;
 }
-bool IsSame(CodeSums a, CodeSums b) {
-  return a.all == b.all && a.negative == b.negative;
+bool IsSame(std::int32_t a, std::int32_t b) {
+  return a == b;
 }
 
 template <typename T>
@@ -144,15 +145,17 @@ void CheckSame(Guarded<T>& fast, Guarded<T>& plain, std::string_view what) {
 
 void Compare(Source& s, QuantizeActivationsFn* fast, QuantizeActivationsFn* plain) {
   const std::size_t cols = s.Size(600), groups = CeilDiv(cols, kGroup);
+  const auto kind = s.Flip() ? ActivationCodes::kFromZero : ActivationCodes::kSigned;
   Guarded<float> x = s.Floats(cols);
-  auto codes = s.Room<std::int8_t>(groups * kGroup), codes_2 = codes;
-  auto scales = s.Room<float>(groups), scales_2 = scales;
-  auto sums = s.Room<CodeSums>(groups), sums_2 = sums;
-  fast(x.data(), cols, codes.data(), scales.data(), sums.data());
-  plain(x.data(), cols, codes_2.data(), scales_2.data(), sums_2.data());
+  const std::size_t places = (groups - 1) * kTokenBlock + 1;
+  auto codes = s.Room<std::int8_t>(places * kGroup), codes_2 = codes;
+  auto scales = s.Room<float>(places), scales_2 = scales;
+  auto offsets = s.Room<std::int32_t>(places), offsets_2 = offsets;
+  fast(x.data(), cols, kind, codes.data(), scales.data(), offsets.data());
+  plain(x.data(), cols, kind, codes_2.data(), scales_2.data(), offsets_2.data());
   CheckSame(codes, codes_2, "codes");
   CheckSame(scales, scales_2, "scales");
-  CheckSame(sums, sums_2, "sums");
+  CheckSame(offsets, offsets_2, "offsets");
 }
 
 // Rows of y outside `tiles` keep what they hold.
@@ -177,37 +180,39 @@ void Compare(Source& s, MatmulF32Fn* fast, MatmulF32Fn* plain) {
                 MatView<const float>{x.data(), tokens, cols, stride}, tokens, tiles);
 }
 
-template <typename Weights, typename Fn, typename Codes>
+// The inputs' codes are at least `least`; `make_offset(codes)` gives a group's offset.
+template <typename Weights, typename Fn, typename Codes, typename MakeOffset>
 void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::size_t groups,
-                      Codes codes) {
+                      Codes codes, int least, MakeOffset make_offset) {
   const std::size_t tokens = s.Size(9);
+  // To the last token's last group: what follows is not read.
+  const std::size_t places = QuantizedActivations::Place(tokens - 1, groups - 1, groups) + 1;
   Guarded<BFloat16> scales = s.Scales(tiles * groups * kTileRows);
-  Guarded<float> bias = s.Floats(tiles * kTileRows), x_scales = s.Floats(tokens * groups);
-  Guarded<std::int8_t> x = s.Codes(tokens * groups * kGroup, /*least=*/-127);
-  auto sums = s.Room<CodeSums>(tokens * groups);
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] = {0, 0};
-    for (std::size_t k = 0; k < kGroup; ++k) {
-      sums[i].all += x[i * kGroup + k];
-      sums[i].negative += std::max(0, -x[i * kGroup + k]);
-    }
-  }
+  Guarded<float> bias = s.Floats(tiles * kTileRows), x_scales = s.Floats(places);
+  Guarded<std::int8_t> x = s.Codes(places * kGroup, least);
+  auto offsets = s.Room<std::int32_t>(places);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = make_offset(&x[i * kGroup]);
   CompareMatmul(s, fast, plain, Weights{codes.data(), scales.data(), bias.data(), groups},
-                QuantizedActivations{x.data(), x_scales.data(), sums.data(), tokens, groups},
+                QuantizedActivations{x.data(), x_scales.data(), offsets.data(), tokens, groups},
                 tokens, tiles);
 }
 
-// The weight reader refuses code -128, which only a relaxed dot product could not take.
+// The weight reader refuses code -128, which a relaxed dot product takes all the same.
 void Compare(Source& s, MatmulQ8Fn* fast, MatmulQ8Fn* plain) {
-  const std::size_t tiles = s.Size(3), groups = s.Size(4);
-  CompareQuantized<TiledQ8>(s, fast, plain, tiles, groups,
-                            s.Codes(tiles * groups * kGroup * kTileRows, /*least=*/-128));
+  const std::size_t tiles = s.Size(3), groups = s.Size(100);
+  CompareQuantized<TiledQ8>(
+      s, fast, plain, tiles, groups, s.Codes(tiles * groups * kGroup * kTileRows, /*least=*/-128),
+      /*least=*/0,
+      [&](const std::int8_t*) { return static_cast<int>(s.Codes(1, /*least=*/0)[0]); });
 }
 
 void Compare(Source& s, MatmulQ4Fn* fast, MatmulQ4Fn* plain) {
   const std::size_t tiles = s.Size(3), groups = s.Size(4);
-  CompareQuantized<TiledQ4>(s, fast, plain, tiles, groups,
-                            s.Bytes(tiles * groups * kGroup * kTileRows / 2));
+  CompareQuantized<TiledQ4>(
+      s, fast, plain, tiles, groups, s.Bytes(tiles * groups * kGroup * kTileRows / 2),
+      /*least=*/-127, [](const std::int8_t* codes) {
+        return -kQ4Zero * std::accumulate(codes, codes + kGroup, std::int32_t{0});
+      });
 }
 
 void Compare(Source& s, LayerNormFn* fast, LayerNormFn* plain) {

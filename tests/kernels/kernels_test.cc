@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"
@@ -42,13 +43,13 @@ class Data {
     for (float& value : values) value = Value();
     return values;
   }
-  // Extreme codes are as likely as all others together.
-  std::vector<std::int8_t> Codes(std::size_t n) {
+  // Codes from `least` to 127, the extreme ones as likely as all others together.
+  std::vector<std::int8_t> Codes(std::size_t n, std::int8_t least) {
     std::vector<std::int8_t> codes(n);
     for (std::int8_t& code : codes) {
       const std::uint64_t r = random_.Next();
-      const int any = static_cast<int>(r / 4 % 255) - 127;
-      code = static_cast<std::int8_t>(r % 4 == 0 ? 127 : r % 4 == 1 ? -127 : any);
+      const int any = static_cast<int>(r / 4 % static_cast<std::uint64_t>(128 - least)) + least;
+      code = static_cast<std::int8_t>(r % 4 == 0 ? 127 : r % 4 == 1 ? least : any);
     }
     return codes;
   }
@@ -77,33 +78,64 @@ void ExpectSameBits(const std::vector<float>& a, const std::vector<float>& b, co
 
 // One conformance check per operation, found by its name: <Operation>Check.
 struct QuantizeActivationsCheck {
+  struct Result {
+    std::vector<std::int8_t> codes;
+    std::vector<float> scales;
+    std::vector<std::int32_t> offsets;
+
+    explicit Result(std::size_t groups)
+        : codes(groups * kTokenBlock * kGroup, 99),
+          scales(groups * kTokenBlock, kGuard),
+          offsets(groups * kTokenBlock, 99) {}
+  };
+
   static void Run(QuantizeActivationsFn* fast, QuantizeActivationsFn* plain) {
     Data data(1);
     for (const std::size_t n : kSizes) {
-      const std::vector<float> x = data.Values(n);
-      const std::size_t groups = CeilDiv(n, kGroup);
-      std::vector<std::int8_t> codes[2];
-      std::vector<float> scales[2];
-      std::vector<CodeSums> sums[2];
-      for (int i = 0; i < 2; ++i) {
-        codes[i].assign(groups * kGroup + 16, 99);
-        scales[i].assign(groups + 1, kGuard);
-        sums[i].assign(groups + 1, {99, 99});
-        (i == 0 ? fast : plain)(x.data(), n, codes[i].data(), scales[i].data(), sums[i].data());
+      for (const ActivationCodes kind : {ActivationCodes::kFromZero, ActivationCodes::kSigned}) {
+        for (const float shift : {-40.0f, 0.0f, 40.0f}) {  // one sign, both, the other
+          std::vector<float> x = data.Values(n);
+          for (float& value : x) value += shift;
+          const std::size_t groups = CeilDiv(n, kGroup);
+          Result found(groups), expected(groups);
+          fast(x.data(), n, kind, found.codes.data(), found.scales.data(), found.offsets.data());
+          plain(x.data(), n, kind, expected.codes.data(), expected.scales.data(),
+                expected.offsets.data());
+          EXPECT_EQ(found.codes, expected.codes) << n;
+          ExpectSameBits(found.scales, expected.scales, "scales");
+          EXPECT_EQ(found.offsets, expected.offsets) << n;
+          for (std::size_t g = 0; g < groups; ++g) {
+            EXPECT_EQ(found.codes[(g * kTokenBlock + 1) * kGroup], 99) << "the other token's";
+            EXPECT_EQ(found.scales[g * kTokenBlock + 1], kGuard) << "the other token's";
+            EXPECT_EQ(found.offsets[g * kTokenBlock + 1], 99) << "the other token's";
+            CheckGroup(expected, g * kTokenBlock, kind, x, g * kGroup);
+          }
+        }
       }
-      EXPECT_EQ(codes[0], codes[1]) << n;
-      ExpectSameBits(scales[0], scales[1], "scales");
-      for (std::size_t g = 0; g <= groups; ++g) {
-        EXPECT_EQ(sums[0][g].all, sums[1][g].all) << n;
-        EXPECT_EQ(sums[0][g].negative, sums[1][g].negative) << n;
-      }
-      EXPECT_EQ(codes[0][groups * kGroup], 99) << "written past the end";
-      EXPECT_EQ(sums[0][groups].all, 99) << "written past the end";
-      // The twin itself: each value is within half a scale of the original.
-      for (std::size_t k = 0; k < n; ++k) {
-        const float scale = scales[1][k / kGroup];
-        EXPECT_LE(std::fabs(scale * codes[1][k] - x[k]), scale * 0.5001f);
-      }
+    }
+  }
+
+  // What the plain twin made of the group whose values start at x[first]: each within half a scale
+  // of the original, or one where the zero is rounded, too; codes and offsets in their range.
+  static void CheckGroup(const Result& result, std::size_t place, ActivationCodes kind,
+                         const std::vector<float>& x, std::size_t first) {
+    const bool is_signed = kind == ActivationCodes::kSigned;
+    const float scale = result.scales[place];
+    const std::int32_t offset = result.offsets[place];
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      const std::int8_t code = result.codes[place * kGroup + i];
+      const float value = first + i < x.size() ? x[first + i] : 0.0f;
+      EXPECT_GE(code, is_signed ? -127 : 0);
+      EXPECT_LE(std::fabs(scale * static_cast<float>(code - (is_signed ? 0 : offset)) - value),
+                scale * (is_signed ? 0.5001f : 1.0001f));
+      sum += code;
+    }
+    if (is_signed) {
+      EXPECT_EQ(offset, -kQ4Zero * sum);
+    } else {
+      EXPECT_GE(offset, 0);
+      EXPECT_LE(offset, 127);
     }
   }
 };
@@ -132,25 +164,24 @@ struct MatmulF32Check {
 };
 
 // Both quantized matmuls: Weights is TiledQ8 or TiledQ4, `bytes` what one group of a row takes, and
-// `make_codes(n)` gives n bytes of codes.
-template <typename Weights, typename Fn, typename MakeCodes>
-void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, Fn* fast,
-                          Fn* plain) {
-  for (const std::size_t groups : {1, 2, 3, 5, 24}) {
+// `make_codes(n)` gives n bytes of codes. The inputs' codes are at least `least`, and
+// `make_offset(codes)` gives the offset that belongs to a group of them.
+template <typename Weights, typename Fn, typename MakeCodes, typename MakeOffset>
+void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, std::int8_t least,
+                          MakeOffset make_offset, Fn* fast, Fn* plain) {
+  for (const std::size_t groups : {1, 2, 3, 5, 24, 130}) {
     for (const std::size_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
       constexpr std::size_t kTiles = 3;
       const auto codes = make_codes(kTiles * kTileRows * groups * bytes);
       const auto scales = data.Scales(kTiles * kTileRows * groups);
       const auto bias = data.Values(kTiles * kTileRows);
-      const auto x = data.Codes(tokens * groups * kGroup);
-      const auto x_scales = data.Values(tokens * groups);
-      std::vector<CodeSums> x_sums(tokens * groups, CodeSums{0, 0});
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        x_sums[i / kGroup].all += x[i];
-        if (x[i] < 0) x_sums[i / kGroup].negative -= x[i];
-      }
+      const std::size_t places = RoundUp(tokens, kTokenBlock) * groups;
+      const auto x = data.Codes(places * kGroup, least);
+      const auto x_scales = data.Values(places);
+      std::vector<std::int32_t> offsets(places);
+      for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = make_offset(&x[i * kGroup]);
       const Weights w{codes.data(), scales.data(), bias.data(), groups};
-      const QuantizedActivations activations{x.data(), x_scales.data(), x_sums.data(), tokens,
+      const QuantizedActivations activations{x.data(), x_scales.data(), offsets.data(), tokens,
                                              groups};
       std::vector<float> y[2];
       for (int i = 0; i < 2; ++i) {
@@ -168,7 +199,9 @@ struct MatmulQ8Check {
   static void Run(MatmulQ8Fn* fast, MatmulQ8Fn* plain) {
     Data data(3);
     CheckMatmulQuantized<TiledQ8>(
-        data, kGroup, [&](std::size_t n) { return data.Codes(n); }, fast, plain);
+        data, kGroup, [&](std::size_t n) { return data.Codes(n, /*least=*/-127); }, /*least=*/0,
+        [&](const std::int8_t*) { return static_cast<int>(data.Codes(1, /*least=*/0)[0]); }, fast,
+        plain);
   }
 };
 
@@ -180,7 +213,12 @@ struct MatmulQ4Check {
       for (std::uint8_t& byte : bytes) byte = data.Byte();
       return bytes;
     };
-    CheckMatmulQuantized<TiledQ4>(data, kGroup / 2, make_codes, fast, plain);
+    CheckMatmulQuantized<TiledQ4>(
+        data, kGroup / 2, make_codes, /*least=*/-127,
+        [](const std::int8_t* codes) {
+          return -kQ4Zero * std::accumulate(codes, codes + kGroup, std::int32_t{0});
+        },
+        fast, plain);
   }
 };
 
@@ -294,7 +332,7 @@ struct AttendQ8Check {
     for (const std::size_t dim : kDims) {
       const std::size_t padded = RoundUp(dim, 4);
       // Codes in padded dimensions meet a zero in q; whatever they are, they change nothing.
-      auto keys = data.Codes(128 * padded), values = data.Codes(128 * padded);
+      auto keys = data.Codes(128 * padded, /*least=*/-127), values = data.Codes(128 * padded, -127);
       auto key_scales = data.Values(128), value_scales = data.Values(128);
       for (float& scale : value_scales) scale = std::fabs(scale);
       for (const std::size_t positions : kPositions) {
@@ -338,16 +376,21 @@ struct SoftmaxStatsCheck {
 
 TEST(QuantizeActivations, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFiniteEither) {
   for (const KernelTable* table : KernelTables()) {
-    for (const float odd : {NAN, INFINITY, -INFINITY}) {
-      std::vector<float> x(2 * kGroup, 1.0f);
-      x[5] = odd;
-      std::vector<std::int8_t> codes(x.size(), 99);
-      float scales[2];
-      CodeSums sums[2];
-      table->QuantizeActivations(x.data(), x.size(), codes.data(), scales, sums);
-      EXPECT_FALSE(std::isfinite(scales[0])) << table->name;
-      EXPECT_EQ(scales[1], 1.0f / 127) << table->name;
-      for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(codes[i], i < kGroup ? 0 : 127) << i;
+    for (const ActivationCodes kind : {ActivationCodes::kFromZero, ActivationCodes::kSigned}) {
+      for (const float odd : {NAN, INFINITY, -INFINITY}) {
+        std::vector<float> x(2 * kGroup, 1.0f);
+        x[5] = odd;
+        std::vector<std::int8_t> codes(2 * kTokenBlock * kGroup, 99);
+        float scales[2 * kTokenBlock];
+        std::int32_t offsets[2 * kTokenBlock];
+        table->QuantizeActivations(x.data(), x.size(), kind, codes.data(), scales, offsets);
+        EXPECT_FALSE(std::isfinite(scales[0])) << table->name;
+        EXPECT_EQ(scales[kTokenBlock], 1.0f / 127) << table->name;
+        for (std::size_t i = 0; i < kGroup; ++i) {
+          EXPECT_EQ(codes[i], 0) << i;
+          EXPECT_EQ(codes[kTokenBlock * kGroup + i], 127) << i;
+        }
+      }
     }
   }
 }
