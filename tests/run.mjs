@@ -131,19 +131,6 @@ const filesOf = (...patterns) =>
     .split("\n");
 
 const steps = {
-  format() {
-    run("clang-format-19", ["--dry-run", "--Werror", ...filesOf("*.h", "*.cc")]);
-    run("npx", [
-      "prettier",
-      "--check",
-      "--log-level",
-      "warn",
-      ...filesOf("*.ts", "*.mjs", "*.css", "*.html"),
-    ]);
-  },
-  async lint() {
-    await lint();
-  },
   native() {
     buildPreset("native");
     ctest("native");
@@ -159,6 +146,19 @@ const steps = {
   },
   async fuzz() {
     await fuzz({ seconds: 10, keep: false, seed: 1 }); // the same inputs each time: `npm run fuzz` draws others
+  },
+  format() {
+    run("clang-format-19", ["--dry-run", "--Werror", ...filesOf("*.h", "*.cc")]);
+    run("npx", [
+      "prettier",
+      "--check",
+      "--log-level",
+      "warn",
+      ...filesOf("*.ts", "*.mjs", "*.css", "*.html"),
+    ]);
+  },
+  async lint() {
+    await lint();
   },
   wasm() {
     buildPreset("wasm", { targets: ["engine_tests", "out_of_memory_tests", ...engineTargets] });
@@ -193,10 +193,10 @@ const steps = {
     playwright("embed", "bundlers");
   },
 };
-/** Steps that only compute, and use all processors: they fill the time that the others spend waiting for browsers. */
-const besideOthers = ["asan", "tsan", "fuzz"];
+/** Steps without a browser: they fill the time that the others spend waiting for theirs. What is wrong is told at the end. */
+const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
-const withoutEmscripten = ["format", "lint", "native"];
+const withoutEmscripten = ["native"];
 const inAll = Object.keys(steps).filter((name) => name !== "bundlers");
 
 const args = process.argv.slice(2);

@@ -379,7 +379,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
           `(async () => {
             document.getElementById("device").open = true;
             const guesses = document.querySelectorAll("#inside .lens .guess");
-            return [...guesses].map(({ textContent }) => textContent).join("|");
+            return [...guesses].map(({ textContent }) => textContent).join("\t");
           })()`,
         );
         await until('document.querySelector("#device-panel dd")?.textContent.includes("release")');
@@ -394,7 +394,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       for (;;) {
         try {
           const [seen, tested] = await attempt();
-          expect(seen).toMatch(/^[^|]+(\|[^|]+){6}$/); // of the embedding and of six layers
+          expect(seen).toMatch(/^[^\t]+(\t[^\t]+){6}$/); // of the embedding and of six layers
           expect(tested).toMatch(/^Passed: all \d+ checks\./);
           return;
         } catch (error) {

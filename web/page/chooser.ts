@@ -140,11 +140,14 @@ function fillChooser(): void {
 
 /** Goes on with the model that was coming when this page was loaded once more. */
 async function goOnLoading(): Promise<void> {
-  const { keptComing } = await import("./models/coming.js");
+  const { keptComing, dropComing } = await import("./models/coming.js");
   const coming = keptComing();
   if (!coming) return;
+  const before = chosenModel();
   await whenModel();
-  await choose(coming);
+  // Who has chosen another one meanwhile has that.
+  if (chosenModel() === before) await choose(coming);
+  else dropComing(coming);
 }
 
 /** Shows the chooser, where the page can have another model than its own. */

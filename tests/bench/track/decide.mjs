@@ -38,7 +38,7 @@ const median = (values) => {
 };
 
 /**
- * The lines that a new one may be compared with: the last ones of the same processor, browser's major version aside.
+ * The lines that a new one may be compared with: the last ones of the same processor with as many threads.
  * @param {Line[]} lines
  * @param {Pick<Line, "processor" | "threads">} now
  */
@@ -46,16 +46,29 @@ export const comparable = (lines, { processor, threads }) =>
   lines.filter((line) => line.processor === processor && line.threads === threads).slice(-remembered);
 
 /**
- * The best of two measurements of the same build in every ratio: whatever else a machine does only makes it slower.
+ * The ratios of the best speeds of two measurements of the same build: whatever else a machine does only makes each speed slower,
+ * though a ratio larger, where it is the loop or the floor that it disturbs.
  * @param {Line} a
  * @param {Line} b
  * @returns {Line}
  */
 export function bestOf(a, b) {
-  /** @param {Record<string, number>} x @param {Record<string, number>} y */
-  const each = (x, y) =>
-    Object.fromEntries(Object.entries(x).map(([name, value]) => [name, Math.max(value, y[name] ?? value)]));
-  return { ...a, loop: each(a.loop, b.loop), floor: each(a.floor, b.floor) };
+  const loopMultiplyAdds = Math.max(a.loopMultiplyAdds, b.loopMultiplyAdds);
+  /** @param {Line} line @param {string} name */
+  const speedOf = ({ loop, loopMultiplyAdds: unit }, name) => (loop[name] ?? NaN) * unit;
+  /** @param {string} name */
+  const bestSpeed = (name) => Math.max(speedOf(a, name), speedOf(b, name));
+  /** @param {string} name */
+  const bestFloor = (name) =>
+    Math.max(...[a, b].map((line) => speedOf(line, name) / (line.floor[name] ?? NaN)));
+  /** @param {Record<string, number>} of @param {(name: string) => number} value */
+  const each = (of, value) => Object.fromEntries(Object.keys(of).map((name) => [name, value(name)]));
+  return {
+    ...a,
+    loopMultiplyAdds,
+    loop: each(a.loop, (name) => bestSpeed(name) / loopMultiplyAdds),
+    floor: each(a.floor, (name) => bestSpeed(name) / bestFloor(name)),
+  };
 }
 
 /**

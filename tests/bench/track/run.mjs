@@ -141,7 +141,7 @@ async function check(lines) {
         `${before.toFixed(1)} in ${earlier.map((line) => line.commit).join(", ")}`,
     );
   if (slower.length > 0) process.exit(1);
-  console.log(
+  console.error(
     `no ratio is more than ${100 * tolerance} % worse than in ${earlier.map((line) => line.commit).join(", ")}`,
   );
 }

@@ -54,10 +54,11 @@ export function offerViews({ tabs, select, legend, scored }: ViewParts, view: Ed
   tabs.list.classList.remove("later");
   select.classList.remove("later");
   select.addEventListener("change", () => show(ofList()));
-  const follow = () => {
-    const named = modes.find((each) => each === nameIn(location.hash));
+  const follow = (name: string | undefined) => {
+    const named = modes.find((each) => each === name);
     if (named && named !== view.state.field(modeField)) show(named);
   };
-  addEventListener("hashchange", follow);
-  follow();
+  // Back from a link to a view leads to an address without one.
+  addEventListener("hashchange", () => follow(location.hash === "" ? "text" : nameIn(location.hash)));
+  follow(nameIn(location.hash));
 }
