@@ -1,4 +1,4 @@
-// thread_pool.h where WebAssembly has no threads: the owner runs every loop. A kilobyte less of
+// thread_pool.h where WebAssembly has no threads: the owner runs every loop. Two kilobytes less of
 // runtime than a pool that never starts a helper.
 #include <cassert>
 #include <cstddef>

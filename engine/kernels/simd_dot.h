@@ -15,7 +15,7 @@
 
 namespace gpt2::simd {
 
-// What the kernels ask of a dot product. A sum starts at zero, takes products with Add and gives
+// What the kernels ask of a dot product. A sum begins with Start, takes products with Add and gives
 // its four lanes with Finish; `negative` is the sum of the magnitudes of those inputs that are
 // below zero.
 template <typename D>
@@ -95,7 +95,7 @@ struct PlainDot {
   }
   static Sum Start(v128_t /*weight_sum*/, v128_t /*zero*/) { return {}; }
 
-  // The four sums. `negative`: see RelaxedDot.
+  // The four sums. `negative`: see DotProduct.
   static v128_t Finish(const Sum& sum, std::int32_t /*negative*/) {
     return wasm_i32x4_add(wasm_i32x4_shuffle(sum.low, sum.high, 0, 2, 4, 6),
                           wasm_i32x4_shuffle(sum.low, sum.high, 1, 3, 5, 7));

@@ -166,6 +166,7 @@ void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t til
 template <DotProduct Dot, typename Weights>
 void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
                      MatView<float> y) {
+  static_assert(kTokenBlock % Dot::kTokens == 0, "tokens of one tile lie in one block");
   WeightSums weight_sums[kSumGroups];
   for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {
     for (std::size_t first = 0; first < w.groups; first += kSumGroups) {

@@ -233,6 +233,7 @@ void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchTok
 }
 
 Result<Scratch> Scratch::Create(const Config& config) {
+  static_assert(kMaxBatch % kTokenBlock == 0, "a batch's last block of tokens has room whole");
   Scratch s;
   const std::size_t n_embd = config.n_embd;
   const std::size_t widest = RoundUp(std::max(n_embd, config.n_inner), kGroup);

@@ -52,10 +52,11 @@ class Scratch {
   MatView<float> hidden;  // [kMaxBatch, n_inner]
   MatView<float> delta;   // what a sublayer adds to x [kMaxBatch, n_embd]
 
-  // Room for the input of any Linear in 8 bits.
-  std::int8_t* codes = nullptr;     // [kMaxBatch, the widest input in whole groups]
-  float* scales = nullptr;          // [kMaxBatch, its groups]
-  std::int32_t* offsets = nullptr;  // [kMaxBatch, its groups]
+  // Room for the input of any Linear in integer codes, for kMaxBatch tokens in blocks: see
+  // QuantizedActivations.
+  std::int8_t* codes = nullptr;     // the widest input in whole groups, of each token
+  float* scales = nullptr;          // one of each group
+  std::int32_t* offsets = nullptr;  // one of each group
 
   std::size_t bytes() const { return floats_.bytes() + codes_.bytes() + offsets_.bytes(); }
 
