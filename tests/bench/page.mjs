@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../../engine/toolchain/build.mjs";
 import { openBrowser } from "./browser.mjs";
+import { median } from "./figures.mjs";
 import { makeModel } from "./models.mjs";
 
 const { values } = parseArgs({
@@ -18,7 +19,6 @@ const { values } = parseArgs({
 const folder = values.model ?? makeModel("q8");
 const rounds = Number(values.rounds);
 const tokenizer = join(root, "tests/data/gpt2-tokenizer");
-const median = (/** @type {number[]} */ some) => some.toSorted((a, b) => a - b)[some.length >> 1] ?? NaN;
 const words = " the red ball was in the old house by the sea and she saw it".repeat(14); // of one token each
 const textOf = (/** @type {number} */ tokens) => `Once${words.split(" ").slice(0, tokens).join(" ")}`;
 
