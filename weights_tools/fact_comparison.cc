@@ -42,7 +42,7 @@ std::string Rounded(double value) {
   return text;
 }
 
-std::string Shown(std::span<const std::int32_t> ids) {
+std::string ShownIds(std::span<const std::int32_t> ids) {
   return Json(Ids(ids.begin(), ids.end())).dump();
 }
 
@@ -120,12 +120,12 @@ class Comparison {
     for (const TokenFact& fact : facts_->tokens) {
       const std::string what = "tokens of " + Quoted(fact.text);
       if (model_->tokenizer() == nullptr) {
-        Add(Verdict::kNotApplicable, what, Shown(fact.ids),
+        Add(Verdict::kNotApplicable, what, ShownIds(fact.ids),
             "the folder has no vocab.json and merges.txt", fact.source);
         continue;
       }
       GPT2_ASSIGN(const Ids ids, Encode(fact.text));
-      Add(std::ranges::equal(ids, fact.ids), what, Shown(fact.ids), Shown(ids), fact.source);
+      Add(std::ranges::equal(ids, fact.ids), what, ShownIds(fact.ids), ShownIds(ids), fact.source);
     }
     return Done{};
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/api/reply.h"
+#include "engine/api/requests.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/convert/converter.h"
@@ -25,12 +26,6 @@ struct Gpt2Converter {
 
 namespace gpt2 {
 namespace {
-
-using Operation = FunctionRef<Status(Converter& converter)>;
-
-Error Misuse(const char* what) {
-  return Error{ErrorCode::kInvalidArgument, what};
-}
 
 const char* OutOfMemory(Gpt2Converter& owner) {
   owner.converter.reset();
@@ -50,7 +45,7 @@ const char* Run(Gpt2Converter* owner, FunctionRef<Status()> operation) {
 }
 
 // The same, where a conversion is under way.
-const char* RunWith(Gpt2Converter* owner, Operation operation) {
+const char* RunWith(Gpt2Converter* owner, FunctionRef<Status(Converter& converter)> operation) {
   return Run(owner, [&]() -> Status {
     if (!owner->converter) return Misuse("no conversion has begun");
     return operation(*owner->converter);

@@ -34,10 +34,6 @@ constexpr std::array<DTypeRow, 5> kDTypes = {{{DType::kF32, "F32", 4},
                                               {DType::kI8, "I8", 1},
                                               {DType::kU8, "U8", 1}}};
 
-Error Bad(const std::string& what) {
-  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
-}
-
 // The number of values of a shape, if it fits.
 std::optional<std::uint64_t> CountValues(const std::vector<std::uint64_t>& shape) {
   std::uint64_t count = 1;
@@ -50,7 +46,7 @@ std::optional<std::uint64_t> CountValues(const std::vector<std::uint64_t>& shape
 
 Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   const auto bad = [&](const std::string& what) {
-    return Bad(Concat("tensor ", Quoted(name), ": ", what));
+    return CorruptWeights(Concat("tensor ", Quoted(name), ": ", what));
   };
   const Json* const dtype = FindMember(json, "dtype");
   const Json* const shape = FindMember(json, "shape");
@@ -91,7 +87,7 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
 // Values that are not text are left out: nothing here asks for them.
 Status ReadMetadata(const Json& json, std::map<std::string, std::string>& metadata) {
   if (!json.is_object())
-    return Bad(Concat("\"__metadata__\" is ", Shown(json), ", expected an object"));
+    return CorruptWeights(Concat("\"__metadata__\" is ", Shown(json), ", expected an object"));
   for (const auto& [key, value] : json.items()) {
     if (value.is_string()) metadata[key] = value.get_ref<const std::string&>();
   }
@@ -105,7 +101,7 @@ Status CheckNamesDiffer(const std::vector<TensorInfo>& tensors) {
   SortNames(names);
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return Done{};
-  return Bad(Concat("tensor ", Quoted(*twice), " is listed twice"));
+  return CorruptWeights(Concat("tensor ", Quoted(*twice), " is listed twice"));
 }
 
 }  // namespace
@@ -133,17 +129,22 @@ std::string TensorInfo::Describe() const {
   return text + "]";
 }
 
+Error CorruptWeights(const std::string& what) {
+  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
+}
+
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix, std::uint64_t most) {
   if (prefix.size() < kSafetensorsPrefix) {
-    return Bad(Concat("the file is ", prefix.size(), " bytes, its header length takes 8"));
+    return CorruptWeights(
+        Concat("the file is ", prefix.size(), " bytes, its header length takes 8"));
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
     length |= static_cast<std::uint64_t>(static_cast<unsigned char>(prefix[i])) << (8 * i);
   }
   if (length < 2 || length > most) {
-    return Bad(Concat("no safetensors file of this model: its header length is ",
-                      std::to_string(length), " bytes, expected 2 to ", most));
+    return CorruptWeights(Concat("no safetensors file of this model: its header length is ",
+                                 std::to_string(length), " bytes, expected 2 to ", most));
   }
   return static_cast<std::size_t>(length);
 }
@@ -153,12 +154,14 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
   bool has_metadata = false;
   const auto take = [&](const std::string& name, const Json& value) -> Status {
     if (name == "__metadata__") {
-      if (std::exchange(has_metadata, true)) return Bad("\"__metadata__\" is listed twice");
+      if (std::exchange(has_metadata, true))
+        return CorruptWeights("\"__metadata__\" is listed twice");
       return ReadMetadata(value, header.metadata);
     }
     if (header.tensors.size() == most_tensors) {
-      return Bad(Concat("more than ", most_tensors,
-                        " tensors, which is all that a GPT-2 of this config.json can have"));
+      return CorruptWeights(
+          Concat("more than ", most_tensors,
+                 " tensors, which is all that a GPT-2 of this config.json can have"));
     }
     GPT2_ASSIGN(TensorInfo tensor, ReadTensor(name, value));
     header.tensors.push_back(std::move(tensor));
@@ -175,8 +178,9 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
   std::uint64_t expected = 0;
   for (const TensorInfo& tensor : header.tensors) {
     if (tensor.begin != expected) {
-      return Bad(Concat("tensor ", Quoted(tensor.name), " begins at byte ", tensor.begin,
-                        ", expected ", expected, ": tensors must neither overlap nor leave gaps"));
+      return CorruptWeights(Concat("tensor ", Quoted(tensor.name), " begins at byte ", tensor.begin,
+                                   ", expected ", expected,
+                                   ": tensors must neither overlap nor leave gaps"));
     }
     expected = tensor.end;
   }

@@ -40,6 +40,9 @@ inline constexpr std::size_t kSafetensorsPrefix = 8;  // bytes of the little-end
 
 inline constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as in the reference reader
 
+// The error kCorrupt of a file of weights, whose name is put before `what`.
+Error CorruptWeights(const std::string& what);
+
 // The length of the header that follows the prefix, at most `most` bytes.
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix,
                                           std::uint64_t most = kMostHeaderBytes);

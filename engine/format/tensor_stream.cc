@@ -94,8 +94,7 @@ Status TensorStream::Take(const std::byte* bytes) {
 }
 
 Error TensorStream::Bad(std::size_t row, const char* what) const {
-  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: tensor ", Quoted(plan_.tensor->name),
-                                           " row ", row, ": ", what)};
+  return CorruptWeights(Concat("tensor ", Quoted(plan_.tensor->name), " row ", row, ": ", what));
 }
 
 Status TensorStream::TakeCodes(std::size_t row, const std::byte* bytes) {

@@ -28,10 +28,6 @@ namespace {
 
 constexpr std::size_t kSkippedBytes = 1 << 16;  // of a tensor that is not used, at a time
 
-Error Corrupt(const std::string& what) {
-  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
-}
-
 // Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
 // a tied head.
 bool IsIgnored(std::string_view name, const Config& config) {
@@ -63,8 +59,8 @@ struct Expected {
   Error Mismatch(const TensorInfo& tensor) const {
     const std::string type =
         dtype == DType::kOther ? "F32, F16 or BF16" : std::string(DTypeName(dtype));
-    Error error = Corrupt(Concat("tensor ", Quoted(tensor.name), " is ", tensor.Describe(),
-                                 ", config.json asks for ", type, " ", ShapeText(shape)));
+    Error error = CorruptWeights(Concat("tensor ", Quoted(tensor.name), " is ", tensor.Describe(),
+                                        ", config.json asks for ", type, " ", ShapeText(shape)));
     // Doubles and such of a hub are well-formed.
     if (dtype == DType::kOther && tensor.shape == shape) error.code = ErrorCode::kUnsupported;
     return error;
@@ -78,10 +74,10 @@ class Planner {
 
   Result<TensorPlan> PlanIgnored(const TensorInfo& tensor) const {
     if (!IsIgnored(CanonicalName(tensor.name), config_.config)) {
-      return Corrupt(Concat("tensor ", Quoted(tensor.name), " does not belong to a GPT-2"));
+      return CorruptWeights(Concat("tensor ", Quoted(tensor.name), " does not belong to a GPT-2"));
     }
     if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
-      return Corrupt(Concat("tensor ", Quoted(tensor.name), " is too large"));
+      return CorruptWeights(Concat("tensor ", Quoted(tensor.name), " is too large"));
     }
     return TensorPlan{.tensor = &tensor,
                       .rows = static_cast<std::size_t>(tensor.end - tensor.begin),
@@ -118,7 +114,7 @@ class Planner {
   Result<TensorPlan> PlanScales(const TensorInfo& tensor, const TensorInfo* codes,
                                 const TensorSpec& spec) const {
     if (codes == nullptr || !IsCodes(codes->dtype)) {
-      return Corrupt(
+      return CorruptWeights(
           Concat("tensor ", Quoted(tensor.name), " has no codes \"", spec.name, "\" before it"));
     }
     const Expected expected{DType::kBF16, {spec.rows, CeilDiv(spec.cols, kGroup)}};
@@ -176,10 +172,10 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
   };
   const bool is_converted = metadata(kFormatKey) == kFormatName;
   if (is_converted == (config.weights == StoredWeights::kHub)) {
-    return Corrupt(is_converted
-                       ? "converted weights, but config.json has no quantization_config"
-                       : "hub weights, but config.json has a quantization_config: the two files "
-                         "belong to different models");
+    return CorruptWeights(
+        is_converted ? "converted weights, but config.json has no quantization_config"
+                     : "hub weights, but config.json has a quantization_config: the two files "
+                       "belong to different models");
   }
   if (!is_converted) return Done{};
   const std::string version = metadata(kVersionKey);
@@ -190,8 +186,9 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
   }
   const char* expected = config.weights == StoredWeights::kQ4 ? kQ4FormatVersion : kFormatVersion;
   if (version == expected) return Done{};
-  return Corrupt(Concat("version ", version, ", but config.json says \"",
-                        StoredWeightsName(config.weights), "\", which is version ", expected));
+  return CorruptWeights(Concat("version ", version, ", but config.json says \"",
+                               StoredWeightsName(config.weights), "\", which is version ",
+                               expected));
 }
 
 }  // namespace
@@ -246,7 +243,7 @@ Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,
   for (const TensorInfo& tensor : header.tensors) {
     const std::string name = CanonicalName(tensor.name);
     if (!seen.emplace(name, &tensor).second) {
-      return Corrupt(
+      return CorruptWeights(
           Concat("tensor ", Quoted(name), " is listed twice, with and without \"transformer.\""));
     }
     // A hub's floats are quantized here, by our own scales.

@@ -21,10 +21,6 @@
 namespace gpt2 {
 namespace {
 
-Error Corrupt(const std::string& what) {
-  return Error{ErrorCode::kCorrupt, Concat("model.safetensors: ", what)};
-}
-
 // Empties a container. Assigning {} to it would keep its memory.
 template <typename Container>
 void GiveBack(Container& container) {
@@ -63,7 +59,7 @@ Status WeightReader::Take(std::span<const std::byte> bytes) {
     } else if (current_ < streams_.size()) {
       GPT2_TRY(TakeTensor(bytes));
     } else {
-      return Corrupt(Concat(bytes.size(), " bytes follow the last tensor"));
+      return CorruptWeights(Concat(bytes.size(), " bytes follow the last tensor"));
     }
   }
   return Done{};
@@ -124,12 +120,13 @@ void WeightReader::SkipDoneStreams() {
 
 Status WeightReader::CheckWhole() {
   if (!has_header_) {
-    return Corrupt(Concat("the file ends inside its header, after ", pending_.size(), " bytes"));
+    return CorruptWeights(
+        Concat("the file ends inside its header, after ", pending_.size(), " bytes"));
   }
   if (current_ == streams_.size()) return Done{};
   const TensorStream& stream = streams_[current_];
-  return Corrupt(Concat("the file ends inside tensor ", Quoted(stream.plan().tensor->name),
-                        ", row ", stream.next_row(), " of ", stream.plan().rows));
+  return CorruptWeights(Concat("the file ends inside tensor ", Quoted(stream.plan().tensor->name),
+                               ", row ", stream.next_row(), " of ", stream.plan().rows));
 }
 
 Result<std::size_t> WeightReader::CompleteLayers() {

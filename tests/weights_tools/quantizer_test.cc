@@ -128,13 +128,15 @@ TEST(QuantizeToQ4, InputsThatWereNeverSeenAreNoTrouble) {
 // A tiny model, converted to q4 and loaded again.
 class Q4ModelTest : public ::testing::Test {
  protected:
-  Q4ModelTest() : folder(fs::path(::testing::TempDir()) / "q4-model") {
+  // Once: to calibrate takes seconds.
+  static void SetUpTestSuite() {
+    folder = fs::path(::testing::TempDir()) / "q4-model";
     const std::string source = testing::TinyModelFolder("tied");
-    EXPECT_TRUE(Convert(source, folder.string(), {.format = StoredWeights::kQ4, .force = true},
+    ASSERT_TRUE(Convert(source, folder.string(), {.format = StoredWeights::kQ4, .force = true},
                         /*json=*/true)
                     .ok());
   }
-  ~Q4ModelTest() override { fs::remove_all(folder); }
+  static void TearDownTestSuite() { fs::remove_all(folder); }
 
   std::vector<std::vector<float>> Logits(const RunOptions& options, std::size_t chunk) {
     const testing::Golden golden(testing::TinyModelFolder("tied"));
@@ -152,7 +154,7 @@ class Q4ModelTest : public ::testing::Test {
     return rows;
   }
 
-  fs::path folder;
+  static inline fs::path folder;
 };
 
 TEST_F(Q4ModelTest, BlocksAreQ4AndTheHeadIsQ8) {
