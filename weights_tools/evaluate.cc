@@ -101,8 +101,8 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   {
     Progress progress("evaluating " + folder);
     while (!scorer.is_done()) {
-      GPT2_ASSIGN(const std::span<const float> logprobs, scorer.Step());
-      for (const float logprob : logprobs) sum -= logprob;
+      GPT2_ASSIGN(const std::span<const TokenScore> scores, scorer.Step());
+      for (const TokenScore& score : scores) sum -= score.logprob;
       progress.Update(scorer.done(), ids.size());
     }
   }

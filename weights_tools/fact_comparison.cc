@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -201,8 +200,8 @@ class Comparison {
     GPT2_ASSIGN(Scorer scorer, Scorer::Begin(*model_->context, std::move(ids), stride));
     double sum = 0;
     while (!scorer.is_done()) {
-      GPT2_ASSIGN(const std::span<const float> logprobs, scorer.Step());
-      sum -= std::accumulate(logprobs.begin(), logprobs.end(), 0.0);
+      GPT2_ASSIGN(const std::span<const TokenScore> scores, scorer.Step());
+      for (const TokenScore& score : scores) sum -= score.logprob;
     }
     return sum;
   }

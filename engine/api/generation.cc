@@ -38,9 +38,17 @@ void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) 
   const PrefillProgress& prefill = engine.session->prefill();
   engine.output.Begin(prefill.done, prefill.total, engine.session->is_done());
   for (const GeneratedToken& token : tokens) {
-    engine.output.Add(token.continuation, token.id, token.logprob, token.text, token.top.size());
+    const auto index = static_cast<std::uint32_t>(token.continuation);
+    const auto top_count = static_cast<std::uint32_t>(token.top.size());
+    engine.output.Add({.index = index,
+                       .id = token.id,
+                       .logprob = token.logprob,
+                       .top_count = top_count,
+                       .rank = token.rank},
+                      token.text);
     for (const TokenLogprob& other : token.top) {
-      engine.output.Add(token.continuation, other.id, other.logprob, TextOf(engine, other.id));
+      engine.output.Add({.index = index, .id = other.id, .logprob = other.logprob},
+                        TextOf(engine, other.id));
     }
   }
 }
@@ -50,14 +58,15 @@ void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) 
 // weights too often.
 constexpr std::size_t kAheadTokens = 16;
 
-// The tokens whose `logprobs` are new.
-void WriteScored(Gpt2Engine& engine, std::span<const float> logprobs) {
+// The tokens whose `scores` are new.
+void WriteScored(Gpt2Engine& engine, std::span<const TokenScore> scores) {
   const Scorer& scorer = *engine.scorer;
   engine.output.Begin(scorer.done(), scorer.ids().size(), scorer.is_done());
-  const std::size_t first = scorer.done() - logprobs.size();
-  for (std::size_t i = 0; i < logprobs.size(); ++i) {
+  const std::size_t first = scorer.done() - scores.size();
+  for (std::size_t i = 0; i < scores.size(); ++i) {
     const std::int32_t id = scorer.ids()[first + i];
-    engine.output.Add(/*index=*/0, id, logprobs[i], TextOf(engine, id));
+    engine.output.Add({.id = id, .logprob = scores[i].logprob, .rank = scores[i].rank},
+                      TextOf(engine, id));
   }
 }
 
@@ -132,7 +141,9 @@ Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top) {
     const LogSoftmax logprob(context.compute(), logits);
     SelectTop(logits, top, best);
     for (const Candidate& c : best) {
-      engine.output.Add(stage, c.id, logprob(c.logit), TextOf(engine, c.id));
+      engine.output.Add(
+          {.index = static_cast<std::uint32_t>(stage), .id = c.id, .logprob = logprob(c.logit)},
+          TextOf(engine, c.id));
     }
   }
   return Done{};
@@ -187,7 +198,7 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
     return Done{};
   }));
   GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride));
-  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  constexpr TokenScore kNone = {.logprob = std::numeric_limits<float>::quiet_NaN(), .rank = 0};
   // The model predicts a token from those before it, and the first has none.
   WriteScored(engine, std::span(&kNone, engine.scorer->done()));
   return Done{};
@@ -195,12 +206,12 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
 
 Status ScoreStep(Gpt2Engine& engine) {
   if (!engine.scorer || engine.scorer->is_done()) return Misuse("no scoring is under way");
-  const auto logprobs = engine.scorer->Step();
-  if (!logprobs.ok()) {
+  const auto scores = engine.scorer->Step();
+  if (!scores.ok()) {
     engine.scorer.reset();
-    return logprobs.error();
+    return scores.error();
   }
-  WriteScored(engine, logprobs.value());
+  WriteScored(engine, scores.value());
   return Done{};
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +17,9 @@ class Output {
   // Begins a step without tokens; `done` of `total` tokens are prefilled, or scored.
   void Begin(std::size_t done, std::size_t total, bool is_done);
 
-  // Appends a token. Bytes of `text` that are not valid UTF-8 become U+FFFD. The next `top_count`
-  // tokens are alternatives to it.
-  void Add(std::size_t index, std::int32_t id, float logprob, std::string_view text,
-           std::size_t top_count = 0);
+  // Appends a token with its text, whose length it gets. Bytes that are not valid UTF-8 become
+  // U+FFFD.
+  void Add(Gpt2Token token, std::string_view text);
 
   // Gives its memory back.
   void Clear() { *this = Output(); }

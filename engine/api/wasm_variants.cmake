@@ -27,8 +27,8 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   PROPERTIES COMPILE_OPTIONS -O2)
 # Quantizing takes a tenth more time so, and a kilobyte of gzip less.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
-  # Looks at every logit of every token: with -Oz one at a time, which took a hundredth of a decode step of GPT-2 124M.
-  ${PROJECT_SOURCE_DIR}/engine/generate/not_finite.cc PROPERTIES COMPILE_OPTIONS -Os)
+  # Look at every logit of every token: with -Oz one at a time, which took a hundredth of a decode step of GPT-2 124M.
+  ${PROJECT_SOURCE_DIR}/engine/generate/not_finite.cc ${PROJECT_SOURCE_DIR}/engine/generate/rank.cc PROPERTIES COMPILE_OPTIONS -Os)
 # What tries 54 scales for each 32 weights.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc PROPERTIES COMPILE_OPTIONS "-O2;-fno-unroll-loops")
 

@@ -14,6 +14,7 @@
 #include "engine/generate/context.h"
 #include "engine/generate/log_softmax.h"
 #include "engine/generate/prompt_tokens.h"
+#include "engine/generate/rank.h"
 
 namespace gpt2 {
 
@@ -37,7 +38,7 @@ void Scorer::OpenWindow(std::size_t start) {
   context_->sequence().SetWindow(std::span(ids_).subspan(start, size));
 }
 
-Result<std::span<const float>> Scorer::Step() {
+Result<std::span<const TokenScore>> Scorer::Step() {
   Sequence& sequence = context_->sequence();
   if (sequence.is_current()) OpenWindow(start_ + stride_);
   const std::size_t first = start_ + sequence.cached();  // index in ids_ of the first token to run
@@ -47,13 +48,14 @@ Result<std::span<const float>> Scorer::Step() {
   const std::size_t known = done_ - 1;
   const std::size_t skip = std::min(known - std::min(known, first), count);
   const std::size_t wanted = std::min(count, ids_.size() - 1 - first);
-  if (skip >= wanted) return std::span<const float>();
+  if (skip >= wanted) return std::span<const TokenScore>();
   GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(skip, wanted - skip));
   for (std::size_t i = 0; i < logits.rows; ++i) {
     const LogSoftmax logprob(context_->compute(), logits.Row(i));
-    logprobs_[i] = logprob(logits.Row(i)[static_cast<std::size_t>(ids_[done_++])]);
+    const float logit = logits.Row(i)[static_cast<std::size_t>(ids_[done_++])];
+    scores_[i] = {.logprob = logprob(logit), .rank = RankOf(logits.Row(i), logit)};
   }
-  return std::span<const float>(logprobs_).first(logits.rows);
+  return std::span<const TokenScore>(scores_).first(logits.rows);
 }
 
 }  // namespace gpt2

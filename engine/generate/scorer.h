@@ -14,20 +14,25 @@
 
 namespace gpt2 {
 
-// Computes the log-probability of each token but the first. A text longer than the context is
-// scored in windows of n_positions tokens that advance by `stride`: each token has at least
-// n_positions - stride tokens before it, as far as the text has them. Not thread-safe: as Session.
+struct TokenScore {
+  float logprob;       // natural logarithm
+  std::uint32_t rank;  // 1: the most probable token
+};
+
+// Computes the log-probability and the rank of each token but the first. A text longer than the
+// context is scored in windows of n_positions tokens that advance by `stride`: each token has at
+// least n_positions - stride tokens before it, as far as the text has them. Not thread-safe: as
+// Session.
 class Scorer {
  public:
   // Takes over `context` until it is done. Fails on ids outside the vocabulary and on a stride
   // outside [1, n_positions - 1]; a model of one position can score nothing.
   static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride);
 
-  // Scores some more tokens, at most Context::kLogitTokens, and returns their log-probabilities
-  // (natural logarithms): of ids()[done()], as it was before, and those behind it. Valid until the
-  // next call; may be empty. Fails where logits are not finite, and is over then. Only while
-  // !is_done().
-  Result<std::span<const float>> Step();
+  // Scores some more tokens, at most Context::kLogitTokens, and returns their scores: of
+  // ids()[done()], as it was before, and those behind it. Valid until the next call; may be empty.
+  // Fails where logits are not finite, and is over then. Only while !is_done().
+  Result<std::span<const TokenScore>> Step();
 
   bool is_done() const { return done_ == ids_.size(); }
 
@@ -49,7 +54,7 @@ class Scorer {
   std::size_t stride_;
   std::size_t start_ = 0;  // index in ids_ of the window's first token
   std::size_t done_;
-  std::array<float, Context::kLogitTokens> logprobs_{};
+  std::array<TokenScore, Context::kLogitTokens> scores_{};
 };
 
 }  // namespace gpt2

@@ -18,6 +18,7 @@
 #include "engine/generate/lookup_drafter.h"
 #include "engine/generate/options.h"
 #include "engine/generate/prompt_tokens.h"
+#include "engine/generate/rank.h"
 #include "engine/generate/sampler.h"
 #include "engine/generate/stop_matcher.h"
 #include "engine/generate/token_healer.h"
@@ -235,7 +236,8 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   Continuation& continuation = continuations_[index];
   GeneratedToken token;
   token.continuation = index;
-  const LogSoftmax logprob(context_->compute(), logits);
+  const std::span<const float> all = logits;
+  const LogSoftmax logprob(context_->compute(), all);
   const std::string_view unhealed =
       std::string_view(healing_.bytes).substr(continuation.healed_bytes);
   if (!unhealed.empty()) {
@@ -251,7 +253,9 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
     }
   }
   token.id = continuation.sampler.Sample(logits);
-  token.logprob = logprob(logits[static_cast<std::size_t>(token.id)]);
+  const float logit = all[static_cast<std::size_t>(token.id)];
+  token.logprob = logprob(logit);
+  token.rank = RankOf(all, logit);
   continuation.sampler.Accept(token.id);
   std::string_view bytes;
   if (tokenizer_ != nullptr) bytes = tokenizer_->TokenBytes(token.id);

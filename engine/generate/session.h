@@ -42,6 +42,7 @@ struct GeneratedToken {
   // or hold text of earlier tokens. What heals the prompt's end has none, as the prompt has it.
   std::string text;
   float logprob;
+  std::uint32_t rank;  // by logprob, 1: the most probable token
   // options.logprobs of them, most probable first; of those that heal the prompt's end, where it
   // is not healed yet.
   std::vector<TokenLogprob> top;

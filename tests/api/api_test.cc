@@ -364,16 +364,18 @@ TEST_F(ApiTest, ScoresAText) {
 TEST(Output, HandsOutTheTextOfTokensAndTheirAlternatives) {
   Output output;
   output.Begin(/*done=*/2, /*total=*/5, /*is_done=*/false);
-  output.Add(1, 7, -0.5f, "\xe2\x82\xac\xf0\x9f\x98\x80", /*top_count=*/2);
-  output.Add(1, 8, -1.0f, "\xc3\xa9");
-  output.Add(1, 9, -2.0f, "\xe2\x82");  // cut in two: what no text has is replaced
-  output.Add(0, 3, -3.0f, "");
+  output.Add({.index = 1, .id = 7, .logprob = -0.5f, .top_count = 2, .rank = 3},
+             "\xe2\x82\xac\xf0\x9f\x98\x80");
+  output.Add({.index = 1, .id = 8, .logprob = -1.0f}, "\xc3\xa9");
+  output.Add({.index = 1, .id = 9}, "\xe2\x82");  // cut in two: what no text has is replaced
+  output.Add({.id = 3}, "");
   const Gpt2Output& view = output.view();
   EXPECT_EQ(std::string(view.text, view.text_size),
             "\xe2\x82\xac\xf0\x9f\x98\x80\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
   ASSERT_EQ(view.token_count, 4u);
   EXPECT_EQ(view.tokens[0].text_length, 3u);
   EXPECT_EQ(view.tokens[0].top_count, 2u);
+  EXPECT_EQ(view.tokens[0].rank, 3u);
   EXPECT_EQ(view.tokens[1].text_length, 1u);
   EXPECT_EQ(view.tokens[2].text_length, 2u);
   EXPECT_EQ(view.tokens[3].text_length, 0u);

@@ -130,7 +130,7 @@ test.describe("on paper", () => {
     await open(page);
     await setText(page, "Once upon a time there was a little girl");
     await page.getByLabel("View").selectOption("probability");
-    const token = page.locator("#editor .token[data-share]");
+    const token = page.locator("#editor .token[data-number]");
     await expect(token.nth(3)).toBeVisible({ timeout: 30_000 });
     const after = () =>
       token.first().evaluate((element) => getComputedStyle(element, "::after").getPropertyValue("content"));

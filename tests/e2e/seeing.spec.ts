@@ -86,6 +86,42 @@ test("each token is tinted by its probability, and what else could stand there i
   await expect(likeliest(page)).toHaveCount(0);
 });
 
+test("each token is tinted by its rank, which is told, and which paper has", async ({ page }) => {
+  await open(page);
+  const given = "Once upon a time there was a strawberry elephant";
+  await setText(page, given);
+  await see(page, "Rank");
+  expect(new URL(page.url()).hash).toBe("#view=rank");
+  const ranks = (await scoreOf(page, given)).map(({ text: token, rank }) => ({ token, rank }));
+  expect(ranks[0]?.rank).toBeNull();
+  const most = [1, 10, 100, Infinity];
+  for (const band of [0, 1, 2, 3]) {
+    const isOfBand = (rank: number | null) =>
+      rank !== null && most.findIndex((each) => rank <= each) === band;
+    const expected = ranks.filter(({ rank }) => isOfBand(rank));
+    const found = page.locator(`#editor .band-${band}`);
+    expect(await found.allTextContents(), `band ${band}`).toEqual(expected.map(({ token }) => token));
+    expect(await found.evaluateAll((all) => all.map((each) => each.getAttribute("data-number")))).toEqual(
+      expected.map(({ rank }) => String(rank)),
+    );
+  }
+  await expect(page.locator("#legend")).toContainText("the first choice");
+  const last = ranks.at(-1)?.rank ?? 0;
+  expect(last).toBeGreaterThan(100); // beyond those that the engine tells of
+  await setCaret(page, given.length);
+  await expect(fact(page, "Rank")).toHaveText(last.toLocaleString("en"));
+
+  // The ranks of what the model writes are those that its text is scored with.
+  await setOption(page, "New tokens", "8");
+  await page.getByRole("button", { name: "Generate" }).click();
+  await expect(page.locator("#finish")).toContainText("8 tokens");
+  const written = await page
+    .locator("#editor .token")
+    .evaluateAll((all) => all.slice(-8).map((each) => each.getAttribute("data-number")));
+  const scored = (await scoreOf(page, await textOf(page))).slice(-8);
+  expect(written).toEqual(scored.map(({ rank }) => String(rank)));
+});
+
 test("the tokenizer's view has the cut, the ids and the bytes, of whole characters", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
@@ -100,7 +136,7 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
   await setCaret(page, "strawberry 🍓".length);
   await expect(fact(page, "Bytes")).toHaveText(/f0 9f 8d 93$/);
   await expect(fact(page, "Ids")).toHaveText(/^\d+(, \d+)+$/);
-  for (const view of ["Tokens", "Probability"]) {
+  for (const view of ["Tokens", "Probability", "Rank"]) {
     await page.getByLabel("View").selectOption(view);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });

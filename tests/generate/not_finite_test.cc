@@ -66,8 +66,8 @@ std::string ErrorOfGenerating(Context& context) {
 std::string ErrorOfScoring(Context& context) {
   Scorer scorer = std::move(Scorer::Begin(context, kIds, 4).value());
   while (!scorer.is_done()) {
-    const auto logprobs = scorer.Step();
-    if (!logprobs.ok()) return logprobs.error().message;
+    const auto scores = scorer.Step();
+    if (!scores.ok()) return scores.error().message;
   }
   return "";
 }

@@ -2,22 +2,34 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
 
+#include "engine/generate/rank.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2::testing {
 namespace {
 
-std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids,
-                            std::size_t stride) {
+std::vector<TokenScore> ScoresOf(Context& context, std::span<const std::int32_t> ids,
+                                 std::size_t stride) {
   Scorer scorer = std::move(Scorer::Begin(context, {ids.begin(), ids.end()}, stride).value());
-  std::vector<float> logprobs;
+  std::vector<TokenScore> scores;
   while (!scorer.is_done()) {
     const auto some = scorer.Step().value();
-    logprobs.insert(logprobs.end(), some.begin(), some.end());
+    scores.insert(scores.end(), some.begin(), some.end());
   }
   EXPECT_EQ(scorer.done(), ids.size());
+  return scores;
+}
+
+std::vector<float> ScoreAll(Context& context, std::span<const std::int32_t> ids,
+                            std::size_t stride) {
+  std::vector<float> logprobs;
+  for (const TokenScore& score : ScoresOf(context, ids, stride)) logprobs.push_back(score.logprob);
   return logprobs;
 }
 
@@ -34,6 +46,31 @@ TEST(Scorer, LogprobsAreThoseOfTheReference) {
         golden.logits[i][static_cast<std::size_t>(golden.ids[i + 1])] - std::log(sum);
     EXPECT_NEAR(logprobs[i], expected, 2e-4);
   }
+}
+
+TEST(Scorer, RanksAreThoseOfTheReference) {
+  const std::string folder = TinyModelFolder("tied");
+  const Golden golden(folder);
+  TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
+  const auto scores = ScoresOf(*model.context, golden.ids, 24);
+  ASSERT_EQ(scores.size(), golden.ids.size() - 1);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const auto& logits = golden.logits[i];
+    const auto logit = logits[static_cast<std::size_t>(golden.ids[i + 1])];
+    // What is rounded otherwise may change places with its neighbours.
+    const auto larger_than = [&](auto least) {
+      return std::ranges::count_if(logits, [&](auto other) { return other > least; });
+    };
+    EXPECT_GE(scores[i].rank, 1 + larger_than(logit + 2e-4));
+    EXPECT_LE(scores[i].rank, 1 + larger_than(logit - 2e-4));
+  }
+}
+
+TEST(RankOf, CountsWhatIsLarger) {
+  const std::vector<float> logits = {0.5f, -1.0f, 2.0f, 0.5f, -INFINITY, 3.0f, 0.25f};
+  const std::uint32_t expected[] = {3, 6, 2, 3, 7, 1, 5};
+  for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_EQ(RankOf(logits, logits[i]), expected[i]);
+  EXPECT_EQ(RankOf(std::span(logits).first(1), 0.5f), 1u);
 }
 
 TEST(Scorer, WindowsSlideOverALongText) {

@@ -189,6 +189,7 @@ TEST_F(SessionTest, LogprobsAreTheModelsOwn) {
     total += std::exp(static_cast<double>(other.logprob));
     if (other.id == tokens[0].id) {
       EXPECT_EQ(other.logprob, tokens[0].logprob);
+      EXPECT_EQ(&other - tokens[0].top.data() + 1, tokens[0].rank);
     }
   }
   EXPECT_NEAR(total, 1.0, 1e-5);

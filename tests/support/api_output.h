@@ -23,7 +23,7 @@ inline std::string TakeUtf16(std::string_view& text, std::size_t length) {
   return taken;
 }
 
-// {"tokens": [{"index", "id", "text", "logprob", "top"?}], "done", "total", "isDone"}
+// {"tokens": [{"index", "id", "text", "logprob", "rank"?, "top"?}], "done", "total", "isDone"}
 inline Json OutputJson(const Gpt2Engine* engine) {
   const Gpt2Output& output = *gpt2_output(engine);
   std::string_view text(output.text, output.text_size);
@@ -35,6 +35,7 @@ inline Json OutputJson(const Gpt2Engine* engine) {
                  {"text", TakeUtf16(text, token.text_length)},
                  {"logprob", nullptr}};
     if (!std::isnan(token.logprob)) json["logprob"] = token.logprob;
+    if (token.rank != 0) json["rank"] = token.rank;
     return json;
   };
   Json tokens = Json::array();

@@ -163,10 +163,10 @@ describe("Engine", () => {
     const { engine, module } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
     putWords(module.memory, 256, [512, 4, 768, text.length, 5, 6, 1]);
     putWords(module.memory, 512, [
-      ...[2, 7, -0.5, 3, 2], // index, id, logprob, UTF-16 units of text, alternatives
-      ...[2, 8, -1.5, 1, 0],
-      ...[2, 9, NaN, 0, 0],
-      ...[0, 50256, -2.5, 1, 0],
+      ...[2, 7, -0.5, 3, 2, 4], // index, id, logprob, UTF-16 units of text, alternatives, rank
+      ...[2, 8, -1.5, 1, 0, 0],
+      ...[2, 9, NaN, 0, 0, 0],
+      ...[0, 50256, -2.5, 1, 0, 50257],
     ]);
     new Uint8Array(module.memory.buffer, 768).set(text);
     const expected = {
@@ -176,12 +176,13 @@ describe("Engine", () => {
           id: 7,
           text: "\u{feff}€\ud83d",
           logprob: -0.5,
+          rank: 4,
           top: [
             { id: 8, text: "\ude00", logprob: -1.5 },
             { id: 9, text: "", logprob: NaN },
           ],
         },
-        { index: 0, id: 50256, text: "é", logprob: -2.5 },
+        { index: 0, id: 50256, text: "é", logprob: -2.5, rank: 50257 },
       ],
       done: 5,
       total: 6,

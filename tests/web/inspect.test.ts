@@ -17,7 +17,13 @@ function make() {
     tokenize: (text: string) => Array.from(text, (_, i) => i + 1),
     inspect(layer: number, top: number, size: number) {
       asked.push({ layer, top, size });
-      const tokens = [0, 0, 1, 1, 2, 2].map((index, id) => ({ index, id, text: `${id}`, logprob: -id }));
+      const tokens = [0, 0, 1, 1, 2, 2].map((index, id) => ({
+        index,
+        id,
+        text: `${id}`,
+        logprob: -id,
+        rank: 0,
+      }));
       const scoreOf = (i: number) => Math.log(shares[i % 5] ?? 0) + (i < 5 ? 0 : 700);
       return { tokens, scores: Float32Array.from({ length: size }, (_, i) => scoreOf(i)) };
     },

@@ -10,7 +10,7 @@ function make() {
   return { ...made, model: new Model(made.connection, { threads: 4, notice: null } as ModelInfo) };
 }
 const refusal = (message: string) => expect.objectContaining({ code: "invalid-argument", message });
-const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1 });
+const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1, rank: 1 });
 
 describe("Model sends", () => {
   it("a generation that it will read, and one that it takes whole", () => {

@@ -12,6 +12,7 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
         id: i,
         text,
         logprob: -1 - index,
+        rank: 1,
         ...(call.logprobs ? { top: [{ id: 9, text: " z", logprob: -0.5 }] } : {}),
       })),
     );

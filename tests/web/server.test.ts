@@ -124,7 +124,14 @@ describe("Server", () => {
     });
     expect(await answer(ask("detokenize", [1]))).toMatchObject({ result: "text of [1]" });
     expect(await answer(ask("score", { prompt: "p", stride: 3 }))).toMatchObject({
-      result: { tokens: [{ id: 7 }, { id: 8 }], logprob: -1, perplexity: Math.E },
+      result: {
+        tokens: [
+          { id: 7, logprob: null, rank: null },
+          { id: 8, logprob: -1, rank: 3 },
+        ],
+        logprob: -1,
+        perplexity: Math.E,
+      },
     });
     for (const done of [1, 2])
       expect(said).toContainEqual({ type: "event", id: 4, event: { done, total: 2 } });
@@ -292,7 +299,7 @@ describe("generate", () => {
 
   it("tells how far the prompt is, until the first token", async () => {
     const engine = new FakeEngine();
-    const token = (id: number) => ({ index: 0, id, text: "", logprob: -1 });
+    const token = (id: number) => ({ index: 0, id, text: "", logprob: -1, rank: 1 });
     const steps = [
       { done: 2, total: 5, isDone: false, tokens: [] },
       { done: 5, total: 5, isDone: false, tokens: [token(9)] },

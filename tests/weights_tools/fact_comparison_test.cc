@@ -86,8 +86,8 @@ class FactComparisonTest : public ::testing::Test {
     auto scorer = Scorer::Begin(*model->context, Encode(of), 4);
     double sum = 0;
     while (!scorer.value().is_done()) {
-      const auto logprobs = scorer.value().Step();
-      for (const float logprob : logprobs.value()) sum -= logprob;
+      const auto scores = scorer.value().Step();
+      for (const TokenScore& score : scores.value()) sum -= score.logprob;
     }
     return sum / static_cast<double>(scorer.value().ids().size() - 1);
   }

@@ -29,7 +29,7 @@ describe("what a head looks at", () => {
 
   it("tints the tokens that the head can see, those of several ids by all of them", () => {
     const attended = { first: 10, weights: Float32Array.of(0.5, 0.125, 0.25, 0.125) };
-    const at = (index: number, count: number) => new Scored(Array(count).fill(7), null, index);
+    const at = (index: number, count: number) => new Scored(Array(count).fill(7), null, null, index);
     expect([9, 10, 11, 14].map((index) => weightOf(attended, at(index, 1)))).toEqual([
       undefined,
       0.5,

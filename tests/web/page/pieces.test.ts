@@ -3,7 +3,7 @@ import type { Token } from "../../../web/src/client/index.js";
 import { cut, piecesOf, rangesAt, textOf } from "../../../web/page/editor/pieces.js";
 
 const tokens = (...texts: string[]): Token[] =>
-  texts.map((text, index) => ({ id: 100 + index, text, index, logprob: 0 }));
+  texts.map((text, index) => ({ id: 100 + index, text, index, logprob: 0, rank: 1 }));
 const idsOf = (pieces: readonly { tokens: readonly Token[] }[]) =>
   pieces.map((piece) => piece.tokens.map(({ id }) => id));
 

@@ -34,7 +34,7 @@ export class FakeEngine {
     this.enter(name);
     this.requests.push({ prompt, options });
     if (name === "_gpt2_score") {
-      const tokens = [{ index: 0, id: 7, text: "a", logprob: NaN }];
+      const tokens = [{ index: 0, id: 7, text: "a", logprob: NaN, rank: 0 }];
       this.latest = { done: 1, total: 2, isDone: false, tokens };
       return undefined;
     }
@@ -74,7 +74,12 @@ export class FakeEngine {
   step(name: string): Output {
     this.enter(name);
     if (name === "_gpt2_score_step") {
-      return { done: 2, total: 2, isDone: true, tokens: [{ index: 0, id: 8, text: "b", logprob: -1 }] };
+      return {
+        done: 2,
+        total: 2,
+        isDone: true,
+        tokens: [{ index: 0, id: 8, text: "b", logprob: -1, rank: 3 }],
+      };
     }
     if (name === "_gpt2_prefill_step") {
       const done = this.latest.done + 1;
@@ -88,7 +93,7 @@ export class FakeEngine {
     this.trouble = undefined;
     if (trouble !== undefined) throw trouble as Error;
     const id = current.written++;
-    const tokens = [{ index: 0, id, text: `${id} `, logprob: -1 }];
+    const tokens = [{ index: 0, id, text: `${id} `, logprob: -1, rank: 1 }];
     return { tokens, done: 5, total: 5, isDone: current.written === current.most };
   }
 

@@ -1,8 +1,7 @@
 // Branching the text: at a token, from which the model goes on with another; and walking from branch to branch.
-import type { TokenLogprob } from "../../src/client/index.js";
 import { piecesOf } from "../editor/pieces.js";
 import type { Editor } from "../editor/editor.js";
-import { visible } from "../seeing/token-panel.js";
+import { visible, type RankedToken } from "../seeing/token-panel.js";
 import { isRepeated } from "../visit.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { fork, leave, parseTree, remove, rename, type Tree } from "./tree.js";
@@ -53,7 +52,7 @@ export class Branching {
   }
 
   /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
-  async branch(from: number, token: TokenLogprob): Promise<void> {
+  async branch(from: number, token: RankedToken): Promise<void> {
     await this.writing.stop();
     const { kept } = this.editor;
     const name = phrase("branchName", { token: visible(token.text.trim()), place: from });

@@ -3,23 +3,23 @@ import type { EditorView } from "@codemirror/view";
 import { setAttended } from "./attended.js";
 import { offerTabs, showTab } from "../tabs.js";
 import { keepView, nameIn } from "../view-address.js";
-import { bands, modeField, modes, setMode, type Mode } from "./view-mode.js";
+import { bands, isTint, modeField, modes, setMode, type Mode } from "./view-mode.js";
 import { phrase } from "../language/editor.js";
 
 function legendOf(mode: Mode): Node[] {
   if (mode === "text" || mode === "inside") return []; // inside the model, the panel says all that is to be said
   const sentence = document.createElement("span");
   sentence.textContent = phrase(`view.${mode}.help`);
-  if (mode !== "probability") return [sentence];
+  if (!isTint(mode)) return [sentence];
   const swatches = bands.map((band) => {
     const swatch = document.createElement("span");
     swatch.className = `token band-${band}`;
-    swatch.textContent = phrase(`band.${band}`);
+    swatch.textContent = phrase(`${mode}.${band}`);
     return swatch;
   });
   const onPaper = document.createElement("span");
   onPaper.className = "on-paper";
-  onPaper.textContent = phrase("view.probability.print");
+  onPaper.textContent = phrase(`view.${mode}.print`);
   return [sentence, ...swatches, onPaper];
 }
 

@@ -18,9 +18,12 @@ export async function scoreText(
   });
   const cut = await cutText(model, text, tokens, signal);
   return cut.map(({ ids, first, from, to }) => {
-    const logprobs = tokens.slice(first, first + ids.length).map(({ logprob }) => logprob);
-    const sum = logprobs.includes(null) ? null : logprobs.reduce<number>((all, each) => all + (each ?? 0), 0);
-    return new Scored(ids, sum, first).range(from, to);
+    const scores = tokens.slice(first, first + ids.length);
+    // The text's first token has neither.
+    const isScored = scores.every(({ logprob }) => logprob !== null);
+    const sum = isScored ? scores.reduce((all, { logprob }) => all + (logprob ?? 0), 0) : null;
+    const rank = isScored ? Math.max(...scores.map((score) => score.rank ?? 0)) : null;
+    return new Scored(ids, sum, rank, first).range(from, to);
   });
 }
 
@@ -28,5 +31,5 @@ export async function scoreText(
 export async function readTokens(model: Model, text: string, signal: AbortSignal): Promise<Range<Scored>[]> {
   if (text === "") return [];
   const cut = await tokenizeText(model, text, signal);
-  return cut.map(({ ids, first, from, to }) => new Scored(ids, null, first).range(from, to));
+  return cut.map(({ ids, first, from, to }) => new Scored(ids, null, null, first).range(from, to));
 }

@@ -11,18 +11,26 @@ export class Scored extends RangeValue {
   readonly ids: readonly number[];
   /** Of the first and all that follow it here; null at the beginning of the text, which nothing predicts. */
   readonly logprob: number | null;
+  /** The largest of theirs, and null likewise. */
+  readonly rank: number | null;
   /** Number of tokens before it; where the text has been changed since, about so many. */
   readonly index: number;
 
-  constructor(ids: readonly number[], logprob: number | null, index: number) {
+  constructor(ids: readonly number[], logprob: number | null, rank: number | null, index: number) {
     super();
     this.ids = ids;
     this.logprob = logprob;
+    this.rank = rank;
     this.index = index;
   }
 
   override eq(other: Scored): boolean {
-    return other.ids === this.ids && other.logprob === this.logprob && other.index === this.index;
+    return (
+      other.ids === this.ids &&
+      other.logprob === this.logprob &&
+      other.rank === this.rank &&
+      other.index === this.index
+    );
   }
 }
 
@@ -41,7 +49,8 @@ function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.o
     .map(({ from, to, value: { tokens } }) => {
       const ids = tokens.map(({ id }) => id);
       const logprob = tokens.reduce((sum, token) => sum + token.logprob, 0);
-      const scored = new Scored(ids, logprob, index);
+      const rank = Math.max(...tokens.map((token) => token.rank));
+      const scored = new Scored(ids, logprob, rank, index);
       index += ids.length;
       return scored.range(from, to);
     });

@@ -1,12 +1,12 @@
 // The views of the text by its tokens: scored in the background, told of where one points or the caret is.
 import type { Extension, Range } from "@codemirror/state";
 import { EditorView, ViewPlugin, type PluginValue, type ViewUpdate } from "@codemirror/view";
-import type { Model, TokenLogprob } from "../../src/client/index.js";
+import type { Model } from "../../src/client/index.js";
 import { Asking } from "../asking.js";
 import { predict } from "./predict.js";
 import { readTokens, scoreText } from "./score-text.js";
 import { countTokens, scoredField, setScored, tokenAt, tokensBefore, type Scored } from "./scored.js";
-import { showToken } from "./token-panel.js";
+import { showToken, type RankedToken } from "./token-panel.js";
 import { modeField, viewMode, type Mode } from "./view-mode.js";
 import { phrase } from "../language/editor.js";
 import { formatShare } from "../language/numbers.js";
@@ -21,7 +21,7 @@ export interface SeeingSetting {
   tell: (sentence: string) => void;
   fail: (error: unknown) => void;
   /** Goes on with another token in the place of one. */
-  branch: (from: number, token: TokenLogprob) => void;
+  branch: (from: number, token: RankedToken) => void;
 }
 
 /** After the last edit, and after the pointer came to a token. */
@@ -54,7 +54,7 @@ class Seeing implements PluginValue {
 
   /** Whether what is known of a token is shown: inside the model, there is a panel for it. */
   private get hasPanel(): boolean {
-    return this.mode === "probability" || this.mode === "tokens";
+    return this.mode !== "text" && this.mode !== "inside";
   }
 
   update({ startState, state, docChanged, selectionSet }: ViewUpdate): void {
@@ -127,7 +127,7 @@ class Seeing implements PluginValue {
   }
 
   /** Where the token is by now; nothing where an edit took it. */
-  private branch(scored: Scored, chosen: TokenLogprob): void {
+  private branch(scored: Scored, chosen: RankedToken): void {
     let place: number | undefined;
     this.view.state.field(scoredField).between(0, this.view.state.doc.length, (from, _to, value) => {
       if (value !== scored) return;

@@ -26,10 +26,8 @@ function fact(name: string, value: string): HTMLElement {
   return row;
 }
 
-function rankOf({ ids }: Scored, { top }: Prediction): string {
-  const rank = top.findIndex(({ id }) => id === ids[0]) + 1;
-  return rank > 0 ? String(rank) : phrase("beyond", { count: top.length });
-}
+/** One of the likeliest, and its place among them. */
+export type RankedToken = TokenLogprob & { rank: number };
 
 /** What a text cannot have at its end: half a character, and what ends it. */
 const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoftext|>";
@@ -64,32 +62,30 @@ export function showToken(
   text: string,
   { value: scored }: Range<Scored>,
   prediction: Prediction | "asked" | undefined,
-  branch: (token: TokenLogprob) => void,
+  branch: (token: RankedToken) => void,
 ): void {
   const facts = document.createElement("dl");
-  const { ids, logprob } = scored;
+  const { ids, logprob, rank } = scored;
   facts.append(
     fact(phrase("token"), visible(text)),
     fact(phrase("ids", { count: ids.length }), ids.join(", ")),
     fact(phrase("bytes"), bytesOf(text)),
     fact(phrase("probability"), logprob === null ? phrase("noProbability") : percent(Math.exp(logprob), 1)),
+    fact(phrase("rank"), rank === null ? "–" : formatNumber(rank)),
   );
   if (prediction === undefined || prediction === "asked") {
-    // As high as with it.
-    facts.append(
-      fact(phrase("rank"), prediction ? "…" : "–"),
-      fact(phrase("entropy"), prediction ? "…" : "–"),
-    );
+    facts.append(fact(phrase("entropy"), prediction ? "…" : "–")); // as high as with it
     panel.replaceChildren(facts);
     return;
   }
-  facts.append(
-    fact(phrase("rank"), rankOf(scored, prediction)),
-    fact(phrase("entropy"), phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) })),
-  );
+  facts.append(fact(phrase("entropy"), phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) })));
   const list = document.createElement("ol");
   list.ariaLabel = phrase("likeliest");
   const likeliest = prediction.top.slice(0, shownOfTop);
-  list.append(...likeliest.map((token) => alternative(token, token.id === ids[0], () => branch(token))));
+  list.append(
+    ...likeliest.map((token, place) =>
+      alternative(token, token.id === ids[0], () => branch({ ...token, rank: place + 1 })),
+    ),
+  );
   panel.replaceChildren(facts, list);
 }

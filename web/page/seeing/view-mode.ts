@@ -5,8 +5,11 @@ import { Decoration, EditorView, ViewPlugin, type DecorationSet } from "@codemir
 import { attendedField, bandOfWeight, isLooking, lookBands, weightOf, type Attended } from "./attended.js";
 import { scoredField, type Scored } from "./scored.js";
 
-export const modes = ["text", "probability", "tokens", "inside"] as const;
+export const modes = ["text", "probability", "rank", "tokens", "inside"] as const;
 export type Mode = (typeof modes)[number];
+/** Those that tint the text by what the model thinks of its tokens. */
+export type Tint = Extract<Mode, "probability" | "rank">;
+export const isTint = (mode: Mode): mode is Tint => mode === "probability" || mode === "rank";
 
 export const setMode = StateEffect.define<Mode>();
 
@@ -17,25 +20,37 @@ export const modeField = StateField.define<Mode>({
 
 /** Smallest probability of each band. */
 const leastOf = [0.5, 0.1, 0.01, 0] as const;
+/** Largest rank of each band. */
+const mostOf = [1, 10, 100, Infinity] as const;
 /** The bands, from the most probable tokens to the least. */
 export const bands = [0, 1, 2, 3] as const;
 
-export const bandOf = (logprob: number): number => leastOf.findIndex((least) => Math.exp(logprob) >= least);
+const bandOfProbability = (probability: number): number => leastOf.findIndex((least) => probability >= least);
+const bandOfRank = (rank: number): number => mostOf.findIndex((most) => rank <= most);
 
-/** Tokens of one band and one percentage have one mark between them. */
+function shareOf(probability: number): string {
+  const percent = Math.round(probability * 100);
+  return percent > 0 ? String(percent) : "<1";
+}
+
+/** Tokens of one band and one number have one mark between them. */
 const bandMarks = new Map<string, Decoration>();
 
-/** With the percentage, which paper shows: it has no tints. */
-function bandMarkOf(logprob: number): Decoration {
-  const percent = Math.round(Math.exp(logprob) * 100);
-  const band = bandOf(logprob);
-  const share = percent > 0 ? String(percent) : "<1";
-  const key = `${band} ${share}`;
+/** With the number that it stands for, which paper shows: it has no tints. */
+function bandMarkOf(band: number, number: string): Decoration {
+  const key = `${band} ${number}`;
   const mark =
     bandMarks.get(key) ??
-    Decoration.mark({ class: `token band-${band}`, attributes: { "data-share": share } });
+    Decoration.mark({ class: `token band-${band}`, attributes: { "data-number": number } });
   bandMarks.set(key, mark);
   return mark;
+}
+
+function tintOf(tint: Tint, { logprob, rank }: Scored): Decoration | undefined {
+  if (logprob === null || rank === null) return undefined;
+  if (tint === "rank") return bandMarkOf(bandOfRank(rank), String(rank));
+  const probability = Math.exp(logprob);
+  return bandMarkOf(bandOfProbability(probability), shareOf(probability));
 }
 
 const cutMarks = [0, 1].map((parity) => Decoration.mark({ class: `token cut-${parity}` }));
@@ -50,8 +65,7 @@ function lookMarkOf(attended: Attended | null, scored: Scored): Decoration | und
 
 function markOf(mode: Mode, scored: Scored, attended: Attended | null): Decoration | undefined {
   if (mode === "inside") return lookMarkOf(attended, scored);
-  if (mode === "tokens") return cutMarks[scored.index % 2];
-  return scored.logprob === null ? undefined : bandMarkOf(scored.logprob);
+  return isTint(mode) ? tintOf(mode, scored) : cutMarks[scored.index % 2];
 }
 
 function marksOf({ state, visibleRanges }: EditorView): DecorationSet {

@@ -85,6 +85,8 @@ export interface Token {
   text: string;
   /** Under the model's own distribution, before any filter. */
   logprob: number;
+  /** Among all tokens, by their logprob there: 1 for the most probable. */
+  rank: number;
   /** The most probable tokens at this place, as many as `logprobs` asked for; where it is still healed, of those that may be there. */
   top?: TokenLogprob[];
 }
@@ -168,8 +170,8 @@ export interface Completion extends GenerateSummary {
 }
 
 export interface Score {
-  /** The first token has no logprob: nothing predicts it. */
-  tokens: { id: number; text: string; logprob: number | null }[];
+  /** The first token has no logprob and no rank, which is 1 for the most probable of all tokens: nothing predicts it. */
+  tokens: { id: number; text: string; logprob: number | null; rank: number | null }[];
   /** The sum over all tokens. */
   logprob: number;
   perplexity: number | null;

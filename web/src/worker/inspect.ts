@@ -90,7 +90,7 @@ export async function inspect(
     count,
   );
   const guesses = Array.from({ length: nLayer + 1 }, (): TokenLogprob[] => []);
-  for (const { index, ...guess } of tokens) guesses[index]?.push(guess);
+  for (const { index, rank: _, ...guess } of tokens) guesses[index]?.push(guess);
   return {
     ids: [...prefix],
     layer,

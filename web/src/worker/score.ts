@@ -16,8 +16,9 @@ export async function score(
   let step = engine.output();
   for (;;) {
     for (const token of step.tokens) {
+      const { id, text } = token;
       const isFirst = Number.isNaN(token.logprob); // nothing predicts it
-      tokens.push({ id: token.id, text: token.text, logprob: isFirst ? null : token.logprob });
+      tokens.push({ id, text, logprob: isFirst ? null : token.logprob, rank: isFirst ? null : token.rank });
       if (!isFirst) logprob += token.logprob;
     }
     tell({ done: step.done, total: step.total });
