@@ -107,6 +107,8 @@ test("a page that is loaded once more while another model comes goes on with it"
   expect(new URL(page.url()).search).toBe("?model=hf:user/better");
 
   // Once it has come, it does not come again.
+  const kept = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes("coming")));
+  expect(await kept()).toEqual([]);
   await page.goto("./");
   await expectReady(page);
   await expect(page.locator("#chooser-name")).toHaveText("demo");

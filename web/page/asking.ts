@@ -16,9 +16,16 @@ export interface AskingSetting {
 /** Those that the model is at work for. */
 const atWork = new Set<Asking>();
 
-/** Drops what the model is asked beside the writing, so that what the visitor asks for comes next; it is asked again after that. */
-export function makeWay(): void {
+/** Of what the visitor asked for, what is not done yet. */
+const goesFirst = new Set<Promise<unknown>>();
+
+/** Drops what the model is asked beside the writing, so that what the visitor asks for comes next; it is asked again after `work`. */
+export function makeWay(work?: Promise<unknown>): void {
   for (const asking of atWork) asking.postpone();
+  if (!work) return;
+  goesFirst.add(work);
+  const leave = () => goesFirst.delete(work);
+  work.then(leave, leave);
 }
 
 export class Asking {
@@ -37,7 +44,7 @@ export class Asking {
     const { signal } = (this.current = new AbortController());
     const run = async () => {
       try {
-        const model = await this.setting.idleModel();
+        const model = goesFirst.size > 0 ? undefined : await this.setting.idleModel();
         signal.throwIfAborted();
         if (model) {
           atWork.add(this);

@@ -63,6 +63,26 @@ describe("what is asked beside the writing", () => {
     asking.stop();
   });
 
+  it("waits for all of what made it give way, whether that succeeds or not", async () => {
+    const { asking, asked, ask } = make();
+    asking.soon(0, ask);
+    await vi.advanceTimersByTimeAsync(0);
+    const ends: ((error?: Error) => void)[] = [];
+    for (let i = 0; i < 2; i += 1)
+      makeWay(
+        new Promise<void>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve()))),
+      );
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(asked).toHaveLength(1);
+    ends[0]?.();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked).toHaveLength(1);
+    ends[1]?.(new Error("the worker died"));
+    await vi.advanceTimersByTimeAsync(500);
+    expect(asked).toHaveLength(2);
+    asking.stop();
+  });
+
   it("is not asked again once it was dropped, or has ended", async () => {
     const { asking, asked, ask } = make();
     asking.soon(0, ask);

@@ -18,21 +18,28 @@ function translatePage(page: Readonly<Record<string, string>>): void {
   }
 }
 
+/** False, too, where the part of the page that asks cannot be fetched. */
+const mayForgetFiles = (name: string): Promise<boolean> =>
+  import("../models/forget-files.js").then(
+    (part) => part.mayForgetFiles(name),
+    () => false,
+  );
+
 /**
  * Keeps the choice, and loads the page once more in that language: its text, what can be undone and its branches outlive that.
  * `files` gives the name of a model whose files would have to be picked again, which its reader is asked about before.
  */
 async function change(next: string, files: () => string | undefined): Promise<void> {
+  const name = files();
+  if (name !== undefined && !(await mayForgetFiles(name))) {
+    ui.language.value = language;
+    return;
+  }
   try {
-    const name = files();
-    if (name !== undefined && !(await (await import("../models/forget-files.js")).mayForgetFiles(name))) {
-      ui.language.value = language;
-      return;
-    }
     localStorage.setItem(key, next);
     location.reload();
   } catch {
-    ui.language.hidden = true; // there is no storage, as in a sandboxed frame, or no part of the page that asks
+    ui.language.hidden = true; // there is no storage, as in a sandboxed frame
   }
 }
 

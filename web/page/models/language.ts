@@ -4,7 +4,7 @@ import { addressOf, type ChosenModel } from "../chosen-model.js";
 
 /** OpenAI's models and this site's demo were trained on English alone. */
 const englishOnly =
-  /^(models\/(demo|gpt2[\w-]*)\/|hf:(openai-community\/)?(distil)?gpt2(-medium|-large|-xl)?)(@.*)?$/;
+  /^(models\/(demo|gpt2(-medium|-large|-xl)?(-q8|-q4|-f16|-f32)?)\/|hf:(openai-community\/)?(distil)?gpt2(-medium|-large|-xl)?)(@.*)?$/;
 
 /** The language that a model writes; "" where that is not known. */
 export const languageOf = (model: ChosenModel): "en" | "" => (englishOnly.test(addressOf(model)) ? "en" : "");

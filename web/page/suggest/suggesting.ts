@@ -18,8 +18,8 @@ export interface SuggestingSetting {
   /** What the model is to sample with; undefined where that is refused, or it is at work. */
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
-  /** Lets what else is asked of the model wait. */
-  makeWay: () => void;
+  /** Lets what else is asked of the model wait for `work`. */
+  makeWay: (work: Promise<unknown>) => void;
   /** Tells how it goes, and what is suggested to those who do not see it. */
   say: (sentence: string) => void;
   speak: (sentence: string) => void;
@@ -90,14 +90,16 @@ export function suggesting(setting: SuggestingSetting): Extension {
     try {
       const model = await unlessAborted(needModel(), signal);
       if (!model) return;
-      makeWay();
-      await askForSuggestions(model, view.state.sliceDoc(0, at), options, signal, (items) => {
+      const text = view.state.sliceDoc(0, at);
+      const work = askForSuggestions(model, text, options, signal, (items) => {
         if (signal.aborted) return;
         const chosen = view.state.field(suggestionsField)?.chosen ?? 0;
         view.dispatch({ effects: suggest.of({ at, items, chosen }), annotations });
         if (!progress.isShown) requestAnimationFrame(() => performance.measure("suggestions", { start }));
         progress.isShown = true;
       });
+      makeWay(work);
+      await work;
       signal.throwIfAborted();
       isWaitSaid = false;
       const all = view.state.field(suggestionsField)?.items ?? [];
