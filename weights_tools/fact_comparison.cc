@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -18,8 +19,13 @@
 #include "engine/format/json.h"
 #include "engine/generate/context.h"
 #include "engine/generate/scorer.h"
+#include "engine/generate/sequence.h"
+#include "engine/model/config.h"
 #include "engine/text/quoted.h"
+#include "engine/text/tokenizer.h"
 #include "weights_tools/progress.h"
+#include "weights_tools/published_facts.h"
+#include "weights_tools/runner.h"
 
 namespace gpt2::tools {
 namespace {

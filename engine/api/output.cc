@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/api/api.h"
 #include "engine/text/utf8.h"
 
 namespace gpt2 {

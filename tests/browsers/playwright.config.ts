@@ -6,7 +6,7 @@ export default defineConfig({
   outputDir: "../../build/browsers",
   forbidOnly: Boolean(process.env.CI),
   retries: process.env.CI ? 1 : 0,
-  workers: 1, // pages compute on all cores
+  workers: 2, // browsers start for longer than they compute; Firefox does not stand more of them
   timeout: 300_000,
   reporter: [["list"]],
   use: { launchOptions: e2e.use?.launchOptions ?? {} },

@@ -14,7 +14,7 @@ function legendOf(mode: Mode): Node[] {
   const swatches = bands.map((band) => {
     const swatch = document.createElement("span");
     swatch.className = `token band-${band}`;
-    swatch.textContent = phrase(`${mode}.${band}`);
+    swatch.textContent = phrase(`band.${mode}.${band}`);
     return swatch;
   });
   const onPaper = document.createElement("span");
