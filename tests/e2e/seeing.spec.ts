@@ -116,8 +116,8 @@ test("each token is tinted by its rank, which is told, and which paper has", asy
 
   // The ranks of what the model writes are those that its text is scored with.
   await setOption(page, "Tokens", "8");
-  await page.getByRole("button", { name: "Generate" }).click();
-  await expect(page.locator("#finish")).toContainText("8 tokens");
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
   const written = await page
     .locator("#editor .token")
     .evaluateAll((all) => all.slice(-8).map((each) => each.getAttribute("data-number")));
