@@ -4,7 +4,8 @@ import { expect, test, type Page } from "@playwright/test";
 import { generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
-const options = (page: Page) => page.getByRole("listbox", { name: "Suggestions" }).getByRole("option");
+const list = (page: Page) => page.getByRole("listbox", { name: "Suggestions" });
+const options = (page: Page) => list(page).getByRole("option");
 const begun = "Once upon a time, there was a";
 
 async function suggest(page: Page): Promise<string[]> {
@@ -12,6 +13,7 @@ async function suggest(page: Page): Promise<string[]> {
   await page.keyboard.press("Tab");
   await expect(options(page).first()).toBeVisible({ timeout: 20_000 });
   await expect(options(page)).toHaveCount(3, { timeout: 20_000 });
+  await expect(list(page)).toHaveAttribute("aria-busy", "false"); // they have grown to their end
   return options(page).allTextContents();
 }
 

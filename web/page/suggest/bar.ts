@@ -24,6 +24,7 @@ export function suggestionBar(
     bar.hidden = false;
     const show = () => {
       const suggestions = view.state.field(suggestionsField);
+      bar.ariaBusy = String(suggestions?.isGrowing === true);
       const items = suggestions?.items ?? [];
       const others = items.map((item, place) =>
         makeButton(shown(item), () => {

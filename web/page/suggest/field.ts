@@ -9,6 +9,8 @@ export interface Suggestions {
   /** Never empty. */
   items: readonly (readonly Piece[])[];
   chosen: number;
+  /** More of each is coming. */
+  isGrowing?: boolean;
 }
 
 export const suggest = StateEffect.define<Suggestions | null>();

@@ -27,6 +27,7 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
   const show = () => {
     const suggestions = view.state.field(suggestionsField);
     if (!suggestions) return;
+    dom.ariaBusy = String(suggestions.isGrowing === true);
     const options = suggestions.items.map((item, place) => {
       const option = document.createElement("li");
       option.id = optionId(place);

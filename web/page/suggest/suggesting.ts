@@ -7,7 +7,7 @@ import { cut, textOf } from "../editor/pieces.js";
 import { putPieces } from "../editor/run.js";
 import { askForSuggestions } from "./ask.js";
 import { isTouched, suggestionBar } from "./bar.js";
-import { choose, suggest, suggestionsField } from "./field.js";
+import { choose, suggest, suggestionsField, type Suggestions } from "./field.js";
 import { shown, suggestionList } from "./list.js";
 import { firstWordLength } from "./words.js";
 import { phrase } from "../language/editor.js";
@@ -47,6 +47,20 @@ function take(view: EditorView, onlyWord = false): boolean {
   return true;
 }
 
+/** The place among `items` of the one that is chosen, which has perhaps grown since. */
+function chosenAmong(items: Suggestions["items"], shownNow: Suggestions | null): number {
+  const chosen = shownNow?.items[shownNow.chosen];
+  if (!chosen) return 0;
+  const text = textOf(chosen);
+  return Math.max(
+    0,
+    items.findIndex((item) => textOf(item).startsWith(text)),
+  );
+}
+
+const measureFrom = (start: number, name: string) =>
+  requestAnimationFrame(() => performance.measure(name, { start }));
+
 const move =
   (by: number): Command =>
   (view) => {
@@ -79,7 +93,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
     const controller = (asking = new AbortController());
     const { signal } = controller;
     const start = performance.now();
-    const progress = { isShown: false };
+    const progress = { isShown: false, isWhole: false };
     const timer = setTimeout(() => {
       isWaitSaid = true;
       say(phrase("looking"));
@@ -91,12 +105,14 @@ export function suggesting(setting: SuggestingSetting): Extension {
       const model = await unlessAborted(needModel(), signal);
       if (!model) return;
       const text = view.state.sliceDoc(0, at);
-      const work = askForSuggestions(model, text, options, signal, (items) => {
+      const work = askForSuggestions(model, text, options, signal, (items, isGrowing) => {
         if (signal.aborted) return;
-        const chosen = view.state.field(suggestionsField)?.chosen ?? 0;
-        view.dispatch({ effects: suggest.of({ at, items, chosen }), annotations });
-        if (!progress.isShown) requestAnimationFrame(() => performance.measure("suggestions", { start }));
+        const chosen = chosenAmong(items, view.state.field(suggestionsField));
+        view.dispatch({ effects: suggest.of({ at, items, chosen, isGrowing }), annotations });
+        if (!progress.isShown) measureFrom(start, "suggestions");
+        if (!isGrowing && !progress.isWhole) measureFrom(start, "whole suggestions");
         progress.isShown = true;
+        progress.isWhole ||= !isGrowing;
       });
       makeWay(work);
       await work;

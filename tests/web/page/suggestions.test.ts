@@ -1,0 +1,89 @@
+// Three ways to go on: what is shown of them while the model writes them, and what in the end.
+import { describe, expect, it, vi } from "vitest";
+import type { GenerateCall, Model, Token } from "../../../web/src/client/index.js";
+import { textOf } from "../../../web/page/editor/pieces.js";
+import { askForSuggestions } from "../../../web/page/suggest/ask.js";
+
+/** Writes `passes[i]` at the i-th call: the tokens of each continuation, and how each ended. */
+function makeModel(...passes: { texts: string[][]; ends?: ("length" | "eos")[] }[]) {
+  const calls: GenerateCall[] = [];
+  const generate = vi.fn(async function* (_text: string, call: GenerateCall) {
+    const { texts, ends = [] } = passes[calls.push(call) - 1] ?? { texts: [] };
+    for (let step = 0; texts.some((words) => step < words.length); step += 1)
+      for (const [index, words] of texts.entries()) {
+        const text = words[step];
+        if (text !== undefined) yield { index, id: step, text, logprob: -1, rank: 1 } satisfies Token;
+      }
+    return { finishReasons: texts.map((_, index) => ends[index] ?? "length") };
+  });
+  return { calls, model: { generate, info: { hasTokenizer: true } } as unknown as Model };
+}
+
+async function ask(model: Model, options: { seed?: number } = {}) {
+  const shown: { items: string[]; isGrowing: boolean }[] = [];
+  const { signal } = new AbortController();
+  await askForSuggestions(model, "Once", options, signal, (items, isGrowing) =>
+    shown.push({ items: items.map(textOf), isGrowing }),
+  );
+  return shown;
+}
+
+describe("suggestions", () => {
+  it("are shown from when each has a whole word, grow by words, and end with whole ones", async () => {
+    const { model } = makeModel({
+      texts: [
+        [" a", " big", " red"],
+        [" st", "rawb", "erry"],
+        [" the", " end", ".\n"],
+      ],
+    });
+    expect(await ask(model)).toEqual([
+      { items: [" a big", " strawberry", " the end."], isGrowing: false }, // the second had no end before
+    ]);
+    const early = makeModel({
+      texts: [
+        [" a", " big", " red", " dog"],
+        [" st", "raw", " and", " hay"],
+        [" the", " end", ".", "\n"],
+      ],
+    });
+    expect(await ask(early.model)).toEqual([
+      { items: [" a big", " straw", " the"], isGrowing: true },
+      { items: [" a big", " straw", " the end"], isGrowing: true },
+      { items: [" a big red", " straw", " the end"], isGrowing: true },
+      { items: [" a big red", " straw and", " the end"], isGrowing: true },
+      { items: [" a big red", " straw and", " the end."], isGrowing: true },
+      { items: [" a big red", " straw and", " the end."], isGrowing: false },
+    ]);
+  });
+
+  it("are asked for anew beside those that there are, where two are the same, and come whole", async () => {
+    const { model, calls } = makeModel(
+      { texts: [[" a", " dog"], [" a", " dog"], [" the"]], ends: ["eos", "eos", "eos"] },
+      {
+        texts: [
+          [" one", " day", "."],
+          [" a", " dog", " ran"],
+          [" at", " last", " he"],
+        ],
+      },
+    );
+    const shown = await ask(model, { seed: 7 });
+    expect(shown.filter(({ isGrowing }) => !isGrowing)).toEqual([
+      { items: [" a dog", " the"], isGrowing: false },
+      { items: [" a dog", " the", " one day"], isGrowing: false },
+    ]);
+    expect(shown.at(-1)?.isGrowing).toBe(false);
+    expect(calls.map(({ seed, n, heal }) => ({ seed, n, heal }))).toEqual([
+      { seed: 7, n: 3, heal: true },
+      { seed: 10, n: 3, heal: true },
+    ]);
+    expect(calls[1]?.temperature).toBeGreaterThan(0.8);
+  });
+
+  it("are none where the model writes none", async () => {
+    const { model, calls } = makeModel({ texts: [[], [], []], ends: ["eos", "eos", "eos"] });
+    expect(await ask(model)).toEqual([]);
+    expect(calls).toHaveLength(3);
+  });
+});
