@@ -45,8 +45,10 @@ function isConfigured(preset, tests) {
   if (!existsSync(file)) return false;
   const cache = readFileSync(file, "utf8");
   const { configurePresets } = JSON.parse(readFileSync(join(root, "CMakePresets.json"), "utf8"));
-  const { cacheVariables } = configurePresets.find(({ name }) => name === preset);
-  const options = Object.entries({ ...cacheVariables, GPT2_TESTS: tests });
+  const [own, base] = [preset, "base"].map(
+    (wanted) => configurePresets.find(({ name }) => name === wanted).cacheVariables,
+  );
+  const options = Object.entries({ ...base, ...own, GPT2_TESTS: tests });
   return options.every(
     ([name, value]) => !name.startsWith("GPT2_") || new RegExp(`^${name}:\\w+=${value}$`, "m").test(cache),
   );

@@ -9,7 +9,9 @@ import { join, relative } from "node:path";
 import { root } from "../../engine/toolchain/build.mjs";
 
 const program = "clang-tidy-19";
-const build = join(root, "build/native");
+/** A build that is only configured: it says how each file is compiled by itself. */
+export const preset = "clang-tidy";
+const build = join(root, "build", preset);
 /** One file for each clean source, named by the hash of all that was read. */
 const stamps = join(root, "build/lint");
 

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { configurePreset, ensureNodeModules, root, run } from "../../engine/toolchain/build.mjs";
-import { clangTidy } from "./clang-tidy.mjs";
+import { clangTidy, preset } from "./clang-tidy.mjs";
 
 /**
  * Runs a tool of node_modules beside others; its output is printed when it ends.
@@ -32,7 +32,7 @@ const npx = (program, ...args) =>
 export async function lint({ all = false } = {}) {
   ensureNodeModules();
   run("npx", ["tsc", "-b", "web"]); // the others read the types that it writes
-  configurePreset("native"); // says how each C++ file is compiled
+  configurePreset(preset);
   const results = await Promise.allSettled([
     npx("eslint", "--max-warnings", "0", "."),
     npx("tsc")
