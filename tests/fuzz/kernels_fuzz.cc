@@ -199,7 +199,8 @@ void CompareQuantized(Source& s, Fn* fast, Fn* plain, std::size_t tiles, std::si
 
 // The weight reader refuses code -128, which a relaxed dot product takes all the same.
 void Compare(Source& s, MatmulQ8Fn* fast, MatmulQ8Fn* plain) {
-  const std::size_t tiles = s.Size(3), groups = s.Size(100);
+  // Up to the inputs of GPT-2 XL's last matrix: more than whose weights are summed up at a time.
+  const std::size_t tiles = s.Size(3), groups = s.Size(200);
   CompareQuantized<TiledQ8>(
       s, fast, plain, tiles, groups, s.Codes(tiles * groups * kGroup * kTileRows, /*least=*/-128),
       /*least=*/0,

@@ -1,4 +1,5 @@
 // The command line, run as a user runs it.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -68,8 +69,11 @@ describe("convert", () => {
       };
       writeFileSync(config, JSON.stringify(shape));
       const out = join(scratch, `random-${format}-${more.length}`);
-      const made = json(["random", config, out, "--weights", format, "--seed", "7", "--json", ...more]);
-      expect(made.sha256).toBe(hash);
+      const wanted = ["--weights", format, "--seed", "7", "--json", ...more];
+      expect(json(["random", config, out, ...wanted]).sha256).toBe(hash);
+      if (process.platform !== "linux") return;
+      const alone = ["-c", "0", weights, "random", config, `${out}-alone`, ...wanted]; // on one processor, one thread
+      expect(JSON.parse(execFileSync("taskset", alone, { encoding: "utf8" })).sha256).toBe(hash);
     },
   );
 
