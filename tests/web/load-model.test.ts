@@ -131,7 +131,12 @@ describe("loadModel", () => {
     const changed = { threads: 5, notice: null };
     worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 5 } });
     expect((await model).info).toMatchObject(changed);
-    expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: { k: 5 } });
+    expect(load("m").worker.all("request")[0]?.args).toMatchObject({
+      threadChoices: { k: { threads: 5 } },
+    });
+    worker.say({ type: "info", info: changed, threadChoice: { key: "k", threads: 0 } }); // to be measured anew
+    expect(load("m").worker.all("request")[0]?.args).toMatchObject({ threadChoices: {} });
+    expect(readThreadChoices()).toEqual({});
   });
 
   it("lets the model know what has changed", async () => {
@@ -211,18 +216,29 @@ describe("thread choices", () => {
   it("are added to those that there are", () => {
     rememberThreads({ key: "a", threads: 2 });
     rememberThreads({ key: "b", threads: 3 });
-    rememberThreads({ key: "a", threads: 4 });
-    expect(readThreadChoices()).toEqual({ a: 4, b: 3 });
+    rememberThreads({ key: "a", threads: 4, speed: 1e9 });
+    expect(readThreadChoices()).toEqual({ a: { threads: 4, speed: 1e9 }, b: { threads: 3 } });
   });
 
-  it.each(["{broken", "3", "null", "[]", '{"a":0}', '{"a":1.5}', '{"a":"x"}'])("ignore %s", (stored) => {
+  it.each([
+    ...["{broken", "3", "null", "[]", '{"a":2}', '{"a":null}', '{"a":{}}'],
+    ...['{"a":{"threads":0}}', '{"a":{"threads":1.5}}', '{"a":{"threads":"2"}}'],
+    ...[
+      '{"a":{"threads":2,"speed":0}}',
+      '{"a":{"threads":2,"speed":null}}',
+      '{"a":{"threads":2,"speed":"fast"}}',
+    ],
+  ])("ignore %s", (stored) => {
     storage.items.set("gpt2-wasm:threads", stored.replace("{", '{"browser":"Browser/1",'));
     expect(readThreadChoices()).toEqual({});
   });
 
   it("keep what is right beside what is not", () => {
-    storage.items.set("gpt2-wasm:threads", '{"browser":"Browser/1","a":1,"b":64,"c":-1}');
-    expect(readThreadChoices()).toEqual({ a: 1, b: 64 });
+    storage.items.set(
+      "gpt2-wasm:threads",
+      '{"browser":"Browser/1","a":{"threads":1},"b":{"threads":64},"c":{"threads":-1}}',
+    );
+    expect(readThreadChoices()).toEqual({ a: { threads: 1 }, b: { threads: 64 } });
   });
 
   it("are measured anew by another version of the browser, which keeps none of the old ones", () => {
@@ -230,13 +246,13 @@ describe("thread choices", () => {
     vi.stubGlobal("navigator", { userAgent: "Browser/2" });
     expect(readThreadChoices()).toEqual({});
     rememberThreads({ key: "b", threads: 3 });
-    expect(readThreadChoices()).toEqual({ b: 3 });
+    expect(readThreadChoices()).toEqual({ b: { threads: 3 } });
     vi.stubGlobal("navigator", { userAgent: "Browser/1" });
     expect(readThreadChoices()).toEqual({});
   });
 
   it("that do not say their browser, as older pages wrote them, are measured anew", () => {
-    storage.items.set("gpt2-wasm:threads", '{"a":1}');
+    storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}');
     expect(readThreadChoices()).toEqual({});
   });
 

@@ -1,10 +1,11 @@
 // The worker's side alone: what it answers to what it is told, and what a generation tells.
 import { describe, expect, it, vi } from "vitest";
 import type { FromWorker, RequestName, ToWorker } from "../../web/src/shared/protocol.js";
-import type { Token } from "../../web/src/shared/types.js";
+import type { GenerateSummary, Token } from "../../web/src/shared/types.js";
 import { generate } from "../../web/src/worker/generate.js";
 import { Credit } from "../../web/src/worker/credit.js";
 import { Server } from "../../web/src/worker/server.js";
+import { speedToRemember } from "../../web/src/worker/thread-speed.js";
 import { asEngine, FakeEngine, loadsAtOnce } from "./support/fake-engine.js";
 
 function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
@@ -79,6 +80,51 @@ describe("the threads that pay", () => {
     server.receive({ type: "end" });
     await new Promise((resolve) => setTimeout(resolve, 150)); // an unhandled rejection would fail the run
     expect(infos(said)).toEqual([]);
+  });
+});
+
+describe("the speed of threads that are known", () => {
+  const summaryOf = (tokensPerSecond: number, { steps = 40, n = 1, accepted = 0 } = {}) =>
+    ({
+      finishReasons: Array(n).fill("length"),
+      timings: {
+        decodedTokens: steps + accepted,
+        acceptedTokens: accepted,
+        decodedTokensPerSecond: (tokensPerSecond * (steps + accepted)) / steps,
+      },
+    }) as unknown as GenerateSummary;
+  const known = { key: "k", threads: 2 };
+
+  it("is remembered, as bytes of weights in a second", () => {
+    expect(speedToRemember(known, summaryOf(50), 1000)).toEqual({ ...known, speed: 50_000 });
+    expect(speedToRemember(known, summaryOf(50, { accepted: 20 }), 1000)).toEqual({
+      ...known,
+      speed: 50_000,
+    });
+    expect(speedToRemember(known, summaryOf(50, { steps: 31 }), 1000)).toBeUndefined();
+    expect(speedToRemember(known, summaryOf(50, { n: 2 }), 1000)).toBeUndefined();
+  });
+
+  it("makes them be measured anew where it is far from what it was", () => {
+    const before = { ...known, speed: 50_000 };
+    for (const tokensPerSecond of [21, 50, 124])
+      expect(speedToRemember(before, summaryOf(tokensPerSecond), 1000)).toBeUndefined();
+    for (const tokensPerSecond of [0, 1, 19, 126, 5000])
+      expect(speedToRemember(before, summaryOf(tokensPerSecond), 1000)).toEqual({ key: "k", threads: 0 });
+  });
+
+  it("is told after a text, once", async () => {
+    const choices = (said: FromWorker[]) =>
+      said.flatMap((message) => (message.type === "info" ? [message.threadChoice] : []));
+    const long = { ...request, options: { maxNewTokens: 40, seed: 1 } };
+    const first = serve(undefined, loadsAtOnce(new FakeEngine(), undefined, known));
+    await first.answer(first.ask("load", {}));
+    for (const each of [request, long, long]) await first.answer(first.ask("generate", each));
+    expect(choices(first.said)).toEqual([{ ...known, speed: expect.any(Number) }]);
+    const far = serve(undefined, loadsAtOnce(new FakeEngine(), undefined, { ...known, speed: 1 }));
+    await far.answer(far.ask("load", {}));
+    for (const each of [long, long]) await far.answer(far.ask("generate", each));
+    expect(choices(far.said)).toEqual([{ key: "k", threads: 0 }]);
   });
 });
 

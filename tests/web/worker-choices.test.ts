@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { ThreadChoices } from "../../web/src/shared/protocol.js";
 import { planMemory } from "../../web/src/worker/memory-plan.js";
 import { chooseThreads, chooseVariant, detectFeatures } from "../../web/src/worker/variants.js";
 
@@ -117,16 +118,13 @@ describe("chooseVariant", () => {
 });
 
 describe("chooseThreads", () => {
-  const ask = (
-    wanted: { threads?: number; threadChoices?: Record<string, number> },
-    cores = 8,
-    bytes = 133e6,
-  ) => chooseThreads(true, { threads: undefined, threadChoices: {}, ...wanted }, cores, bytes);
+  const ask = (wanted: { threads?: number; threadChoices?: ThreadChoices }, cores = 8, bytes = 133e6) =>
+    chooseThreads(true, { threads: undefined, threadChoices: {}, ...wanted }, cores, bytes);
 
   it("takes what was asked for, and one thread where there are no others", () => {
-    expect(ask({ threads: 3 })).toEqual({ threads: 3, measureAs: undefined });
-    expect(ask({}, 1)).toEqual({ threads: 1, measureAs: undefined });
-    expect(ask({}, 0)).toEqual({ threads: 1, measureAs: undefined });
+    expect(ask({ threads: 3 })).toEqual({ threads: 3 });
+    expect(ask({}, 1)).toEqual({ threads: 1 });
+    expect(ask({}, 0)).toEqual({ threads: 1 });
     // Some browsers do not say how many cores there are.
     expect(chooseThreads(true, { threads: undefined, threadChoices: {} }, undefined, 1).threads).toBe(1);
     expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
@@ -136,15 +134,15 @@ describe("chooseThreads", () => {
     const { threads, measureAs } = ask({});
     expect(threads).toBe(8);
     expect(measureAs).toBeDefined();
-    const threadChoices = { [String(measureAs)]: 4 };
-    expect(ask({ threadChoices })).toEqual({ threads: 4, measureAs: undefined });
+    const threadChoices = { [String(measureAs)]: { threads: 4, speed: 7 } };
+    expect(ask({ threadChoices })).toEqual({ threads: 4, known: { key: measureAs, threads: 4, speed: 7 } });
     expect(ask({ threadChoices }, 8, 100e6).threads).toBe(4);
     expect(ask({ threadChoices }, 8, 13e6).measureAs).not.toBe(measureAs);
     expect(ask({ threadChoices }, 4).measureAs).not.toBe(measureAs);
     expect(ask({}, 64).threads).toBe(16);
     expect(ask({}, 2)).toMatchObject({ threads: 2, measureAs: expect.stringContaining("2 cores") });
     // What another build of the page remembered, on a machine that has fewer by now.
-    expect(ask({ threadChoices: { [String(measureAs)]: 99 } }).threads).toBe(8);
+    expect(ask({ threadChoices: { [String(measureAs)]: { threads: 99 } } }).threads).toBe(8);
   });
 });
 

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { converted, json, root, scratch, tiny, vocabulary, weights } from "./tool.js";
+import { converted, json, root, scratch, tiny, tool, vocabulary, weights } from "./tool.js";
 
 describe("convert", () => {
   it.each(["f32", "f16", "q8", "q4"])(
@@ -72,7 +72,7 @@ describe("convert", () => {
       const wanted = ["--weights", format, "--seed", "7", "--json", ...more];
       expect(json(["random", config, out, ...wanted]).sha256).toBe(hash);
       if (process.platform !== "linux") return;
-      const alone = ["-c", "0", weights, "random", config, `${out}-alone`, ...wanted]; // on one processor, one thread
+      const alone = ["-c", "0", tool, "random", config, `${out}-alone`, ...wanted]; // on one processor, one thread
       expect(JSON.parse(execFileSync("taskset", alone, { encoding: "utf8" })).sha256).toBe(hash);
     },
   );

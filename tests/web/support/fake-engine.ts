@@ -121,10 +121,14 @@ export class FakeEngine {
 export const asEngine = (engine: FakeEngine) => engine as unknown as Engine;
 
 /** A load that is done at once, of which it is not known, with `measure`, how many threads pay. */
-export function loadsAtOnce(engine: FakeEngine, measure?: LoadedEngine["measure"]): Load {
+export function loadsAtOnce(
+  engine: FakeEngine,
+  measure?: LoadedEngine["measure"],
+  known?: LoadedEngine["known"],
+): Load {
   return async (_, { onEngine }) => {
     onEngine(asEngine(engine));
-    const info = { threads: 4, notice: null, hasTokenizer: true };
-    return { engine: asEngine(engine), info, measure } as unknown as LoadedEngine;
+    const info = { threads: 4, notice: null, hasTokenizer: true, weightBytes: 1000 };
+    return { engine: asEngine(engine), info, measure, known } as unknown as LoadedEngine;
   };
 }

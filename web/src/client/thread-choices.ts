@@ -8,17 +8,21 @@ export function readThreadChoices(): ThreadChoices {
   try {
     const stored = JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Record<string, unknown>;
     if (stored.browser !== navigator.userAgent) return {};
-    const isCount = (value: unknown) => Number.isInteger(value) && Number(value) > 0; // the worker knows how many are too many
-    return Object.fromEntries(Object.entries(stored).filter(([, value]) => isCount(value))) as ThreadChoices;
+    const isKnown = (value: unknown) => {
+      const { threads, speed = 1 } = Object(value) as Partial<Record<keyof ThreadChoice, unknown>>;
+      // The worker knows how many are too many.
+      return Number.isInteger(threads) && Number(threads) > 0 && typeof speed === "number" && speed > 0;
+    };
+    return Object.fromEntries(Object.entries(stored).filter(([, value]) => isKnown(value))) as ThreadChoices;
   } catch {
     return {};
   }
 }
 
-export function rememberThreads({ key, threads }: ThreadChoice): void {
+export function rememberThreads({ key, ...measured }: ThreadChoice): void {
   try {
     const { userAgent: browser } = navigator;
-    localStorage.setItem(storageKey, JSON.stringify({ ...readThreadChoices(), browser, [key]: threads }));
+    localStorage.setItem(storageKey, JSON.stringify({ ...readThreadChoices(), browser, [key]: measured })); // without threads, it is not read back
   } catch {
     // Private windows and full storage: it is measured again next time.
   }

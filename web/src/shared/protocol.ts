@@ -18,13 +18,17 @@ export const usualStallMs = 20_000;
 /** Threads that can be asked for: kMostThreads in weights_tools/command_line.cc. */
 export const threadLimit = 64;
 
-/** Threads that were measured to be fastest, by device and size of model. */
-export type ThreadChoices = Readonly<Record<string, number>>;
-/** One of them. */
+/** What was measured on this device for models of about the same size. */
 export interface ThreadChoice {
+  /** Device and size of model. */
   key: string;
+  /** The number of threads that was fastest; 0: it is to be measured anew. */
   threads: number;
+  /** Bytes of weights that they read in a second; undefined: that is not known yet. */
+  speed?: number | undefined;
 }
+/** All that was, by their keys. */
+export type ThreadChoices = Readonly<Record<string, Omit<ThreadChoice, "key">>>;
 
 /** A folder on a static host. */
 export interface FolderRequest {

@@ -7,7 +7,7 @@ import { readText } from "../loader/read-text.js";
 import { sha256 } from "../loader/sha256.js";
 import type { Patience } from "../loader/steady-fetch.js";
 import { isLoadError } from "../shared/errors.js";
-import { usualStallMs, type LoadRequest, type LoadResult } from "../shared/protocol.js";
+import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { follow } from "../shared/unless-aborted.js";
 import { EarlyPrefill } from "./early-prefill.js";
@@ -52,6 +52,8 @@ export interface LoadedEngine extends LoadResult {
   engine: Engine;
   /** Where it is not known how many threads pay: the name to remember the answer by, if it is worth that. */
   measure: { measureAs: string | undefined } | undefined;
+  /** Where it is: what was measured. */
+  known?: ThreadChoice | undefined;
 }
 
 type EngineInfo = Omit<ModelInfo, "source" | "variant" | "simd" | "memoryBytes" | "notice" | "notStored"> & {
@@ -164,5 +166,6 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
   // What fewer threads measure says nothing of next time.
   const measureAs = gathered === wanted ? choice.measureAs : undefined;
   const isMeasured = choice.measureAs !== undefined && wanted > 1;
-  return { engine, info, measure: isMeasured ? { measureAs } : undefined };
+  const known = gathered === choice.known?.threads ? choice.known : undefined;
+  return { engine, info, measure: isMeasured ? { measureAs } : undefined, known };
 }

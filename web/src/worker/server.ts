@@ -7,9 +7,10 @@ import type {
   LoadResult,
   RequestName,
   Requests,
+  ThreadChoice,
   ToWorker,
 } from "../shared/protocol.js";
-import type { ModelInfo } from "../shared/types.js";
+import type { GenerateSummary, ModelInfo } from "../shared/types.js";
 import { Credit } from "./credit.js";
 import type { Engine } from "./engine.js";
 import { generate } from "./generate.js";
@@ -17,6 +18,7 @@ import { threadNotice } from "./helper-threads.js";
 import type { LoadedEngine, LoadSurroundings } from "./load.js";
 import { prefill } from "./prefill.js";
 import { score } from "./score.js";
+import { speedToRemember } from "./thread-speed.js";
 import { Turn, Turns } from "./turns.js";
 
 type Request = Extract<ToWorker, { type: "request" }>;
@@ -57,6 +59,7 @@ export class Server {
   private info: ModelInfo | undefined; // once the model is loaded
   private loadedThreads = 0;
   private measure: LoadedEngine["measure"];
+  private known: LoadedEngine["known"];
   private failedThreads = 0;
   private hasEnded = false;
   private readonly turns = new Turns();
@@ -109,6 +112,7 @@ export class Server {
       await running.turn.take(signal);
       const result = await this.answer(message, running);
       this.post({ type: "done", id: message.id, result });
+      if (message.name === "generate") this.noteSpeed(result as GenerateSummary);
     } catch (error) {
       const failure = signal.aborted
         ? new Gpt2Error("cancelled", "the request was cancelled")
@@ -180,7 +184,7 @@ export class Server {
   ): Promise<LoadResult> {
     // One model a worker: the page ends the worker to free it.
     if (this.engine) throw new Gpt2Error("invalid-argument", "this worker has a model already");
-    const { info, measure } = await this.load(request, {
+    const { info, measure, known } = await this.load(request, {
       signal,
       tell,
       onEngine: (engine) => {
@@ -192,6 +196,7 @@ export class Server {
     this.info = info;
     this.loadedThreads = info.threads;
     this.measure = measure;
+    this.known = known;
     return { info };
   }
 
@@ -210,15 +215,25 @@ export class Server {
       const { threads } = tuned;
       info.threads = this.loadedThreads = threads;
       const { measureAs: key } = measure;
-      const changed = { threads, notice: info.notice };
-      this.post({
-        type: "info",
-        info: changed,
-        ...(key !== undefined && { threadChoice: { key, threads } }),
-      });
+      this.known = key === undefined ? undefined : { key, threads };
+      this.tellThreads(info, this.known);
     } catch {
       // The engine has ended, or failed: whoever asks next is told.
     }
+  }
+
+  /** The speed of threads that are known is remembered; where it is far from the one that was, so is that. */
+  private noteSpeed(summary: GenerateSummary): void {
+    const { known, info } = this;
+    if (!known || !info) return;
+    const changed = speedToRemember(known, summary, info.weightBytes);
+    if (!changed) return;
+    this.known = undefined; // the next load will know
+    this.tellThreads(info, changed);
+  }
+
+  private tellThreads({ threads, notice }: ModelInfo, threadChoice: ThreadChoice | undefined): void {
+    this.post({ type: "info", info: { threads, notice }, ...(threadChoice && { threadChoice }) });
   }
 
   private end(): void {

@@ -3,7 +3,7 @@ import { relaxedSimd, simd, threads } from "wasm-feature-detect";
 import { LoadError } from "../shared/errors.js";
 import { oldBrowser } from "../shared/failures.js";
 import { whyNotIsolated } from "../shared/isolation.js";
-import type { ThreadChoices } from "../shared/protocol.js";
+import type { ThreadChoice, ThreadChoices } from "../shared/protocol.js";
 import type { Variant } from "../shared/types.js";
 
 export interface Features {
@@ -74,10 +74,11 @@ export function chooseVariant(
 /** A guess on the safe side: the memory that decode waits for is shared, and no machine with more cores was at hand. */
 const mostThreads = 16;
 
-/** Threads to start, and, where it is not known how many of them pay, the name to remember the answer by. */
-export interface ThreadChoice {
+/** Threads to start; and what is known of them, or, where it is not known how many of them pay, the name to remember the answer by. */
+export interface ChosenThreads {
   threads: number;
-  measureAs: string | undefined;
+  measureAs?: string;
+  known?: ThreadChoice;
 }
 
 /** Models of about the same size (within a factor of four) share what was measured. */
@@ -86,13 +87,13 @@ export function chooseThreads(
   wanted: { threads: number | undefined; threadChoices: ThreadChoices },
   cores: number | undefined, // some browsers do not say
   weightBytes: number,
-): ThreadChoice {
-  if (!hasThreads) return { threads: 1, measureAs: undefined };
-  if (wanted.threads !== undefined) return { threads: wanted.threads, measureAs: undefined };
+): ChosenThreads {
+  if (!hasThreads) return { threads: 1 };
+  if (wanted.threads !== undefined) return { threads: wanted.threads };
   const most = Math.max(1, Math.min(cores ?? 1, mostThreads));
-  if (most === 1) return { threads: 1, measureAs: undefined };
+  if (most === 1) return { threads: 1 };
   const key = `${cores} cores, 4^${Math.round(Math.log2(Math.max(1, weightBytes)) / 2)} bytes`;
   const known = wanted.threadChoices[key];
-  if (known !== undefined) return { threads: Math.min(known, most), measureAs: undefined };
+  if (known !== undefined) return { threads: Math.min(known.threads, most), known: { key, ...known } };
   return { threads: most, measureAs: key };
 }

@@ -1,0 +1,23 @@
+// Whether the threads are as fast as they were: where they are not by far, the device is another one by now, and how many of
+// them pay is to be measured anew.
+import type { ThreadChoice } from "../shared/protocol.js";
+import type { GenerateSummary } from "../shared/types.js";
+
+/** Steps of a generation from which on its speed counts. */
+const leastSteps = 32;
+/** Other work on a device halves its speed at times; that makes it no other device. */
+const farRatio = 2.5;
+
+/** What is to be remembered after a generation with the threads that are `known`; undefined: nothing new. */
+export function speedToRemember(
+  known: ThreadChoice,
+  { finishReasons, timings: { decodedTokens, acceptedTokens, decodedTokensPerSecond } }: GenerateSummary,
+  weightBytes: number,
+): ThreadChoice | undefined {
+  const steps = decodedTokens - acceptedTokens; // several tokens that were guessed take one
+  if (finishReasons.length > 1 || steps < leastSteps) return undefined;
+  const speed = Math.round((decodedTokensPerSecond * steps * weightBytes) / decodedTokens);
+  if (known.speed === undefined) return { ...known, speed };
+  const ratio = speed / known.speed;
+  return Math.max(ratio, 1 / ratio) > farRatio ? { key: known.key, threads: 0 } : undefined;
+}
