@@ -295,15 +295,16 @@ TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
   };
   EXPECT_EQ(error_with(R"({"kv": "f32"})"), "");
   EXPECT_EQ(error_with(R"({"kv": null})"), "");
-  EXPECT_NE(error_with("[]").find("the load options is an array of 0, expected an object"),
-            std::string::npos);
-  EXPECT_NE(error_with(R"({"kv": 8})").find("kv is 8"), std::string::npos);
-  EXPECT_NE(error_with(R"({"generationConfig": {}})").find("generation_config.json"),
-            std::string::npos);
-  EXPECT_NE(error_with(R"({"generationConfig": "{\"top_p\": 2}"})").find("top_p is 2"),
-            std::string::npos);
-  EXPECT_NE(error_with(R"({"KV": "q8"})").find("no option \"KV\"; there are kv"),
-            std::string::npos);
+  const std::pair<const char*, const char*> refused[] = {
+      {"[]", "the load options is an array of 0, expected an object"},
+      {R"({"kv": 8})", "kv is 8"},
+      {R"({"generationConfig": {}})", "generation_config.json"},
+      {R"({"generationConfig": "{\"top_p\": 2}"})", "top_p is 2"},
+      {R"({"KV": "q8"})", "no option \"KV\"; there are kv"}};
+  for (const auto& [options, why] : refused) {
+    const std::string error = error_with(options);
+    EXPECT_NE(error.find(why), std::string::npos) << options << ": " << error;
+  }
 }
 
 TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {

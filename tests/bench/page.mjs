@@ -52,12 +52,12 @@ try {
     await page.evaluate(() => performance.clearMeasures());
     await page.keyboard.press("Tab");
     await page.waitForFunction(
-      () => performance.getEntriesByName("whole suggestions").length > 0,
+      () => performance.getEntriesByName("wholeSuggestions").length > 0,
       undefined,
       { timeout: 60_000, polling: 20 },
     );
     const [first = NaN, whole = NaN] = await page.evaluate(() =>
-      ["suggestions", "whole suggestions"].map((name) => performance.getEntriesByName(name)[0]?.duration),
+      ["suggestions", "wholeSuggestions"].map((name) => performance.getEntriesByName(name)[0]?.duration),
     );
     await page.waitForTimeout(600); // others may join
     await page.keyboard.press("Escape");

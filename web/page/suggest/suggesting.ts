@@ -110,7 +110,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
         const chosen = chosenAmong(items, view.state.field(suggestionsField));
         view.dispatch({ effects: suggest.of({ at, items, chosen, isGrowing }), annotations });
         if (!progress.isShown) measureFrom(start, "suggestions");
-        if (!isGrowing && !progress.isWhole) measureFrom(start, "whole suggestions");
+        if (!isGrowing && !progress.isWhole) measureFrom(start, "wholeSuggestions");
         progress.isShown = true;
         progress.isWhole ||= !isGrowing;
       });
