@@ -5,33 +5,35 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "engine/format/number_text.h"
 
+// Texts go to JavaScript and back one character at a time, not in memory: where another thread has
+// made that grow, JavaScript may see it late, and would read an empty text there.
+
 // JavaScript reads numbers as IEEE 754 has it: the nearest double, ties to even, as strtod does.
-// Not UTF8ToString: no other text goes this way, and a number is ASCII.
-EM_JS(double, gpt2_number, (const char* text), {
-  let number = "";
-  while (HEAPU8[text]) number += String.fromCharCode(HEAPU8[text++]);
-  return Number(number);
+// Takes one ASCII character more, or, with 0, gives the number that they were.
+EM_JS(double, gpt2_number, (int character), {
+  const text = gpt2_number.text || "";
+  gpt2_number.text = character ? text + String.fromCharCode(character) : "";
+  return character ? 0 : Number(text);
 });
 
-// It writes the shortest text that reads back. 25 characters at most.
-EM_JS(int, gpt2_number_text, (double value, char* text), {
-  const number = String(value);
-  for (let i = 0; i < number.length; ++i) HEAPU8[text + i] = number.charCodeAt(i);
-  return number.length;
-});
+// It writes the shortest text that reads back: its character at `place`; 0 behind the last.
+EM_JS(int, gpt2_number_text, (double value, int place),
+      { return String(value).charCodeAt(place) | 0; });
 
 namespace gpt2 {
 
 std::string ShortestDigits(double value) {
-  char digits[32];
-  return {digits, static_cast<std::size_t>(gpt2_number_text(value, digits))};
+  std::string digits;
+  for (int place = 0; const int character = gpt2_number_text(value, place); ++place) {
+    digits += static_cast<char>(character);
+  }
+  return digits;
 }
 
 }  // namespace gpt2
@@ -40,8 +42,9 @@ extern "C" {
 
 // `text` is one number of a JSON text, whole.
 double __wrap_strtod(const char* text, char** end) {
-  if (end != nullptr) *end = const_cast<char*>(text) + std::strlen(text);
-  return gpt2_number(text);
+  for (; *text != '\0'; ++text) gpt2_number(*text);
+  if (end != nullptr) *end = const_cast<char*>(text);
+  return gpt2_number(0);
 }
 
 // Asked only for the place of an error in a message, of which ParseJson makes its own.

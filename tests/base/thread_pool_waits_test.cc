@@ -87,9 +87,9 @@ double TimeBeyondIdeal(const std::vector<double>& slowness) {
   double speed = 0;
   for (const double slow : slowness) speed += 1 / slow;
   ThreadPool pool(slowness.size());
-  EXPECT_EQ(pool.started_threads(),
+  EXPECT_EQ(pool.most_threads(),
             slowness.size());  // else they wait for one that the system refused
-  if (pool.started_threads() != slowness.size()) return NAN;
+  if (pool.most_threads() != slowness.size()) return NAN;
   double taken = 0, ideal = 0;
   for (const Loop& loop : kStep) {
     VirtualCores cores(loop.items, slowness);
@@ -119,7 +119,7 @@ double CpuSeconds() {
 TEST(ThreadPoolWaits, IdleThreadsTakeNoTime) {
   constexpr std::size_t kThreads = 8;
   ThreadPool pool(kThreads);
-  ASSERT_EQ(pool.started_threads(), kThreads);
+  ASSERT_EQ(pool.most_threads(), kThreads);
   std::atomic<std::size_t> items{0};
   for (int loop = 0; loop < 50; ++loop) {
     pool.ParallelFor(64, 1, [&](std::size_t begin, std::size_t end) { items += end - begin; });
@@ -135,7 +135,7 @@ TEST(ThreadPoolWaits, IdleThreadsTakeNoTime) {
 // The owner's core is free for the helper that it waits for, which may need it.
 TEST(ThreadPoolWaits, TheOwnerSleepsWhileAHelperComputes) {
   ThreadPool pool(2);
-  ASSERT_EQ(pool.started_threads(), 2u);
+  ASSERT_EQ(pool.most_threads(), 2u);
   const std::thread::id owner = std::this_thread::get_id();
   std::atomic<bool> helper_has_a_chunk{false};
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
