@@ -88,7 +88,7 @@ test("each token is tinted by its probability, and what else could stand there i
 
 test("each token is tinted by its rank, which is told, and which paper has", async ({ page }) => {
   await open(page);
-  const given = "Once upon a time there was a strawberry elephant of nothing whom he";
+  const given = "Once upon a time there was a strawberry elephant of nothing whom he.";
   await setText(page, given);
   await see(page, "Rank");
   expect(new URL(page.url()).hash).toBe("#view=rank");
@@ -116,13 +116,17 @@ test("each token is tinted by its rank, which is told, and which paper has", asy
 
   // The ranks of what the model writes are those that its text is scored with.
   await setOption(page, "Tokens", "8");
+  await setOption(page, "Seed", "1"); // its text is cut into the tokens that wrote it
   await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
-  const written = await page
-    .locator("#editor .token")
-    .evaluateAll((all) => all.slice(-8).map((each) => each.getAttribute("data-number")));
-  const scored = (await scoreOf(page, await textOf(page))).slice(-8);
-  expect(written).toEqual(scored.map(({ rank }) => String(rank)));
+  const written = () =>
+    page
+      .locator("#editor .token")
+      .evaluateAll((all) => all.slice(-8).map((each) => each.getAttribute("data-number")));
+  const scored = (await scoreOf(page, await textOf(page))).slice(-8).map(({ rank }) => String(rank));
+  // Until it is scored anew, the first of them counts with what was healed before it.
+  expect((await written()).slice(1)).toEqual(scored.slice(1));
+  await expect.poll(written, { timeout: 10_000 }).toEqual(scored);
 });
 
 test("the tokenizer's view has the cut, the ids and the bytes, of whole characters", async ({ page }) => {
