@@ -1,6 +1,6 @@
-// `npm run bench:page`: what one who writes waits for on the page: from Tab to the three suggestions, in a text of 200 tokens, with
-// GPT-2 124M's shapes (random weights) in q8 on two threads: their first words, and all of them. After a pause, in which the page has read along; at once behind the last
-// letter; and while Inside looks at the token before. The page's own measure, median and least of `--rounds`.
+// `npm run bench:page`: what one who writes waits for on the page: from Tab to the first words of three suggestions, and to all of
+// them, in a text of 200 tokens, with GPT-2 124M's shapes (random weights) in q8 on two threads. After a pause, in which the page has
+// read along; at once behind the last letter; and while Inside looks at the token before. The page's own measures, of `--rounds`.
 // Needs `npm run build` and gpt2-weights. Options: -- --rounds, --model (a folder), --json.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -51,11 +51,10 @@ try {
   const suggest = async () => {
     await page.evaluate(() => performance.clearMeasures());
     await page.keyboard.press("Tab");
-    await page.waitForFunction(
-      () => performance.getEntriesByName("wholeSuggestions").length > 0,
-      undefined,
-      { timeout: 60_000, polling: 20 },
-    );
+    await page.waitForFunction(() => performance.getEntriesByName("wholeSuggestions").length > 0, undefined, {
+      timeout: 60_000,
+      polling: 20,
+    });
     const [first = NaN, whole = NaN] = await page.evaluate(() =>
       ["suggestions", "wholeSuggestions"].map((name) => performance.getEntriesByName(name)[0]?.duration),
     );
