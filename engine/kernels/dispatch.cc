@@ -45,10 +45,20 @@ constexpr KernelTable MakeRelaxed() {
   return table;
 }
 
+constexpr KernelTable MakeRelaxedPairs() {
+  KernelTable table = MakeSimd128();
+  table.name = "relaxed-pairs";
+#define KERNEL(operation, isa)
+#define KERNEL_RELAXED(operation) table.operation = &operation##_RelaxedPairs;
+#include "engine/kernels/kernels.inc"
+  return table;
+}
+
 constexpr KernelTable kRelaxed = MakeRelaxed();
-constexpr std::array<const KernelTable*, 3> kTables = {&kReference, &kSimd128, &kRelaxed};
+constexpr KernelTable kRelaxedPairs = MakeRelaxedPairs();
+constexpr std::array kTables = {&kReference, &kSimd128, &kRelaxed, &kRelaxedPairs};
 #else
-constexpr std::array<const KernelTable*, 2> kTables = {&kReference, &kSimd128};
+constexpr std::array kTables = {&kReference, &kSimd128};
 #endif
 
 }  // namespace
@@ -58,7 +68,11 @@ std::span<const KernelTable* const> KernelTables() {
 }
 
 const KernelTable& BestKernels() {
-  return *kTables.back();
+#ifdef __wasm_relaxed_simd__
+  return simd::RelaxedDotIsMadeOfPairs() ? kRelaxedPairs : kRelaxed;
+#else
+  return kSimd128;
+#endif
 }
 
 bool BestKernelsAreExact() {

@@ -86,7 +86,7 @@ using SoftmaxStatsFn = SoftmaxSums(const float* x, std::size_t n);
 
 #define KERNEL(operation, isa) operation##Fn operation##_##isa;
 #ifdef __wasm_relaxed_simd__
-#define KERNEL_RELAXED(operation) operation##Fn operation##_RelaxedSimd;
+#define KERNEL_RELAXED(operation) operation##Fn operation##_RelaxedSimd, operation##_RelaxedPairs;
 #endif
 #include "engine/kernels/kernels.inc"
 
@@ -101,11 +101,11 @@ struct KernelTable {
 #undef KERNEL_Simd128
 };
 
-// The tables of this build, slowest first: "reference", "simd128" and, with relaxed SIMD,
-// "relaxed".
+// The tables of this build: "reference", "simd128" and, with relaxed SIMD, "relaxed" and
+// "relaxed-pairs".
 std::span<const KernelTable* const> KernelTables();
 
-// The fastest of them.
+// The fastest of them on this processor.
 const KernelTable& BestKernels();
 
 // Whether the fastest are exact on this machine. Relaxed SIMD leaves it to each engine what its dot

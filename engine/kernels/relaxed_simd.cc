@@ -1,6 +1,8 @@
 // The kernels that gain from relaxed SIMD; all others are simd128.cc's. Empty in other builds.
 #ifdef __wasm_relaxed_simd__
 
+#include <cstdint>
+
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/simd_attention.h"
 #include "engine/kernels/simd_matmul.h"
@@ -16,20 +18,29 @@ bool RelaxedDotIsExact() {
   volatile std::int8_t magnitudes[4] = {127, 127, 0, 64};
   for (int round = 0; round < 16; ++round) {
     alignas(16) std::int8_t a[16], b[16];
-    std::int32_t expected[4] = {round, round, round, round};
+    std::int16_t pairs[8] = {};
+    std::int32_t fours[4] = {round, round, round, round};
     for (int i = 0; i < 16; ++i) {
       a[i] = signed_codes[(i + round / 4) % 4];
       b[i] = magnitudes[(i / 2 + round) % 4];
-      expected[i / 4] += a[i] * b[i];
+      pairs[i / 2] = static_cast<std::int16_t>(pairs[i / 2] + a[i] * b[i]);
+      fours[i / 4] += a[i] * b[i];
     }
-    alignas(16) std::int32_t found[4];
-    wasm_v128_store(found, wasm_i32x4_relaxed_dot_i8x16_i7x16_add(
-                               wasm_v128_load(a), wasm_v128_load(b), wasm_i32x4_splat(round)));
-    for (int lane = 0; lane < 4; ++lane) {
-      if (found[lane] != expected[lane]) return false;
-    }
+    const v128_t left = wasm_v128_load(a), right = wasm_v128_load(b);
+    const v128_t wrong = wasm_v128_or(
+        wasm_v128_xor(wasm_i16x8_relaxed_dot_i8x16_i7x16(left, right), wasm_v128_load(pairs)),
+        wasm_v128_xor(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(left, right, wasm_i32x4_splat(round)),
+                      wasm_v128_load(fours)));
+    if (wasm_v128_any_true(wrong)) return false;
   }
   return true;
+}
+
+bool RelaxedDotIsMadeOfPairs() {
+  volatile std::int8_t most = 127, beyond = -1;  // as a byte without a sign 255
+  const v128_t sums = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(
+      wasm_i8x16_splat(most), wasm_i8x16_splat(beyond), wasm_i32x4_splat(0));
+  return wasm_i32x4_extract_lane(sums, 0) == 2 * INT16_MAX;
 }
 
 }  // namespace simd
@@ -47,6 +58,21 @@ void MatmulQ4_RelaxedSimd(const TiledQ4& w, const QuantizedActivations& x, TileR
 void AttendQ8_RelaxedSimd(const float* q, const KvHeadQ8& kv, std::size_t dim,
                           std::size_t positions, float* out) {
   simd::AttendQ8<simd::RelaxedDot>(q, kv, dim, positions, out);
+}
+
+void MatmulQ8_RelaxedPairs(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
+                           MatView<float> y) {
+  simd::MatmulQuantized<simd::RelaxedPairDot>(w, x, tiles, y);
+}
+
+void MatmulQ4_RelaxedPairs(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
+                           MatView<float> y) {
+  simd::MatmulQuantized<simd::RelaxedPairDot>(w, x, tiles, y);
+}
+
+void AttendQ8_RelaxedPairs(const float* q, const KvHeadQ8& kv, std::size_t dim,
+                           std::size_t positions, float* out) {
+  simd::AttendQ8<simd::RelaxedPairDot>(q, kv, dim, positions, out);
 }
 
 }  // namespace gpt2

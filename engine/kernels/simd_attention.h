@@ -61,18 +61,19 @@ inline void WriteMixed(const float* mixed, float sum, std::size_t dim, float* ou
 template <DotProduct Dot>
 void ScoreKeys(const std::int8_t* q_codes, std::int32_t q_negative, const std::int8_t* keys,
                const float* key_scales, std::size_t padded, v128_t q_scale, float* scores) {
+  const Dot dot;
   for (std::size_t first = 0; first < kKvQuads; first += Dot::kKeyQuads) {
     typename Dot::Sum sum[Dot::kKeyQuads];
     for (std::size_t d = 0; d < padded; d += 4) {
-      const typename Dot::Input q = Dot::LoadInput(q_codes + d);
+      const typename Dot::Input q = dot.LoadInput(q_codes + d);
       for (std::size_t i = 0; i < Dot::kKeyQuads; ++i) {
-        Dot::Add(sum[i], Dot::LoadWeights(keys + (d / 4 * kKvQuads + first + i) * 16), q);
+        dot.Add(sum[i], dot.LoadWeights(keys + (d / 4 * kKvQuads + first + i) * 16), q);
       }
     }
     for (std::size_t i = 0; i < Dot::kKeyQuads; ++i) {
       const std::size_t quad = (first + i) * 4;
       const v128_t scale = wasm_f32x4_mul(q_scale, wasm_v128_load(key_scales + quad));
-      const v128_t products = wasm_f32x4_convert_i32x4(Dot::Finish(sum[i], q_negative));
+      const v128_t products = wasm_f32x4_convert_i32x4(dot.Finish(sum[i], q_negative));
       wasm_v128_store(scores + quad, wasm_f32x4_mul(products, scale));
     }
   }
@@ -82,16 +83,17 @@ void ScoreKeys(const std::int8_t* q_codes, std::int32_t q_negative, const std::i
 template <DotProduct Dot>
 void MixValues(const std::int8_t* values, std::size_t padded, const std::int8_t* weight_codes,
                v128_t shrink, v128_t weight_scale, float* mixed) {
+  const Dot dot;
   typename Dot::NonNegative weights[kKvQuads];
   for (std::size_t quad = 0; quad < kKvQuads; ++quad) {
-    weights[quad] = Dot::LoadNonNegative(weight_codes + quad * 4);
+    weights[quad] = dot.LoadNonNegative(weight_codes + quad * 4);
   }
   for (std::size_t d = 0; d < padded; d += 4, values += kKvBlock * 4) {
     typename Dot::Sum sum;
     for (std::size_t quad = 0; quad < kKvQuads; ++quad) {
-      Dot::AddNonNegative(sum, Dot::LoadWeights(values + quad * 16), weights[quad]);
+      dot.AddNonNegative(sum, dot.LoadWeights(values + quad * 16), weights[quad]);
     }
-    const v128_t products = wasm_f32x4_convert_i32x4(Dot::FinishNonNegative(sum));
+    const v128_t products = wasm_f32x4_convert_i32x4(dot.FinishNonNegative(sum));
     const v128_t before = wasm_f32x4_mul(wasm_v128_load(mixed + d), shrink);
     wasm_v128_store(mixed + d, wasm_f32x4_add(before, wasm_f32x4_mul(products, weight_scale)));
   }

@@ -1,5 +1,5 @@
-// Exact integer dot products, four inputs to a 32-bit lane, in the two ways that wasm offers.
-// Kernels are templates over one of these classes (DotProduct says what they ask of it); both give
+// Exact integer dot products, four inputs to a 32-bit lane, in the three ways that wasm offers.
+// Kernels are templates over one of these classes (DotProduct says what they ask of it); all give
 // the same integers.
 //
 // A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3
@@ -11,44 +11,60 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/kernels/layout.h"
 #include "engine/kernels/simd.h"
 
 namespace gpt2::simd {
 
-// What the kernels ask of a dot product. A sum begins with Start, takes products with Add and gives
-// its four lanes with Finish; `negative` is the sum of the magnitudes of those inputs that are
-// below zero.
+// `kValue` in all lanes, as what a browser's compiler does not know, and so keeps in a register. A
+// constant that it knows it makes anew wherever it is used: three instructions in V8 on x64.
+template <std::int8_t kValue>
+v128_t HiddenI8x16() {
+  static const volatile std::int8_t value = kValue;
+  return wasm_i8x16_splat(value);
+}
+template <std::int16_t kValue>
+v128_t HiddenI16x8() {
+  static const volatile std::int16_t value = kValue;
+  return wasm_i16x8_splat(value);
+}
+
+// What the kernels ask of a dot product, of which each has one of its own: it holds constants. A
+// sum begins with Start, takes products with Add and gives its four lanes with Finish; `negative`
+// is the sum of the magnitudes of those inputs that are below zero.
 template <typename D>
-concept DotProduct =
-    requires(typename D::Sum sum, typename D::NibbleSum nibble_sum, const void* weights,
-             const std::int8_t* inputs, const std::int32_t* zero, std::int32_t negative) {
-      { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
-      { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
+concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::NibbleSum nibble_sum,
+                              const void* weights, const std::int8_t* inputs,
+                              const std::int32_t* zero, std::int32_t negative) {
+  { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
+  { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
 
-      // 8-bit weights, 16 bytes, and the 4 bytes of one step's inputs.
-      { D::LoadWeights(weights) } -> std::same_as<typename D::Weights>;
-      { D::LoadInput(inputs) } -> std::same_as<typename D::Input>;
-      D::Add(sum, D::LoadWeights(weights), D::LoadInput(inputs));
-      D::Finish(sum, negative);
+  // 8-bit weights, 16 bytes, and the 4 bytes of one step's inputs.
+  { dot.LoadWeights(weights) } -> std::same_as<typename D::Weights>;
+  { dot.LoadInput(inputs) } -> std::same_as<typename D::Input>;
+  dot.Add(sum, dot.LoadWeights(weights), dot.LoadInput(inputs));
+  dot.Finish(sum, negative);
 
-      // The same where the inputs are 0..127.
-      { D::LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
-      D::AddNonNegative(sum, D::LoadWeights(weights), D::LoadNonNegative(inputs));
-      D::FinishNonNegative(sum);
+  // The same where the inputs are 0..127.
+  { dot.LoadNonNegative(inputs) } -> std::same_as<typename D::NonNegative>;
+  dot.AddNonNegative(sum, dot.LoadWeights(weights), dot.LoadNonNegative(inputs));
+  dot.FinishNonNegative(sum);
 
-      // The same for activations: codes 0..127 from which `zero` is to be subtracted. Either their
-      // sum starts at minus zero times the sum of the weights, or each input is less by zero.
-      { D::kSumsWeights } -> std::convertible_to<bool>;
-      { D::LoadZero(zero) } -> std::same_as<typename D::Zero>;
-      { D::LoadActivation(inputs, D::LoadZero(zero)) } -> std::same_as<typename D::NonNegative>;
-      { D::Start(D::LoadZero(zero), D::LoadZero(zero)) } -> std::same_as<typename D::Sum>;
+  // The same for activations: codes 0..127 from which `zero` is to be subtracted. Either their
+  // sum starts at minus zero times the sum of the weights, or each input is less by zero.
+  { D::kSumsWeights } -> std::convertible_to<bool>;
+  { dot.LoadZero(zero) } -> std::same_as<typename D::Zero>;
+  { dot.LoadActivation(inputs, dot.LoadZero(zero)) } -> std::same_as<typename D::NonNegative>;
+  { dot.Start(dot.LoadZero(zero), dot.LoadZero(zero)) } -> std::same_as<typename D::Sum>;
 
-      // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. The sum is in `lanes`.
-      { D::LoadNibbles(weights) } -> std::same_as<typename D::Nibbles>;
-      { D::LoadNibbleInput(inputs) } -> std::same_as<typename D::NibbleInput>;
-      D::AddNibbles(nibble_sum, D::LoadNibbles(weights), D::LoadNibbleInput(inputs));
-      nibble_sum.lanes;
-    };
+  // 4-bit weights: 16 bytes, and the 8 bytes of a step pair's inputs. A sum is of one group at
+  // most and starts at an offset, told at both ends: a class may add it last.
+  { dot.StartNibbles(zero) } -> std::same_as<typename D::NibbleSum>;
+  { dot.LoadNibbles(weights) } -> std::same_as<typename D::Nibbles>;
+  { dot.LoadNibbleInput(inputs) } -> std::same_as<typename D::NibbleInput>;
+  dot.AddNibbles(nibble_sum, dot.LoadNibbles(weights), dot.LoadNibbleInput(inputs));
+  dot.FinishNibbles(nibble_sum, zero);
+};
 
 // Plain SIMD128: widen to 16 bits, multiply, add pairs. A sum is kept as two vectors whose
 // neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
@@ -109,9 +125,12 @@ struct PlainDot {
   struct NibbleInput {
     v128_t codes[2][2];
   };
-  struct NibbleSum {
-    v128_t lanes;
-  };
+  using NibbleSum = v128_t;
+
+  static NibbleSum StartNibbles(const std::int32_t* offset) {
+    return wasm_v128_load32_splat(offset);
+  }
+  static v128_t FinishNibbles(NibbleSum sum, const std::int32_t* /*offset*/) { return sum; }
 
   static Nibbles LoadNibbles(const void* codes) {
     const v128_t v = wasm_v128_load(codes);
@@ -133,8 +152,7 @@ struct PlainDot {
   static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
     for (int step = 0; step < 2; ++step) {
       for (int odd = 0; odd < 2; ++odd) {
-        sum.lanes = wasm_i32x4_add(
-            sum.lanes, wasm_i32x4_dot_i16x8(w.codes[step][odd], input.codes[step][odd]));
+        sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(w.codes[step][odd], input.codes[step][odd]));
       }
     }
   }
@@ -143,8 +161,12 @@ struct PlainDot {
 static_assert(DotProduct<PlainDot>);
 
 #ifdef __wasm_relaxed_simd__
-// Whether the relaxed dot product gives the exact result wherever the specification defines it.
+// Whether the relaxed dot products give the exact result wherever the specification defines it.
 bool RelaxedDotIsExact();
+
+// Whether the dot product of four is made of two of pairs here, as a second operand beyond 127
+// tells: sums of pairs saturate at 16 bits. Then RelaxedPairDot is the faster.
+bool RelaxedDotIsMadeOfPairs();
 
 // Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only
 // for a second operand in 0..127. So the input's magnitude is the second operand, and its sign
@@ -154,6 +176,9 @@ bool RelaxedDotIsExact();
 struct RelaxedDot {
   static constexpr int kTokens = 4;
   static constexpr std::size_t kKeyQuads = 8;
+
+  v128_t ones = HiddenI8x16<1>();
+  v128_t mask = HiddenI8x16<15>();
 
   using Weights = v128_t;
   struct Input {
@@ -184,6 +209,11 @@ struct RelaxedDot {
   }
   static v128_t FinishNonNegative(const Sum& sum) { return sum.lanes; }
 
+  // The sum of weights themselves, of one group at most.
+  using WeightSum = Sum;
+  void AddWeights(WeightSum& sum, Weights w) const { AddNonNegative(sum, w, ones); }
+  static v128_t FinishWeights(const WeightSum& sum) { return sum.lanes; }
+
   static constexpr bool kSumsWeights = true;
   using Zero = v128_t;
   static Zero LoadZero(const std::int32_t* zero) { return wasm_v128_load32_splat(zero); }
@@ -207,11 +237,15 @@ struct RelaxedDot {
   struct NibbleInput {
     v128_t codes[2];
   };
-  using NibbleSum = Sum;
+  using NibbleSum = v128_t;
 
-  static Nibbles LoadNibbles(const void* codes) {
+  static NibbleSum StartNibbles(const std::int32_t* offset) {
+    return wasm_v128_load32_splat(offset);
+  }
+  static v128_t FinishNibbles(NibbleSum sum, const std::int32_t* /*offset*/) { return sum; }
+
+  Nibbles LoadNibbles(const void* codes) const {
     const v128_t v = wasm_v128_load(codes);
-    const v128_t mask = wasm_i8x16_splat(15);
     return {{wasm_v128_and(v, mask), wasm_v128_and(wasm_u16x8_shr(v, 4), mask)}};
   }
 
@@ -221,12 +255,51 @@ struct RelaxedDot {
 
   static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
     for (int step = 0; step < 2; ++step) {
-      sum.lanes =
-          wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input.codes[step], w.codes[step], sum.lanes);
+      sum = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(input.codes[step], w.codes[step], sum);
     }
   }
 };
 static_assert(DotProduct<RelaxedDot>);
+
+// Relaxed SIMD for processors without an instruction for it (x64 before AVX-VNNI). What a browser's
+// compiler makes of RelaxedDot's there takes five, two of them for a constant. Products summed in
+// pairs take one; pairs of those are added here. Sums that fit 16 bits stay there for a whole
+// group.
+struct RelaxedPairDot : RelaxedDot {
+  v128_t pair_ones = HiddenI16x8<1>();
+
+  void Add(Sum& sum, Weights w, const Input& input) const {
+    AddNonNegative(sum, wasm_v128_xor(w, input.sign), input.magnitude);
+  }
+  void AddNonNegative(Sum& sum, Weights w, NonNegative input) const {
+    const v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(w, input);
+    sum.lanes = wasm_i32x4_add(sum.lanes, wasm_i32x4_dot_i16x8(pairs, pair_ones));
+  }
+
+  struct WeightSum {
+    v128_t pairs = wasm_i16x8_splat(0);  // of magnitude kGroupSteps * 2 * 128 at most
+  };
+  void AddWeights(WeightSum& sum, Weights w) const {
+    sum.pairs = wasm_i16x8_add(sum.pairs, wasm_i16x8_relaxed_dot_i8x16_i7x16(w, ones));
+  }
+  static v128_t FinishWeights(const WeightSum& sum) {
+    return wasm_i32x4_extadd_pairwise_i16x8(sum.pairs);
+  }
+
+  // kGroupSteps * 2 * 15 * 128 at most, which is just below 2^15.
+  static NibbleSum StartNibbles(const std::int32_t* /*offset*/) { return wasm_i16x8_splat(0); }
+  static void AddNibbles(NibbleSum& sum, const Nibbles& w, const NibbleInput& input) {
+    for (int step = 0; step < 2; ++step) {
+      sum =
+          wasm_i16x8_add(sum, wasm_i16x8_relaxed_dot_i8x16_i7x16(input.codes[step], w.codes[step]));
+    }
+  }
+  static v128_t FinishNibbles(NibbleSum sum, const std::int32_t* offset) {
+    return wasm_i32x4_add(wasm_i32x4_extadd_pairwise_i16x8(sum), wasm_v128_load32_splat(offset));
+  }
+};
+static_assert(DotProduct<RelaxedPairDot>);
+static_assert(kGroupSteps * 2 * 15 * 128 < 1 << 15);
 #endif
 
 }  // namespace gpt2::simd

@@ -28,16 +28,14 @@ inline constexpr std::size_t kStepBytes = kTileRows * kStepInputs;  // of 8-bit 
 
 // The sums of a tile's weights of one group, whose codes these are.
 template <DotProduct Dot>
-WeightSums SumWeights(const std::int8_t* codes) {
-  alignas(4) static constexpr std::int8_t kOnes[4] = {1, 1, 1, 1};
+WeightSums SumWeights(const Dot& dot, const std::int8_t* codes) {
   WeightSums sums;
   for (int half = 0; half < 2; ++half) {
-    typename Dot::Sum sum;
+    typename Dot::WeightSum sum;
     for (std::size_t step = 0; step < kGroupSteps; ++step) {
-      Dot::AddNonNegative(sum, Dot::LoadWeights(codes + step * kStepBytes + half * 16),
-                          Dot::LoadNonNegative(kOnes));
+      dot.AddWeights(sum, dot.LoadWeights(codes + step * kStepBytes + half * 16));
     }
-    sums.negative[half] = wasm_i32x4_neg(Dot::FinishNonNegative(sum));
+    sums.negative[half] = wasm_i32x4_neg(dot.FinishWeights(sum));
   }
   return sums;
 }
@@ -45,15 +43,15 @@ WeightSums SumWeights(const std::int8_t* codes) {
 // The integer sums of one group: kTileRows rows in two vectors, times kTokens tokens. Each weight
 // vector is loaded once for all of them.
 template <DotProduct Dot, int kTokens>
-void SumGroup(const TiledQ8& w, std::size_t tile_group, const GroupInput& x,
+void SumGroup(const Dot& dot, const TiledQ8& w, std::size_t tile_group, const GroupInput& x,
               const WeightSums& weights, v128_t (&sums)[kTokens][2]) {
   const std::int8_t* codes = w.codes + tile_group * kGroup * kTileRows;
   typename Dot::Sum sum[kTokens][2];
   v128_t zero[kTokens];
   for (int t = 0; t < kTokens; ++t) {
-    zero[t] = Dot::LoadZero(x.offsets + t);
+    zero[t] = dot.LoadZero(x.offsets + t);
     for (int half = 0; half < 2; ++half) {
-      sum[t][half] = Dot::Start(weights.negative[half], zero[t]);
+      sum[t][half] = dot.Start(weights.negative[half], zero[t]);
     }
   }
   // Unrolled further, the sums would no longer stay in a browser's 15 registers: 0.6 times as fast.
@@ -61,44 +59,44 @@ void SumGroup(const TiledQ8& w, std::size_t tile_group, const GroupInput& x,
 #pragma clang loop unroll_count(2)
 #endif
   for (std::size_t step = 0; step < kGroupSteps; ++step) {
-    const auto rows_0123 = Dot::LoadWeights(codes + step * kStepBytes);
-    const auto rows_4567 = Dot::LoadWeights(codes + step * kStepBytes + kStepBytes / 2);
+    const auto rows_0123 = dot.LoadWeights(codes + step * kStepBytes);
+    const auto rows_4567 = dot.LoadWeights(codes + step * kStepBytes + kStepBytes / 2);
     for (int t = 0; t < kTokens; ++t) {
-      const auto in = Dot::LoadActivation(x.codes + t * kGroup + step * kStepInputs, zero[t]);
-      Dot::AddNonNegative(sum[t][0], rows_0123, in);
-      Dot::AddNonNegative(sum[t][1], rows_4567, in);
+      const auto in = dot.LoadActivation(x.codes + t * kGroup + step * kStepInputs, zero[t]);
+      dot.AddNonNegative(sum[t][0], rows_0123, in);
+      dot.AddNonNegative(sum[t][1], rows_4567, in);
     }
   }
   for (int t = 0; t < kTokens; ++t) {
-    for (int half = 0; half < 2; ++half) sums[t][half] = Dot::FinishNonNegative(sum[t][half]);
+    for (int half = 0; half < 2; ++half) sums[t][half] = dot.FinishNonNegative(sum[t][half]);
   }
 }
 
 // The same on 4-bit codes: sum of (code - zero) x = sum of code x - zero * sum of x.
 template <DotProduct Dot, int kTokens>
-void SumGroup(const TiledQ4& w, std::size_t tile_group, const GroupInput& x,
+void SumGroup(const Dot& dot, const TiledQ4& w, std::size_t tile_group, const GroupInput& x,
               const WeightSums& /*weights*/, v128_t (&sums)[kTokens][2]) {
   constexpr std::size_t kPairBytes = kTileRows * kStepInputs;
   const std::uint8_t* codes = w.codes + tile_group * kGroup * kTileRows / 2;
   typename Dot::NibbleSum sum[kTokens][2];
-  for (int t = 0; t < kTokens; ++t) {
-    sum[t][0].lanes = sum[t][1].lanes = wasm_v128_load32_splat(x.offsets + t);
-  }
+  for (int t = 0; t < kTokens; ++t) sum[t][0] = sum[t][1] = dot.StartNibbles(x.offsets + t);
   // Not unrolled for the same reason: 0.8 times as fast.
 #ifdef __clang__
 #pragma clang loop unroll_count(1)
 #endif
   for (std::size_t pair = 0; pair < kGroupSteps / 2; ++pair) {
-    const auto rows_0123 = Dot::LoadNibbles(codes + pair * kPairBytes);
-    const auto rows_4567 = Dot::LoadNibbles(codes + pair * kPairBytes + kPairBytes / 2);
+    const auto rows_0123 = dot.LoadNibbles(codes + pair * kPairBytes);
+    const auto rows_4567 = dot.LoadNibbles(codes + pair * kPairBytes + kPairBytes / 2);
     for (int t = 0; t < kTokens; ++t) {
-      const auto in = Dot::LoadNibbleInput(x.codes + t * kGroup + pair * 2 * kStepInputs);
-      Dot::AddNibbles(sum[t][0], rows_0123, in);
-      Dot::AddNibbles(sum[t][1], rows_4567, in);
+      const auto in = dot.LoadNibbleInput(x.codes + t * kGroup + pair * 2 * kStepInputs);
+      dot.AddNibbles(sum[t][0], rows_0123, in);
+      dot.AddNibbles(sum[t][1], rows_4567, in);
     }
   }
   for (int t = 0; t < kTokens; ++t) {
-    for (int half = 0; half < 2; ++half) sums[t][half] = sum[t][half].lanes;
+    for (int half = 0; half < 2; ++half) {
+      sums[t][half] = dot.FinishNibbles(sum[t][half], x.offsets + t);
+    }
   }
 }
 
@@ -108,6 +106,7 @@ template <DotProduct Dot, int kTokens, typename Weights>
 void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t tile,
                 std::size_t first, std::size_t last, std::size_t token,
                 WeightSums (&weight_sums)[kSumGroups], MatView<float> y) {
+  const Dot dot;
   constexpr bool kSums = Dot::kSumsWeights && std::is_same_v<Weights, TiledQ8>;
   v128_t total[kTokens][2];
   for (int t = 0; t < kTokens; ++t) {
@@ -120,12 +119,11 @@ void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t til
     const std::size_t tile_group = tile * w.groups + g;
     WeightSums& group_sums = weight_sums[g - first];
     if constexpr (kSums) {
-      if (token == 0) group_sums = SumWeights<Dot>(w.codes + tile_group * kGroup * kTileRows);
+      if (token == 0) group_sums = SumWeights(dot, w.codes + tile_group * kGroup * kTileRows);
     }
     v128_t sums[kTokens][2];
     const std::size_t place = x.Place(token, g, x.groups);
-    SumGroup<Dot, kTokens>(w, tile_group, {x.codes + place * kGroup, x.offsets + place}, group_sums,
-                           sums);
+    SumGroup(dot, w, tile_group, {x.codes + place * kGroup, x.offsets + place}, group_sums, sums);
     const BFloat16* scales = w.scales + tile_group * kTileRows;
     const v128_t scale[2] = {LoadBFloat16(scales), LoadBFloat16(scales + 4)};
     for (int t = 0; t < kTokens; ++t) {

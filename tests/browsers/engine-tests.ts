@@ -70,8 +70,8 @@ async function run(browser: Browser, host: StaticHost, variant: Variant, filter:
 /** The names of the tests that kernels.inc makes of one of its two macros. */
 function testsOf(macro: "KERNEL" | "KERNEL_RELAXED"): string[] {
   const list = readFileSync(resolve(root, "engine/kernels/kernels.inc"), "utf8");
-  return [...list.matchAll(new RegExp(`^${macro}\\((\\w+)(?:, (\\w+))?\\)`, "gm"))].map(
-    ([, operation, isa = "RelaxedSimd"]) => `Kernels.${operation}_${isa}`,
+  return [...list.matchAll(new RegExp(`^${macro}\\((\\w+)(?:, (\\w+))?\\)`, "gm"))].flatMap(([, operation, isa]) =>
+    (isa === undefined ? ["RelaxedSimd", "RelaxedPairs"] : [isa]).map((one) => `Kernels.${operation}_${one}`),
   );
 }
 
@@ -105,7 +105,7 @@ export async function expectTestsToPass(
   expect(results.filter(({ result }) => result !== "COMPLETED").map(({ name }) => name)).toEqual([]);
   const names = results.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining([...contract, ...testsOf("KERNEL")]));
-  const relaxed = names.filter((name) => name.endsWith("_RelaxedSimd"));
+  const relaxed = names.filter((name) => name.includes("_Relaxed"));
   expect(relaxed).toEqual(variant.endsWith("relaxed") ? testsOf("KERNEL_RELAXED") : []);
   console.log(`${browser.name}, ${variant}: ${names.length} tests, ${relaxed.length} of relaxed kernels`);
 }

@@ -370,7 +370,7 @@ struct SoftmaxStatsCheck {
     operation##Check::Run(&operation##_##isa, &operation##_Reference); \
   }
 #ifdef __wasm_relaxed_simd__
-#define KERNEL_RELAXED(operation) KERNEL(operation, RelaxedSimd)
+#define KERNEL_RELAXED(operation) KERNEL(operation, RelaxedSimd) KERNEL(operation, RelaxedPairs)
 #endif
 #include "engine/kernels/kernels.inc"
 
@@ -413,7 +413,8 @@ TEST(BestKernels, AreExactWhereTestsRun) {
 }
 
 TEST(BestKernels, AreThoseThatTheBuildIsMadeFor) {
-  EXPECT_EQ(BestKernels().name, GPT2_FASTEST_KERNELS);
+  // Of a build with relaxed SIMD there are two, and the processor decides.
+  EXPECT_EQ(BestKernels().name.substr(0, BestKernels().name.find('-')), GPT2_FASTEST_KERNELS);
 }
 
 TEST(KernelTables, EachIsCompleteAndCanBeForcedByName) {

@@ -208,8 +208,8 @@ export interface ModelInfo {
   memoryBytes: number;
   threads: number;
   variant: Variant;
-  /** The kernels in use. */
-  simd: "relaxed" | "simd128";
+  /** The kernels in use; `"relaxed-pairs"` on processors without an instruction for relaxed SIMD's dot product. */
+  simd: "relaxed" | "relaxed-pairs" | "simd128";
   hasTokenizer: boolean;
   /** As the model's generation_config.json says, where it has one, and this module's own for the rest. */
   defaults: GenerationDefaults;
