@@ -130,6 +130,18 @@ describe("chooseThreads", () => {
     expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
   });
 
+  it("measures more threads than there are cores, and remembers those by themselves", () => {
+    const { threads, measureAs } = ask({ threads: 4 }, 2);
+    expect(threads).toBe(4);
+    expect(measureAs).not.toBe(ask({}, 2).measureAs);
+    expect(measureAs).not.toBe(ask({ threads: 8 }, 2).measureAs);
+    const threadChoices = { [String(measureAs)]: { threads: 2 } };
+    expect(ask({ threads: 4, threadChoices }, 2).threads).toBe(2);
+    expect(ask({ threads: 2 }, 2)).toEqual({ threads: 2 });
+    // A browser that does not say how many there are has no more than what is asked for.
+    expect(chooseThreads(true, { threads: 4, threadChoices: {} }, undefined, 1)).toEqual({ threads: 4 });
+  });
+
   it("starts all cores to measure them, and remembers by device and size of model", () => {
     const { threads, measureAs } = ask({});
     expect(threads).toBe(8);

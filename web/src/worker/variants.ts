@@ -81,7 +81,10 @@ export interface ChosenThreads {
   known?: ThreadChoice;
 }
 
-/** Models of about the same size (within a factor of four) share what was measured. */
+/**
+ * Models of about the same size (within a factor of four) share what was measured. Whoever asks for more threads than there are
+ * cores has them measured, too: they would wait for each other, unless the browser tells fewer cores than there are.
+ */
 export function chooseThreads(
   hasThreads: boolean,
   wanted: { threads: number | undefined; threadChoices: ThreadChoices },
@@ -89,10 +92,12 @@ export function chooseThreads(
   weightBytes: number,
 ): ChosenThreads {
   if (!hasThreads) return { threads: 1 };
-  if (wanted.threads !== undefined) return { threads: wanted.threads };
-  const most = Math.max(1, Math.min(cores ?? 1, mostThreads));
+  const asked = wanted.threads;
+  if (asked !== undefined && asked <= (cores ?? asked)) return { threads: asked };
+  const most = asked ?? Math.max(1, Math.min(cores ?? 1, mostThreads));
   if (most === 1) return { threads: 1 };
-  const key = `${cores} cores, 4^${Math.round(Math.log2(Math.max(1, weightBytes)) / 2)} bytes`;
+  const on = asked === undefined ? "" : `${asked} threads on `;
+  const key = `${on}${cores} cores, 4^${Math.round(Math.log2(Math.max(1, weightBytes)) / 2)} bytes`;
   const known = wanted.threadChoices[key];
   if (known !== undefined) return { threads: Math.min(known.threads, most), known: { key, ...known } };
   return { threads: most, measureAs: key };
