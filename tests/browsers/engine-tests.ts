@@ -70,8 +70,11 @@ async function run(browser: Browser, host: StaticHost, variant: Variant, filter:
 /** The names of the tests that kernels.inc makes of one of its two macros. */
 function testsOf(macro: "KERNEL" | "KERNEL_RELAXED"): string[] {
   const list = readFileSync(resolve(root, "engine/kernels/kernels.inc"), "utf8");
-  return [...list.matchAll(new RegExp(`^${macro}\\((\\w+)(?:, (\\w+))?\\)`, "gm"))].flatMap(([, operation, isa]) =>
-    (isa === undefined ? ["RelaxedSimd", "RelaxedPairs"] : [isa]).map((one) => `Kernels.${operation}_${one}`),
+  return [...list.matchAll(new RegExp(`^${macro}\\((\\w+)(?:, (\\w+))?\\)`, "gm"))].flatMap(
+    ([, operation, isa]) =>
+      (isa === undefined ? ["RelaxedSimd", "RelaxedPairs"] : [isa]).map(
+        (one) => `Kernels.${operation}_${one}`,
+      ),
   );
 }
 
