@@ -71,6 +71,7 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   const place = isNew ? run.from : run.to;
   const pieces = piecesOf(tokens);
   const text = textOf(pieces);
+  if (text === "") return {}; // the step begins with the first text: one before it would have what follows joined to it
   const end = place + text.length;
   const { main } = state.selection;
   // The caret goes with the text, where it stands at its end.

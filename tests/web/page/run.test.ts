@@ -1,0 +1,32 @@
+// What the model writes at a time is one step of the history, and no part of another.
+import { history, undo } from "@codemirror/commands";
+import { EditorState } from "@codemirror/state";
+import { expect, it } from "vitest";
+import type { Token } from "../../../web/src/client/index.js";
+import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/editor/run.js";
+import { written } from "../../../web/page/editor/written.js";
+
+const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
+
+/** Writes at the end, a token at a time. */
+function write(state: EditorState, ...texts: string[]): EditorState {
+  const run = (each: EditorState) => each.field(runField) ?? expect.fail("no run");
+  let next = state.update(openRun(state.doc.length, state.doc.length)).state;
+  for (const text of texts) next = next.update(growRun(next, run(next), [token(text)])).state;
+  return next.update(closeRun(run(next))).state;
+}
+
+function undone(state: EditorState): EditorState {
+  let next = state;
+  undo({ state, dispatch: (transaction) => (next = transaction.state) });
+  return next;
+}
+
+it("two texts are two steps, though the first token of the second has no text", () => {
+  const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });
+  const state = write(write(begun, " upon", " a"), "", " time", " there");
+  expect(state.doc.toString()).toBe("Once upon a time there");
+  const before = undone(state);
+  expect(before.doc.toString()).toBe("Once upon a");
+  expect(undone(before).doc.toString()).toBe("Once");
+});
