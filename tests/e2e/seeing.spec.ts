@@ -190,10 +190,44 @@ test("another token branches the text; branches are walked, named and kept over 
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.reload();
   await expectReady(page);
-  await branches.getByRole("button", { name: /^Go to “/ }).click();
+  const second = branches.getByRole("button", { name: /^Go to “/ });
+  await second.click();
   expect(await textOf(page)).toBe(branched);
   await text(page).focus();
   await page.keyboard.press("Control+Z"); // walking is a step, too
+  expect(await textOf(page)).toBe(given);
+  await expect(first).toHaveAttribute("aria-current", "true");
+  // What is walked to and left then is the text of its branch, as before.
+  await second.click();
+  expect(await textOf(page)).toBe(branched);
+  await first.click();
+  expect(await textOf(page)).toBe(given);
+});
+
+test("undo takes back the making of a branch, and redo makes it again", async ({ page }) => {
+  await open(page);
+  await setOption(page, "Tokens", "6");
+  await page.getByLabel("Ignore end of text").check();
+  const given = "Once upon a time there was a big red dog";
+  await setText(page, given);
+  await see(page, "Probability");
+  await setCaret(page, given.length);
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await likeliest(page).getByRole("button", { pressed: false }).first().click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  const branched = await textOf(page);
+  const branches = page.getByRole("region", { name: "Branches" });
+  await text(page).focus();
+  await page.keyboard.press("Control+Z"); // what the model wrote
+  await page.keyboard.press("Control+Z"); // the branch
+  expect(await textOf(page)).toBe(given);
+  await expect(branches).toBeHidden();
+  await page.reload();
+  await expectReady(page);
+  await page.getByRole("button", { name: "Redo" }).click();
+  await page.getByRole("button", { name: "Redo" }).click();
+  expect(await textOf(page)).toBe(branched);
+  await branches.getByRole("button", { name: "Go to First" }).click();
   expect(await textOf(page)).toBe(given);
 });
 

@@ -1,18 +1,25 @@
 import { describe, expect, it } from "vitest";
 import {
   childrenOf,
-  fork,
   leave,
+  making,
+  moved,
+  parseMove,
   parseTree,
   remove,
   rename,
+  reversed,
+  walking,
   type Tree,
 } from "../../../web/page/branches/tree.js";
 
 const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as const] });
 const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) => [id, parent]);
+/** The tree once `text` is left for a branch of it. */
+const fork = (tree: Tree | undefined, text: string, name: string) =>
+  moved(tree, making(tree, name, "First"), kept(text));
 /** 0 has the branch 1, and that the branch 2, which is the current one. */
-const grown = () => fork(fork(undefined, kept("first"), "b", "First"), kept("second"), "c", "First");
+const grown = (): Tree => fork(fork(undefined, "first", "b"), "second", "c") ?? expect.fail("no tree");
 
 describe("a tree", () => {
   it("keeps the text that is left as another branch", () => {
@@ -42,7 +49,46 @@ describe("a tree", () => {
       [0, null],
       [2, 0],
     ]);
-    expect(fork(tree, kept("x"), "d", "First").current).toBe(3);
+    expect(fork(tree, "x", "d")?.current).toBe(3);
+  });
+});
+
+describe("a step", () => {
+  it("to another branch keeps the text that is left", () => {
+    const walk = walking(grown(), 0) ?? expect.fail("no step");
+    const tree = moved(grown(), walk, kept("third"));
+    expect(tree?.current).toBe(0);
+    expect(tree?.branches.map((branch) => branch.kept.text)).toEqual(["first", "second", "third"]);
+    expect(moved(tree, reversed(walk), kept("first, longer"))).toEqual({
+      ...leave(grown(), kept("third")),
+      branches: ["first, longer", "second", "third"].map((text, id) => ({
+        ...grown().branches[id],
+        kept: kept(text),
+      })),
+    });
+  });
+
+  it("goes nowhere from the branch itself, or to none", () => {
+    expect(walking(grown(), 2)).toBeUndefined();
+    expect(walking(grown(), 7)).toBeUndefined();
+  });
+
+  it.each(["walk", "make"] as const)("that is a %s is read as it was kept", (kind) => {
+    const move = { ...making(grown(), "d", "First"), kind };
+    expect(parseMove(JSON.parse(JSON.stringify(move)))).toEqual(move);
+    expect(reversed(reversed(move))).toEqual(move);
+  });
+
+  it.each([
+    null,
+    1,
+    "walk",
+    { kind: "walk" },
+    { ...making(grown(), "d", "First"), kind: "fly" },
+    { ...making(grown(), "d", "First"), to: { id: "1", parent: null, name: "d" } },
+    { ...making(grown(), "d", "First"), from: { id: 1, parent: null } },
+  ])("is none in %j", (value) => {
+    expect(parseMove(value)).toBeUndefined();
   });
 });
 

@@ -2,13 +2,17 @@
 import type { KeptText } from "../editor/editor.js";
 import { parseKept } from "../editor/parse-kept.js";
 
-export interface Branch {
+/** What is known of a branch but its text. */
+export interface BranchLabel {
   readonly id: number;
   /** null: the first one. */
   readonly parent: number | null;
-  name: string;
+  readonly name: string;
+}
+
+export interface Branch extends BranchLabel {
   /** As it was when it was left. */
-  kept: KeptText;
+  readonly kept: KeptText;
 }
 
 export interface Tree {
@@ -16,12 +20,50 @@ export interface Tree {
   current: number;
 }
 
-/** The tree once the text `kept` is left for a branch of it, named `name`; without one so far, the other is `firstName`. */
-export function fork(tree: Tree | undefined, kept: KeptText, name: string, firstName: string): Tree {
-  const before = tree ?? { branches: [{ id: 0, parent: null, name: firstName, kept }], current: 0 };
-  const { branches, current } = leave(before, kept);
-  const id = Math.max(...branches.map((branch) => branch.id)) + 1;
-  return { branches: [...branches, { id, parent: current, name, kept }], current: id };
+/** A step from one branch to another, which "make" adds to the tree; "unmake" takes away the one that is left. */
+export interface Move {
+  readonly kind: "walk" | "make" | "unmake";
+  readonly from: BranchLabel;
+  readonly to: BranchLabel;
+}
+
+const labelOf = ({ id, parent, name }: BranchLabel): BranchLabel => ({ id, parent, name });
+const branchOf = ({ branches }: Tree, id: number) => branches.find((branch) => branch.id === id);
+
+/** The step to a new branch of the current one, named `name`; without a tree so far, the other is `firstName`. */
+export function making(tree: Tree | undefined, name: string, firstName: string): Move {
+  const from = (tree && branchOf(tree, tree.current)) ?? { id: 0, parent: null, name: firstName };
+  const id = Math.max(from.id, ...(tree?.branches ?? []).map((branch) => branch.id)) + 1;
+  return { kind: "make", from: labelOf(from), to: { id, parent: from.id, name } };
+}
+
+/** The step to the branch `id`; undefined where it is the current one, or there is none. */
+export function walking(tree: Tree, id: number): Move | undefined {
+  const from = branchOf(tree, tree.current);
+  const to = branchOf(tree, id);
+  return from && to && from !== to ? { kind: "walk", from: labelOf(from), to: labelOf(to) } : undefined;
+}
+
+/** The step that takes `move` back. */
+export function reversed({ kind, from, to }: Move): Move {
+  const kinds = { walk: "walk", make: "unmake", unmake: "make" } as const;
+  return { kind: kinds[kind], from: to, to: from };
+}
+
+/** With the branch, which may have been removed since a step knew it. */
+function having(branches: readonly Branch[], label: BranchLabel, kept: KeptText): readonly Branch[] {
+  if (branches.some(({ id }) => id === label.id)) return branches;
+  const parent = branches.some(({ id }) => id === label.parent) ? label.parent : null;
+  return [...branches, { ...label, parent, kept }];
+}
+
+/** The tree after a step, before which the text was `kept`; undefined where it has one branch alone again. */
+export function moved(tree: Tree | undefined, { kind, from, to }: Move, kept: KeptText): Tree | undefined {
+  const branches = having(having(tree?.branches ?? [], from, kept), to, kept);
+  const there = { ...leave({ branches, current: from.id }, kept), current: to.id };
+  if (kind !== "unmake") return there;
+  const rest = remove(there, from.id);
+  return rest.branches.length > 1 ? rest : undefined;
 }
 
 /** The tree with `kept` as the text of the current branch. */
@@ -50,11 +92,24 @@ export function remove({ branches, current }: Tree, id: number): Tree {
 export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
   branches.filter((branch) => branch.parent === parent);
 
+function parseLabel(value: unknown): BranchLabel | undefined {
+  const { id, parent, name } = (value ?? {}) as Record<string, unknown>;
+  if (!Number.isSafeInteger(id) || typeof name !== "string") return undefined;
+  return { id: Number(id), parent: Number.isSafeInteger(parent) ? Number(parent) : null, name };
+}
+
 function parseBranch(value: unknown): Branch | undefined {
-  const { id, parent, name, kept } = (value ?? {}) as Record<string, unknown>;
-  const text = parseKept(kept);
-  if (!Number.isSafeInteger(id) || typeof name !== "string" || !text) return undefined;
-  return { id: Number(id), parent: Number.isSafeInteger(parent) ? Number(parent) : null, name, kept: text };
+  const label = parseLabel(value);
+  const kept = label && parseKept((value as Record<string, unknown>).kept);
+  return kept && { ...label, kept };
+}
+
+/** The step that `value` is; undefined where it is none. */
+export function parseMove(value: unknown): Move | undefined {
+  const { kind, from, to } = (value ?? {}) as Record<string, unknown>;
+  const ends = { from: parseLabel(from), to: parseLabel(to) };
+  if ((kind !== "walk" && kind !== "make" && kind !== "unmake") || !ends.from || !ends.to) return undefined;
+  return { kind, from: ends.from, to: ends.to };
 }
 
 /** The tree that `value` is, without what of it is no branch; undefined where nothing tells which is the current one. */

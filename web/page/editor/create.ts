@@ -1,6 +1,7 @@
 // What of the page comes after its first paint: the editor, and what works on its text.
 import { makeWay } from "../asking.js";
 import { Branching } from "../branches/branching.js";
+import { treeField } from "../branches/steps.js";
 import { elements as ui } from "../elements.js";
 import { lookingInside } from "../inside/opening.js";
 import { offerKeys } from "../keys/sheet.js";
@@ -35,7 +36,8 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
     label: ui.draft.ariaLabel ?? "",
     hint: ui.draft.placeholder,
     modelsLanguage,
-    onUpdate: ({ docChanged }) => {
+    onUpdate: ({ docChanged, startState, state }) => {
+      if (startState.field(treeField) !== state.field(treeField)) branching.show();
       if (docChanged) onChange();
     },
     extensions: [

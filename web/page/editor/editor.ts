@@ -9,16 +9,18 @@ import {
   undo,
   undoDepth,
 } from "@codemirror/commands";
-import { EditorState, type Extension } from "@codemirror/state";
+import { EditorState, type Extension, type StateEffect } from "@codemirror/state";
 import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
 import type { Token } from "../../src/client/index.js";
+import { branchSteps, treeField } from "../branches/steps.js";
+import { parseTree, type Tree } from "../branches/tree.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import type { Piece } from "./pieces.js";
 import { twoInks } from "./inks.js";
 import { keepHistory, withHistory } from "./kept-history.js";
 import { leaving } from "./leaving.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
-import { Written, addWritten, pairsOf, written, writtenField } from "./written.js";
+import { Written, addWritten, keptOf, written } from "./written.js";
 
 /** A text as it is kept over a reload, and given from one surface to the next. */
 export interface KeptText {
@@ -29,6 +31,8 @@ export interface KeptText {
   written: readonly (readonly [number, number])[];
   /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
   history?: unknown;
+  /** Its branches, where those are kept, too: see branches/tree.ts. */
+  tree?: unknown;
 }
 
 export interface EditorSetting {
@@ -65,6 +69,7 @@ export class Editor {
       runs,
       twoInks(modelsLanguage),
       history(),
+      branchSteps(parseTree(kept.tree)),
       leaving,
       keymap.of([...historyKeymap, ...standardKeymap]),
       EditorView.lineWrapping,
@@ -114,12 +119,17 @@ export class Editor {
   }
 
   get kept(): KeptText {
-    return { text: this.text, caret: this.caret, written: pairsOf(this.view.state.field(writtenField)) };
+    return keptOf(this.view.state);
   }
 
-  /** With all that can be undone and redone. */
+  /** With all that can be undone and redone, and all branches. */
   get keptWithHistory(): KeptText {
-    return { ...this.kept, history: keepHistory(this.view.state) };
+    return { ...this.kept, history: keepHistory(this.view.state), tree: this.tree };
+  }
+
+  /** The branches, with the current one's text as it was when it was come to; undefined where there is but one text. */
+  get tree(): Tree | undefined {
+    return this.view.state.field(treeField);
   }
 
   get canUndo(): boolean {
@@ -162,21 +172,21 @@ export class Editor {
     });
   }
 
-  /** Puts `kept` in the place of all there is, as one step of the history. */
-  show(kept: KeptText): void {
+  /** Puts `kept` in the place of all there is, as one step of the history, which has `effects`, too. */
+  show(kept: KeptText, effects: readonly StateEffect<unknown>[] = []): void {
     const { text } = kept;
     this.view.dispatch({
       changes: { from: 0, to: this.length, insert: text },
       selection: { anchor: Math.min(kept.caret, text.length) },
-      effects: addWritten.of(writtenIn(kept, text.length)),
+      effects: [addWritten.of(writtenIn(kept, text.length)), ...effects],
       annotations: isolateHistory.of("full"),
       scrollIntoView: true,
     });
   }
 
-  /** Puts `pieces` of the model's in the place of all that stands behind `from`. */
-  replaceFrom(from: number, pieces: readonly Piece[]): void {
-    this.view.dispatch(putPieces(from, this.length, pieces));
+  /** Puts `pieces` of the model's in the place of all that stands behind `from`, as one step, which has `effects`, too. */
+  replaceFrom(from: number, pieces: readonly Piece[], effects: readonly StateEffect<unknown>[]): void {
+    this.view.dispatch(putPieces(from, this.length, pieces), { effects });
   }
 
   /** Lets the model write at `from`, in place of what is there until `to`. */

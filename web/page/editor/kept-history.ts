@@ -1,7 +1,9 @@
 // The history over a reload of the page: CodeMirror's own JSON of it, and beside that what is left out there, which is whose the
-// text of each step is.
+// text of each step is, and to which branch it goes.
 import { historyField } from "@codemirror/commands";
 import { EditorState, type Extension, type StateEffect } from "@codemirror/state";
+import { goTo } from "../branches/steps.js";
+import { parseMove, type Move } from "../branches/tree.js";
 import { parsePairs } from "./parse-kept.js";
 import { Written, addWritten, pairsOfAll } from "./written.js";
 
@@ -14,6 +16,8 @@ export interface KeptHistory {
   steps: unknown;
   /** For each step what it gives back to the model, as pairs of offsets. */
   written: Stacks<Pairs>;
+  /** For each step the branch that taking it goes to, if it goes to one. */
+  moves: Stacks<Move | null>;
 }
 
 interface Step {
@@ -28,8 +32,15 @@ export function keepHistory(state: EditorState): KeptHistory {
   const { done, undone } = stepsOf(state);
   const writtenBy = ({ effects }: Step) =>
     pairsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
-  return { steps, written: { done: done.map(writtenBy), undone: undone.map(writtenBy) } };
+  const moveBy = ({ effects }: Step) => effects.find((effect) => effect.is(goTo))?.value ?? null;
+  return {
+    steps,
+    written: { done: done.map(writtenBy), undone: undone.map(writtenBy) },
+    moves: { done: done.map(moveBy), undone: undone.map(moveBy) },
+  };
 }
+
+const valueAt = (all: unknown, place: number): unknown => (Array.isArray(all) ? all[place] : undefined);
 
 /** The state of `doc` with the steps that `kept` has; undefined where it has none: another release may have kept it. */
 export function withHistory(
@@ -38,17 +49,20 @@ export function withHistory(
   kept: unknown,
   extensions: Extension,
 ): EditorState | undefined {
-  const { steps, written } = (kept ?? {}) as Partial<Record<keyof KeptHistory, Record<string, unknown>>>;
+  const { steps, written, moves } = (kept ?? {}) as Partial<
+    Record<keyof KeptHistory, Record<string, unknown>>
+  >;
   if (!steps) return undefined;
   try {
     const selection = { ranges: [{ anchor: caret, head: caret }], main: 0 };
     const state = EditorState.fromJSON({ doc, selection, history: steps }, { extensions }, fields);
     for (const stack of stacks) {
-      const all = written?.[stack];
       for (const [place, { effects }] of stepsOf(state)[stack].entries()) {
-        const ranges = parsePairs(Array.isArray(all) ? all[place] : undefined);
+        const ranges = parsePairs(valueAt(written?.[stack], place));
         if (ranges.length > 0)
           effects.push(addWritten.of(ranges.map(([from, to]) => new Written([]).range(from, to))));
+        const move = parseMove(valueAt(moves?.[stack], place));
+        if (move) effects.push(goTo.of(move));
       }
     }
     return state;

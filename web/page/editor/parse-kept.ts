@@ -11,7 +11,8 @@ export const parsePairs = (value: unknown): [number, number][] =>
 
 /** The text that `value` is; undefined where it is none. */
 export function parseKept(value: unknown): KeptText | undefined {
-  const { text, caret, written, history } = (value ?? {}) as Record<string, unknown>;
+  const { text, caret, written, history, tree } = (value ?? {}) as Record<string, unknown>;
   if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
-  return { text, caret, written: parsePairs(written), ...(history !== undefined && { history }) };
+  const more = { ...(history !== undefined && { history }), ...(tree !== undefined && { tree }) };
+  return { text, caret, written: parsePairs(written), ...more };
 }

@@ -39,7 +39,7 @@ export function keptText(): KeptText {
   if (editor) return editor.kept;
   const { value: text, selectionEnd } = ui.draft;
   if (restored?.text === text) return { ...restored, caret: selectionEnd };
-  return { text, caret: selectionEnd, written: [] };
+  return { text, caret: selectionEnd, written: [], tree: restored?.tree };
 }
 
 /** The text that a model would go on from. */

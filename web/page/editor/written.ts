@@ -7,10 +7,12 @@ import {
   StateEffect,
   StateField,
   type ChangeDesc,
+  type EditorState,
   type Extension,
   type Range,
 } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
+import type { KeptText } from "./editor.js";
 
 /** Characters that the model wrote: of one token, or of as many as make up whole characters. */
 export class Written extends RangeValue {
@@ -102,5 +104,12 @@ export function pairsOf(set: RangeSet<Written>, first = 0, last = Infinity): [nu
   });
   return pairs;
 }
+
+/** The text of `state`, without what can be undone. */
+export const keptOf = (state: EditorState): KeptText => ({
+  text: state.doc.toString(),
+  caret: state.selection.main.to,
+  written: pairsOf(state.field(writtenField)),
+});
 
 export const written: Extension = [writtenField, givenBack];

@@ -1,0 +1,168 @@
+// Branches as steps of the text's history: undo and redo bring back which one is the current one, and no text is lost.
+import { history, isolateHistory, redo, undo } from "@codemirror/commands";
+import { EditorState } from "@codemirror/state";
+import { beforeEach, describe, expect, it } from "vitest";
+import { branchSteps, goTo, setTree, treeField } from "../../../web/page/branches/steps.js";
+import {
+  leave,
+  making,
+  parseTree,
+  remove,
+  rename,
+  walking,
+  type Tree,
+} from "../../../web/page/branches/tree.js";
+import { keepHistory, withHistory } from "../../../web/page/editor/kept-history.js";
+import { keptOf, written } from "../../../web/page/editor/written.js";
+
+const extensions = (tree?: Tree) => [written, history(), branchSteps(tree)];
+
+/** A text with its branches, and what its visitor does. */
+class Surface {
+  state = EditorState.create({ doc: "first", extensions: extensions() });
+
+  get tree() {
+    return this.state.field(treeField);
+  }
+
+  get text() {
+    return this.state.doc.toString();
+  }
+
+  /** The current branch, and the texts of all by their ids. */
+  get shown() {
+    const tree = this.tree && leave(this.tree, keptOf(this.state));
+    return [this.text, tree?.current, tree?.branches.map(({ id, kept }) => [id, kept.text]).sort()];
+  }
+
+  private put(insert: string, effects: readonly ReturnType<typeof goTo.of>[] = []) {
+    const changes = { from: 0, to: this.text.length, insert };
+    this.state = this.state.update({ changes, effects, annotations: isolateHistory.of("full") }).state;
+  }
+
+  edit(text: string) {
+    this.put(text);
+  }
+
+  make(text: string) {
+    this.put(text, [goTo.of(making(this.tree, text, "First"))]);
+  }
+
+  walk(id: number) {
+    const move = this.tree && walking(this.tree, id);
+    const next = this.tree?.branches.find((branch) => branch.id === id);
+    if (move && next) this.put(next.kept.text, [goTo.of(move)]);
+  }
+
+  change(changed: (tree: Tree) => Tree) {
+    if (this.tree) this.state = this.state.update({ effects: setTree.of(changed(this.tree)) }).state;
+  }
+
+  private run(command: typeof undo) {
+    return command({ state: this.state, dispatch: (transaction) => (this.state = transaction.state) });
+  }
+
+  undo = () => this.run(undo);
+  redo = () => this.run(redo);
+
+  reload() {
+    const kept: unknown = JSON.parse(JSON.stringify({ history: keepHistory(this.state), tree: this.tree }));
+    const { history: steps, tree } = kept as { history: unknown; tree: unknown };
+    const state = withHistory(this.text, 0, steps, extensions(parseTree(tree)));
+    if (!state) throw new Error("no history was kept");
+    this.state = state;
+  }
+}
+
+let surface: Surface;
+beforeEach(() => {
+  surface = new Surface();
+});
+
+describe("going back in the history", () => {
+  it("over a walk makes the branch that is shown the current one", () => {
+    surface.make("other");
+    surface.walk(0);
+    surface.undo();
+    expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
+    surface.walk(1); // where it is already
+    surface.walk(0);
+    expect(surface.text).toBe("first");
+    surface.walk(1);
+    expect(surface.text).toBe("other");
+  });
+
+  it("over the making of a branch takes it away, and redo gives it back", () => {
+    surface.make("other");
+    surface.undo();
+    expect(surface.text).toBe("first");
+    expect(surface.tree).toBeUndefined();
+    surface.redo();
+    expect(surface.shown).toEqual([
+      "other",
+      1,
+      [
+        [0, "first"],
+        [1, "other"],
+      ],
+    ]);
+    surface.edit("other, longer");
+    surface.walk(0);
+    expect(surface.text).toBe("first");
+  });
+
+  it("to a branch that was removed brings it back, and takes no name back", () => {
+    surface.make("other");
+    surface.walk(0);
+    surface.change((tree) => rename(tree, 0, "Dog"));
+    surface.change((tree) => remove(tree, 1));
+    surface.undo();
+    expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
+    expect(surface.tree?.branches.map(({ name }) => name)).toEqual(["Dog", "other"]);
+    surface.walk(0);
+    expect(surface.text).toBe("first");
+  });
+
+  it("shows after a reload, too, the branch that is current", () => {
+    surface.make("other");
+    surface.walk(0);
+    surface.undo();
+    surface.reload();
+    expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
+    surface.redo();
+    expect(surface.shown.slice(0, 2)).toEqual(["first", 0]);
+    surface.undo();
+    surface.undo();
+    expect(surface.shown).toEqual(["first", undefined, undefined]);
+  });
+});
+
+it("each step back shows what there was before, and each step forward what there was after", () => {
+  let random = 7;
+  const below = (limit: number) => {
+    random = (random * 48271) % 2147483647;
+    return random % limit;
+  };
+  for (let round = 0; round < 20; round += 1) {
+    surface = new Surface();
+    const shown = [surface.shown];
+    for (let step = 0; step < 30; step += 1) {
+      const before = surface.state;
+      const action = below(3);
+      if (action === 0) surface.edit(`text ${round} ${step}`);
+      if (action === 1) surface.make(`branch ${round} ${step}`);
+      if (action === 2) surface.walk(below(step + 1));
+      if (surface.state !== before) shown.push(surface.shown);
+      if (below(10) === 0) surface.reload();
+    }
+    for (const each of shown.slice(0, -1).reverse()) {
+      expect(surface.undo()).toBe(true);
+      expect(surface.shown).toEqual(each);
+    }
+    expect(surface.undo()).toBe(false);
+    for (const each of shown.slice(1)) {
+      expect(surface.redo()).toBe(true);
+      expect(surface.shown).toEqual(each);
+    }
+  }
+});
