@@ -218,6 +218,43 @@ test("leaving the page while it writes and coming back finds it ready", async ({
   await generate(page);
 });
 
+test("a page that nobody tells of its end has kept the text, its options and what can be undone", async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    addEventListener("pagehide", (event) => event.stopImmediatePropagation());
+  });
+  await open(page);
+  await setText(page, "A cat sat here.");
+  await setOption(page, "Temperature", "0.3");
+  await setOption(page, "Stop at", "\\n");
+  await page.getByLabel("Ignore end of text").check();
+  await setOption(page, "Seed", "42");
+  const kept = () => page.evaluate(() => Object.values(sessionStorage).join());
+  await expect.poll(kept, { timeout: 10_000 }).toContain('"seed":42');
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe("A cat sat here.");
+  await page.locator("#options summary").click();
+  await expect(page.getByLabel("Temperature", { exact: true })).toHaveValue("0.3");
+  await expect(page.getByLabel("Stop at")).toHaveValue("\\n");
+  await expect(page.getByLabel("Ignore end of text")).toBeChecked();
+  await expect(page.getByLabel("Seed")).toHaveValue("42");
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(await textOf(page)).toBe("Once upon a time");
+});
+
+test("a page that is hidden has kept the text at once", async ({ page }) => {
+  await open(page);
+  await setText(page, "A cat sat here.");
+  const kept = await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden" });
+    document.dispatchEvent(new Event("visibilitychange"));
+    return Object.values(sessionStorage).join();
+  });
+  expect(kept).toContain("A cat sat here.");
+});
+
 test("a reload keeps the text, who wrote it, and the caret", async ({ page }) => {
   await open(page);
   const text = await generate(page);

@@ -1,24 +1,25 @@
-// The text outlives a reload of the page, whoever asks for it, and so does what can be undone.
-import type { KeptText } from "./editor/editor.js";
+// The text outlives a reload of the page, whoever asks for it, and so do what can be undone, the branches and the options.
+import type { GenerateOptions } from "../src/client/index.js";
 import { parseKept } from "./editor/parse-kept.js";
 import { currentEditor, keptText, restoreText } from "./editor/surface.js";
+import { options } from "./options.js";
 import { isRepeated } from "./visit.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-text ${location.pathname}`;
 
 /** What this page had when it was left, where it is not opened anew but loaded once more. */
-function readKept(): KeptText | undefined {
+function readKept(): unknown {
   if (!isRepeated()) return undefined;
   try {
-    return parseKept(JSON.parse(sessionStorage.getItem(key) ?? "null"));
+    return JSON.parse(sessionStorage.getItem(key) ?? "null");
   } catch {
     return undefined; // there is no storage, as in a sandboxed frame
   }
 }
 
 /** Tells whether there was room. */
-function store(kept: KeptText): boolean {
+function store(kept: unknown): boolean {
   try {
     sessionStorage.setItem(key, JSON.stringify(kept));
     return true;
@@ -27,12 +28,18 @@ function store(kept: KeptText): boolean {
   }
 }
 
+/** Keeps what is here now; with too little room first what can be undone is left out, then the branches. */
+export function keepNow(): void {
+  const all = { ...(currentEditor()?.keptWithHistory ?? keptText()), options: options.peek("own") };
+  const less = { ...all, history: undefined };
+  [all, less, { ...less, tree: undefined }].some(store);
+}
+
 /** Brings back what stood here before the page was loaded once more, and keeps what will. */
 export function keepText(): void {
-  const kept = readKept();
+  const value = readKept();
+  const kept = parseKept(value);
   if (kept) restoreText(kept);
-  addEventListener("pagehide", () => {
-    const editor = currentEditor();
-    if (!editor || !store(editor.keptWithHistory)) store(keptText());
-  });
+  options.show((value as { options?: GenerateOptions } | null | undefined)?.options ?? {});
+  addEventListener("pagehide", keepNow);
 }

@@ -71,6 +71,8 @@ function makeInput(type: string): HTMLInputElement {
 /** The field of a number, which shows what the number is where the user says nothing. */
 class NumberField extends Field {
   private initial = "";
+  /** Whether it was put in: it is set then, though it be what there was before the user. */
+  private isGiven = false;
   private readonly slider = makeInput("range");
   readonly option: NumberOption;
 
@@ -80,6 +82,7 @@ class NumberField extends Field {
       this.isInitial && !input.validity.badInput ? undefined : refusalOf(option, input),
     );
     this.option = option;
+    input.addEventListener("input", () => (this.isGiven = false));
     if (option.sliderTo !== undefined) this.addSlider(option, option.sliderTo);
     input.min = String(option.min);
     input.max = String(option.max);
@@ -112,9 +115,10 @@ class NumberField extends Field {
     this.input.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }
 
-  /** What there was before the user. */
-  reset(): void {
-    this.set(this.initial);
+  /** As its user does; undefined: what there was before the user. */
+  put(value: number | undefined): void {
+    this.set(value === undefined ? this.initial : String(value));
+    this.isGiven = value !== undefined;
   }
 
   private moveSlider(): void {
@@ -122,7 +126,7 @@ class NumberField extends Field {
   }
 
   private get isInitial(): boolean {
-    return this.input.value === this.initial;
+    return !this.isGiven && this.input.value === this.initial;
   }
 
   /** Takes the place of what was there, but not of what the user put there. */
@@ -135,11 +139,14 @@ class NumberField extends Field {
     this.input.placeholder = this.initial || phrase("random");
   }
 
-  /** What the user set; undefined: what the model and the engine have. */
+  /** What the user set. */
+  get own(): number | undefined {
+    return this.input.value === "" || this.isInitial ? undefined : this.input.valueAsNumber;
+  }
+
+  /** What the page asks for; undefined: what the model and the engine have. */
   get value(): number | undefined {
-    const isPagesOwn = this.option.name === "maxNewTokens";
-    if (isPagesOwn && this.input.value === "") return Number(this.initial);
-    return this.input.value === "" || (this.isInitial && !isPagesOwn) ? undefined : this.input.valueAsNumber;
+    return this.own ?? (this.option.name === "maxNewTokens" ? Number(this.initial) : undefined);
   }
 }
 
@@ -175,27 +182,33 @@ export class OptionsPanel {
     for (const field of this.numbers) {
       const { name } = field.option;
       if (name === "maxNewTokens" || name === "seed") continue;
-      const value = numbers[name];
-      if (value === undefined) field.reset();
-      else field.set(String(value));
+      field.put(numbers[name]);
     }
   }
 
-  /** What the user set; undefined where a value is refused, which the panel then shows and explains. */
+  /** Sets all that `options` name, and the rest as it was at first; values that are refused are shown, too. */
+  show(options: GenerateOptions): void {
+    for (const field of this.numbers) field.put(options[field.option.name]);
+    this.ignoreEos.checked = options.ignoreEos === true;
+    this.stop.value = [options.stop ?? []].flat().slice(0, 1).join("").replaceAll("\n", "\\n");
+  }
+
+  /** What is set; undefined where a value is refused, which the panel then shows and explains. */
   read(): GenerateOptions | undefined {
     for (const field of this.fields) field.checkNow();
-    return this.showRefused() ? undefined : this.collect();
+    return this.showRefused() ? undefined : this.collect("value");
   }
 
-  /** What the user set; undefined where a value would be refused. Shows nothing. */
-  peek(): GenerateOptions | undefined {
-    return this.fields.every((field) => field.isFine) ? this.collect() : undefined;
+  /** What is set, or of that what the user set; undefined where a value would be refused. Shows nothing. */
+  peek(which: "value" | "own" = "value"): GenerateOptions | undefined {
+    return this.fields.every((field) => field.isFine) ? this.collect(which) : undefined;
   }
 
-  private collect(): GenerateOptions {
+  private collect(which: "value" | "own"): GenerateOptions {
     const options: GenerateOptions = { ignoreEos: this.ignoreEos.checked };
-    for (const { option, value } of this.numbers) {
-      if (value !== undefined) options[option.name] = value;
+    for (const field of this.numbers) {
+      const number = field[which];
+      if (number !== undefined) options[field.option.name] = number;
     }
     if (this.stop.value !== "") options.stop = [this.stop.value.replaceAll("\\n", "\n")];
     return options;

@@ -4,6 +4,7 @@ import { Branching } from "../branches/branching.js";
 import { treeField } from "../branches/steps.js";
 import { elements as ui } from "../elements.js";
 import { lookingInside } from "../inside/opening.js";
+import { keepNow } from "../kept-text.js";
 import { offerKeys } from "../keys/sheet.js";
 import { chosenModel, hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
@@ -21,6 +22,7 @@ import { offerStage } from "../stage/stage.js";
 import { suggesting } from "../suggest/suggesting.js";
 import { atEnd, isWriting, onWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { Editor, type KeptText } from "./editor.js";
+import { keepingOften } from "./keeping.js";
 import { phrase } from "../language/editor.js";
 
 /** `onChange` is called after each change of the text. */
@@ -29,6 +31,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   const speakIt = () => (ui.spoken.lang = modelsLanguage());
   onModelChange(speakIt);
   speakIt();
+  const keepSoon = keepingOften(keepNow);
   const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
   const editor = new Editor(kept, {
     parent: ui.editor,
@@ -37,7 +40,9 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
     hint: ui.draft.placeholder,
     modelsLanguage,
     onUpdate: ({ docChanged, startState, state }) => {
-      if (startState.field(treeField) !== state.field(treeField)) branching.show();
+      const isOtherTree = startState.field(treeField) !== state.field(treeField);
+      if (isOtherTree) branching.show();
+      if (isOtherTree || docChanged) keepSoon();
       if (docChanged) onChange();
     },
     extensions: [
@@ -85,5 +90,6 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, isWriting });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
   offerSharing(editor);
+  ui.options.addEventListener("input", keepSoon);
   return editor;
 }
