@@ -1,14 +1,25 @@
 // Links to a text: the very same again, checked by its hash.
 import { deflateRawSync } from "node:zlib";
-import { expect, test } from "@playwright/test";
-import { generate, open, setOption, setText, startLongText, textOf } from "./page.js";
+import { expect, test, type Page } from "@playwright/test";
+import { expectReady, generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
 
 const fragment = (passage: unknown) =>
   `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
 
+const setCaret = (page: Page, offset: number) =>
+  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
+const models = async (page: Page) => (await page.locator("#editor .models").allTextContents()).join("");
+
+async function copyLink(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await expect(page.locator("#share-status")).toContainText("Copied: a link of");
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 test("whoever opens a link to a text gets the very same, and is told so", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
+  await setText(page, "");
   await expect(page.getByRole("button", { name: "Copy link" })).toHaveAttribute("aria-disabled", "true");
   await setText(page, "Tom said “hello”, and 🍓 ");
   await setOption(page, "Temperature", "1.1");
@@ -17,9 +28,7 @@ test("whoever opens a link to a text gets the very same, and is told so", async 
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(page.locator("#finish")).toContainText("Stopped after");
   const text = await textOf(page);
-  await page.getByRole("button", { name: "Copy link" }).click();
-  await expect(page.locator("#share-status")).toContainText("Copied: a link of");
-  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const link = await copyLink(page);
 
   const other = await context.newPage();
   await other.goto(link);
@@ -28,6 +37,100 @@ test("whoever opens a link to a text gets the very same, and is told so", async 
     { timeout: 40_000 },
   );
   expect(await textOf(other)).toBe(text);
+});
+
+test("a link has what stands around what was written last, and the options", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  await setOption(page, "Tokens", "8");
+  await setOption(page, "Temperature", "1.2");
+  await page.getByLabel("Ignore end of text").check();
+  await generate(page);
+  await setText(page, `${await textOf(page)}. Then The end`);
+  await setCaret(page, (await textOf(page)).length - " The end".length);
+  await generate(page);
+  await inEditor(
+    page,
+    (view) => view.dispatch({ changes: { from: view.state.doc.length, insert: "!" } }),
+    null,
+  );
+  const text = await textOf(page);
+  expect(text).toMatch(/\. Then.+ The end!$/s);
+
+  const other = await context.newPage();
+  await other.goto(await copyLink(page));
+  await expect(other.locator("#finish")).toContainText("Identical to the linked text: 8 tokens", {
+    timeout: 40_000,
+  });
+  expect(await textOf(other)).toBe(text);
+  expect(await models(other)).toBe(await models(page));
+  await other.locator("#options summary").click();
+  await expect(other.getByLabel("Temperature", { exact: true })).toHaveValue("1.2");
+  await expect(other.getByLabel("Tokens", { exact: true })).toHaveValue("8");
+  await expect(other.getByLabel("Ignore end of text")).toBeChecked();
+  await expect(other.getByLabel("Seed")).not.toHaveValue("");
+});
+
+test("any other text has a link, too: it is shown as it is, and called nothing else", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  await setOption(page, "Tokens", "8");
+  await setOption(page, "Top k", "7");
+  await generate(page);
+  await page.reload(); // what it took to write it is not known any more
+  await expectReady(page);
+  const text = await textOf(page);
+  const other = await context.newPage();
+  const finish = other.locator("#finish");
+  const follow = async (link: string) => {
+    await other.goto("about:blank");
+    await other.goto(link);
+    await expect(finish).toContainText("This is the linked text as it came");
+    await expectReady(other);
+    await expect(finish).not.toContainText("Identical");
+  };
+  await follow(await copyLink(page));
+  expect(await textOf(other)).toBe(text);
+  expect(await models(other)).toBe(await models(page));
+  await other.locator("#options summary").click();
+  await expect(other.getByLabel("Top k", { exact: true })).toHaveValue("7");
+
+  // Where what was written is edited, too.
+  await generate(page);
+  await inEditor(page, (view) => view.dispatch({ changes: { from: 3, insert: "X" } }), null);
+  await follow(await copyLink(page));
+  expect(await textOf(other)).toBe(await textOf(page));
+});
+
+test("who types while a link is followed is not told that the text is the same", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  await setText(page, "The sea was");
+  await startLongText(page);
+  await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(1000);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  const text = await textOf(page);
+  const other = await context.newPage();
+  await other.goto(await copyLink(page));
+  await inEditor(
+    other,
+    async (view) => {
+      while (view.state.doc.length < 20) await new Promise(requestAnimationFrame);
+      view.dispatch({ changes: { from: 0, insert: "So: " } });
+    },
+    null,
+  );
+  await expect(other.locator("#finish")).toContainText("Reached the number of tokens", { timeout: 30_000 });
+  expect(await textOf(other)).toBe(`So: ${text}`);
+  await other.evaluate(() => new Promise((drawn) => setTimeout(drawn, 300)));
+  await expect(other.locator("#finish")).not.toContainText("Identical");
 });
 
 test("a link whose text comes out otherwise says so, and one that is none, too", async ({ page }) => {

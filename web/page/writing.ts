@@ -88,7 +88,7 @@ export function updateButtons(): void {
   setEnabled(ui.continue, !isBusy && hasText);
   setEnabled(ui.regenerate, !isBusy && run != null && run.from < run.to);
   setEnabled(ui.copy, hasText);
-  setEnabled(ui.share, !isBusy && last !== undefined);
+  setEnabled(ui.share, !isBusy && hasText);
   setEnabled(ui.undo, editor?.canUndo ?? false);
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);

@@ -1,7 +1,7 @@
 // What links to a text carry, and what strangers may put there.
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { fromFragment, toFragment } from "../../../web/page/share/passage.js";
+import { around, fromFragment, stillHas, toFragment } from "../../../web/page/share/passage.js";
 
 const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString("base64url");
 const hash = "0".repeat(64);
@@ -9,10 +9,36 @@ const hash = "0".repeat(64);
 describe("a link's fragment", () => {
   it("carries all of a passage", async () => {
     const options = { maxNewTokens: 7, temperature: 0.5, seed: 3, ignoreEos: true, stop: ["\n", "🍓"] };
-    const passage = { prompt: "Tom said “hello”, and 🍓\n", options, hash };
+    const passage = {
+      prompt: "Tom said “hello”, and 🍓\n",
+      after: " The end.",
+      written: [[0, 3] as const, [20, 24] as const],
+      options,
+      hash,
+    };
     const fragment = await toFragment(passage);
     expect(fragment).toMatch(/^[\w-]+$/);
     expect(await fromFragment(fragment)).toEqual(passage);
+  });
+
+  it("may have nothing to write anew", async () => {
+    const passage = { prompt: "a", after: "", written: [], options: { maxNewTokens: 7 } };
+    expect((await fromFragment(await toFragment(passage))).hash).toBeUndefined();
+  });
+
+  it("of an earlier release has nothing behind what is written anew", async () => {
+    const found = await fromFragment(pack({ prompt: "a", options: {}, hash }));
+    expect(found).toEqual({ prompt: "a", after: "", written: [], options: {}, hash });
+  });
+
+  it("has no parts of the model's that lie on one another", async () => {
+    const written = [[0, 9], [3, 5], [9, 9], [9, 12], [1, 20], "x", [14, 15]];
+    const found = await fromFragment(pack({ prompt: "a".repeat(20), written, options: {} }));
+    expect(found.written).toEqual([
+      [0, 9],
+      [9, 12],
+      [14, 15],
+    ]);
   });
 
   it("takes no option but those of a text, of their types", async () => {
@@ -30,7 +56,8 @@ describe("a link's fragment", () => {
   });
 
   it("ends lines as the editor does", async () => {
-    expect((await fromFragment(pack({ prompt: "a\r\nb\rc\n", options: {}, hash }))).prompt).toBe("a\nb\nc\n");
+    const { prompt, after } = await fromFragment(pack({ prompt: "a\r\nb\rc\n", after: "\r", options: {} }));
+    expect([prompt, after]).toEqual(["a\nb\nc\n", "\n"]);
   });
 
   it("is refused where it unpacks to more than a text", async () => {
@@ -42,6 +69,46 @@ describe("a link's fragment", () => {
   it("is refused where it is none", async () => {
     await expect(fromFragment("nothing")).rejects.toThrow();
     await expect(fromFragment(pack(null))).rejects.toThrow("expected a prompt, options and a hash");
-    await expect(fromFragment(pack({ prompt: "a", options: {} }))).rejects.toThrow("expected a prompt");
+    for (const damage of [{ prompt: 1 }, { after: 1 }, { hash: 1 }, { options: undefined }]) {
+      const link = pack({ prompt: "a", after: "b", options: {}, hash, ...damage });
+      await expect(fromFragment(link), JSON.stringify(damage)).rejects.toThrow("expected a prompt");
+    }
+  });
+});
+
+describe("a text", () => {
+  const anew = { prompt: "Once", text: " upon\r\na" };
+  const text = "Once upon\na time";
+
+  it("still has what was written last where it begins with it", () => {
+    expect(stillHas(text, anew)).toBe(true);
+    expect(stillHas("Once upon\na", anew)).toBe(true);
+    expect(stillHas("Once upon\n", anew)).toBe(false);
+    expect(stillHas(`So ${text}`, anew)).toBe(false);
+  });
+
+  it("is what stands around that, with the parts that the model wrote there", () => {
+    const kept = { text, caret: 1, written: [[0, 2] as const, [3, 13] as const, [14, 16] as const] };
+    expect(around(kept, anew)).toEqual({
+      prompt: "Once",
+      after: " time",
+      written: [
+        [0, 2],
+        [3, 4],
+        [4, 6],
+        [7, 9],
+      ],
+    });
+  });
+
+  it("is what stands around the caret where nothing is to be written anew", () => {
+    expect(around({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined)).toEqual({
+      prompt: "abc",
+      after: "d",
+      written: [
+        [2, 3],
+        [3, 4],
+      ],
+    });
   });
 });

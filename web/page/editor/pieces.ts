@@ -10,7 +10,7 @@ export interface Piece {
 }
 
 /** Texts as the editor has them: a line ends in one character. */
-const asLines = (text: string) => text.replace(/\r\n?/g, "\n");
+export const asLines = (text: string) => text.replace(/\r\n?/g, "\n");
 
 export function piecesOf(tokens: readonly Token[]): Piece[] {
   const pieces: Piece[] = [];

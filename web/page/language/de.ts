@@ -70,7 +70,7 @@ export const page: Translated<Sections["page"]> = {
   memory: "Speicher",
   textSaving: "Der Text, mit seinen Zweigen, als Datei.",
   saveText: "Den Text sichern",
-  sharing: "Wer einen Link auf das zuletzt Geschriebene öffnet, bekommt genau denselben Text.",
+  sharing: "Wer einen Link öffnet, bekommt diesen Text: Er steht in der Adresse selbst.",
   copyLink: "Link kopieren",
   saving:
     "Seite, Rechenwerk und dieses Modell passen auch in eine HTML-Datei, die sich ohne Netz öffnen lässt.",
@@ -259,12 +259,13 @@ export const editor: Translated<Sections["editor"]> = {
   pictureToken: "„{token}“ {share}",
 
   filesOfDevice: "Das Modell kommt aus Dateien dieses Geräts: Ein Link kann es nicht nennen.",
-  linkCopied: "Kopiert: ein Link mit {count} Zeichen, der den Text davor enthält.",
+  linkCopied: "Kopiert: ein Link mit {count} Zeichen, der den ganzen Text enthält.",
   linkInAddress: "Diese Seite darf die Zwischenablage nicht benutzen. Der Link steht jetzt in ihrer Adresse.",
   noLink: "Es konnte kein Link gemacht werden: {why}.",
   busyForLink:
     "Ein Link wurde geöffnet, während das Modell schreibt: Halte es an, und lade dann die Seite neu.",
   linkAwaits: "Dieser Link enthält einen Text, der neu geschrieben wird, sobald das Modell geladen ist.",
+  linkShown: "Das ist der verlinkte Text, wie er kam: Nichts davon wurde neu geschrieben oder verglichen.",
   linkLeft: "Dem Link wird nicht gefolgt, weil der Text inzwischen geändert wurde: Lade dafür die Seite neu.",
   identical: {
     one: "Gleich dem verlinkten Text: {count} Token, mit Prüfsumme verglichen.",

@@ -72,7 +72,7 @@ export const page = {
   memory: "Memory",
   textSaving: "The text, with its branches, as a file.",
   saveText: "Save the text",
-  sharing: "Whoever opens a link to what was written last gets the very same text.",
+  sharing: "Whoever opens a link gets this text: it is in the address itself.",
   copyLink: "Copy link",
   saving: "Page, engine and this model also go into one HTML file, which opens without network.",
   save: "Save as one file",
@@ -279,11 +279,12 @@ export const editor = {
   pictureToken: "“{token}” {share}",
 
   filesOfDevice: "The model comes from files of this device: a link cannot name it.",
-  linkCopied: "Copied: a link of {count} characters, which has the text before in it.",
+  linkCopied: "Copied: a link of {count} characters, which has the whole text in it.",
   linkInAddress: "This page may not use the clipboard. The link is in its address now.",
   noLink: "No link could be made: {why}.",
   busyForLink: "A link was opened while the model writes: stop it, then load the page again.",
   linkAwaits: "This link has a text that is written anew once the model is loaded.",
+  linkShown: "This is the linked text as it came: nothing of it was written anew, or checked.",
   linkLeft: "The link is not followed, as the text was changed meanwhile: load the page again for it.",
   identical: {
     one: "Identical to the linked text: {count} token, checked by hash.",

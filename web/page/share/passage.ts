@@ -1,14 +1,49 @@
-// What the model wrote at a time, as a link carries it: whatever it takes to get the very same text again.
+// A text as a link carries it: all of it, and where what the model wrote last still stands in it, instead of that whatever it
+// takes to get the very same again.
 import type { GenerateOptions } from "../../src/client/index.js";
 import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";
+import type { KeptText } from "../editor/editor.js";
+import { parsePairs } from "../editor/parse-kept.js";
+import { asLines } from "../editor/pieces.js";
 
-export interface Passage {
+/** A text without what is written anew in it. */
+export interface Around {
+  /** What stands before that; where nothing is written anew, before the caret. */
   prompt: string;
-  /** With the seed, and the number of tokens that were written. */
+  /** What stands behind it. */
+  after: string;
+  /** Pairs of offsets in both together between which the model wrote. */
+  written: readonly (readonly [number, number])[];
+}
+
+export interface Passage extends Around {
+  /** With the seed, and the number of tokens that were written; where nothing is written anew, what is set. */
   options: GenerateOptions;
-  /** SHA-256 of what was written, in hexadecimal. */
-  hash: string;
+  /** SHA-256 of what is written anew, in hexadecimal; undefined: nothing is. */
+  hash?: string | undefined;
+}
+
+/** Whether `text` begins with what was written last and what stood before that. */
+export const stillHas = (text: string, last: { prompt: string; text: string }): boolean =>
+  text.startsWith(last.prompt + asLines(last.text));
+
+/** The text around `anew`, which it still has, or around its caret. */
+export function around(
+  { text, caret, written }: KeptText,
+  anew: { prompt: string; text: string } | undefined,
+): Around {
+  const from = anew?.prompt.length ?? caret;
+  const to = from + asLines(anew?.text ?? "").length;
+  const parts = written.flatMap(([start, end]) => [
+    [start, Math.min(end, from)] as const,
+    [Math.max(start, to) - to + from, end - to + from] as const,
+  ]);
+  return {
+    prompt: text.slice(0, from),
+    after: text.slice(to),
+    written: parts.filter(([start, end]) => start < end),
+  };
 }
 
 const numbers = new Set(["maxNewTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty", "seed"]);
@@ -25,6 +60,13 @@ function readOptions(fields: object): GenerateOptions {
     return name === "stop" && Array.isArray(value) && value.every((each) => typeof each === "string");
   });
   return Object.fromEntries(options);
+}
+
+/** Those that do not overlap: a stranger's could lie on one another by the thousand. */
+function inOrder(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+  const found: (readonly [number, number])[] = [];
+  for (const pair of pairs) if (pair[0] >= (found.at(-1)?.[1] ?? 0)) found.push(pair);
+  return found;
 }
 
 /** Throws once more than `mostBytes` come out. */
@@ -58,10 +100,22 @@ export async function fromFragment(fragment: string): Promise<Passage> {
   const letters = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const json = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
-  const { prompt, options, hash } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
-  if (typeof prompt !== "string" || typeof hash !== "string" || typeof options !== "object" || !options) {
+  // Links of an earlier release have nothing behind what is written anew, and nothing of who wrote the rest.
+  const { prompt, after = "", written, options, hash } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
+  const isText = typeof prompt === "string" && typeof after === "string";
+  if (
+    !isText ||
+    (hash !== undefined && typeof hash !== "string") ||
+    typeof options !== "object" ||
+    !options
+  ) {
     throw new Error("expected a prompt, options and a hash");
   }
-  // Lines as the editor has them.
-  return { prompt: prompt.replace(/\r\n?/g, "\n"), options: readOptions(options), hash };
+  return {
+    prompt: asLines(prompt),
+    after: asLines(after),
+    written: inOrder(parsePairs(written)),
+    options: readOptions(options),
+    hash,
+  };
 }

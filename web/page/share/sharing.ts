@@ -1,14 +1,17 @@
-// Links to a text: whoever opens one gets the very same, written anew by the same model, and is told so.
+// Links to a text: whoever opens one gets all of it. What the model wrote last is written anew by the same model, where it still
+// stands there, and its reader is told whether it is the same.
 import { sha256 } from "../../src/loader/sha256.js";
-import { onPress, setEnabled } from "../buttons.js";
+import { onPress } from "../buttons.js";
 import { isOfFiles, queryOf } from "../chosen-model.js";
-import type { Editor } from "../editor/editor.js";
+import type { Editor, KeptText } from "../editor/editor.js";
+import { asLines } from "../editor/pieces.js";
 import { elements as ui } from "../elements.js";
-import { whenModel } from "../loading.js";
+import { chosenModel, whenModel } from "../loading.js";
 import { messageOf, say } from "../messages.js";
+import { options as panel } from "../options.js";
 import { visitType } from "../visit.js";
-import { atEnd, isWriting, lastWritten, write, type WrittenText } from "../writing.js";
-import { fromFragment, toFragment } from "./passage.js";
+import { isWriting, lastWritten, write, type WrittenText } from "../writing.js";
+import { around, fromFragment, stillHas, toFragment } from "./passage.js";
 import { phrase } from "../language/editor.js";
 
 const marker = "#text=";
@@ -34,11 +37,20 @@ function setFollowed(): void {
   }
 }
 
-async function linkTo({ model, prompt, options, text, tokens, hasEnded }: WrittenText): Promise<string> {
-  const url = new URL(queryOf(model), location.href);
+/** What was written last, where all of it stands in the text still, and a link can name its model. */
+function writtenAnew({ text }: KeptText): WrittenText | undefined {
+  const last = lastWritten();
+  return last && !isOfFiles(last.model) && stillHas(text, last) ? last : undefined;
+}
+
+/** A link to `kept`, with `anew` to be written anew. */
+async function linkTo(kept: KeptText, anew: WrittenText | undefined): Promise<string> {
+  const url = new URL(queryOf(anew?.model ?? chosenModel()), location.href);
+  const options = { ...(anew?.options ?? panel.peek()) };
   // One that was stopped is written to the same length.
-  const all = hasEnded ? options : { ...options, maxNewTokens: tokens };
-  url.hash = marker + (await toFragment({ prompt, options: all, hash: await hashOf(text) }));
+  if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
+  const hash = anew && (await hashOf(anew.text));
+  url.hash = marker + (await toFragment({ ...around(kept, anew), options, hash }));
   return url.href;
 }
 
@@ -49,14 +61,13 @@ async function toClipboard(coming: Promise<string>): Promise<void> {
   await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
 }
 
-async function copyLink(): Promise<void> {
-  const written = lastWritten();
-  if (!written) return;
-  if (isOfFiles(written.model)) {
+async function copyLink({ kept }: Editor): Promise<void> {
+  const anew = writtenAnew(kept);
+  if (!anew && isOfFiles(chosenModel())) {
     ui.shareStatus.textContent = phrase("filesOfDevice");
     return;
   }
-  const coming = linkTo(written);
+  const coming = linkTo(kept, anew);
   const isCopied = await toClipboard(coming).then(
     () => true,
     () => false, // pages of a host without TLS have no clipboard, and others can be refused it
@@ -74,38 +85,47 @@ async function copyLink(): Promise<void> {
 /** Which of the links that were opened is followed: the last. */
 let latest = 0;
 
-/** Writes what the page's address has a link to, once there is a model, and says whether it is the same. */
-async function replay(editor: Editor): Promise<void> {
+/**
+ * Shows what the page's address has a link to. Where the model wrote last, it writes anew, once there is a model, and it is
+ * said whether that is the same.
+ */
+async function openLink(editor: Editor): Promise<void> {
   const number = ++latest;
-  const passage = await fromFragment(location.hash.slice(marker.length));
+  const { prompt, after, written, options, hash } = await fromFragment(location.hash.slice(marker.length));
   if (number !== latest) return;
   if (isWriting()) return say(phrase("busyForLink"));
-  editor.replaceAll(passage.prompt);
+  const place = prompt.length;
+  editor.show({ text: prompt + after, caret: place, written });
+  panel.show(options);
+  if (hash === undefined) {
+    setFollowed();
+    return say(phrase("linkShown"));
+  }
   say(phrase("linkAwaits"));
   await whenModel();
   if (number !== latest || isWriting()) return;
-  if (editor.text !== passage.prompt) {
+  if (editor.text !== prompt + after) {
     return say(phrase("linkLeft"));
   }
   setFollowed();
-  const written = await write(atEnd, passage.options);
-  if (!written?.hasEnded) return; // the page says what ended it
-  const isSame = (await hashOf(written.text)) === passage.hash;
-  say(isSame ? phrase("identical", { count: written.tokens }) : phrase("notIdentical"));
+  const anew = await write(() => ({ from: place, to: place }), options);
+  if (!anew?.hasEnded) return; // the page says what ended it
+  if ((await hashOf(anew.text)) !== hash) return say(phrase("notIdentical"));
+  // Who types meanwhile has another text, which nothing is said of.
+  if (editor.text === prompt + asLines(anew.text) + after) say(phrase("identical", { count: anew.tokens }));
 }
 
-/** Offers links to what was written last, and follows the one that the page was opened with. */
+/** Offers links to the text, and follows the one that the page was opened with. */
 export function offerSharing(editor: Editor): void {
   ui.sharing.hidden = location.protocol === "file:";
-  setEnabled(ui.share, false);
   onPress(ui.share, () => {
-    copyLink().catch((error: unknown) => {
+    copyLink(editor).catch((error: unknown) => {
       ui.shareStatus.textContent = phrase("noLink", { why: messageOf(error) });
     });
   });
   const follow = () => {
     if (!location.hash.startsWith(marker)) return;
-    replay(editor).catch((error: unknown) => say(phrase("badLink", { why: messageOf(error) })));
+    openLink(editor).catch((error: unknown) => say(phrase("badLink", { why: messageOf(error) })));
   };
   addEventListener("hashchange", follow);
   const visit = visitType();
