@@ -110,7 +110,7 @@ test("works by keyboard alone", async ({ page }) => {
   await expect(page.locator("#speed")).toContainText("tokens/s");
   await keyboard.press("Escape");
   // Thousands of tokens before its end: only Escape can have stopped it.
-  await expect(page.locator("#finish")).toHaveText(/^Stopped after \d+ tokens\.$/);
+  await expect(page.locator("#finish")).toHaveText(/^Stopped after \d+ tokens\. Seed \d+\.$/);
 });
 
 test.describe("the focus never falls to the body", () => {

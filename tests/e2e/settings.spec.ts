@@ -1,7 +1,7 @@
 // Settings that explain themselves: presets, sliders, and a picture of what they do to what the model expects.
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
-import { open, setText } from "./page.js";
+import { generate, open, setOption, setText, startLongText } from "./page.js";
 
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
@@ -41,4 +41,35 @@ test("presets set the numbers, sliders move them, and both are seen in the pictu
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   }
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+test("the same is written again with the seed of the last text, also of one that was stopped", async ({
+  page,
+}) => {
+  await open(page);
+  await setOption(page, "Tokens", "20");
+  await setOption(page, "Temperature", "2");
+  await page.getByLabel("Ignore end of text").check();
+  const same = page.getByRole("button", { name: "Same again" });
+  await expect(same).toBeHidden();
+  const text = await generate(page);
+  const seed = /\d+/.exec((await page.locator("#finish").textContent()) ?? "")?.[0] ?? "none";
+  await page.getByRole("button", { name: "Undo" }).click();
+  await same.press("Enter");
+  await expect(field(page, "Seed")).toHaveValue(seed);
+  await expect(same).toBeFocused();
+  await expect(page.locator("#finish")).toHaveText(
+    `Seed ${seed} is set: from the same place it writes the same again.`,
+  );
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await generate(page)).toBe(text);
+
+  await field(page, "Seed").fill("");
+  await startLongText(page);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator("#finish")).toHaveText(/^Stopped after \d+ tokens\. Seed \d+\.$/);
+  const stopped = /Seed (\d+)/.exec((await page.locator("#finish").textContent()) ?? "")?.[1] ?? "none";
+  expect(stopped).not.toBe(seed);
+  await same.click();
+  await expect(field(page, "Seed")).toHaveValue(stopped);
 });

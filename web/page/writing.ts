@@ -97,21 +97,16 @@ export function updateButtons(): void {
 function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {
   showSpeed(timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined);
   ui.firstToken.textContent = formatMs(timings.firstTokenMs);
-  const said = [phrase(`finish.${finishReason}`), phrase("seed", { seed: String(seed) })];
+  const said = [phrase(`finish.${finishReason}`), seedSaid(seed)];
   if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
   say(said.join(" "));
 }
 
-/** Says what ended a text after `tokens`; an error that is not the model's end is told by `tell`. */
-export function showFailure(
-  error: unknown,
-  tokens: number,
-  tell = (why: string) => phrase("notWritten", { why }),
-): void {
-  if (isAbort(error)) {
-    say(tokens === 0 ? phrase("stoppedAtOnce") : phrase("stopped", { count: tokens }));
-    return;
-  }
+const seedSaid = (seed: number | undefined) => phrase("seed", { seed: String(seed) });
+
+/** Says what ended a text before it began; an error that is not the model's end is told by `tell`. */
+export function showFailure(error: unknown, tell = (why: string) => phrase("notWritten", { why })): void {
+  if (isAbort(error)) return say(phrase("stoppedAtOnce"));
   say("");
   if (error instanceof WorkerError) {
     forgetModel();
@@ -176,7 +171,9 @@ async function writeWith(
     hasEnded = true;
   } catch (error) {
     batch.flush();
-    showFailure(error, all.length);
+    const isStopped = isAbort(error) && all.length > 0;
+    if (isStopped) say(`${phrase("stopped", { count: all.length })} ${seedSaid(options.seed)}`);
+    else showFailure(error);
   } finally {
     editor.end();
     finishSpeech();

@@ -15,6 +15,7 @@ import { questionNote } from "../question/note.js";
 import { offerSavingText } from "../save-text/offer.js";
 import { seeing } from "../seeing/seeing.js";
 import { livePicture } from "../settings/live-picture.js";
+import { offerSameSeed } from "../settings/same-seed.js";
 import { offerSharing } from "../share/sharing.js";
 import { speakNow } from "../speech.js";
 import { prefilling } from "../suggest/prefilling.js";
@@ -54,7 +55,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         makeWay,
         say,
         speak: speakNow,
-        fail: (error) => showFailure(error, 0, (why) => phrase("nothingSuggested", { why })),
+        fail: (error) => showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling({ idleModel }),
       questionNote(() => editor.focus()),
@@ -64,7 +65,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         idleModel,
         onModelChange,
         tell: (sentence) => (ui.scored.textContent = sentence),
-        fail: (error) => showFailure(error, 0, (why) => phrase("notScored", { why })),
+        fail: (error) => showFailure(error, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
       }),
       lookingInside({
@@ -72,7 +73,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         idleModel,
         onModelChange,
         isWriting,
-        fail: (error) => showFailure(error, 0, (why) => phrase("notInside", { why })),
+        fail: (error) => showFailure(error, (why) => phrase("notInside", { why })),
       }),
     ],
   });
@@ -91,5 +92,6 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
   offerSharing(editor);
   ui.options.addEventListener("input", keepSoon);
+  offerSameSeed();
   return editor;
 }

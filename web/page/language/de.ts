@@ -255,6 +255,10 @@ export const editor: Translated<Sections["editor"]> = {
   remove: "Entfernen",
   removeNamed: "{name} entfernen",
 
+  sameAgain: "Noch einmal dasselbe",
+  sameAgainHelp: "Setzt den Startwert {seed} ein, mit dem der letzte Text geschrieben wurde",
+  seedTaken: "Startwert {seed} ist gesetzt: Von derselben Stelle aus schreibt es dasselbe noch einmal.",
+
   picture: "{staying} der {count} wahrscheinlichsten Token können folgen: {list}",
   pictureToken: "„{token}“ {share}",
 

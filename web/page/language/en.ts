@@ -275,6 +275,10 @@ export const editor = {
   remove: "Remove",
   removeNamed: "Remove {name}",
 
+  sameAgain: "Same again",
+  sameAgainHelp: "Puts in seed {seed}, with which the last text was written",
+  seedTaken: "Seed {seed} is set: from the same place it writes the same again.",
+
   picture: "{staying} of the {count} likeliest tokens can come next: {list}",
   pictureToken: "“{token}” {share}",
 
