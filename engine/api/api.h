@@ -78,8 +78,8 @@ const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t confi
 // Takes the next bytes of model.safetensors. No result.
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size);
 // Gives the load a prompt, to be prefilled while the weights come: what gpt2_generate then finds of
-// it in the cache is to the bit what it would have computed. A model keeps the last n_positions
-// tokens of it; one that is empty takes the last one's place, too. No result.
+// it in the cache is to the bit what it would have computed. A model keeps what fits of it, as
+// PromptTokens says; one that is empty takes the last one's place, too. No result.
 const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids);
 // Runs some tokens of it through a layer whose weights are there, if it has not run through that.
 // Layers count from the first on: a file that begins with others has them wait. No result;

@@ -7,6 +7,7 @@
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/generate/sequence.h"
 #include "engine/model/config.h"
 
 namespace gpt2 {
@@ -39,7 +40,13 @@ Status PromptTokens::Add(std::span<const std::int32_t> ids) {
 }
 
 std::span<const std::int32_t> PromptTokens::window() const {
-  return std::span(recent_).last(std::min(recent_.size(), config_->n_positions));
+  const std::size_t capacity = config_->n_positions;
+  if (size_ <= capacity) return recent_;
+  const std::size_t part = DroppedWhenFull(capacity);
+  // Room for some words: else the first of them would drop the next part at once.
+  const std::size_t room = part / 8;
+  const std::size_t parts = (size_ + room - capacity + part - 1) / part;
+  return std::span(recent_).last(size_ - parts * part);
 }
 
 }  // namespace gpt2

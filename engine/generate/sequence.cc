@@ -23,6 +23,10 @@ constexpr std::size_t kParts = 4;
 
 }  // namespace
 
+std::size_t DroppedWhenFull(std::size_t capacity) {
+  return capacity - capacity * kKept / kParts;
+}
+
 Result<Sequence> Sequence::Create(const Config& config, KvFormat kv_format) {
   Sequence sequence;
   GPT2_ASSIGN(sequence.cache_, KvCache::Create(config, kv_format));
@@ -43,7 +47,7 @@ void Sequence::SetWindow(std::span<const std::int32_t> window) {
 std::size_t Sequence::Push(std::int32_t id) {
   std::size_t dropped = 0;
   if (window_.size() == capacity_) {
-    dropped = window_.size() - window_.size() * kKept / kParts;
+    dropped = DroppedWhenFull(capacity_);
     window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(dropped));
     cached_ = 0;
   }

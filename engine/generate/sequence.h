@@ -12,6 +12,9 @@
 
 namespace gpt2 {
 
+// How many tokens leave a full window of `capacity`, the first of them, to make room for more.
+std::size_t DroppedWhenFull(std::size_t capacity);
+
 // A window of at most n_positions tokens: token i sits at position i. The KV cache holds the first
 // cached() of them; the others are pending. Not thread-safe.
 class Sequence {

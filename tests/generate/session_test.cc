@@ -80,12 +80,35 @@ TEST_F(SessionTest, ReusedCacheGivesTheSameTokens) {
 
 TEST_F(SessionTest, LongPromptKeepsItsLastPartAndSaysSo) {
   const GenerateOptions options{.max_new_tokens = 1, .temperature = 0};
-  const auto prompt = Ids(60);
+  const auto prompt = Ids(59);
   Session session = Begin(prompt, options);
   EXPECT_EQ(session.dropped_tokens(), 12u);
   const auto cut = Finish(session);
-  EXPECT_EQ(cut, Run(std::span(prompt).last(48), options));
+  EXPECT_EQ(cut, Run(std::span(prompt).last(47), options));
   EXPECT_EQ(Begin(std::span(prompt).last(48), options).dropped_tokens(), 0u);
+}
+
+// What is typed behind a text longer than the context finds the text in the cache, but where
+// another quarter of the context has to go.
+TEST_F(SessionTest, LongPromptThatGrowsIsReused) {
+  const GenerateOptions options{.max_new_tokens = 1, .temperature = 0};
+  std::vector<std::size_t> reused;
+  for (std::size_t size = 40; size < 90; ++size) {
+    Session session = Begin(Ids(size), options);
+    reused.push_back(session.reused_tokens());
+    EXPECT_EQ(session.dropped_tokens(), size <= 48  ? 0
+                                        : size < 60 ? 12
+                                        : size < 72 ? 24
+                                        : size < 84 ? 36
+                                                    : 48)
+        << size;
+    Finish(session);
+  }
+  for (std::size_t size = 41; size < 90; ++size) {
+    const bool drops = size == 49 || size == 60 || size == 72 || size == 84;
+    const std::size_t dropped = size <= 48 ? 0 : size / 12 * 12 - 36;
+    EXPECT_EQ(reused[size - 40], drops ? 0 : size - dropped - 1) << size;
+  }
 }
 
 TEST_F(SessionTest, GenerationGoesOnPastTheEndOfTheContext) {
