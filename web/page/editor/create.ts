@@ -22,6 +22,7 @@ import { prefilling } from "../suggest/prefilling.js";
 import { offerStage } from "../stage/stage.js";
 import { suggesting } from "../suggest/suggesting.js";
 import { atEnd, isWriting, onWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
+import { keepAboveKeyboard } from "./above-keyboard.js";
 import { Editor, type KeptText } from "./editor.js";
 import { keepingOften } from "./keeping.js";
 import { phrase } from "../language/editor.js";
@@ -87,6 +88,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   });
   const tabs = { list: ui.tabs, text: ui.tabText, inside: ui.tabInside, panel: ui.surface };
   offerViews({ tabs, select: ui.viewAs, legend: ui.legend, scored: ui.scored }, editor.view);
+  keepAboveKeyboard(ui.dock);
   offerKeys(ui.keys);
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, isWriting });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));

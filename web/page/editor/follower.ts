@@ -2,9 +2,14 @@
 import { EditorView } from "@codemirror/view";
 import { runField } from "./run.js";
 
-/** Height of what `dock` covers of the window, in pixels; it does where it sticks to its lower end. */
-export const coveredBy = (dock: HTMLElement): number =>
-  getComputedStyle(dock).position === "sticky" ? dock.offsetHeight : 0;
+const sticks = (dock: HTMLElement) => getComputedStyle(dock).position === "sticky";
+
+/** Height of what `dock` covers of what is seen of the window, in pixels; it does where it sticks to its lower end. */
+export const coveredBy = (dock: HTMLElement): number => (sticks(dock) ? dock.offsetHeight : 0);
+
+/** The lowest line of the window that is neither covered by `dock` nor by the keyboard that it may be above. */
+export const lowestFree = (dock: HTMLElement): number =>
+  window.innerHeight - (sticks(dock) ? dock.offsetHeight + parseFloat(getComputedStyle(dock).bottom) : 0);
 
 /** Pixels that are kept free above and below the line that is written. */
 export const margin = 24;
@@ -36,7 +41,7 @@ export class Follower {
     const place = this.view.coordsAtPos(this.end);
     if (place) {
       // At once, so that whatever else scrolls until the next frame is its reader's doing.
-      const lowest = window.innerHeight - coveredBy(this.dock) - margin;
+      const lowest = lowestFree(this.dock) - margin;
       if (place.bottom > lowest) window.scrollBy(0, place.bottom - lowest);
       else if (place.top < margin) window.scrollBy(0, place.top - margin);
       this.scrolledTo = window.scrollY;
@@ -51,8 +56,7 @@ export class Follower {
     if (this.view.state.field(runField)?.stage === "open") {
       const isUp = window.scrollY < this.scrolledTo;
       const place = this.view.coordsAtPos(this.end);
-      const isEndInView =
-        place !== null && place.top >= 0 && place.bottom <= window.innerHeight - coveredBy(this.dock);
+      const isEndInView = place !== null && place.top >= 0 && place.bottom <= lowestFree(this.dock);
       if (isUp) this.isFollowed = false;
       else if (isEndInView) this.isFollowed = true;
     }

@@ -1,7 +1,7 @@
 // The suggestions as a list beneath the caret.
 import { EditorView, showTooltip, tooltips, type TooltipView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
-import { coveredBy } from "../editor/follower.js";
+import { lowestFree } from "../editor/follower.js";
 import { textOf, type Piece } from "../editor/pieces.js";
 import { choose, suggestionsField } from "./field.js";
 import { phrase } from "../language/editor.js";
@@ -56,7 +56,7 @@ export function suggestionList(dock: HTMLElement, take: (view: EditorView) => vo
         top: 0,
         left: 0,
         right: document.documentElement.clientWidth,
-        bottom: window.innerHeight - coveredBy(dock),
+        bottom: lowestFree(dock),
       }),
     }),
     showTooltip.from(suggestionsField, (suggestions) =>
