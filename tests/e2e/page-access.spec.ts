@@ -166,6 +166,28 @@ test.describe("the focus never falls to the body", () => {
     await expectReady(page);
     expect(await focused(page)).toBe("generate");
   });
+
+  test.describe("of a page that is touched", () => {
+    test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 700 } });
+
+    test("while suggestions are asked for, come, and are taken", async ({ page }) => {
+      await open(page);
+      const bar = page.getByRole("group", { name: "Suggestions" });
+      const buttons = bar.getByRole("button");
+      await bar.getByRole("button", { name: "Suggest words" }).focus();
+      await page.keyboard.press("Enter");
+      for (let taken = 0; taken < 3; taken += 1) {
+        await expect(buttons.nth(1)).toBeVisible({ timeout: 20_000 });
+        await expect(bar).toHaveAttribute("aria-busy", "false");
+        await expect(buttons.first()).toBeFocused();
+        await buttons.nth(1).focus();
+        const before = (await textOf(page)).length;
+        await page.keyboard.press("Enter");
+        await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(before);
+        expect(await page.evaluate(() => document.activeElement?.parentElement?.id)).toBe("suggestion-bar");
+      }
+    });
+  });
 });
 
 for (const [name, width, height, textSize] of [

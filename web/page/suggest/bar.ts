@@ -1,8 +1,9 @@
 // The suggestions as a bar above the buttons, where there is no Tab: on devices that are touched.
 import { ViewPlugin, type EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
+import { wanted } from "./ask.js";
 import { choose, suggestionsField } from "./field.js";
-import { plainButton } from "../buttons.js";
+import { hide, plainButton } from "../buttons.js";
 import { shown } from "./list.js";
 import { phrase } from "../language/editor.js";
 
@@ -21,19 +22,34 @@ export function suggestionBar(
   ask: (view: EditorView) => void,
 ): Extension {
   return ViewPlugin.define((view) => {
+    const asker = makeButton(phrase("suggest"), () => ask(view));
+    // Each stays in its place: one that was replaced would drop the focus, or the finger that is on it.
+    const takers = Array.from({ length: wanted }, (_, place) => {
+      const text = document.createElement("span");
+      const button = makeButton("", () => {
+        view.dispatch({ effects: choose.of(place) });
+        take(view);
+        ask(view);
+      });
+      button.append(text);
+      return { button, text };
+    });
+    const buttons = [asker, ...takers.map(({ button }) => button)];
+    bar.replaceChildren(...buttons);
     bar.hidden = false;
     const show = () => {
       const suggestions = view.state.field(suggestionsField);
-      bar.ariaBusy = String(suggestions?.isGrowing === true);
       const items = suggestions?.items ?? [];
-      const others = items.map((item, place) =>
-        makeButton(shown(item), () => {
-          view.dispatch({ effects: choose.of(place) });
-          take(view);
-          ask(view);
-        }),
-      );
-      bar.replaceChildren(...(others.length > 0 ? others : [makeButton(phrase("suggest"), () => ask(view))]));
+      bar.ariaBusy = String(suggestions?.isGrowing === true);
+      for (const [place, { button, text }] of takers.entries()) {
+        const item = items[place];
+        if (item) text.textContent = shown(item);
+        button.ariaCurrent = String(place === suggestions?.chosen); // what Tab takes
+      }
+      const [first = asker, ...others] = takers.slice(0, items.length).map(({ button }) => button);
+      const there = new Set([first, ...others]);
+      for (const button of there) button.hidden = false;
+      for (const button of buttons) if (!there.has(button)) hide(button, first);
     };
     show();
     return {

@@ -3,7 +3,7 @@ import { EditorView, showTooltip, tooltips, type TooltipView } from "@codemirror
 import type { Extension } from "@codemirror/state";
 import { lowestFree } from "../editor/follower.js";
 import { textOf, type Piece } from "../editor/pieces.js";
-import { choose, suggestionsField } from "./field.js";
+import { choose, suggestionsField, type Suggestions } from "./field.js";
 import { phrase } from "../language/editor.js";
 
 /** As it is shown: without the space before it, and on one line. */
@@ -11,15 +11,31 @@ export const shown = (item: readonly Piece[]): string => textOf(item).replace(/\
 
 const optionId = (place: number) => `suggestion-${place}`;
 
+function addOption(list: HTMLElement, place: number): HTMLElement {
+  const option = document.createElement("li");
+  option.id = optionId(place);
+  option.role = "option";
+  list.append(option);
+  return option;
+}
+
 function createList(view: EditorView, take: (view: EditorView) => void): TooltipView {
   const dom = document.createElement("ul");
   dom.className = "suggestions";
   dom.id = "suggestions";
   dom.role = "listbox";
   dom.ariaLabel = phrase("suggestions");
+  /** Those that are shown, in their places: one that was replaced while it is pressed would never hear of it. */
+  const options: HTMLElement[] = [];
+  const placeOf = (target: EventTarget | null) =>
+    options.findIndex((option) => target instanceof Node && option.contains(target));
+  /** Where a press began. */
+  let pressed = -1;
   dom.addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the text
-  dom.addEventListener("click", ({ target }) => {
-    const place = [...dom.children].findIndex((option) => target instanceof Node && option.contains(target));
+  dom.addEventListener("pointerdown", ({ target }) => (pressed = placeOf(target)));
+  dom.addEventListener("click", ({ target, detail }) => {
+    // Those below one whose line breaks as it grows slide from under the pointer. Without a pointer, there is no detail.
+    const place = detail > 0 ? pressed : placeOf(target);
     if (place === -1) return;
     view.dispatch({ effects: choose.of(place) });
     take(view);
@@ -27,16 +43,13 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
   const show = () => {
     const suggestions = view.state.field(suggestionsField);
     if (!suggestions) return;
-    dom.ariaBusy = String(suggestions.isGrowing === true);
-    const options = suggestions.items.map((item, place) => {
-      const option = document.createElement("li");
-      option.id = optionId(place);
-      option.role = "option";
+    dom.ariaBusy = String(suggestions.isGrowing);
+    for (const option of options.splice(suggestions.items.length)) option.remove();
+    for (const [place, item] of suggestions.items.entries()) {
+      const option = (options[place] ??= addOption(dom, place));
       option.ariaSelected = String(place === suggestions.chosen);
       option.textContent = shown(item);
-      return option;
-    });
-    dom.replaceChildren(...options);
+    }
   };
   show();
   return {
@@ -46,6 +59,10 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
     },
   };
 }
+
+/** There may be none that goes on from what was typed, until they have grown. */
+const isShown = (suggestions: Suggestions | null): suggestions is Suggestions =>
+  suggestions !== null && suggestions.items.length > 0;
 
 /** `take` is called for one that is pressed. */
 export function suggestionList(dock: HTMLElement, take: (view: EditorView) => void): Extension {
@@ -60,11 +77,11 @@ export function suggestionList(dock: HTMLElement, take: (view: EditorView) => vo
       }),
     }),
     showTooltip.from(suggestionsField, (suggestions) =>
-      suggestions ? { pos: suggestions.at, above: false, create } : null,
+      isShown(suggestions) ? { pos: suggestions.at, above: false, create } : null,
     ),
     EditorView.contentAttributes.compute([suggestionsField], (state): Record<string, string> => {
       const suggestions = state.field(suggestionsField);
-      if (!suggestions) return {};
+      if (!isShown(suggestions)) return {};
       return { "aria-controls": "suggestions", "aria-activedescendant": optionId(suggestions.chosen) };
     }),
   ];

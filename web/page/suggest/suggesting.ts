@@ -1,16 +1,17 @@
 // Tab: what the model would write next, to take or to leave.
 import { Annotation, Prec, type Extension } from "@codemirror/state";
-import { EditorView, ViewPlugin, keymap, type Command } from "@codemirror/view";
+import { EditorView, ViewPlugin, keymap, type Command, type KeyBinding } from "@codemirror/view";
 import type { GenerateOptions, Model } from "../../src/client/index.js";
 import { unlessAborted } from "../../src/shared/unless-aborted.js";
 import { cut, textOf } from "../editor/pieces.js";
 import { putPieces } from "../editor/run.js";
 import { askForSuggestions } from "./ask.js";
 import { isTouched, suggestionBar } from "./bar.js";
-import { choose, suggest, suggestionsField, type Suggestions } from "./field.js";
+import { choose, suggest, suggestionsField } from "./field.js";
 import { shown, suggestionList } from "./list.js";
 import { firstWordLength } from "./words.js";
 import { phrase } from "../language/editor.js";
+import "./suggestions.css";
 
 export interface SuggestingSetting {
   dock: HTMLElement;
@@ -29,7 +30,7 @@ export interface SuggestingSetting {
 /** Shorter than this, nobody asks what it does. */
 const silentMs = 300;
 
-/** Of the changes that asking itself makes. */
+/** Of the change that asking itself makes. */
 const byAsking = Annotation.define<true>();
 
 /** Takes the chosen one, or its first word. */
@@ -37,25 +38,11 @@ function take(view: EditorView, onlyWord = false): boolean {
   const suggestions = view.state.field(suggestionsField);
   const item = suggestions?.items[suggestions.chosen];
   if (!suggestions || !item) return false;
-  const length = onlyWord ? firstWordLength(textOf(item)) : Infinity;
-  const [taken, rest] = cut(item, length);
-  const insertion = putPieces(suggestions.at, suggestions.at, taken);
-  const end = suggestions.at + textOf(taken).length;
-  // Of what is taken word by word, the rest stays.
-  const next = rest.length > 0 ? { at: end, items: [rest], chosen: 0 } : null;
-  view.dispatch(insertion, { effects: suggest.of(next), sequential: true });
+  const taken = onlyWord ? cut(item, firstWordLength(textOf(item)))[0] : item;
+  // Of what is taken word by word, the rest stays, as of what is typed.
+  const effects = onlyWord ? [] : suggest.of(null);
+  view.dispatch(putPieces(suggestions.at, suggestions.at, taken), { effects });
   return true;
-}
-
-/** The place among `items` of the one that is chosen, which has perhaps grown since. */
-function chosenAmong(items: Suggestions["items"], shownNow: Suggestions | null): number {
-  const chosen = shownNow?.items[shownNow.chosen];
-  if (!chosen) return 0;
-  const text = textOf(chosen);
-  return Math.max(
-    0,
-    items.findIndex((item) => textOf(item).startsWith(text)),
-  );
 }
 
 const measureFrom = (start: number, name: string) =>
@@ -65,7 +52,7 @@ const move =
   (by: number): Command =>
   (view) => {
     const suggestions = view.state.field(suggestionsField);
-    if (!suggestions) return false;
+    if (!suggestions || suggestions.items.length === 0) return false;
     const { length } = suggestions.items;
     view.dispatch({ effects: choose.of((suggestions.chosen + by + length) % length) });
     return true;
@@ -107,8 +94,8 @@ export function suggesting(setting: SuggestingSetting): Extension {
       const text = view.state.sliceDoc(0, at);
       const work = askForSuggestions(model, text, options, signal, (items, isGrowing) => {
         if (signal.aborted) return;
-        const chosen = chosenAmong(items, view.state.field(suggestionsField));
-        view.dispatch({ effects: suggest.of({ at, items, chosen, isGrowing }), annotations });
+        view.dispatch({ effects: suggest.of({ from: at, items, isGrowing }) });
+        if (!view.state.field(suggestionsField)) return controller.abort(); // none goes on from what was typed since
         if (!progress.isShown) measureFrom(start, "suggestions");
         if (!isGrowing && !progress.isWhole) measureFrom(start, "wholeSuggestions");
         progress.isShown = true;
@@ -133,24 +120,28 @@ export function suggesting(setting: SuggestingSetting): Extension {
     }
   }
 
-  const keys = keymap.of([
-    { key: "Tab", run: (view) => take(view) || (void ask(view), true) },
-    // Where there is a bar, the suggestions lie beside what is typed: a new line is one.
-    { key: "Enter", run: (view) => !isTouched() && take(view) },
+  const hasBar = isTouched();
+  // A bar lies beside what is typed, and what it suggests comes unasked: there these keys do what they always do.
+  const ofList: readonly KeyBinding[] = [
+    { key: "Enter", run: (view) => take(view) },
     { key: "ArrowDown", run: move(1) },
     { key: "ArrowUp", run: move(-1) },
+  ];
+  const keys = keymap.of([
+    { key: "Tab", run: (view) => take(view) || (void ask(view), true) },
     { key: "Ctrl-ArrowRight", mac: "Alt-ArrowRight", run: (view) => take(view, true) },
     { key: "Escape", run: dismiss, stopPropagation: true },
+    ...(hasBar ? [] : ofList),
   ]);
 
-  /** Who goes on by hand wants no answer any more. */
-  const giveUp = EditorView.updateListener.of(({ docChanged, selectionSet, transactions }) => {
+  /** Who goes on by hand wants no answer any more, but for who goes on with what is suggested. */
+  const giveUp = EditorView.updateListener.of(({ docChanged, selectionSet, state, transactions }) => {
     const isOwn = transactions.some((transaction) => transaction.annotation(byAsking));
-    if ((docChanged || selectionSet) && !isOwn) asking?.abort();
+    if ((docChanged || selectionSet) && !isOwn && !state.field(suggestionsField)) asking?.abort();
   });
 
   const leave = EditorView.domEventObservers({ blur: (_event, view) => void dismiss(view) });
-  const view = isTouched()
+  const view = hasBar
     ? suggestionBar(bar, take, (editor) => void ask(editor))
     : [suggestionList(dock, take), leave];
   const stop = ViewPlugin.define(() => ({ destroy: () => asking?.abort() }));

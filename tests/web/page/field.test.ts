@@ -1,0 +1,125 @@
+// What is suggested at the caret: how it grows, goes on with who types it, and goes.
+import { EditorState, type TransactionSpec } from "@codemirror/state";
+import { describe, expect, it } from "vitest";
+import { textOf } from "../../../web/page/editor/pieces.js";
+import { growRun, openRun, putPieces, runField, runs } from "../../../web/page/editor/run.js";
+import { choose, suggest, suggestionsField } from "../../../web/page/suggest/field.js";
+
+const piecesOf = (text: string) => [{ text, tokens: [] }];
+
+/** An editor's state behind "Once", in which suggestions can be found. */
+class Typist {
+  private state = EditorState.create({
+    doc: "Once",
+    selection: { anchor: 4 },
+    extensions: [suggestionsField, runs],
+  });
+
+  do(...specs: TransactionSpec[]): this {
+    this.state = this.state.update(...specs).state;
+    return this;
+  }
+
+  find(items: string[], isGrowing = true): this {
+    return this.do({ effects: suggest.of({ from: 4, items: items.map(piecesOf), isGrowing }) });
+  }
+
+  type(text: string): this {
+    return this.do(this.state.replaceSelection(text));
+  }
+
+  /** As the model's own hand does. */
+  put(text: string): this {
+    const { head } = this.state.selection.main;
+    return this.do(putPieces(head, head, piecesOf(text)));
+  }
+
+  write(text: string): this {
+    this.do(openRun(this.state.selection.main.head, this.state.selection.main.head));
+    const run = this.state.field(runField);
+    if (!run) throw new Error("there is no run");
+    return this.do(growRun(this.state, run, [{ id: 1, text, index: 0, logprob: 0, rank: 1 }]));
+  }
+
+  /** The items, the chosen one in brackets, and whether more is coming. */
+  get shown(): string | null {
+    const suggestions = this.state.field(suggestionsField);
+    if (!suggestions) return null;
+    expect(suggestions.at).toBe(this.state.selection.main.head);
+    const items = suggestions.items.map((item, place) =>
+      place === suggestions.chosen ? `[${textOf(item)}]` : textOf(item),
+    );
+    return items.join("|") + (suggestions.isGrowing ? "…" : "");
+  }
+}
+
+const found = (...items: string[]) => new Typist().find(items);
+
+describe("suggestions that grow", () => {
+  it("keep their places, and what is new comes last", () => {
+    const typist = found(" a", " the");
+    expect(typist.shown).toBe("[ a]| the…");
+    expect(typist.find([" a big", " a small", " the"]).shown).toBe("[ a big]| the| a small…");
+    expect(typist.find([" a big dog", " a small", " the end"], false).shown).toBe(
+      "[ a big dog]| the end| a small",
+    );
+  });
+
+  it("leave the one chosen that is", () => {
+    const typist = found(" a", " the").do({ effects: choose.of(1) });
+    expect(typist.find([" a big", " a small", " the end"]).shown).toBe(" a big|[ the end]| a small…");
+  });
+
+  it("go on behind what is typed of them, or taken", () => {
+    expect(found(" a", " the").type(" t").shown).toBe("[he]…");
+    expect(found(" a", " the").type(" t").find([" a big", " the end", " to it"]).shown).toBe(
+      "[he end]|o it…",
+    );
+    expect(found(" a big", " the").put(" a").find([" a big dog", " the end"], false).shown).toBe(
+      "[ big dog]",
+    );
+  });
+
+  it("come back when they have grown beyond what was typed", () => {
+    const typist = found(" a", " the").put(" the");
+    expect(typist.shown).toBe("…");
+    expect(typist.type(" e").shown).toBe("…");
+    expect(typist.find([" a", " the"]).shown).toBe("…");
+    expect(typist.find([" a big", " the end"]).shown).toBe("[nd]…");
+  });
+
+  it("are none where nothing goes on from what was typed", () => {
+    expect(found(" a", " the").type(" the").type("y").find([" a big", " the end"], false).shown).toBe(null);
+  });
+
+  it("stay where the same place is clicked, and still end", () => {
+    const typist = found(" a", " the").do({ selection: { anchor: 4 } });
+    expect(typist.shown).toBe("[ a]| the…");
+    expect(typist.find([" a", " the"], false).shown).toBe("[ a]| the");
+  });
+});
+
+describe("suggestions go", () => {
+  it.each<[string, (typist: Typist) => Typist]>([
+    ["something else is typed", (typist) => typist.type("#")],
+    ["something is typed elsewhere", (typist) => typist.do({ changes: { from: 0, insert: " a" } })],
+    ["something is typed over", (typist) => typist.do({ changes: { from: 3, to: 4, insert: "e a" } })],
+    [
+      "something is typed at two places",
+      (typist) => typist.do({ changes: [0, 4].map((from) => ({ from, insert: " " })) }),
+    ],
+    ["the caret stays before it", (typist) => typist.do({ changes: { from: 4, insert: " a" } })],
+    ["the caret moves", (typist) => typist.do({ selection: { anchor: 2 } })],
+    ["something is selected", (typist) => typist.do({ selection: { anchor: 0, head: 4 } })],
+    ["the model writes just that", (typist) => typist.write(" a")],
+  ])("where %s", (_what, act) => {
+    expect(act(found(" a big", " the")).shown).toBe(null);
+    expect(act(found(" a big", " the").find([" a big dog", " the end"], false)).shown).toBe(null);
+  });
+
+  it("with their last character, unless more comes", () => {
+    const typist = found(" a").find([" a dog"], false);
+    expect(typist.type(" a do").shown).toBe("[g]");
+    expect(typist.type("g").shown).toBe(null);
+  });
+});
