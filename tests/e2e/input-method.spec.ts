@@ -1,8 +1,117 @@
 // What else types into the text: an input method, and a keyboard on the screen, which covers a part of the page.
-import { expect, test, type Page } from "@playwright/test";
-import { inEditor, open, setText } from "./page.js";
+import { expect, test, type CDPSession, type Page } from "@playwright/test";
+import { inEditor, open, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
+
+/** Shows what is composed so far, as an input method does. */
+const compose = (cdp: CDPSession, shown: string) =>
+  cdp.send("Input.imeSetComposition", {
+    text: shown,
+    selectionStart: shown.length,
+    selectionEnd: shown.length,
+  });
+
+/** Puts what was chosen in the place of what is composed. */
+const commit = (cdp: CDPSession, chosen: string) => cdp.send("Input.insertText", { text: chosen });
+
+const steps = ["ｎ", "に", "にｈ", "にほ", "にほｎ", "にほん"];
+
+test("what an input method composes is written once, and undone as one step", async ({ page }) => {
+  await open(page);
+  await setText(page, "Once. Then");
+  await text(page).focus();
+  await inEditor(page, (view) => view.dispatch({ selection: { anchor: 5 } }), null);
+  const cdp = await page.context().newCDPSession(page);
+  for (const shown of steps) {
+    await compose(cdp, shown);
+    await expect.poll(() => textOf(page)).toBe(`Once.${shown} Then`);
+  }
+  await commit(cdp, "日本");
+  await expect.poll(() => textOf(page)).toBe("Once.日本 Then");
+  await page.keyboard.press("Control+Z");
+  expect(await textOf(page)).toBe("Once. Then");
+  await page.keyboard.press("Control+Y");
+  await page.keyboard.type("!");
+  expect(await textOf(page)).toBe("Once.日本! Then");
+  await compose(cdp, "に");
+  await compose(cdp, ""); // thought better of it
+  await expect.poll(() => textOf(page)).toBe("Once.日本! Then");
+  expect(await text(page).innerText()).toBe("Once.日本! Then");
+});
+
+test("Tab within a composition is the input method's: nothing is suggested", async ({ page }) => {
+  await open(page);
+  await text(page).press("Control+End");
+  const cdp = await page.context().newCDPSession(page);
+  await compose(cdp, "に");
+  // 229: as the browser tells of a key that the input method takes.
+  const key = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 229 };
+  await cdp.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...key });
+  await cdp.send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
+  await compose(cdp, "日本");
+  await commit(cdp, "日本");
+  await expect.poll(() => textOf(page)).toBe("Once upon a time日本");
+  await expect(page.locator("#finish")).toHaveText("");
+  await expect(page.locator(".suggestions")).toHaveCount(0);
+  await expect(text(page)).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(page.locator(".suggestions")).toBeVisible({ timeout: 20_000 });
+});
+
+test("while the model writes, nothing that is composed is doubled or lost", async ({ page }) => {
+  await open(page);
+  await setText(page, "A short text. ");
+  await text(page).press("Control+End");
+  await startLongText(page);
+  await text(page).press("Control+Home");
+  const cdp = await page.context().newCDPSession(page);
+  let expected = "";
+  for (const chosen of ["日本", "東京", "京都"]) {
+    const { length } = await textOf(page);
+    for (const shown of steps) {
+      await compose(cdp, shown);
+      await expect.poll(async () => (await textOf(page)).startsWith(`${expected}${shown}A short`)).toBe(true);
+    }
+    await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // it writes on
+    await commit(cdp, chosen);
+    expected += chosen;
+    await expect.poll(async () => (await textOf(page)).startsWith(`${expected}A short text. `)).toBe(true);
+  }
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  const all = await textOf(page);
+  expect(all.lastIndexOf("日本")).toBe(0);
+  expect((await text(page).innerText()).startsWith(`${expected}A short text. `)).toBe(true);
+});
+
+test("what is composed just where the model writes is not cut off, and stays behind it", async ({ page }) => {
+  await open(page);
+  await setText(page, "A short text. ");
+  await text(page).press("Control+End");
+  await startLongText(page);
+  await text(page).press("Control+End");
+  const cdp = await page.context().newCDPSession(page);
+  for (const shown of steps) {
+    await compose(cdp, shown);
+    await expect.poll(async () => (await textOf(page)).endsWith(shown)).toBe(true);
+    await page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+    );
+  }
+  const { length } = await textOf(page);
+  await commit(cdp, "日本");
+  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length + 20); // it writes on
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  expect(await textOf(page)).toMatch(/^A short text\. [^ｎｈにほん]*日本$/);
+});
+
+test("the text's spelling is checked, but by nobody else's dictionary", async ({ page }) => {
+  await open(page);
+  await expect(text(page)).toHaveAttribute("spellcheck", "true");
+  await expect(page.locator("#editor")).toHaveAttribute("lang", "");
+});
 
 test("the dock is above a keyboard that covers the page, and so is the caret", async ({ page }) => {
   await page.addInitScript(() => {

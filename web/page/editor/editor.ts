@@ -57,6 +57,10 @@ const writtenIn = ({ written: pairs }: KeptText, length: number) =>
 export class Editor {
   readonly view: EditorView;
   private readonly follower: Follower;
+  /** Whether an input method is at work just where the model writes: what is written beside it would cut it off. */
+  private isComposedThere = false;
+  /** What waits for its end. */
+  private held: Token[] = [];
 
   constructor(
     kept: KeptText,
@@ -83,6 +87,12 @@ export class Editor {
       }),
       EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
       EditorView.updateListener.of(onUpdate),
+      EditorView.domEventObservers({
+        compositionstart: (_event, { state }) => {
+          this.isComposedThere = state.field(runField)?.to === state.selection.main.head;
+        },
+        compositionend: () => void (this.isComposedThere = false),
+      }),
     ];
     const state =
       withHistory(kept.text, caret, kept.history, all) ??
@@ -191,6 +201,7 @@ export class Editor {
 
   /** Lets the model write at `from`, in place of what is there until `to`. */
   open(from: number, to: number): void {
+    this.held = [];
     this.view.dispatch(openRun(from, to));
     this.follower.begin();
   }
@@ -199,14 +210,21 @@ export class Editor {
   append(tokens: readonly Token[]): boolean {
     const { run } = this;
     if (!run || run.stage === "closed") return false;
-    this.view.dispatch(growRun(this.view.state, run, tokens));
-    this.follower.follow();
+    this.held.push(...tokens);
+    if (!this.isComposedThere) this.putHeld(run);
     return true;
+  }
+
+  private putHeld(run: Run): void {
+    this.view.dispatch(growRun(this.view.state, run, this.held.splice(0)));
+    this.follower.follow();
   }
 
   end(): void {
     const { run } = this;
-    if (run) this.view.dispatch(closeRun(run));
+    if (!run) return;
+    if (this.held.length > 0 && run.stage !== "closed") this.putHeld(run);
+    this.view.dispatch(closeRun(this.run ?? run));
   }
 
   showBusy(isBusy: boolean): void {
