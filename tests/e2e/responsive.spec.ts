@@ -83,10 +83,15 @@ async function type(page: Page): Promise<void> {
   }, keys);
 }
 
-/** The delay that nine keys in ten are within; those of less than a frame are not told, and count as one. */
-function slowTenth(delays: readonly number[]): number {
+/**
+ * The delay that nine keys in ten are within, and the longest; those of less than a frame are not told, and count as one. The
+ * longest is printed alone: on busy cores it says what else went on there. That no key waits long for the page itself is
+ * tested by the processor's time of its tasks, below.
+ */
+function slowest(delays: readonly number[]): { tenth: number; one: number } {
   const all = [...delays, ...Array.from({ length: Math.max(0, keys - delays.length) }, () => 16)];
-  return all.sort((a, b) => a - b)[Math.floor(all.length * 0.9)] ?? 0;
+  all.sort((a, b) => a - b);
+  return { tenth: all[Math.floor(all.length * 0.9)] ?? 0, one: all.at(-1) ?? 0 };
 }
 
 /**
@@ -105,7 +110,7 @@ async function delayByWriting(page: Page, block: boolean): Promise<number> {
   await page.locator("#editor .cm-content").press("Control+Home");
   await watch(page);
   await type(page);
-  const alone = slowTenth((await seenBy(page)).delays);
+  const alone = slowest((await seenBy(page)).delays);
   await page.locator("#editor .cm-content").press("Control+End");
   await startLongText(page);
   await page.locator("#editor .cm-content").press("Control+Home");
@@ -120,11 +125,12 @@ async function delayByWriting(page: Page, block: boolean): Promise<number> {
   }
   await type(page);
   await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true"); // all the time
-  const writing = slowTenth((await seenBy(page)).delays);
+  const writing = slowest((await seenBy(page)).delays);
   console.log(
-    `nine of ten keys were answered within ${alone} ms, and within ${writing} ms while the model wrote`,
+    `nine of ten keys were answered within ${alone.tenth} ms (all: ${alone.one}), ` +
+      `and within ${writing.tenth} ms (all: ${writing.one}) while the model wrote`,
   );
-  return writing - alone;
+  return writing.tenth - alone.tenth;
 }
 
 /** What others do on the same cores makes keys late: whether any of three times is as expected. */
@@ -173,14 +179,15 @@ test("nothing moves while the model writes, and what it wrote is said by sentenc
   }
 });
 
-test("no task of the page takes 50 ms while the model writes; one that does is noticed", async ({
+test("no task of the page takes 50 ms while the model writes and one types; one that does is noticed", async ({
   browser,
   page,
 }) => {
   await open(page);
   await startLongText(page);
-  const twoSeconds = () => page.waitForTimeout(2000);
-  const tasks = await longestTasks(browser, page, twoSeconds);
+  await page.locator("#editor .cm-content").press("Control+Home");
+  await watch(page);
+  const tasks = await longestTasks(browser, page, () => type(page));
   console.log(`the longest tasks took ${tasks.map((ms) => ms.toFixed(1)).join(", ")} ms`);
   expect(tasks[0]).toBeLessThan(50);
   await page.evaluate(() => {
@@ -189,5 +196,6 @@ test("no task of the page takes 50 ms while the model writes; one that does is n
       while (performance.now() < end);
     }, 500);
   });
+  const twoSeconds = () => page.waitForTimeout(2000);
   expect((await longestTasks(browser, page, twoSeconds))[0]).toBeGreaterThan(50);
 });
