@@ -209,8 +209,9 @@ describe("Model makes", () => {
     const { worker, model } = make();
     const events: unknown[] = [];
     void model.score("t", { onProgress: (event) => events.push(event) });
-    worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
-    expect(events).toEqual([{ done: 1, total: 2 }]);
+    const event = { done: 1, total: 2, tokens: [{ id: 7, text: "t", logprob: null, rank: null }] };
+    worker.say({ type: "event", id: 1, event });
+    expect(events).toEqual([event]);
   });
 });
 

@@ -179,8 +179,15 @@ describe("Server", () => {
         perplexity: Math.E,
       },
     });
-    for (const done of [1, 2])
-      expect(said).toContainEqual({ type: "event", id: 4, event: { done, total: 2 } });
+    for (const [done, id] of [
+      [1, 7],
+      [2, 8],
+    ])
+      expect(said).toContainEqual({
+        type: "event",
+        id: 4,
+        event: { done, total: 2, tokens: [expect.objectContaining({ id })] },
+      });
     expect(await answer(ask("generate", request))).toMatchObject({
       result: { finishReason: "length", seed: 1 },
     });

@@ -21,6 +21,7 @@ export type {
   Prompt,
   PromptProgress,
   Score,
+  ScoreProgress,
   StorageInfo,
   StoredModel,
   Timings,

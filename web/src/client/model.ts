@@ -10,6 +10,7 @@ import type {
   Prompt,
   PromptProgress,
   Score,
+  ScoreProgress,
   Token,
   TokenIds,
 } from "../shared/types.js";
@@ -266,13 +267,13 @@ export class Model {
 
   /**
    * The log-probability of each token of a text. One longer than the context is scored in windows that
-   * advance by `stride` tokens, by default half the context.
+   * advance by `stride` tokens, by default half the context. `onProgress` has the scores as they come.
    */
   async score(
     text: Prompt,
     options: CallOptions & {
       stride?: number | null | undefined;
-      onProgress?: ((progress: PromptProgress) => void) | null | undefined;
+      onProgress?: ((progress: ScoreProgress) => void) | null | undefined;
     } = {},
   ): Promise<Score> {
     const { stride, signal, onProgress } = readOptions("score", options, ["stride", "signal", "onProgress"]);
@@ -281,7 +282,7 @@ export class Model {
       { prompt: readPrompt("text", text), stride: readCount("stride", stride, 1) },
       {
         signal: readSignal(signal),
-        onEvent: readCallback<PromptProgress>("onProgress", onProgress),
+        onEvent: readCallback<ScoreProgress>("onProgress", onProgress),
         owner: this,
       },
     );

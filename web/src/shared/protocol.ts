@@ -8,6 +8,7 @@ import type {
   Prefilled,
   PromptProgress,
   Score,
+  ScoreProgress,
   Token,
   Variant,
 } from "./types.js";
@@ -160,7 +161,7 @@ export interface Requests {
   };
   prefill: { args: PrefillRequest; result: Prefilled; event: PromptProgress };
   inspect: { args: InspectRequest; result: Inspection; event: PromptProgress };
-  score: { args: ScoreRequest; result: Score; event: PromptProgress };
+  score: { args: ScoreRequest; result: Score; event: ScoreProgress };
   tokenize: { args: { text: string; allowSpecial: boolean }; result: number[]; event: never };
   detokenize: { args: readonly number[]; result: string; event: never };
 }

@@ -177,6 +177,12 @@ export interface Score {
   perplexity: number | null;
 }
 
+/** How far a scoring has come. */
+export interface ScoreProgress extends PromptProgress {
+  /** Those that were scored since it was told last. */
+  tokens: Score["tokens"];
+}
+
 export interface ModelConfig {
   nEmbd: number;
   nHead: number;

@@ -1,6 +1,6 @@
 // Scores one text, some tokens at a time.
 import type { ScoreRequest } from "../shared/protocol.js";
-import type { PromptProgress, Score } from "../shared/types.js";
+import type { Score, ScoreProgress } from "../shared/types.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
@@ -8,20 +8,21 @@ export async function score(
   engine: Engine,
   { prompt, stride }: ScoreRequest,
   signal: AbortSignal,
-  tell: (progress: PromptProgress) => void,
+  tell: (progress: ScoreProgress) => void,
 ): Promise<Score> {
   const tokens: Score["tokens"] = [];
   let logprob = 0;
   engine.start("_gpt2_score", prompt, { stride });
   let step = engine.output();
   for (;;) {
-    for (const token of step.tokens) {
+    const scored = step.tokens.map((token) => {
       const { id, text } = token;
       const isFirst = Number.isNaN(token.logprob); // nothing predicts it
-      tokens.push({ id, text, logprob: isFirst ? null : token.logprob, rank: isFirst ? null : token.rank });
       if (!isFirst) logprob += token.logprob;
-    }
-    tell({ done: step.done, total: step.total });
+      return { id, text, logprob: isFirst ? null : token.logprob, rank: isFirst ? null : token.rank };
+    });
+    tokens.push(...scored);
+    tell({ done: step.done, total: step.total, tokens: scored });
     if (step.isDone) break;
     await yieldToMessages();
     signal.throwIfAborted();
