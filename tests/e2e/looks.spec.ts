@@ -37,6 +37,31 @@ test.describe("on a stage", () => {
     await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
   });
 
+  test("the sign that leaves can be read", async ({ page }) => {
+    await open(page);
+    await text(page).press("Alt+Enter");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const contrast = await page.locator("#stage-leave").evaluate((sign) => {
+        const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
+        const luminance = (color: number[]) => {
+          const [r = 0, g = 0, b = 0] = color.map((each) =>
+            each <= 10.31475 ? each / 3294.6 : ((each / 255 + 0.055) / 1.055) ** 2.4,
+          );
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const { color, opacity } = getComputedStyle(sign);
+        const paper = channels(getComputedStyle(document.body).backgroundColor);
+        const seen = channels(color).map(
+          (each, place) => each * Number(opacity) + (paper[place] ?? 0) * (1 - Number(opacity)),
+        );
+        const both = [luminance(seen), luminance(paper)];
+        return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+      });
+      expect(contrast, colorScheme).toBeGreaterThanOrEqual(4.5);
+    }
+  });
+
   test("Escape stops the model first; the button shows it, and its own leaves", async ({ page }) => {
     await open(page);
     await startLongText(page);
