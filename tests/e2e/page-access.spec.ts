@@ -1,7 +1,19 @@
 // The page for everyone: axe-core in every state, the focus, the keyboard alone, zoom and large text.
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, generate, killWorker, open, setOption, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  inEditor,
+  killWorker,
+  open,
+  releaseAsking,
+  setOption,
+  setText,
+  startLongText,
+  textOf,
+  watchAsking,
+} from "./page.js";
 
 async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
@@ -187,6 +199,44 @@ test.describe("the focus never falls to the body", () => {
         expect(await page.evaluate(() => document.activeElement?.parentElement?.id)).toBe("suggestion-bar");
       }
     });
+  });
+
+  test("while a token is scored, goes with an edit, or gives way to another", async ({ page }) => {
+    await watchAsking(page, "score");
+    await open(page);
+    await setOption(page, "Tokens", "4");
+    await page.getByLabel("Ignore end of text").check();
+    const given = "Once upon a time there was a big red dog";
+    await setText(page, given);
+    await page.getByLabel("View").selectOption("Probability");
+    const likeliest = page.locator("#token li button");
+    await expect(likeliest).toHaveCount(10, { timeout: 20_000 });
+    const probability = page.locator("#token dd").nth(3);
+    await expect(probability).toHaveText("…");
+    await likeliest.nth(4).focus();
+    await releaseAsking(page);
+    await expect(probability).toHaveText(/%$/, { timeout: 20_000 });
+    await expect(likeliest.nth(4)).toBeFocused();
+
+    await inEditor(page, (view) => view.dispatch({ changes: { from: 0, insert: "So, " } }), null);
+    expect(await focused(page)).toBe("token");
+    await expect(likeliest).toHaveCount(10, { timeout: 20_000 });
+    expect(await focused(page)).toBe("token");
+
+    await page.keyboard.press("Tab");
+    await expect(likeliest.first()).toBeFocused();
+    await page.locator('#token button[aria-pressed="false"]:enabled').first().focus();
+    await page.keyboard.press("Enter");
+    expect(await focused(page)).toBe("text");
+    await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+    expect(await focused(page)).toBe("text");
+    expect(await textOf(page)).not.toContain(given);
+
+    await expect(likeliest).toHaveCount(10, { timeout: 20_000 });
+    await likeliest.first().focus();
+    await page.evaluate(() => (location.hash = "#view=inside")); // where there is no such panel
+    await expect(page.locator("#token")).toBeHidden();
+    expect(await focused(page)).toBe("text");
   });
 });
 

@@ -110,6 +110,49 @@ export async function startLongText(page: Page): Promise<void> {
   await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
 }
 
+/** A message to the engine's worker that asks for something. */
+export interface Asked {
+  name: string;
+  /** Of what has one. */
+  tokens: number | undefined;
+}
+
+interface Watched {
+  asked: Asked[];
+  /** Names of what is held back, and what was. */
+  hold: string[];
+  held: (() => void)[];
+}
+
+/** Notes what is asked of the engine from the next page on, and lets the test hold back what has a name among `hold`. */
+export async function watchAsking(page: Page, ...hold: string[]): Promise<void> {
+  await page.addInitScript((names) => {
+    const watched: Watched = { asked: [], hold: names, held: [] };
+    Object.assign(window, { watched });
+    const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
+    Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+      const { name, args } = message as { name?: string; args?: { prompt?: { length: number } } };
+      const send = () => post.call(this, message, ...rest);
+      if (name === undefined) return send();
+      watched.asked.push({ name, tokens: args?.prompt?.length });
+      if (watched.hold.includes(name)) watched.held.push(send);
+      else send();
+    };
+  }, hold);
+}
+
+/** What was asked since the last call. */
+export const takeAsked = (page: Page): Promise<Asked[]> =>
+  page.evaluate(() => (window as unknown as { watched: Watched }).watched.asked.splice(0));
+
+/** Sends what is held back, and holds back nothing more. */
+export const releaseAsking = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const { watched } = window as unknown as { watched: Watched };
+    watched.hold = [];
+    for (const send of watched.held.splice(0)) send();
+  });
+
 /** Ends the engine's worker as a crash does. */
 export async function killWorker(page: Page): Promise<void> {
   const worker = page.workers().find((each) => /gpt2-worker|^blob:/.test(each.url()));

@@ -2,7 +2,18 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { inPage } from "./model.js";
-import { expectReady, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  inEditor,
+  open,
+  releaseAsking,
+  setOption,
+  setText,
+  startLongText,
+  takeAsked,
+  textOf,
+  watchAsking,
+} from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const panel = (page: Page) => page.getByRole("region", { name: "The token at the caret" });
@@ -261,4 +272,169 @@ test("walking ends what is written, and each branch keeps its own text", async (
   expect(second.length).toBeGreaterThan(begun.length + 20);
   expect(second).not.toContain(given);
   expect(await walk("Go to First")).toBe(first);
+});
+
+test("a long text is cut at once, and tinted as its scores come", async ({ page }) => {
+  await watchAsking(page, "score");
+  await open(page);
+  const sentence = "Once upon a time there was a strawberry elephant. ";
+  await setText(page, sentence.repeat(1000));
+  await page.getByLabel("View").selectOption("Tokens");
+  await expect(page.locator("#editor .cut-0").first()).toBeVisible({ timeout: 20_000 });
+  const pieces = (await page.locator("#editor .token").allTextContents()).join("");
+  expect(pieces.startsWith(sentence.repeat(5))).toBe(true);
+  await expect(page.locator("#scored")).toHaveText("Reading the text: 0%");
+  await setCaret(page, "Once upon a".length);
+  await expect(fact(page, "Token")).toHaveText("␣a");
+  await expect(fact(page, "Probability")).toHaveText("…");
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // what waits is no score
+
+  await page.getByLabel("View").selectOption("Probability");
+  await expect(page.locator("#editor .token")).toHaveCount(0);
+  await releaseAsking(page);
+  await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 20_000 });
+  await expect(page.locator("#scored")).toHaveText(/^Reading the text: \d+%$/); // it has hardly begun
+  await expect(fact(page, "Probability")).toHaveText(/%$/);
+});
+
+test("nothing is scored twice, and what Tab needs is read again after it", async ({ page }) => {
+  await watchAsking(page);
+  await open(page);
+  const sentence = "Once upon a time there was a strawberry elephant. ";
+  await setText(page, sentence.repeat(40));
+  const isScored = () => expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+  const contextOf = (asked: Awaited<ReturnType<typeof takeAsked>>) =>
+    asked.map(({ name }) => name).filter((name) => /generate|score|prefill|inspect/.test(name));
+  await see(page, "Probability");
+  const asked: Awaited<ReturnType<typeof takeAsked>> = [];
+  const last = async () => {
+    asked.push(...(await takeAsked(page)));
+    return contextOf(asked).at(-1);
+  };
+  await expect.poll(last).toBe("prefill");
+  const scored = (all: typeof asked) => all.filter(({ name }) => name === "score");
+  expect(scored(asked).length).toBeGreaterThan(2); // windows of the context
+
+  // Other views, and another place in the text, say what is known.
+  for (const view of ["Rank", "Tokens"]) await see(page, view);
+  await page.getByRole("tab", { name: "Inside the model" }).click();
+  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Seen: /, {
+    timeout: 30_000,
+  });
+  await page.getByRole("tab", { name: "Text", exact: true }).click();
+  await setCaret(page, sentence.length);
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  await isScored();
+  expect(scored(await takeAsked(page))).toEqual([]);
+
+  // Of an edit at the end, only what stands near it.
+  const before = (await page.locator("#scored").textContent()) ?? "";
+  await text(page).press("Control+End");
+  await page.keyboard.type("Zebras cross.");
+  await expect(page.locator("#scored")).not.toHaveText(before);
+  await isScored();
+  asked.splice(0);
+  await expect.poll(last).toBe("prefill");
+  expect(scored(asked).length).toBeLessThanOrEqual(2);
+});
+
+test("it says that scores wait for what the model writes", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await page.getByLabel("View").selectOption("Probability");
+  await expect(page.locator("#scored")).toHaveText("Scored as soon as the model has written.");
+  await expect(text(page)).toHaveAttribute("aria-busy", "true");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+});
+
+test.describe("the token that is pointed at is told, and marked", () => {
+  const given = "Once, there was, in a wood, a bird.";
+
+  /** A place on the screen: so far into the character at `offset`, of its width. */
+  const placeOf = (page: Page, offset: number, share: number) =>
+    inEditor(
+      page,
+      (view, [at, part]) => {
+        const box = view.coordsForChar(at);
+        if (!box) throw new Error("it is not on the screen");
+        return { x: box.left + (box.right - box.left) * part, y: (box.top + box.bottom) / 2 };
+      },
+      [offset, share] as const,
+    );
+  const expectTold = async (page: Page, token: string) => {
+    await expect(fact(page, "Token")).toHaveText(token.replace(" ", "␣"));
+    expect((await page.locator("#editor .told").allTextContents()).join("")).toBe(token);
+  };
+
+  test("with a mouse, on either half of its letters", async ({ page }) => {
+    await open(page);
+    await setText(page, given);
+    await see(page, "Probability");
+    await expectTold(page, "."); // the one at the caret
+    for (const [offset, token] of [
+      [given.indexOf(","), ","],
+      [given.indexOf(" bird"), " bird"],
+      [given.lastIndexOf(","), ","],
+      [0, "Once"],
+      [given.length - 1, "."],
+    ] as const) {
+      for (const share of [0.15, 0.85]) {
+        const { x, y } = await placeOf(page, offset, share);
+        await page.mouse.move(x, y);
+        await expectTold(page, token);
+      }
+    }
+    const { x, y } = await placeOf(page, given.indexOf(","), 0.15);
+    await page.mouse.click(x, y); // the caret comes to stand before it
+    await expectTold(page, ",");
+    await page.mouse.move(x, y - 1);
+    await expectTold(page, ",");
+    await page.keyboard.press("ArrowLeft");
+    await expectTold(page, "Once");
+    const end = await placeOf(page, given.length - 1, 1);
+    await page.mouse.move(end.x + 60, end.y); // there is nothing
+    await expectTold(page, "Once");
+    for (const media of [
+      { colorScheme: "light" },
+      { colorScheme: "dark" },
+      { colorScheme: "dark", forcedColors: "active" },
+    ] as const) {
+      await page.emulateMedia(media);
+      const outline = await page.locator("#editor .told").evaluate((mark) => {
+        const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(mark);
+        return {
+          outlineStyle,
+          outlineWidth,
+          isSeen: outlineColor !== getComputedStyle(document.body).backgroundColor,
+        };
+      });
+      expect(outline).toEqual({ outlineStyle: "solid", outlineWidth: "2px", isSeen: true });
+    }
+    await page.getByLabel("View").selectOption("Text");
+    await expect(page.locator("#editor .told")).toHaveCount(0);
+  });
+
+  test.describe("with a finger", () => {
+    test.use({ hasTouch: true });
+
+    test("on either half, too", async ({ page }) => {
+      await open(page);
+      await setText(page, given);
+      await see(page, "Rank");
+      for (const share of [0.2, 0.8]) {
+        for (const [offset, token] of [
+          [given.lastIndexOf(","), ","],
+          [given.indexOf(" wood") + 2, " wood"],
+          [given.indexOf(","), ","],
+        ] as const) {
+          const { x, y } = await placeOf(page, offset, share);
+          await page.touchscreen.tap(x, y);
+          await expectTold(page, token);
+          await page.waitForTimeout(100); // the caret follows
+          await expectTold(page, token);
+        }
+      }
+    });
+  });
 });

@@ -123,9 +123,18 @@ describe("decodeAll", () => {
 describe("tokenizeText", () => {
   it("finds the tokens of a text that is not scored", async () => {
     const { model, text } = make(["Once", [0xc3], [0xa9]]);
-    expect(await tokenizeText(model, text, signal)).toEqual([
-      { ids: [1], first: 0, from: 0, to: 4 },
-      { ids: [2, 3], first: 1, from: 4, to: 5 },
-    ]);
+    expect(await tokenizeText(model, text, signal)).toEqual({
+      ids: [1, 2, 3],
+      tokens: [
+        { ids: [1], first: 0, from: 0, to: 4 },
+        { ids: [2, 3], first: 1, from: 4, to: 5 },
+      ],
+    });
+  });
+
+  it("asks for nothing where there is no text", async () => {
+    const { model, asked } = make(["Once"]);
+    expect(await tokenizeText(model, "", signal)).toEqual({ ids: [], tokens: [] });
+    expect(asked).toEqual([]);
   });
 });

@@ -64,6 +64,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
       seeing({
         panel: ui.token,
         idleModel,
+        hasModel,
         onModelChange,
         tell: (sentence) => (ui.scored.textContent = sentence),
         fail: (error) => showFailure(error, (why) => phrase("notScored", { why })),

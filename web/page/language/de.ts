@@ -232,6 +232,7 @@ export const editor: Translated<Sections["editor"]> = {
   "band.rank.3": "jenseits von 100",
   notScored: "Die Token konnten nicht gelesen werden: {why}.",
   awaitsModel: "Wird bewertet, sobald ein Modell da ist.",
+  awaitsWriting: "Wird bewertet, sobald das Modell fertig geschrieben hat.",
   scoring: "Der Text wird gelesen: {share}",
   scored: { one: "{count} Token", other: "{count} Token" },
   noTokenizer: "Dieses Modell hat keinen Tokenizer: Wie der Text zerlegt wird, ist nicht bekannt.",

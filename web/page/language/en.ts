@@ -252,6 +252,7 @@ export const editor = {
   "band.rank.3": "beyond 100",
   notScored: "The tokens could not be read: {why}.",
   awaitsModel: "Scored once there is a model.",
+  awaitsWriting: "Scored as soon as the model has written.",
   scoring: "Reading the text: {share}",
   scored: { one: "{count} token", other: "{count} tokens" },
   noTokenizer: "This model has no tokenizer: how the text is cut is not known.",

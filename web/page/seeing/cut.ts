@@ -96,12 +96,13 @@ export async function cutText(
   return cut;
 }
 
-/** As `cutText`, of a text that is only tokenized. */
+/** All tokens of `text`, and as `cutText`. */
 export async function tokenizeText(
   model: Reader & Pick<Model, "tokenize">,
   text: string,
   signal: AbortSignal,
-): Promise<CutToken[]> {
+): Promise<{ ids: readonly number[]; tokens: CutToken[] }> {
+  if (text === "") return { ids: [], tokens: [] };
   const ids = await model.tokenize(text, { signal });
   const different = [...new Set(ids)];
   const texts = await decodeAll(
@@ -110,10 +111,6 @@ export async function tokenizeText(
     signal,
   );
   const textOf = new Map(different.map((id, place) => [id, texts[place] ?? ""]));
-  return cutText(
-    model,
-    text,
-    ids.map((id) => ({ id, text: textOf.get(id) ?? "" })),
-    signal,
-  );
+  const given = ids.map((id) => ({ id, text: textOf.get(id) ?? "" }));
+  return { ids, tokens: await cutText(model, text, given, signal) };
 }

@@ -1,5 +1,5 @@
 // The tokens of the whole text, whoever wrote it, and how probable the model finds each of them. Those that an edit
-// touches go, until the text has been scored anew.
+// touches go, until the text has been cut anew.
 import { RangeSet, RangeValue, StateEffect, StateField, type Range } from "@codemirror/state";
 import { addWritten, eachTouched } from "../editor/written.js";
 
@@ -9,14 +9,22 @@ export class Scored extends RangeValue {
   override endSide = -1;
 
   readonly ids: readonly number[];
-  /** Of the first and all that follow it here; null at the beginning of the text, which nothing predicts. */
-  readonly logprob: number | null;
-  /** The largest of theirs, and null likewise. */
-  readonly rank: number | null;
+  /**
+   * Of the first and all that follow it here; null at the beginning of the text, which nothing predicts, and undefined
+   * until it is scored.
+   */
+  readonly logprob: number | null | undefined;
+  /** The largest of theirs, null and undefined likewise. */
+  readonly rank: number | null | undefined;
   /** Number of tokens before it; where the text has been changed since, about so many. */
   readonly index: number;
 
-  constructor(ids: readonly number[], logprob: number | null, rank: number | null, index: number) {
+  constructor(
+    ids: readonly number[],
+    logprob: number | null | undefined,
+    rank: number | null | undefined,
+    index: number,
+  ) {
     super();
     this.ids = ids;
     this.logprob = logprob;
@@ -34,7 +42,36 @@ export class Scored extends RangeValue {
   }
 }
 
+/** All tokens of the text. */
 export const setScored = StateEffect.define<readonly Range<Scored>[]>();
+/** Some that are there already, one behind the other, with their scores. */
+export const addScores = StateEffect.define<readonly Range<Scored>[]>();
+
+/** Whether both are the same token of one text, scored or not. */
+export const isSameToken = (one: Range<Scored>, other: Range<Scored>): boolean =>
+  one.from === other.from &&
+  one.to === other.to &&
+  one.value.index === other.value.index &&
+  one.value.ids.join() === other.value.ids.join();
+
+/** Tokens that are not scored keep, until they are, what `before` has of the same ones at their places: so nothing flickers. */
+export function keepScores(before: RangeSet<Scored>, cut: readonly Range<Scored>[]): Range<Scored>[] {
+  const known = new Map<number, Scored>();
+  for (const each = before.iter(); each.value; each.next()) known.set(each.from, each.value);
+  return cut.map((token) => {
+    const { from, to, value } = token;
+    const was = known.get(from);
+    if (value.logprob !== undefined || was?.ids.join() !== value.ids.join()) return token;
+    return new Scored(value.ids, was.logprob, was.rank, value.index).range(from, to);
+  });
+}
+
+function replaceTokens(set: RangeSet<Scored>, ranges: readonly Range<Scored>[]): RangeSet<Scored> {
+  const filterFrom = ranges[0]?.from ?? 0;
+  const filterTo = ranges.at(-1)?.to ?? 0;
+  const filter = (from: number, to: number) => to <= filterFrom || from >= filterTo;
+  return set.update({ add: ranges, filterFrom, filterTo, filter });
+}
 
 /** What the model writes has been scored as it was written. */
 function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): RangeSet<Scored> {
@@ -70,6 +107,7 @@ export const scoredField = StateField.define<RangeSet<Scored>>({
     for (const effect of transaction.effects) {
       if (effect.is(addWritten)) next = asWritten(next, effect.value);
       if (effect.is(setScored)) next = RangeSet.of([...effect.value], true);
+      if (effect.is(addScores)) next = replaceTokens(next, effect.value);
     }
     return next;
   },

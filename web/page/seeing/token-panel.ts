@@ -1,5 +1,4 @@
 // What is known of one token: its id and bytes, how probable it was, and what else could have stood there.
-import type { Range } from "@codemirror/state";
 import type { TokenLogprob } from "../../src/client/index.js";
 import { plainButton } from "../buttons.js";
 import type { Prediction } from "./predict.js";
@@ -56,36 +55,73 @@ function alternative(token: TokenLogprob, isThere: boolean, branch: () => void):
   return item;
 }
 
-/** Shows `token` in `panel`; the prediction comes later, and not at all for the first token. */
-export function showToken(
-  panel: HTMLElement,
-  text: string,
-  { value: scored }: Range<Scored>,
-  prediction: Prediction | "asked" | undefined,
-  branch: (token: RankedToken) => void,
-): void {
+/** What there is to show. */
+export interface ToldToken {
+  text: string;
+  scored: Scored;
+  /** It comes later, and not at all for the first token. */
+  prediction: Prediction | "asked" | undefined;
+}
+
+/** What becomes known last takes as much room before. */
+const shareOf = (logprob: Scored["logprob"]): string => {
+  if (logprob === undefined) return "…";
+  return logprob === null ? phrase("noProbability") : percent(Math.exp(logprob), 1);
+};
+
+function rankOf(rank: Scored["rank"]): string {
+  if (rank === undefined) return "…";
+  return rank === null ? "–" : formatNumber(rank);
+}
+
+function entropyOf(prediction: ToldToken["prediction"]): string {
+  if (prediction === "asked") return "…";
+  return prediction ? phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) }) : "–";
+}
+
+function factsOf({ text, scored: { ids, logprob, rank }, prediction }: ToldToken): HTMLElement {
   const facts = document.createElement("dl");
-  const { ids, logprob, rank } = scored;
   facts.append(
     fact(phrase("token"), visible(text)),
     fact(phrase("ids", { count: ids.length }), ids.join(", ")),
     fact(phrase("bytes"), bytesOf(text)),
-    fact(phrase("probability"), logprob === null ? phrase("noProbability") : percent(Math.exp(logprob), 1)),
-    fact(phrase("rank"), rank === null ? "–" : formatNumber(rank)),
+    fact(phrase("probability"), shareOf(logprob)),
+    fact(phrase("rank"), rankOf(rank)),
+    fact(phrase("entropy"), entropyOf(prediction)),
   );
-  if (prediction === undefined || prediction === "asked") {
-    facts.append(fact(phrase("entropy"), prediction ? "…" : "–")); // as high as with it
-    panel.replaceChildren(facts);
-    return;
-  }
-  facts.append(fact(phrase("entropy"), phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) })));
+  return facts;
+}
+
+/**
+ * Puts `parts` in the place of all that `panel` has. A focus in it goes to the button at the same place, where there is one,
+ * else to the panel itself.
+ */
+function fill(panel: HTMLElement, ...parts: HTMLElement[]): void {
+  const place = [...panel.querySelectorAll("button")].findIndex((each) => each === document.activeElement);
+  if (place !== -1) panel.focus();
+  panel.replaceChildren(...parts);
+  if (place !== -1) panel.querySelectorAll("button")[place]?.focus();
+}
+
+export const emptyPanel = (panel: HTMLElement): void => fill(panel);
+
+/** Shows a token in `panel`, which can have the focus itself; `branch` puts another of the likeliest in its place. */
+export function showToken(panel: HTMLElement, told: ToldToken, branch: (token: RankedToken) => void): void {
+  const facts = factsOf(told);
+  const { prediction, scored } = told;
+  if (prediction === undefined || prediction === "asked") return fill(panel, facts);
   const list = document.createElement("ol");
   list.ariaLabel = phrase("likeliest");
   const likeliest = prediction.top.slice(0, shownOfTop);
   list.append(
     ...likeliest.map((token, place) =>
-      alternative(token, token.id === ids[0], () => branch({ ...token, rank: place + 1 })),
+      alternative(token, token.id === scored.ids[0], () => branch({ ...token, rank: place + 1 })),
     ),
   );
-  panel.replaceChildren(facts, list);
+  fill(panel, facts, list);
+}
+
+/** Shows the scores of the token that is shown: they have come. */
+export function showScore(panel: HTMLElement, told: ToldToken): void {
+  panel.querySelector("dl")?.replaceWith(factsOf(told));
 }

@@ -47,7 +47,7 @@ function bandMarkOf(band: number, number: string): Decoration {
 }
 
 function tintOf(tint: Tint, { logprob, rank }: Scored): Decoration | undefined {
-  if (logprob === null || rank === null) return undefined;
+  if (logprob == null || rank == null) return undefined;
   if (tint === "rank") return bandMarkOf(bandOfRank(rank), String(rank));
   const probability = Math.exp(logprob);
   return bandMarkOf(bandOfProbability(probability), shareOf(probability));

@@ -1,17 +1,20 @@
 // While one types, the model reads along: what is asked for next costs a step, not the whole text.
-import type { Extension } from "@codemirror/state";
+import { StateEffect, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import type { Model } from "../../src/client/index.js";
 
 /** Pause after which it reads: shorter than any between words, longer than most between letters. */
 const pauseMs = 150;
 
+/** The model was asked for something else, for which it forgot what it had read. */
+export const readAgain = StateEffect.define();
+
 export interface PrefillingSetting {
   /** The model, where there is one already and it is not at work. */
   idleModel: () => Promise<Model | undefined> | undefined;
 }
 
-/** Reads the text to the caret after each pause, and drops that at the next change. */
+/** Reads the text to the caret after each pause and each `readAgain`, and drops that at the next change. */
 export function prefilling({ idleModel }: PrefillingSetting): Extension {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let reading: AbortController | undefined;
@@ -27,8 +30,9 @@ export function prefilling({ idleModel }: PrefillingSetting): Extension {
     }
   }
 
-  return EditorView.updateListener.of(({ docChanged, selectionSet, view }) => {
-    if (!docChanged && !selectionSet) return;
+  return EditorView.updateListener.of(({ docChanged, selectionSet, transactions, view }) => {
+    const isForgotten = transactions.some(({ effects }) => effects.some((effect) => effect.is(readAgain)));
+    if (!docChanged && !selectionSet && !isForgotten) return;
     clearTimeout(timer);
     reading?.abort();
     timer = setTimeout(() => void read(view), pauseMs);

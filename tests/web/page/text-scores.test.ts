@@ -1,0 +1,143 @@
+// Which tokens of a text a model is asked to score, and which are known from before.
+import { describe, expect, it } from "vitest";
+import type { Model, ScoreProgress } from "../../../web/src/client/index.js";
+import { TextScores, withScores } from "../../../web/page/seeing/text-scores.js";
+
+const never = new AbortController().signal;
+const upTo = (length: number) => Array.from({ length }, (_, id) => id);
+
+/** Scores a token by itself and how many stand before it in the window; tells two at a time. */
+function make(nPositions: number) {
+  const asked: number[][] = [];
+  let stopAfter = Infinity;
+  const model = {
+    info: { config: { nPositions } },
+    score: async (
+      given: ArrayLike<number>,
+      { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ScoreProgress) => void },
+    ) => {
+      const ids = Array.from(given);
+      asked.push(ids);
+      const all = ids.map((id, place) =>
+        place === 0
+          ? { id, text: "", logprob: null, rank: null }
+          : { id, text: "", logprob: -id - place / 1000, rank: place },
+      );
+      for (let done = 0; done < all.length; done += 2) {
+        if (done >= stopAfter) throw new Error("stopped");
+        signal.throwIfAborted();
+        onProgress({ done, total: all.length, tokens: all.slice(done, done + 2) });
+      }
+    },
+  } as unknown as Pick<Model, "info" | "score">;
+  return { model, asked, stopAfter: (tokens: number) => (stopAfter = tokens) };
+}
+
+/** Tokens before each in the window that it is scored in, as the engine has them: windows of `size` overlap by half. */
+function beforeOf(index: number, size: number): number | null {
+  if (index === 0) return null;
+  let start = 0;
+  while (start + size <= index) start += Math.max(1, size >> 1);
+  return index - start;
+}
+
+async function scoresOf(model: Pick<Model, "info" | "score">, ids: readonly number[], scores: TextScores) {
+  scores.begin(model, ids);
+  await scores.complete(never, () => {});
+  return scores.known.map(({ rank }) => rank);
+}
+
+describe("the scores of a text", () => {
+  it.each([
+    [2, 9],
+    [3, 10],
+    [8, 5],
+    [8, 8],
+    [8, 9],
+    [8, 31],
+    [9, 40],
+  ])("are the engine's, in windows of %d, of %d tokens", async (size, length) => {
+    const { model } = make(size);
+    const scores = new TextScores();
+    const ids = upTo(length);
+    expect(await scoresOf(model, ids, scores)).toEqual(ids.map((index) => beforeOf(index, size)));
+    expect(scores.isComplete).toBe(true);
+  });
+
+  it("come as they are computed", async () => {
+    const { model } = make(4);
+    const scores = new TextScores();
+    scores.begin(model, upTo(6));
+    const told: number[] = [];
+    await scores.complete(never, () => told.push(scores.known.length));
+    expect(told).toEqual([2, 4, 4, 6]); // two are but read again
+  });
+
+  it("are not asked for again where the text is the same, nor those of what an edit left behind the context", async () => {
+    const { model, asked } = make(8);
+    const scores = new TextScores();
+    const ids = upTo(40);
+    await scoresOf(model, ids, scores);
+    expect(asked.length).toBe(9);
+    await scoresOf(model, ids, scores);
+    expect(asked.length).toBe(9);
+
+    const edited = [...ids.slice(0, 38), 77, 78, 79];
+    const ranks = await scoresOf(model, edited, scores);
+    expect(asked.slice(9)).toEqual([edited.slice(32, 40), edited.slice(36, 41)]);
+    expect(ranks).toEqual(edited.map((_, index) => beforeOf(index, 8)));
+    expect(scores.known[38]?.logprob).toBe(-77 - 6 / 1000);
+
+    await scoresOf(model, ids.slice(0, 20), scores); // the end was taken away
+    expect(asked.length).toBe(11);
+    expect(scores.known.length).toBe(20);
+  });
+
+  it("of another model are others", async () => {
+    const [one, other] = [make(8), make(8)];
+    const scores = new TextScores();
+    await scoresOf(one.model, upTo(5), scores);
+    await scoresOf(other.model, upTo(5), scores);
+    expect(other.asked).toEqual([upTo(5)]);
+  });
+
+  it("stay where it was interrupted, and it goes on from there", async () => {
+    const { model, asked, stopAfter } = make(8);
+    const scores = new TextScores();
+    scores.begin(model, upTo(20));
+    stopAfter(6);
+    await expect(scores.complete(never, () => {})).rejects.toThrow("stopped");
+    expect(scores.known.length).toBe(6);
+    expect(scores.isComplete).toBe(false);
+    stopAfter(Infinity);
+    await scores.complete(never, () => {});
+    expect(scores.known.map(({ rank }) => rank)).toEqual(upTo(20).map((index) => beforeOf(index, 8)));
+    expect(asked.slice(0, 2)).toEqual([upTo(8), upTo(8)]);
+    scores.begin(model, upTo(21));
+    await expect(scores.complete(AbortSignal.abort(new Error("enough")), () => {})).rejects.toThrow("enough");
+    expect(scores.known.length).toBe(20);
+  });
+});
+
+describe("withScores", () => {
+  it("adds up the tokens of a character, and leaves open what is not known of all of them", () => {
+    const known = [
+      { logprob: null, rank: null },
+      { logprob: -1, rank: 3 },
+      { logprob: -2, rank: 9 },
+      { logprob: -4, rank: 2 },
+    ];
+    const cut = [
+      { ids: [5], first: 0, from: 0, to: 4 },
+      { ids: [6, 7], first: 1, from: 4, to: 5 },
+      { ids: [8, 9], first: 3, from: 5, to: 6 },
+    ];
+    expect(
+      withScores(cut, known).map(({ from, to, value }) => [from, to, value.logprob, value.rank, value.index]),
+    ).toEqual([
+      [0, 4, null, null, 0],
+      [4, 5, -3, 9, 1],
+      [5, 6, undefined, undefined, 3],
+    ]);
+  });
+});
