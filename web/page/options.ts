@@ -11,8 +11,14 @@ export const options = new OptionsPanel(ui.options, ui.controls);
 export function offerOptions(): void {
   options.label();
   for (const preset of presets) {
-    const button = plainButton(phrase(`preset.${preset.name}`), () => options.use(preset));
-    button.title = phrase(`preset.${preset.name}.help`);
-    ui.presets.append(button);
+    const { name } = preset;
+    const item = document.createElement("div");
+    const button = plainButton(phrase(`preset.${name}`), () => options.use(preset));
+    const help = document.createElement("small");
+    help.id = `help-${name}`;
+    help.textContent = phrase(`preset.${name}.help`);
+    button.setAttribute("aria-describedby", help.id);
+    item.append(button, help);
+    ui.presets.append(item);
   }
 }
