@@ -6,6 +6,7 @@ import {
   generate,
   inEditor,
   killWorker,
+  lookInside,
   open,
   releaseAsking,
   setOption,
@@ -238,6 +239,40 @@ test.describe("the focus never falls to the body", () => {
     await expect(page.locator("#token")).toBeHidden();
     expect(await focused(page)).toBe("text");
   });
+});
+
+test("what has the focus inside the model lies beneath neither the text nor the dock", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 700 });
+  await open(page);
+  await setText(page, "Once upon a time there was a girl named Lily. ".repeat(12));
+  await lookInside(page);
+  /** What lies over the middle of what has the focus; "outside" where that is not inside the model. */
+  const cover = () =>
+    page.evaluate(() => {
+      const focused = document.activeElement;
+      if (!focused?.closest("#inside")) return "outside";
+      const { left, top, width, height } = focused.getBoundingClientRect();
+      const found = document.elementFromPoint(left + width / 2, top + height / 2);
+      const over = found?.closest("#dock, #editor");
+      const name = `${focused.tagName} “${focused.textContent.slice(0, 20)}” at ${top.toFixed(0)}`;
+      return found && !over ? "" : `${over?.id ?? "nothing"} over ${name}`;
+    });
+  const walk = async (key: string) => {
+    const covered: string[] = [];
+    for (let presses = 0; presses < 60; presses += 1) {
+      await page.keyboard.press(key);
+      const found = await cover();
+      if (found === "outside") return { covered, presses };
+      if (found) covered.push(found);
+    }
+    throw new Error(`${key} does not leave`);
+  };
+  await page.locator("#text").focus();
+  await page.keyboard.press("Escape");
+  const forth = await walk("Tab");
+  expect(forth.presses).toBeGreaterThan(5);
+  expect(forth.covered).toEqual([]);
+  expect((await walk("Shift+Tab")).covered).toEqual([]);
 });
 
 for (const [name, width, height, textSize] of [

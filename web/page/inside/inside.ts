@@ -4,6 +4,8 @@ import type { EditorView, ViewUpdate } from "@codemirror/view";
 import type { Model, ModelConfig } from "../../src/client/index.js";
 import { Asking } from "../asking.js";
 import { hide, plainButton } from "../buttons.js";
+import { coveredBy } from "../editor/follower.js";
+import { elements as ui } from "../elements.js";
 import { setAttended } from "../seeing/attended.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../seeing/scored.js";
 import { phrase } from "../language/inside.js";
@@ -98,10 +100,12 @@ export class Inside {
     this.layers = this.addChoice(phrase("layer"), (layer, { head }) => ({ layer, head }));
     this.heads = this.addChoice(phrase("head"), (head, { layer }) => ({ layer, head }));
     this.resizing = new ResizeObserver(() => {
+      root.style.setProperty("--dock", `${coveredBy(ui.dock)}px`);
       this.lens.draw();
       this.arcs.draw();
     });
     this.resizing.observe(root);
+    this.resizing.observe(ui.dock);
     this.forget = setting.onModelChange(() => {
       view.dispatch({ effects: setAttended.of(null) });
       this.drop();
