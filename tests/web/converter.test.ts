@@ -4,14 +4,15 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { bytesOf } from "../../web/src/cache/store.js";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
 import { Converter, type ConvertedWeights } from "../../web/src/convert/converter.js";
 import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
-import type { ModelSource } from "../../web/src/loader/model-source.js";
+import { chunksOf, type ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
+import { failureOf } from "../../web/src/shared/failures.js";
 import { json, root, scratch, tiny } from "../weights_tools/tool.js";
 import {
   blockTypes,
@@ -297,6 +298,92 @@ describe("ConvertedSource", () => {
     await expect(new ConvertedSource(inner, options).open("config.json", { signal })).rejects.toThrow(
       "there is no model.safetensors",
     );
+  });
+});
+
+describe("what goes wrong while a model is converted", () => {
+  type Exports = Record<string, (...args: number[]) => number>;
+  const trap = () => {
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  /** `export` does as `instead` does, after `good` calls. */
+  const spoiled = (name: string, good: number, instead: (exports: Exports, args: number[]) => number) => ({
+    ...build,
+    createModule: (async (options) => {
+      const exports = (await build.createModule(options)) as Exports;
+      let calls = 0;
+      const spoil = (...args: number[]) => {
+        calls += 1;
+        return calls > good ? instead(exports, args) : (exports[name]?.(...args) ?? 0);
+      };
+      return { ...exports, [name]: spoil };
+    }) as ModuleFactory,
+  });
+  const takeAllMemory = (
+    { _gpt2_allocate: allocate, _gpt2_converter_feed: feed }: Exports,
+    args: number[],
+  ) => {
+    for (const bytes of [1 << 20, 1 << 12, 64]) while (allocate?.(bytes));
+    return feed?.(...args) ?? 0;
+  };
+
+  it.each([
+    [
+      "a trap in the head",
+      "_gpt2_converter_feed",
+      0,
+      trap,
+      "worker-died",
+      /^the engine failed \(unreachable\)/,
+    ],
+    [
+      "a trap behind it",
+      "_gpt2_converter_feed",
+      1,
+      trap,
+      "worker-died",
+      /^the engine failed \(unreachable\)/,
+    ],
+    [
+      "a trap at the end",
+      "_gpt2_converter_end",
+      0,
+      trap,
+      "worker-died",
+      /^the engine failed \(unreachable\)/,
+    ],
+    ["no converter", "_gpt2_converter_create", 0, () => 0, "out-of-memory", /^no memory for a converter$/],
+    ["no room for bytes", "_gpt2_allocate", 0, () => 0, "out-of-memory", /^no memory for \d+ bytes$/],
+    ["no memory in the head", "_gpt2_converter_feed", 0, takeAllMemory, "out-of-memory", /memory/],
+    ["no memory behind it", "_gpt2_converter_feed", 1, takeAllMemory, "out-of-memory", /memory/],
+  ] as const)("keeps its name: %s", async (_, name, good, instead, errorCode, message) => {
+    vi.resetModules(); // as in the worker, which has the converter in a chunk with classes of its own
+    const chunk = await import("../../web/src/convert/converted-source.js");
+    const { Memory } = WebAssembly;
+    class SmallMemory extends Memory {
+      constructor(descriptor: WebAssembly.MemoryDescriptor) {
+        super({ ...descriptor, maximum: 256 }); // pages: 16 MiB
+      }
+    }
+    Object.assign(WebAssembly, { Memory: SmallMemory });
+    try {
+      const inner = new MemorySource({
+        "config.json": configOf("tied"),
+        "model.safetensors": hubFile("tied"),
+      });
+      const source = new chunk.ConvertedSource(inner, {
+        weights: "q8",
+        fetchBuild: async () => spoiled(name, good, instead),
+      });
+      const read = async () => {
+        const file = await source.open("model.safetensors", { signal });
+        for await (const _ of chunksOf(file, "model.safetensors", signal));
+      };
+      const failure = failureOf(await read().catch((error: unknown) => error));
+      expect(failure).toMatchObject({ code: errorCode, message: expect.stringMatching(message) as string });
+    } finally {
+      Object.assign(WebAssembly, { Memory });
+    }
   });
 });
 

@@ -77,7 +77,7 @@ const apart = [
 
 /**
  * Has what is imported when it is needed lie in a file of its own. It repeats what it shares with who imports it: classes
- * are two there, so errors are told by their names and codes.
+ * are two there, so errors are known by a mark (shared/errors.ts).
  * @type {import("rolldown").Plugin}
  */
 const chunksApart = {

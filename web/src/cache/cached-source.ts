@@ -2,7 +2,7 @@
 import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { sha256 } from "../loader/sha256.js";
 import { parseWeightsIndex, type Piece, type WeightsIndex } from "../loader/weights-index.js";
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { goOn } from "./interrupted.js";
 import { whileAlone } from "./locks.js";
 import {
@@ -39,7 +39,7 @@ const unwritten = (error: unknown) =>
     : `it cannot be written (${String(error)})`;
 /** How many pieces of a conversion are stored between two notes of how far it is. */
 const piecesToNote = 4;
-const isMissing = (error: unknown) => isLoadError(error) && error.code === "not-found";
+const isMissing = (error: unknown) => error instanceof LoadError && error.code === "not-found";
 
 export class CachedSource implements ModelSource {
   readonly id: string;
@@ -212,7 +212,7 @@ export class CachedSource implements ModelSource {
       if (this.refusal === null) return await this.download(piece, options);
     } catch (error) {
       // What goes wrong with the store is no reason not to load.
-      if (isLoadError(error) || options.signal.aborted) throw error;
+      if (error instanceof Gpt2Error || options.signal.aborted) throw error;
       this.refusal ??= unwritten(error);
     }
     return this.source.open(piece.path, options);

@@ -178,8 +178,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
     fetchPort: undefined,
   };
   const prompt = readPrompt("prompt", fields.prompt ?? "");
-  const baseUrl =
-    (fields.baseUrl ?? undefined) === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
+  const baseUrl = fields.baseUrl === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
   signal?.throwIfAborted();
   const isUsual = hub === undefined && isFolder(source);
   const page = isUsual && !fetchFile ? undefined : await unlessAborted(pageSources(), signal);

@@ -8,7 +8,7 @@ import {
   type OpenOptions,
 } from "../loader/model-source.js";
 import { readOptionalText, readText } from "../loader/read-text.js";
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { streamOf } from "../shared/stream-of.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
@@ -214,7 +214,7 @@ export class ConvertedSource implements ModelSource {
     try {
       return [{ name: weightsFile, file: await this.inner.open(weightsFile, { signal }) }];
     } catch (error) {
-      if (!(isLoadError(error) && error.code === "not-found")) throw error;
+      if (!(error instanceof LoadError && error.code === "not-found")) throw error;
       const index = await readOptionalText(this.inner, shardIndexFile, signal);
       if (index === undefined) throw error;
       return shardNames(index).map((name) => ({ name }));

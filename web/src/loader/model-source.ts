@@ -1,5 +1,5 @@
 // Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
 
 /** Reads files of one model folder by name. */
@@ -78,7 +78,7 @@ export async function fetchFile(
     response = await ask(url, { ...init, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (isLoadError(error)) throw error;
+    if (error instanceof Gpt2Error) throw error;
     throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
   }
   if (!response.ok) {
@@ -123,7 +123,7 @@ export class UrlSource implements ModelSource {
   }
 }
 
-/** The next chunk of `name`; undefined at its end. Only what goes wrong here is the network's fault. */
+/** The next chunk of `name`; undefined at its end. What goes wrong here is the network's fault, unless it says what it is. */
 async function readChunk(
   reader: ByteReader,
   name: string,
@@ -133,7 +133,7 @@ async function readChunk(
     return await reader.read();
   } catch (error) {
     signal.throwIfAborted();
-    if (isLoadError(error)) throw error;
+    if (error instanceof Gpt2Error) throw error;
     throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 // Where the pieces of a model's weights come from, checked.
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import type { LoadProgress } from "../shared/types.js";
 import { chunksOf, type ModelSource } from "./model-source.js";
 import { wrongHash, type Piece } from "./weights-index.js";
@@ -39,7 +39,7 @@ export class NetworkPieces implements PieceSource {
     try {
       await this.fetch(piece, room, options, false);
     } catch (error) {
-      if (!(isLoadError(error) && error.code === "corrupt")) throw error;
+      if (!(error instanceof LoadError && error.code === "corrupt")) throw error;
       await this.fetch(piece, room, options, true);
     }
   }

@@ -1,5 +1,5 @@
 // The small files of a model folder, which are read whole.
-import { isLoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { chunksOf, type ModelSource } from "./model-source.js";
 import { sha256 } from "./sha256.js";
@@ -41,7 +41,8 @@ export async function readOptionalText(
   try {
     return await readText(source, name, signal, index);
   } catch (error) {
-    if (isLoadError(error) && error.code === "not-found" && !(await listingOf(index, name))) return undefined;
-    throw error;
+    const isMissing = error instanceof LoadError && error.code === "not-found";
+    if (!isMissing || (await listingOf(index, name))) throw error;
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 // A `fetch` that does not give up at the first fault: a connection that breaks or falls silent is made again and goes on
 // where it was, and a host that is busy is asked again.
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { follow, unlessAborted } from "../shared/unless-aborted.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
 
@@ -89,7 +89,7 @@ async function download(
   /** Returns when it is time for another attempt. Throws `error` where there is none. */
   const pauseAfter = async (error: unknown, pauseMs?: number): Promise<void> => {
     signal.throwIfAborted();
-    if (isLoadError(error) || failures === mostRetries) throw error;
+    if (error instanceof Gpt2Error || failures === mostRetries) throw error;
     const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
     failures += 1;
     onRetry(error instanceof Error ? error.message : String(error));

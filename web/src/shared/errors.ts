@@ -1,8 +1,17 @@
 // Errors with a stable `code`: the engine's own codes pass through unchanged.
 import type { WireError } from "./protocol.js";
 
+/** What every error of this module has, also one of a chunk, which has classes of its own. */
+const brand = Symbol.for("gpt2-wasm error");
+
 /** What every failure of this module is, but an abort: that is the signal's own reason. */
 export class Gpt2Error extends Error {
+  /** An error of a chunk is of the class that its code says. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    if (super[Symbol.hasInstance](error)) return true;
+    return brand in Object(error) && super[Symbol.hasInstance](errorFromWire(error as Gpt2Error));
+  }
+
   override readonly name: string = "Gpt2Error";
   /** Stable, for programs; README.md has them all. */
   readonly code: string;
@@ -11,6 +20,8 @@ export class Gpt2Error extends Error {
     super(message);
     this.code = code;
   }
+
+  [brand](): void {} // nobody calls it
 }
 
 /** An option or argument that does not exist, or is outside its range. */
@@ -32,10 +43,6 @@ export class LoadError extends Gpt2Error {
 export class WorkerError extends Gpt2Error {
   override readonly name = "WorkerError";
 }
-
-/** Whether `error` is a LoadError, also one of a module that has a class of its own. */
-export const isLoadError = (error: unknown): error is LoadError =>
-  error instanceof Error && error.name === "LoadError";
 
 export function errorFromWire({ code, message }: WireError): Gpt2Error {
   switch (code) {

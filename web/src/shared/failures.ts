@@ -1,7 +1,7 @@
 // What browsers and Emscripten throw, as errors with a stable code and a plain sentence. What a host
 // answers is classified where it is read (loader/model-source.ts).
 import { release } from "./release.js";
-import { Gpt2Error, InvalidArgumentError, isLoadError, LoadError, WorkerError } from "./errors.js";
+import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
 import { notImported } from "./script-address.js";
 
 // The oldest browsers in which all of this runs, and what was the last to come to each: AbortSignal.throwIfAborted
@@ -29,7 +29,7 @@ const outOfMemory = (text: string) => new Gpt2Error("out-of-memory", `there is n
 
 /** Anything that was thrown, as this module's error: a Gpt2Error is given back as it is. */
 export function failureOf(error: unknown): Gpt2Error {
-  if (error instanceof Gpt2Error || isLoadError(error)) return error;
+  if (error instanceof Gpt2Error) return error;
   const { name, text } = nameAndText(error);
   switch (name) {
     case "CompileError":

@@ -3,7 +3,7 @@
 import type { ConvertOptions } from "../convert/index.js";
 import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { splitTokenizerJson } from "./tokenizer-json.js";
 import { withoutWeights } from "./other-weights.js";
 
@@ -46,7 +46,7 @@ export class ConvertibleSource implements ModelSource {
     try {
       return await chosen.open(name, options);
     } catch (error) {
-      const isMissing = isLoadError(error) && error.code === "not-found";
+      const isMissing = error instanceof LoadError && error.code === "not-found";
       if (isMissing && (name === "vocab.json" || name === "merges.txt")) {
         return this.openTokenizer(name, error, options.signal);
       }
@@ -68,7 +68,7 @@ export class ConvertibleSource implements ModelSource {
       const { vocab, merges } = await this.tokenizer;
       return fileOf(new TextEncoder().encode(name === "vocab.json" ? vocab : merges));
     } catch (error) {
-      throw isLoadError(error) && error.code === "not-found" ? missing : error;
+      throw error instanceof LoadError && error.code === "not-found" ? missing : error;
     }
   }
 
@@ -78,7 +78,7 @@ export class ConvertibleSource implements ModelSource {
       await readText(this.inner, indexFile, signal);
       return this.inner;
     } catch (error) {
-      if (!(isLoadError(error) && error.code === "not-found")) throw error;
+      if (!(error instanceof LoadError && error.code === "not-found")) throw error;
       return converted(this.inner, this.options);
     }
   }

@@ -1,7 +1,7 @@
 // A model on a hub, in files that it answers as Hugging Face's does: huggingface.co/docs/hub, "resolve".
 import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 
 /** The hub's own headers, which it lets pages read. */
@@ -50,7 +50,7 @@ export class HubSource implements ModelSource {
       return await new UrlSource(folder, ask).open(name, options);
     } catch (error) {
       const { insteadOf } = this.where;
-      if (!isLoadError(error) || insteadOf === undefined) throw error;
+      if (!(error instanceof LoadError) || insteadOf === undefined) throw error;
       throw new LoadError(error.code, `${error.message}; nor is there a folder ${insteadOf}`);
     }
   }

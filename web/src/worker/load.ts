@@ -6,7 +6,7 @@ import { NetworkPieces } from "../loader/piece-source.js";
 import { readText } from "../loader/read-text.js";
 import { sha256 } from "../loader/sha256.js";
 import type { Patience } from "../loader/steady-fetch.js";
-import { isLoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { follow } from "../shared/unless-aborted.js";
@@ -70,7 +70,7 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   try {
     return await loadOnce(request, { ...around, signal: controller.signal }, seen);
   } catch (error) {
-    const isFault = isLoadError(error) && error.code !== "network";
+    const isFault = error instanceof LoadError && error.code !== "network";
     if (!isFault || !(await hasOtherIndex(seen, around.signal))) throw error;
     // Its engine may only just be starting.
     controller.abort(error);

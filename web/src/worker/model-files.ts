@@ -2,7 +2,7 @@
 import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
 import { listingOf, readOptionalText, type ComingIndex } from "../loader/read-text.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import type { LoadRequest } from "../shared/protocol.js";
 import type { Engine } from "./engine.js";
@@ -43,7 +43,8 @@ export async function hasOtherIndex({ source, index }: Seen, signal: AbortSignal
   }
 }
 
-const isMissing = (error: unknown): error is LoadError => isLoadError(error) && error.code === "not-found";
+const isMissing = (error: unknown): error is LoadError =>
+  error instanceof LoadError && error.code === "not-found";
 const withoutIndex = ({ code, message }: LoadError) =>
   new LoadError(code, `there is no ${indexFile}, and without it ${message}`);
 

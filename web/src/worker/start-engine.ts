@@ -1,6 +1,6 @@
 // Brings up a build of the engine: fetches its script and its code, and makes its memory.
 import type { Patience } from "../loader/steady-fetch.js";
-import { Gpt2Error, isLoadError, LoadError } from "../shared/errors.js";
+import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
 import { Engine } from "./engine.js";
@@ -85,7 +85,7 @@ export async function findBuild(variant: Variant, fetch: Fetch): Promise<FoundBu
     return { build: await fetch(variant), notice: null };
   } catch (error) {
     const next = instead(variant, "this browser cannot run the build that has more");
-    if (!next || !(isLoadError(error) && error.code === "unsupported")) throw error;
+    if (!next || !(error instanceof LoadError && error.code === "unsupported")) throw error;
     const found = await findBuild(next.variant, fetch);
     return { build: found.build, notice: found.notice ?? next.notice };
   }

@@ -2,7 +2,7 @@
 import { checkFile } from "../loader/check-file.js";
 import { fetchFile } from "../loader/model-source.js";
 import { Attempt, steadyFetch, type Patience } from "../loader/steady-fetch.js";
-import { isLoadError, LoadError } from "../shared/errors.js";
+import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign } from "../shared/script-address.js";
@@ -81,7 +81,7 @@ export class UrlBuilds implements BuildSource {
       return await attempt.watch(compileFile(url, attempt.signal, this.ask, {}));
     } catch (error) {
       signal.throwIfAborted();
-      if (isLoadError(error) && error.code !== "network" && error.code !== "corrupt") throw error;
+      if (error instanceof LoadError && error.code !== "network" && error.code !== "corrupt") throw error;
       patience.onRetry(failureOf(error).message);
     } finally {
       attempt.end();

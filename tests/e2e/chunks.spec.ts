@@ -1,0 +1,95 @@
+// What is thrown in a chunk, which has classes of its own, is what the module says it is.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "@playwright/test";
+import { FaultyHost } from "./faulty-host.js";
+import { inPage, root } from "./model.js";
+import { withTrap } from "./trap.js";
+
+const host = new FaultyHost();
+test.beforeAll(() => host.start());
+test.afterAll(() => host.stop());
+test.beforeEach(async ({ page }) => {
+  host.fault = () => false;
+  await page.goto(host.page);
+});
+
+test("a wrong argument of inspect is one, and the model goes on", async ({ page }) => {
+  const found = await inPage(
+    page,
+    async ({ loadModel, InvalidArgumentError, CapacityError, WorkerError }) => {
+      const model = await loadModel("models/demo/", { variant: "simd" });
+      const told = async (looking: Promise<unknown>) => {
+        const error = await looking.catch((thrown: unknown) => thrown);
+        const kinds = [InvalidArgumentError, CapacityError, WorkerError].map((kind) => error instanceof kind);
+        return [...kinds, (error as Error).message];
+      };
+      const long = Array.from({ length: model.info.config.nPositions + 1 }, () => 1);
+      const errors = [
+        await told(model.inspect("")),
+        await told(model.inspect("One day", { layer: 99 })),
+        await told(model.inspect("One day", { top: "all" } as object)),
+        await told(model.inspect(long)),
+      ];
+      const { ids } = await model.inspect("One day");
+      const same = (await model.tokenize("One day")).join() === ids.join();
+      await model.dispose();
+      return { errors, same };
+    },
+    undefined,
+  );
+  expect(found.errors).toEqual([
+    [true, false, false, "the text is empty"],
+    [true, false, false, expect.stringMatching(/^layer is 99, expected a whole number from 0 to \d+$/)],
+    [true, false, false, 'top is "all", expected a whole number from 0 to 100'],
+    [false, true, false, expect.stringMatching(/^sequence longer than model capacity: /)],
+  ]);
+  expect(found.same).toBe(true);
+});
+
+test("a source that is none, or may not be read, is of the module's own classes", async ({ page }) => {
+  const found = await inPage(
+    page,
+    async ({ loadModel, Gpt2Error, InvalidArgumentError, LoadError }) => {
+      const told = async (source: unknown) => {
+        const error = await loadModel(source as string).catch((thrown: unknown) => thrown);
+        const kinds = [Gpt2Error, InvalidArgumentError, LoadError].map((kind) => error instanceof kind);
+        return [...kinds, (error as Error).message];
+      };
+      const queryPermission = async () => "denied";
+      return [
+        await told("hf:a/b/c"),
+        await told({ kind: "directory", name: "models", getFileHandle() {}, queryPermission }),
+        await told([new File(["{}"], "config.json")]),
+        await told([new File(["{}"], "config.json"), new File(["none at all"], "model.safetensors")]),
+      ];
+    },
+    undefined,
+  );
+  expect(found).toEqual([
+    [true, true, false, expect.stringContaining('the model\'s id is "hf:a/b/c"')],
+    [true, false, true, expect.stringContaining('this page may not read "models"')],
+    [true, false, true, expect.stringContaining("there is no model.safetensors among the files")],
+    [true, false, true, expect.stringContaining('config.json: "n_embd" is missing')],
+  ]);
+});
+
+test("a conversion that traps while its weights stream is no broken connection", async ({ page }) => {
+  const read = (name: string) => readFileSync(resolve(root, "web/dist/engine", name));
+  // Emscripten shortens the names of exports.
+  const end = /_gpt2_converter_end=\w+\.(\w+)/.exec(read("gpt2-simd.js").toString())?.[1] ?? "";
+  const trapping = withTrap(read("gpt2-simd.wasm"), end);
+  host.answer(/gpt2-simd\.wasm$/, (response) => {
+    response.writeHead(200, { "Content-Type": "application/wasm" }).end(trapping);
+  });
+  const said = await inPage(
+    page,
+    async ({ loadModel, WorkerError }) => {
+      const options = { variant: "simd", weights: "q4", cache: false } as const;
+      const error = await loadModel("tied/", options).catch((thrown: unknown) => thrown);
+      return [error instanceof WorkerError, (error as { code: string }).code, (error as Error).message];
+    },
+    undefined,
+  );
+  expect(said).toEqual([true, "worker-died", expect.stringMatching(/^the engine failed \(unreachable/)]);
+});

@@ -1,0 +1,55 @@
+// Errors of a chunk, which has classes of its own, are known as what they are.
+import { describe, expect, it, vi } from "vitest";
+import * as own from "../../web/src/shared/errors.js";
+import { failureOf } from "../../web/src/shared/failures.js";
+
+vi.resetModules();
+const chunk = await import("../../web/src/shared/errors.js");
+
+const kinds = ["InvalidArgumentError", "CapacityError", "LoadError", "WorkerError"] as const;
+
+describe("an error of a chunk", () => {
+  it.each([
+    ["invalid-argument", "InvalidArgumentError"],
+    ["capacity", "CapacityError"],
+    ["corrupt", "LoadError"],
+    ["unsupported", "LoadError"],
+    ["not-found", "LoadError"],
+    ["network", "LoadError"],
+    ["worker-died", "WorkerError"],
+    ["disposed", "WorkerError"],
+  ] as const)("with the code %s is a %s, and nothing else", (code, kind) => {
+    const error = new chunk[kind](code, "why");
+    expect(Object.getPrototypeOf(error)).not.toBe(own[kind].prototype);
+    expect(error).toBeInstanceOf(own.Gpt2Error);
+    expect(kinds.filter((other) => error instanceof own[other])).toEqual([kind]);
+    expect(failureOf(error)).toBe(error);
+  });
+
+  it("is of no narrower class than its code says", () => {
+    const error = new chunk.Gpt2Error("out-of-memory", "no memory for 5 bytes");
+    expect(error).toBeInstanceOf(own.Gpt2Error);
+    expect(kinds.filter((kind) => error instanceof own[kind])).toEqual([]);
+    expect(failureOf(error)).toBe(error);
+  });
+
+  it("is none of an embedder's own, narrower class", () => {
+    class Mine extends own.LoadError {}
+    expect(new Mine("network", "mine")).toBeInstanceOf(Mine);
+    expect(new Mine("network", "mine")).toBeInstanceOf(own.LoadError);
+    expect(new own.LoadError("network", "ours") instanceof Mine).toBe(false);
+    expect(new chunk.LoadError("network", "ours") instanceof Mine).toBe(false);
+  });
+});
+
+it.each([
+  [null],
+  [undefined],
+  ["LoadError"],
+  [new Error("why")],
+  [Object.assign(new Error("why"), { name: "LoadError", code: "network" })],
+  [Object.assign(new Error("no such file"), { code: "ENOENT" })],
+])("what others throw is none of ours: %s", (error) => {
+  expect(error instanceof own.Gpt2Error).toBe(false);
+  expect(error instanceof own.LoadError).toBe(false);
+});
