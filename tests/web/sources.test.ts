@@ -10,6 +10,7 @@ import { FilesSource } from "../../web/src/sources/files-source.js";
 import { HubSource } from "../../web/src/sources/hub-source.js";
 import { openSource, type Opening } from "../../web/src/sources/open-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
+import { splitTokenizerJson } from "../../web/src/sources/tokenizer-json.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
 
 const { signal } = new AbortController();
@@ -212,6 +213,36 @@ describe("what has to be converted", () => {
       code: "unsupported",
       message: expect.stringMatching(/pytorch_model\.bin only/),
     });
+  });
+});
+
+describe("tokenizer.json", () => {
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  const bpe = (vocab: string, merges: string) =>
+    `{"model":{"type":"BPE","vocab":${vocab},"merges":${merges}}}`;
+
+  it.each([
+    [`{"model":{"type":${deep}}}`, "unsupported", "a model of the type an array, expected"],
+    [
+      `{"model":{"type":${JSON.stringify("x".repeat(1000))}}}`,
+      "unsupported",
+      `"${"x".repeat(40)}…", expected`,
+    ],
+    ['{"model":null}', "unsupported", "a model of the type null, expected"],
+    ["null", "unsupported", "a model of the type null, expected"],
+    [bpe("null", "[]"), "unsupported", 'a model of the type "BPE", expected "BPE" with "vocab" and "merges"'],
+    [bpe("{}", `[["a",${deep}]]`), "corrupt", 'pairs of texts in "merges"'],
+    [bpe("{}", `[${deep}]`), "corrupt", 'pairs of texts in "merges"'],
+    [bpe("{}", '[["a"]]'), "corrupt", 'pairs of texts in "merges"'],
+    [bpe("{}", '[["a","b","c"]]'), "corrupt", 'pairs of texts in "merges"'],
+    [bpe("{}", "[7]"), "corrupt", 'pairs of texts in "merges"'],
+    [bpe(`{"a":${deep}}`, "[]"), "corrupt", 'a number for each token in "vocab"'],
+    [bpe('{"a":"b"}', "[]"), "corrupt", 'a number for each token in "vocab"'],
+    [bpe("[0]", "[]"), "corrupt", 'a number for each token in "vocab"'],
+  ])("is refused where it is none: %#", (text, code, sentence) => {
+    expect(() => splitTokenizerJson(text)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(sentence) as string }),
+    );
   });
 });
 

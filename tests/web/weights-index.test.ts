@@ -4,6 +4,35 @@ import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
 const piece = { path: "a", size: 4, sha256: "0".repeat(64) };
 const ofPieces = (...pieces: object[]) => JSON.stringify({ size: 4, pieces });
 const largest = 64 * 1024 * 1024;
+/** Eighty times as many pieces as the largest GPT-2 in float32 has. */
+const most = 10_000;
+const ofMany = (count: number, list = "pieces") => {
+  const many = Array.from({ length: count }, (_, place) => ({ ...piece, path: `p.${place}`, size: 0 }));
+  return JSON.stringify({ version: 2, size: 0, pieces: [], files: [], [list]: many });
+};
+
+/** Elements of arrays that searches may look at while `run` runs. */
+function looksOf(run: () => void): number {
+  let looks = 0;
+  const names = ["find", "findIndex", "indexOf", "includes", "some"] as const;
+  const usual = names.map(
+    (name) => [name, Reflect.get(Array.prototype, name) as (...args: unknown[]) => unknown] as const,
+  );
+  const counting = usual.map(([name, search]) => {
+    const count = function (this: unknown[], ...args: unknown[]) {
+      looks += this.length;
+      return search.apply(this, args);
+    };
+    return [name, count] as const;
+  });
+  Object.assign(Array.prototype, Object.fromEntries(counting));
+  try {
+    run();
+  } finally {
+    Object.assign(Array.prototype, Object.fromEntries(usual));
+  }
+  return looks;
+}
 
 describe("parseWeightsIndex", () => {
   it.each([
@@ -43,6 +72,35 @@ describe("parseWeightsIndex", () => {
   it.each([0, largest])("takes a piece of %i bytes", (size) => {
     const pieces = [{ ...piece, size }];
     expect(parseWeightsIndex(JSON.stringify({ size, pieces }))).toEqual({ size, pieces, files: [] });
+  });
+
+  it.each(["pieces", "files"])("refuses more %s than any model has", (list) => {
+    expect(() => parseWeightsIndex(ofMany(most + 1, list))).toThrow(
+      expect.objectContaining({
+        code: "corrupt",
+        message: `weights.json lists 10001 ${list}, expected 10000 at most`,
+      }),
+    );
+  });
+
+  it("looks at each of many pieces a few times, however many there are", () => {
+    const text = ofMany(most);
+    expect(parseWeightsIndex(text).pieces).toHaveLength(most);
+    expect(looksOf(() => parseWeightsIndex(text))).toBeLessThan(10 * most);
+  });
+
+  it.each([
+    ["[".repeat(100_000) + "]".repeat(100_000), "an object"],
+    ["{}", "an object"],
+    [JSON.stringify("x".repeat(100_000)), `"${"x".repeat(39)}`],
+    ["true", "true"],
+  ])("names a version in few words: %#", (version, found) => {
+    expect(() => parseWeightsIndex(`{"version":${version},"size":0,"pieces":[],"files":[]}`)).toThrow(
+      expect.objectContaining({
+        code: "unsupported",
+        message: `weights.json has version ${found}, expected 2`,
+      }),
+    );
   });
 
   it("takes the files of version 2, and of no other", () => {

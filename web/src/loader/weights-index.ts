@@ -20,6 +20,9 @@ export interface WeightsIndex {
 /** Larger pieces than the tools write would have to be held whole before they are checked. */
 const largestPiece = 64 * 1024 * 1024;
 
+/** Of pieces, or of other files: 80 GB in pieces as the tools write them, and 20 GB in those that are stored of a conversion. */
+const mostListed = 10_000;
+
 /** The members of an object; none of anything else. */
 const membersOf = (value: unknown) => Object(value) as Readonly<Record<string, unknown>>;
 
@@ -49,19 +52,22 @@ function parsePiece(value: unknown, what: string): Piece {
 export function parseWeightsIndex(text: string): WeightsIndex {
   const { version, size, ...lists } = membersOf(parseJson(text, "weights.json"));
   if (version !== undefined && version !== 2) {
-    throw new LoadError("unsupported", `weights.json has version ${JSON.stringify(version)}, expected 2`);
+    const found = Object(version) === version ? "an object" : JSON.stringify(version).slice(0, 40);
+    throw new LoadError("unsupported", `weights.json has version ${found}, expected 2`);
   }
   const parseList = (of: string) => {
     const list = lists[`${of}s`];
     if (!Array.isArray(list)) throw corrupt(`: expected a list "${of}s"`);
+    if (list.length > mostListed)
+      throw corrupt(` lists ${list.length} ${of}s, expected ${mostListed} at most`);
     return list.map((entry, place) => parsePiece(entry, `${of} ${place}`));
   };
   if (!isSize(size, Number.MAX_SAFE_INTEGER)) throw corrupt(': expected "size" in bytes');
   const pieces = parseList("piece");
   const files = version ? parseList("file") : [];
-  const paths = [...pieces, ...files].map(({ path }) => path);
-  const twice = paths.find((path, place) => paths.indexOf(path) < place);
-  if (twice !== undefined) throw corrupt(` lists "${twice}" twice`);
+  const seen = new Set<string>();
+  const twice = [...pieces, ...files].find(({ path }) => seen.has(path) || !seen.add(path));
+  if (twice) throw corrupt(` lists "${twice.path}" twice`);
   const total = pieces.reduce((sum, piece) => sum + piece.size, 0);
   if (total !== size) throw corrupt(`: its pieces are ${total} bytes together, its size is ${size}`);
   return { size, pieces, files };
