@@ -79,6 +79,35 @@ describe("two loads", () => {
     ]);
   });
 
+  it("do without each other's onProgress where that throws, and the last one's end is the worker's", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    const told: number[] = [];
+    const broken = (name: string) => ({
+      onProgress: () => {
+        throw new Error(name);
+      },
+    });
+    const models = [load(broken("first")), load({ onProgress: ({ loadedBytes }) => told.push(loadedBytes) })];
+    const say = (loadedBytes: number) =>
+      workers[0]?.say({ type: "event", id: 1, event: { ...begun, loadedBytes } });
+    say(1);
+    models.push(load(broken("third"))); // which is told at once
+    say(2);
+    finishLoad();
+    const loaded = await Promise.all(models);
+    expect(told).toEqual([1, 2]);
+    for (const model of loaded) void model.dispose();
+    expect(workers[0]?.all("end").length).toBe(1);
+    await vi.waitFor(() =>
+      expect(unhandled.map(String)).toEqual(
+        ["first", "third", "first", "third"].map((name) => `Error: ${name}`),
+      ),
+    );
+    process.off("unhandledRejection", note);
+  });
+
   it("fail together, and a third one starts anew", async () => {
     const both = [load(), load()].map((model) => expect(model).rejects.toMatchObject({ code: "corrupt" }));
     workers[0]?.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });

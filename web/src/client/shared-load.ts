@@ -53,7 +53,7 @@ export class Lease {
 
 export class SharedLoad {
   readonly result: Promise<LoadResult>;
-  private readonly listeners = new Set<(progress: LoadProgress) => void>();
+  private readonly listeners = new Set<(progress: LoadProgress) => Promise<void>>();
   private progress: LoadProgress | undefined;
   private users = 0;
 
@@ -74,7 +74,7 @@ export class SharedLoad {
     this.result = connection.request("load", request, {
       onEvent: (progress) => {
         this.progress = progress;
-        for (const listener of this.listeners) listener(progress);
+        for (const listener of this.listeners) void listener(progress);
       },
       transfer,
     });
@@ -98,9 +98,10 @@ export class SharedLoad {
     onProgress: ((progress: LoadProgress) => void) | undefined,
   ): Promise<LoadResult & { lease: Lease }> {
     this.users += 1;
-    const listener = (progress: LoadProgress) => onProgress?.(progress); // of this user alone, whatever it calls
+    // Of this user alone, whatever it calls: what that throws is an unhandled rejection, and nobody else's business.
+    const listener = async (progress: LoadProgress) => onProgress?.(progress);
     this.listeners.add(listener);
-    if (this.progress) listener(this.progress);
+    if (this.progress) void listener(this.progress);
     try {
       const result = await unlessAborted(this.result, signal);
       return { ...result, lease: new Lease(this.connection, () => this.leave()) };
