@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
 import { Engine } from "../../web/src/worker/engine.js";
 import type { Allocator, ModuleFactory } from "../../web/src/shared/wasm-instance.js";
-import { estimateMemory } from "../../web/src/worker/memory-plan.js";
+import { estimateMemory, planMemory } from "../../web/src/worker/memory-plan.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
@@ -97,6 +97,32 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     expectCloseBelow(info.weightBytes, estimate.weights);
     expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
   });
+
+  it.each([
+    [{ n_layer: 1e9 }, /"n_layer" is 1000000000/],
+    [{ n_positions: 1e9 }, /"n_positions" is 1000000000/],
+    [{ n_embd: 1e9 }, /"n_embd" is 1000000000/],
+    [{ vocab_size: 1e9 }, /"vocab_size" is 1000000000/],
+    [{ n_layer: 1024, n_positions: 2 ** 20 }, /a matrix of \d+ values, more than this build can address/],
+  ])(
+    "says what is wrong with a config that claims %o, in the memory that is planned for it",
+    async (claims, why) => {
+      const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
+      const wrong = { ...config, ...claims };
+      const { initial } = planMemory(wrong, 1e6, undefined);
+      expect(initial).toBeLessThan(pages(32 * megabyte));
+      const engine = await Engine.create(
+        factory,
+        code,
+        new WebAssembly.Memory({ initial, maximum: initial }),
+        1,
+      );
+      const { vocab, merges } = vocabulary();
+      expect(() => engine.loadBegin(JSON.stringify(wrong), vocab, merges, {})).toThrow(
+        expect.objectContaining({ code: "unsupported", message: expect.stringMatching(why) as string }),
+      );
+    },
+  );
 
   it("tokenizes 3 MB in 4 times that and a megabyte", async () => {
     const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model

@@ -73,6 +73,26 @@ describe("planMemory", () => {
     expectAbout(plan.maximum * page, 1.25 * plan.initial * page + caches + 64 * megabyte);
   });
 
+  const shape = { n_embd: 384, n_layer: 6, n_positions: 256, vocab_size: 8192 };
+  it.each([
+    { ...shape, n_layer: 1e9 },
+    { ...shape, n_positions: 1e9 },
+    { ...shape, n_ctx: 1e9, n_positions: undefined },
+    { ...shape, n_embd: 1e9 },
+    { ...shape, vocab_size: 1e9 },
+    { vocab_size: 1e9 },
+    { ...shape, n_layer: 1024, n_positions: 2 ** 20, n_embd: 65536 },
+    { ...shape, n_layer: 1e300, n_embd: 1e300 },
+    { n_embd: 1e6, n_positions: 1e6 },
+  ])("takes little to have the engine refuse %o", (config) => {
+    expect(initial({ ...stored("q8"), ...config }, 13e6)).toBe(24 * megabyte);
+  });
+
+  it("takes what GPT-2 1.5B needs with a cache of floats", () => {
+    const largest = { n_embd: 1600, n_layer: 48, n_positions: 1024, vocab_size: 50257 };
+    expect(initial({ ...stored("q4"), ...largest }, 900e6, "f32")).toBeGreaterThan(1.5e9);
+  });
+
   it.each([null, 3, "text", [], undefined])("plans for a config that is none: %s", (config) => {
     expect(planMemory(config, 0, undefined)).toEqual(planMemory({}, 0, undefined));
   });

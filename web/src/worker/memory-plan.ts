@@ -44,6 +44,12 @@ const slackBytes = 24 * 1024 * 1024;
 const growth = 1.25;
 const textBytes = 64 * 1024 * 1024;
 
+/**
+ * More than any GPT-2 takes beside its weights, which is 0.7 GB for 1.5B with a cache of floats. The engine refuses a config
+ * that claims as much, or its memory grows; a device that refuses so much is not to be what the page hears of.
+ */
+const mostClaimed = 1024 ** 3;
+
 /** What a model takes of memory, in bytes, part by part. */
 export interface MemoryParts {
   weights: number;
@@ -86,7 +92,9 @@ export interface MemoryPlan {
 export function planMemory(config: unknown, weightBytes: number, kv: "q8" | "f32" | undefined): MemoryPlan {
   const { weights, cache, activations, logits, tokenizer } = estimateMemory(config, weightBytes, kv);
   const bytes = weights + cache + activations + logits + tokenizer + slackBytes;
-  const initial = Math.ceil(Math.min(bytes, largestBytes / 2) / pageBytes);
+  const claimed = bytes - weightBytes * memoryPerFileByte.f16;
+  const needed = claimed > mostClaimed ? slackBytes : bytes;
+  const initial = Math.ceil(Math.min(needed, largestBytes / 2) / pageBytes);
   const most = bytes * growth + (mostContinuations - 1) * cache + textBytes;
   const maximum = Math.ceil(Math.min(most, largestBytes) / pageBytes);
   return { initial, maximum: Math.max(initial, maximum) };
