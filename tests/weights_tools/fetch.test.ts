@@ -1,6 +1,15 @@
 // `gpt2-weights fetch`, run as a user runs it, from a stand-in for the hub.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { json, root, scratch, tiny } from "./tool.js";
@@ -28,8 +37,8 @@ interface Run {
   stderr: string;
 }
 
-function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+function run(args: string[], env: Record<string, string> = {}, program = process.execPath): Promise<Run> {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env } });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (text) => (stdout += String(text)));
   child.stderr.on("data", (text) => (stderr += String(text)));
@@ -42,6 +51,11 @@ const fetchModel = (
 ) => run(["weights_tools/run.mjs", "fetch", id, out, "--hub", origin, ...args], env);
 
 const weights = () => hub.files["model.safetensors"] ?? Buffer.alloc(0);
+/** What there is of the weights before they are whole. */
+function partial(): string {
+  const sha256 = createHash("sha256").update(weights()).digest("hex");
+  return join(out, `model.safetensors.${sha256.slice(0, 16)}.partial`);
+}
 const storeRequests = () => hub.asked.filter(({ host }) => host === "store");
 
 it("brings what convert takes, at one commit, with the hub's hashes", async () => {
@@ -93,15 +107,46 @@ it("goes on where a connection was cut, at a new signed address", async () => {
 
 it("goes on where an earlier run was cut", async () => {
   mkdirSync(out);
-  writeFileSync(join(out, "model.safetensors.partial"), weights().subarray(0, 3000));
+  writeFileSync(partial(), weights().subarray(0, 3000));
   expect((await fetchModel()).status).toBe(0);
   expect(storeRequests().map(({ range }) => range)).toEqual(["bytes=3000-"]);
-  expect(readdirSync(out)).not.toContain("model.safetensors.partial");
+  expect(existsSync(partial())).toBe(false);
+  expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
 });
 
-it("begins again where what lies there is of something else, and says so where the hub's own bytes are wrong", async () => {
+it("leaves a file alone that has come meanwhile, and one that is called as if it were its own", async () => {
   mkdirSync(out);
-  writeFileSync(join(out, "model.safetensors.partial"), Buffer.alloc(3000, 7));
+  writeFileSync(join(out, "model.safetensors.partial"), "mine");
+  hub.fault = (name) => {
+    if (name === "model.safetensors") writeFileSync(join(out, name), "mine, too");
+    return false;
+  };
+  const { status, stderr } = await fetchModel();
+  expect([status, stderr]).toEqual([1, expect.stringContaining("has come from elsewhere meanwhile")]);
+  expect(readFileSync(join(out, "model.safetensors"), "utf8")).toBe("mine, too");
+  expect(readFileSync(join(out, "model.safetensors.partial"), "utf8")).toBe("mine");
+  expect(readFileSync(partial())).toEqual(weights());
+});
+
+it("writes through no symbolic link, and into nothing that is no file", async () => {
+  mkdirSync(out);
+  const other = `${out}-other`;
+  symlinkSync(other, partial());
+  const linked = await fetchModel();
+  expect([linked.status, linked.stderr]).toEqual([
+    1,
+    expect.stringContaining("is there, and is no file: remove it"),
+  ]);
+  expect(existsSync(other)).toBe(false);
+  writeFileSync(other, "mine");
+  expect((await fetchModel()).status).toBe(1);
+  expect(readFileSync(other, "utf8")).toBe("mine");
+  expect(storeRequests()).toEqual([]);
+});
+
+it("begins again where what lies there is damaged, and says so where the hub's own bytes are wrong", async () => {
+  mkdirSync(out);
+  writeFileSync(partial(), Buffer.alloc(3000, 7));
   expect((await fetchModel()).status).toBe(0);
   expect(storeRequests().map(({ range }) => range)).toEqual(["bytes=3000-", undefined]);
   out += "-wrong";
@@ -264,6 +309,8 @@ it.each([
   [{ a: shards[0], b: "model-9.safetensors" }, 'names the shard "model-9.safetensors", which is not'],
   [{ a: "../x" }, 'names the shard "../x", which is not'],
   [{ a: 7 }, "names the shard 7, which is not"],
+  [{ a: [7] }, "names the shard an object, which is not"],
+  [{ a: "x".repeat(1000) }, `names the shard "${"x".repeat(99)}, which is not`],
   [{}, 'has no "weight_map"'],
 ])("refuses a list of shards %j", async (map, sentence) => {
   cutIntoShards(map);
@@ -271,6 +318,47 @@ it.each([
   expect([status, stderr]).toEqual([
     1,
     expect.stringContaining(`user/tied: model.safetensors.index.json ${sentence}`),
+  ]);
+});
+
+it.each([
+  [
+    "a list of shards that is nested deeply",
+    `{"weight_map":{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}}`,
+    "an object",
+  ],
+  ["one that is null", "null", 'has no "weight_map"'],
+])("refuses %s in a sentence", async (_, text, sentence) => {
+  cutIntoShards();
+  hub.files["model.safetensors.index.json"] = Buffer.from(text);
+  const { status, stderr } = await fetchModel();
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/\ngpt2-weights fetch: user\/tied: model\.safetensors\.index\.json .+\n$/);
+  expect(stderr).toContain(sentence);
+});
+
+it.each(["--json", "--help", "--"])("says that standard output cannot be written: %s", async (option) => {
+  const command = [
+    process.execPath,
+    "weights_tools/run.mjs",
+    "fetch",
+    "user/tied",
+    out,
+    "--hub",
+    origin,
+    option,
+  ];
+  const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], {}, "bash");
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^gpt2-weights fetch: cannot write standard output: .+\n$/m);
+  const add = await run(
+    ["-c", '"$@" > /dev/full', "bash", process.execPath, "weights_tools/hub/add-model.mjs", "--help"],
+    {},
+    "bash",
+  );
+  expect([add.status, add.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^model: cannot write standard output: .+\n$/),
   ]);
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
 import { fetchModel } from "./fetch.mjs";
+import { print } from "./print.mjs";
 import { FetchError, parseId, UsageError, usualHub } from "./repository.mjs";
 
 const usage = `npm run model -- ID [OPTIONS]
@@ -58,8 +59,9 @@ function addToIndex(models, model) {
   const others = before.filter(
     ({ folder }) => folder !== model.folder && existsSync(join(models, folder, "config.json")),
   );
-  writeFileSync(`${path}.partial`, `${JSON.stringify([...others, model], null, 2)}\n`);
-  renameSync(`${path}.partial`, path);
+  const partial = `${path}.${process.pid}.partial`;
+  writeFileSync(partial, `${JSON.stringify([...others, model], null, 2)}\n`, { flag: "wx" });
+  renameSync(partial, path);
 }
 
 /**
@@ -88,7 +90,7 @@ async function addModel() {
       help: { type: "boolean", short: "h" },
     },
   });
-  if (values.help) return console.log(usage);
+  if (values.help) return print(usage);
   const [wanted, ...more] = positionals;
   if (wanted === undefined || more.length > 0) throw new UsageError("expected one ID; --help says more");
   const { id, revision } = parseId(wanted);
@@ -102,7 +104,7 @@ async function addModel() {
     runTool("convert", original, folder, "--weights", values.weights);
   }
   addToIndex(values.models, { folder: name, name: `${id}, ${values.weights}`, ...measure(folder) });
-  console.log(
+  await print(
     `${id} is in ${folder}: npm start, then choose it on the page, or add ?model=models/${name}/ to the address`,
   );
 }

@@ -1,7 +1,7 @@
 // One file of a hub onto a disk: it goes on where it was cut, and is only there under its name once its hash is right.
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { FetchError, reasonOf, refusal } from "./repository.mjs";
 
 /** @typedef {import("./repository.mjs").HubFile} HubFile */
@@ -28,17 +28,38 @@ function hasher({ size, hash }) {
 }
 
 /**
- * @param {string} path
- * @returns {Promise<number | undefined>} bytes; undefined where there is no such file
+ * What `ask` says, undefined where there is no such file.
+ * @template T
+ * @param {Promise<T>} ask
+ * @returns {Promise<T | undefined>}
  */
-async function sizeOf(path) {
+async function unlessMissing(ask) {
   try {
-    return (await stat(path)).size;
+    return await ask;
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT") return undefined;
     throw error;
   }
 }
+
+/**
+ * @param {string} path
+ * @returns {Promise<number | undefined>} bytes; undefined where there is no such file
+ */
+const sizeOf = async (path) => (await unlessMissing(stat(path)))?.size;
+
+/**
+ * @param {string} path of what an earlier run may have left
+ * @returns {Promise<number>} its bytes. Throws a FetchError where something else is there
+ */
+async function sizeOfPartial(path) {
+  const found = await unlessMissing(lstat(path));
+  if (found && !found.isFile()) throw new FetchError(`${path} is there, and is no file: remove it`);
+  return found?.size ?? 0;
+}
+
+/** Appends, and follows no symbolic link. */
+const appending = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
 
 /**
  * Whether the file at `path` is what the hub has.
@@ -104,16 +125,17 @@ async function append(file, path, access, onBytes) {
   const controller = new AbortController();
   const stalled = () => controller.abort(new Error(`no byte came for ${access.stallMs / 1000} s`));
   let timer = setTimeout(stalled, access.stallMs);
-  const from = (await sizeOf(path)) ?? 0;
+  const from = await sizeOfPartial(path);
   const { isPart, body } = await request(file, from, access, controller.signal).catch(
     (/** @type {unknown} */ error) => {
       clearTimeout(timer);
       throw error;
     },
   );
-  const target = await open(path, isPart ? "a" : "w");
+  const target = await open(path, appending, 0o666);
   try {
     let size = isPart ? from : 0;
+    await target.truncate(size);
     for await (const chunk of body) {
       clearTimeout(timer);
       timer = setTimeout(stalled, access.stallMs);
@@ -139,23 +161,23 @@ async function append(file, path, access, onBytes) {
 async function appendPatiently(file, path, access, onBytes) {
   let attempts = 0;
   for (;;) {
-    const before = (await sizeOf(path)) ?? 0;
+    const before = await sizeOfPartial(path);
     if (before >= file.size && before > 0) return;
     let pauseMs;
     let reason;
     try {
       await append(file, path, access, onBytes);
-      const size = (await sizeOf(path)) ?? 0;
+      const size = await sizeOfPartial(path);
       if (size === file.size) return;
       reason = `the connection ended after ${size} of ${file.size} bytes`;
     } catch (error) {
       // What the disk says, another attempt does not change.
-      if (error instanceof FetchError || /** @type {NodeJS.ErrnoException} */ (error).syscall === "write")
+      if (error instanceof FetchError || /** @type {NodeJS.ErrnoException} */ (error).syscall !== undefined)
         throw error;
       if (error instanceof PassingError) pauseMs = error.pauseMs;
       reason = reasonOf(error);
     }
-    const size = (await sizeOf(path)) ?? 0;
+    const size = await sizeOfPartial(path);
     attempts = size > before ? 1 : attempts + 1;
     if (attempts === mostAttempts || (pauseMs ?? 0) > longestPauseMs) {
       throw new FetchError(`${file.name}: ${reason}; what has come is kept, run the command again to go on`);
@@ -179,11 +201,15 @@ export async function download(file, path, access, onBytes) {
       `${path} is there, and is not the ${file.name} of the hub: remove it, or choose another folder`,
     );
   }
-  const partial = `${path}.partial`;
-  // What lies there may be of another commit, or damaged: then once more, from the beginning.
+  // By what it will hold: nobody else's file has such a name.
+  const partial = `${path}.${file.hash.digest.slice(0, 16)}.partial`;
+  // What lies there may be damaged: then once more, from the beginning.
   for (const isLast of [false, true]) {
     await appendPatiently(file, partial, access, onBytes);
     if (await isSame(partial, file)) {
+      if (await unlessMissing(lstat(path))) {
+        throw new FetchError(`${path} has come from elsewhere meanwhile: what was fetched is ${partial}`);
+      }
       await rename(partial, path);
       return "fetched";
     }

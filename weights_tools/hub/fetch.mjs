@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import lockfile from "proper-lockfile";
 import { download } from "./download.mjs";
+import { print } from "./print.mjs";
 import {
   chooseFiles,
   chooseShards,
@@ -120,7 +121,7 @@ export async function runFetch(args) {
       },
     });
     if (values.help) {
-      console.log(usage);
+      await print(usage);
       return 0;
     }
     const [id, out, ...more] = positionals;
@@ -129,8 +130,9 @@ export async function runFetch(args) {
     }
     if (!URL.canParse(values.hub)) throw new UsageError(`--hub ${values.hub} is no URL`);
     const result = await fetchModel(id, out, values.hub);
-    if (values.json) console.log(JSON.stringify(result));
-    else console.log(`${result.id} at ${result.commit} is in ${result.folder}`);
+    await print(
+      values.json ? JSON.stringify(result) : `${result.id} at ${result.commit} is in ${result.folder}`,
+    );
     return 0;
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);

@@ -136,7 +136,7 @@ export function chooseShards({ id, files }, list) {
   const wrong = (/** @type {string} */ why) => new FetchError(`${id}: ${shardsFile} ${why}`);
   let map;
   try {
-    map = JSON.parse(list).weight_map;
+    map = Object(JSON.parse(list)).weight_map;
   } catch (error) {
     throw wrong(`is not valid JSON: ${/** @type {Error} */ (error).message}`);
   }
@@ -144,8 +144,9 @@ export function chooseShards({ id, files }, list) {
   if (names.length === 0) throw wrong('has no "weight_map" of tensors to shards');
   return names.map((name) => {
     const shard = typeof name === "string" ? files.get(name) : undefined;
-    if (!shard) throw wrong(`names the shard ${JSON.stringify(name)}, which is not in the repository`);
-    return shard;
+    if (shard) return shard;
+    const found = Object(name) === name ? "an object" : JSON.stringify(name).slice(0, 100);
+    throw wrong(`names the shard ${found}, which is not in the repository`);
   });
 }
 
