@@ -80,6 +80,9 @@ describe("Model sends", () => {
         ["t", { heads: 1 }],
         'there is no option "heads" of inspect; did you mean head? There are position, layer, head, top, signal, onProgress',
       ],
+      ["inspect", ["t", { layer: () => 1 }], "layer is a function, which no option can be"],
+      ["inspect", ["t", { head: Symbol("h") }], "head is a symbol, which no option can be"],
+      ["inspect", ["t", { top: NaN }], "top is NaN, expected a finite number"],
       ["score", [undefined], "text is undefined, expected text or an array of token ids"],
       [
         "score",
@@ -222,7 +225,16 @@ describe("every call can be aborted", () => {
     ["score", (model, signal) => model.score("t", { signal })],
     ["complete", (model, signal) => model.complete("t", { signal })],
     ["generate", (model, signal) => model.generate("t", { signal }).next()],
+    ["stream", (model, signal) => model.stream("t", { signal }).getReader().read()],
+    ["prefill", (model, signal) => model.prefill("t", { signal })],
+    ["inspect", (model, signal) => model.inspect("t", { signal })],
   ];
+  it("is said of all of them", () => {
+    const takeNone = ["constructor", "read", "explain", "dispose"];
+    const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
+    expect(calls.map(([name]) => name).sort()).toEqual(names.sort());
+  });
+
   it.each(calls)("%s", async (_, call) => {
     const { worker, model } = make();
     const controller = new AbortController();

@@ -157,7 +157,7 @@ describe("completions.create", () => {
     ],
     [
       { logit_bias: { "50256": -100 } },
-      'logit_bias is {"50256":-100}, but the engine cannot prefer single tokens',
+      "logit_bias is an object, but the engine cannot prefer single tokens",
     ],
     [{ suffix: "." }, 'suffix is ".", but GPT-2 only writes on: it knows nothing of what comes after'],
     [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
@@ -165,10 +165,10 @@ describe("completions.create", () => {
     [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],
     [{ best_of: 2, stream: true }, "best_of is 2: which is best is known at the end, so nothing can stream"],
     [{ echo: 1 }, "echo is 1, expected true or false"],
-    [{ prompt: [] }, "prompt is [], expected a text, an array of token ids, or a list of such"],
-    [{ prompt: ["a", 1] }, 'prompt is ["a",1], expected a text, an array of token ids, or a list of such'],
-    [{ stop: [1] }, "stop is [1], expected a text or a list of texts"],
-    [{ model: { name: "a" } }, 'model is {"name":"a"}, expected a name'],
+    [{ prompt: [] }, "prompt is an array, expected a text, an array of token ids, or a list of such"],
+    [{ prompt: ["a", 1] }, "prompt is an array, expected a text, an array of token ids, or a list of such"],
+    [{ stop: [1] }, "stop is an array, expected a text or a list of texts"],
+    [{ model: { name: "a" } }, "model is an object, expected a name"],
     [{ messages: [] }, 'there is no "messages" in a completion request; there are model, prompt, stop,'],
     ["text", 'a completion request is "text", expected an object'],
   ])("refuses %j", async (request, message) => {
@@ -178,6 +178,31 @@ describe("completions.create", () => {
       message: expect.stringContaining(message),
     });
     expect(model.complete).not.toHaveBeenCalled();
+  });
+});
+
+describe("what JSON has no form for", () => {
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  it.each([
+    [{ temperature: NaN }, "temperature is NaN, expected a number from 0 to 100"],
+    [{ top_p: Infinity }, "top_p is Infinity, expected a number from 0 to 1"],
+    [{ seed: 5n }, "seed is 5n, expected a whole number from 0 to 9007199254740991"],
+    [{ prompt: [1n] }, "prompt is an array, expected a text"],
+    [{ model: circular }, "model is an object, expected a name"],
+    [{ logit_bias: circular }, "logit_bias is an object, but the engine"],
+    [{ stop: () => 1 }, "stop is a function, expected a text"],
+    [{ echo: Symbol("e") }, "echo is a symbol, expected true or false"],
+    [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2`],
+    [{ ["x".repeat(1e6)]: 1 }, `there is no "${"x".repeat(40)}…" in a completion request`],
+  ])("is refused in few words", async (request, message) => {
+    const { client } = fakeModel();
+    const error: unknown = await client.create(request as object).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: "invalid-argument",
+      message: expect.stringContaining(message) as string,
+    });
+    expect((error as Error).message.length).toBeLessThan(500);
   });
 });
 

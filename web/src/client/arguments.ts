@@ -17,7 +17,7 @@ export function readOptions(call: string, value: unknown, names: readonly string
     if (names.includes(name)) continue;
     const help = suggestion(name, names);
     const there = `there are ${names.join(", ")}`;
-    refuse(`there is no option "${name}" of ${call}; ${help ? `${help} T${there.slice(1)}` : there}`);
+    refuse(`there is no option ${shown(name)} of ${call}; ${help ? `${help} T${there.slice(1)}` : there}`);
   }
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined && field !== null));
 }
@@ -125,7 +125,7 @@ const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
 };
 export const generateOptionNames: readonly string[] = Object.keys(isGenerateOption);
 
-/** The sampling options as JSON can carry them. Their ranges the engine checks. */
+/** Options as JSON can carry them. Their names and ranges the engine checks, or the worker those of a look inside. */
 export function readGenerateOptions(fields: Fields): GenerateOptions {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readOption(name, value)]));
 }

@@ -312,7 +312,8 @@ export class Model {
       onEvent: readCallback<PromptProgress>("onProgress", onProgress),
       owner: this,
     };
-    return this.requester.request("inspect", { ...wanted, prompt: readPrompt("text", text) }, request);
+    const args = { ...readGenerateOptions(wanted), prompt: readPrompt("text", text) };
+    return this.requester.request("inspect", args, request);
   }
 
   /** Why it is as fast as it is, and what would make it faster; what this page has and misses. */

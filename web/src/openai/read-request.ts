@@ -1,5 +1,6 @@
 // What a completion request asks of the engine. What the engine cannot do is an error that says so.
 import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
+import { shown } from "../shared/refuse.js";
 
 export interface Plan {
   model: string;
@@ -20,8 +21,6 @@ type Fields = Readonly<Record<string, unknown>>;
 function refuse(message: string): never {
   throw new InvalidArgumentError("invalid-argument", message);
 }
-
-const shown = (value: unknown) => (JSON.stringify(value) as string | undefined) ?? String(value);
 
 /** Numbers: by default, least, most, and whether they are whole. */
 const numbers = {
@@ -100,7 +99,7 @@ export function readRequest(request: unknown): Plan {
   const fields = request as Fields;
   for (const name of Object.keys(fields)) {
     if (!known.includes(name))
-      refuse(`there is no "${name}" in a completion request; there are ${known.join(", ")}`);
+      refuse(`there is no ${shown(name)} in a completion request; there are ${known.join(", ")}`);
   }
   for (const [name, reason] of Object.entries(missing)) {
     if (!asksForNothing(fields[name])) refuse(`${name} is ${shown(fields[name])}, but ${reason}`);
