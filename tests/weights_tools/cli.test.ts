@@ -5,13 +5,13 @@ import {
   appendFileSync,
   copyFileSync,
   cpSync,
-  existsSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
   writeFileSync,
+  truncateSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -137,16 +137,21 @@ describe("convert", () => {
   });
 
   it("takes a folder name that ends in a slash", () => {
-    const out = join(scratch, "slash");
-    json(["convert", join(tiny, "tied"), `${out}/`, "--json"]);
-    expect(existsSync(join(out, "weights.json"))).toBe(true);
-    expect(readdirSync(out).filter((name) => name.includes("partial"))).toEqual([]);
+    const folder = mkdtempSync(join(scratch, "slash-"));
+    json(["convert", join(tiny, "tied"), `${join(folder, "out")}/`, "--json"]);
+    expect(readdirSync(folder)).toEqual(["out"]); // what it was written to has gone
+    expect(readdirSync(join(folder, "out")).sort()).toEqual(readdirSync(converted("tied", "q8")).sort());
   });
 
   it("leaves no folder behind when it fails", () => {
-    const out = join(scratch, "failed");
-    expect(weights(["convert", join(scratch, "nowhere"), out]).status).toBe(1);
-    expect(existsSync(out) || existsSync(`${out}.partial`)).toBe(false);
+    const cut = mkdtempSync(join(scratch, "cut-"));
+    cpSync(join(tiny, "tied"), cut, { recursive: true });
+    truncateSync(join(cut, "model.safetensors"), 400_000); // of 457 kB: it has written by then
+    for (const input of [join(scratch, "nowhere"), cut]) {
+      const folder = mkdtempSync(join(scratch, "failed-"));
+      expect(weights(["convert", input, join(folder, "out")]).status).toBe(1);
+      expect(readdirSync(folder)).toEqual([]);
+    }
   });
 });
 
