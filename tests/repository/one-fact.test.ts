@@ -132,6 +132,16 @@ describe("the sampling options", () => {
   });
 });
 
+it("the oldest browsers are those that README names", () => {
+  const [, chrome, firefox, safari] =
+    /oldBrowser = "Chrome or Edge (\d+), Firefox (\d+), Safari ([\d.]+) or newer/.exec(
+      read("web/src/shared/failures.ts"),
+    ) ?? [];
+  expect(read("README.md")).toContain(
+    `The module runs in Chrome and Edge from ${chrome}, Firefox from ${firefox} and Safari from ${safari} on.`,
+  );
+});
+
 describe("the builds of the engine", () => {
   const builds = [...variants].sort();
 

@@ -182,7 +182,7 @@ async function writeWith(
   if (!model || text === "") return undefined;
   const healing = await countHealing(all, model.detokenize.bind(model)).catch(() => 0);
   // Those of a text that was stopped have one each, but for the last, which waited for the next.
-  const counted = hasEnded ? all.length : all.findLastIndex((token) => token.text !== "") + 1;
+  const counted = hasEnded ? all.length : all.map((token) => token.text !== "").lastIndexOf(true) + 1;
   return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };
 }
 

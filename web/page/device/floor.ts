@@ -24,7 +24,7 @@ export function bytesPerToken({
 }
 
 export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 const pairs = 5;
 /** A text is measured for about so long; a slow model writes a few tokens all the same. */

@@ -44,6 +44,5 @@ export function glanceOf(weights: Weights): Look & { glance: Glance } {
 /** The first stage from which on the top guess stays what it is at the end; stage 0 is the embedding, i layer i. */
 export function settledAt(guesses: readonly (readonly { id: number }[])[]): number {
   const last = guesses.at(-1)?.[0]?.id;
-  const other = guesses.findLastIndex(([guess]) => guess?.id !== last);
-  return other + 1;
+  return guesses.map(([guess]) => guess?.id === last).lastIndexOf(false) + 1;
 }
