@@ -32,15 +32,20 @@ Status WriteResult(Gpt2Engine& engine, Question question) {
   return Done{};
 }
 
+// A load is over, and says so from now on without memory.
+void EndLoad(Gpt2Engine& engine) {
+  Unload(engine);
+  engine.load_ran_out = !engine.load_error;
+}
+
 const char* OutOfMemory(Gpt2Engine& engine) {
   EndWork(engine);
-  if (engine.context) {
-    static_cast<void>(engine.context->SetSequences(1));  // gives back, which cannot fail
-  } else {
-    Unload(engine);
-  }
+  if (engine.reader) EndLoad(engine);
+  if (engine.context)
+    static_cast<void>(engine.context->SetSequences(1));  // gives back: cannot fail
   engine.output.Clear();
   std::vector<std::int32_t>().swap(engine.ids);
+  std::vector<float>().swap(engine.attention);
   std::string().swap(engine.reply);
   return kOutOfMemoryReply;
 }
@@ -63,9 +68,10 @@ const char* Answer(Gpt2Engine* engine, Question question) {
   return error != nullptr ? error : engine->reply.c_str();
 }
 
-// As Run, for a step of a load, which is over after an error; a loaded model stays where a
-// call was out of turn.
+// As Run, for what begins or continues a load, which is over after an error; a loaded model stays
+// where a call was out of turn.
 const char* RunLoad(Gpt2Engine* engine, Operation operation) {
+  const bool had_model = engine->context.has_value();
   const char* error = Run(engine, [&](Gpt2Engine& e) {
     Status status = operation(e);
     if (!status.ok() && !e.context) {
@@ -74,8 +80,13 @@ const char* RunLoad(Gpt2Engine* engine, Operation operation) {
     }
     return status;
   });
-  if (error == kOutOfMemoryReply) Unload(*engine);
+  const bool is_out_of_turn = had_model && engine->context;
+  if (error == kOutOfMemoryReply && !is_out_of_turn) EndLoad(*engine);
   return error;
+}
+
+const char* ContinueLoad(Gpt2Engine* engine, Operation operation) {
+  return engine->load_ran_out ? kOutOfMemoryReply : RunLoad(engine, operation);
 }
 
 PromptBytes Bytes(const void* bytes, std::size_t size, bool is_ids) {
@@ -87,6 +98,7 @@ PromptBytes Bytes(const void* bytes, std::size_t size, bool is_ids) {
 
 using gpt2::Answer;
 using gpt2::Bytes;
+using gpt2::ContinueLoad;
 using gpt2::JsonWriter;
 using gpt2::Run;
 using gpt2::RunLoad;
@@ -130,23 +142,23 @@ const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t confi
 }
 
 const char* gpt2_load_weights(Gpt2Engine* engine, const uint8_t* bytes, size_t size) {
-  return RunLoad(engine, [&](Gpt2Engine& e) {
+  return ContinueLoad(engine, [&](Gpt2Engine& e) {
     return gpt2::LoadWeights(e, std::as_bytes(std::span(bytes, size)));
   });
 }
 
 const char* gpt2_load_prompt(Gpt2Engine* engine, const void* prompt, size_t size, bool is_ids) {
-  return RunLoad(engine,
-                 [&](Gpt2Engine& e) { return gpt2::LoadPrompt(e, Bytes(prompt, size, is_ids)); });
+  return ContinueLoad(
+      engine, [&](Gpt2Engine& e) { return gpt2::LoadPrompt(e, Bytes(prompt, size, is_ids)); });
 }
 
 const char* gpt2_load_step(Gpt2Engine* engine) {
-  return RunLoad(engine, &gpt2::LoadStep);
+  return ContinueLoad(engine, &gpt2::LoadStep);
 }
 
 const char* gpt2_load_end(Gpt2Engine* engine) {
   const char* error =
-      RunLoad(engine, [](Gpt2Engine& e) { return gpt2::WriteResult(e, &gpt2::LoadEnd); });
+      ContinueLoad(engine, [](Gpt2Engine& e) { return gpt2::WriteResult(e, &gpt2::LoadEnd); });
   return error != nullptr ? error : engine->reply.c_str();
 }
 

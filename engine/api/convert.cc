@@ -29,6 +29,9 @@ namespace {
 
 const char* OutOfMemory(Gpt2Converter& owner) {
   owner.converter.reset();
+  owner.input = {};
+  owner.output = {};
+  std::string().swap(owner.reply);
   return kOutOfMemoryReply;
 }
 

@@ -40,6 +40,7 @@ struct Gpt2Engine {
   std::vector<std::int32_t> early_prompt;    // during a load: what to prefill on the way
   std::optional<gpt2::EarlyPrefill> early_prefill;  // of that, from the first layer on
   std::optional<gpt2::Error> load_error;  // of the load that failed last, until the next begins
+  bool load_ran_out = false;              // of memory, also for such an error
   std::unique_ptr<gpt2::Weights> weights;
   std::optional<gpt2::Tokenizer> tokenizer;
   std::optional<gpt2::Context> context;

@@ -165,6 +165,7 @@ Status Summary(const Gpt2Engine& engine, JsonWriter& out) {
 Status Suspend(Gpt2Engine& engine, JsonWriter& out) {
   if (!engine.session || engine.session->is_done()) return Misuse("no generation is under way");
   engine.session->Suspend();
+  engine.reply.reserve(engine.reply.size() + 16);  // for the number: once set aside, nothing fails
   const std::uint32_t number = engine.next_number++;
   engine.suspended.emplace(number, std::move(*engine.session));
   engine.session.reset();

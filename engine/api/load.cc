@@ -94,6 +94,7 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
                  std::string_view merges, std::string_view options) {
   Unload(engine);
   engine.load_error.reset();
+  engine.load_ran_out = false;
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
   GPT2_ASSIGN(const ParsedJson wanted, ParseRequest(options, "the load options"));
   GPT2_TRY(CheckNames(*wanted, "the load options", {"kv", "generationConfig"}));

@@ -98,7 +98,7 @@ Pass Context::Verify(Sequence& sequence, std::span<const std::int32_t> draft) {
 }
 
 void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float> scores) {
-  const BatchToken token = sequence().Advance();
+  const BatchToken token = sequence().At(sequence().cached());
   batch_[0] = token;
   const std::string watched = Concat("h.", layer, ".attn");
   std::size_t row = 0;
@@ -114,6 +114,8 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
   };
   const Trace trace = watch;
   Run(1, &trace);
+  // Not before: the names of the stages take memory, and where there is none the pass ends halfway.
+  sequence().Advance();
   assert(row == residuals.rows);
 }
 

@@ -2,14 +2,20 @@
 // its own: it replaces the global operator new and, with the linker's --wrap, malloc and calloc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/api/api.h"
+#include "engine/api/convert.h"
+#include "engine/format/vocabulary_files.h"
 #include "tests/support/api_output.h"
 #include "tests/support/test_model.h"
 
@@ -19,8 +25,11 @@ namespace {
 // or only that one.
 std::atomic<long> g_left{-1};
 std::atomic<bool> g_all_others{false};
+// Bytes that were asked for so far.
+std::atomic<std::size_t> g_bytes{0};
 
-bool Fails() {
+bool Fails(std::size_t size) {
+  g_bytes += size;
   if (g_left < 0) return false;
   if (g_left > 0) {
     --g_left;
@@ -37,23 +46,23 @@ void* __real_malloc(std::size_t size);
 void* __real_calloc(std::size_t count, std::size_t size);
 void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
 void* __wrap_malloc(std::size_t size) {
-  return Fails() ? nullptr : __real_malloc(size);
+  return Fails(size) ? nullptr : __real_malloc(size);
 }
 void* __wrap_calloc(std::size_t count, std::size_t size) {
-  return Fails() ? nullptr : __real_calloc(count, size);
+  return Fails(count * size) ? nullptr : __real_calloc(count, size);
 }
 void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-  return Fails() ? nullptr : __real_aligned_alloc(alignment, size);
+  return Fails(size) ? nullptr : __real_aligned_alloc(alignment, size);
 }
 }
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  void* memory = Fails() ? nullptr : __real_malloc(size == 0 ? 1 : size);
+  void* memory = Fails(size) ? nullptr : __real_malloc(size == 0 ? 1 : size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return Fails() ? nullptr : __real_malloc(size == 0 ? 1 : size);
+  return Fails(size) ? nullptr : __real_malloc(size == 0 ? 1 : size);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
@@ -91,6 +100,10 @@ class Caller {
  public:
   explicit Caller(Gpt2Engine* engine) : engine_(engine) {}
 
+  Gpt2Engine* engine() const { return engine_; }
+  // What Suspend gave: Resume takes it.
+  void SetSuspended(std::uint32_t number) { suspended_ = number; }
+
   const char* LoadBegin() {
     const ModelFiles& f = Files();
     return gpt2_load_begin(engine_, f.config.data(), f.config.size(), f.vocab.data(),
@@ -113,9 +126,17 @@ class Caller {
   }
   const char* TokenizeStep() { return gpt2_tokenize_step(engine_); }
   const char* Detokenize() { return gpt2_detokenize(engine_, kIds.data(), kIds.size()); }
-  const char* Generate() { return GenerateWith(kOptions); }
-  const char* GenerateHealing() { return GenerateWith(kHealing); }
+  const char* Generate() { return GenerateWith(kText, kOptions); }
+  const char* GenerateHealing() { return GenerateWith(kText, kHealing); }
+  const char* GenerateElse() { return GenerateWith("something-else,of-more-tokens", kOptions); }
   const char* Step() { return gpt2_step(engine_); }
+  // A text that is to be generated from later, and more of it.
+  const char* Ahead() { return GenerateWith(kShortText, R"({"maxNewTokens": 0})"); }
+  const char* GenerateMore() { return GenerateWith(kShortText + "b~abc", kOptions); }
+  const char* PrefillStep() { return gpt2_prefill_step(engine_); }
+  const char* Inspect() { return gpt2_inspect(engine_, /*layer=*/1, /*top=*/3); }
+  const char* Suspend() { return gpt2_suspend(engine_); }
+  const char* Resume() { return gpt2_resume(engine_, suspended_); }
   const char* Score() {
     return gpt2_score(engine_, kIds.data(), kIds.size() * sizeof kIds[0], /*is_ids=*/true,
                       kScoreOptions.data(), kScoreOptions.size());
@@ -124,11 +145,12 @@ class Caller {
   const char* Summary() { return gpt2_summary(engine_); }
 
  private:
-  const char* GenerateWith(const std::string& options) {
-    return gpt2_generate(engine_, kText.data(), kText.size(), /*is_ids=*/false, options.data(),
+  const char* GenerateWith(const std::string& text, const std::string& options) {
+    return gpt2_generate(engine_, text.data(), text.size(), /*is_ids=*/false, options.data(),
                          options.size());
   }
 
+  static inline const std::string kShortText = "abcabxabc~!ab";
   static inline const std::string kText = "abcabxabc~!ab" + std::string(300, 'a') + "abc";
   static inline const std::string kHealing = R"({"heal": true, "maxNewTokens": 2, "seed": 1})";
   static inline const std::string kOptions =
@@ -139,6 +161,7 @@ class Caller {
   static inline const std::vector<std::int32_t> kIds = {65, 97, 98, 99, 127, 128, 70, 71, 72};
 
   Gpt2Engine* engine_;
+  std::uint32_t suspended_ = 0;
 };
 
 using Call = const char* (Caller::*)();
@@ -148,13 +171,15 @@ bool IsOutOfMemory(const std::string& reply) {
   return json.contains("error") && json["error"]["code"] == "out-of-memory";
 }
 
-// The replies of `calls`, one after the other, by an engine that has run `before`.
-std::vector<std::string> Replies(Gpt2Engine* engine, const std::vector<Call>& calls) {
-  Caller caller(engine);
+// The replies of `calls`, one after the other.
+std::vector<std::string> Replies(Caller& caller, const std::vector<Call>& calls) {
   std::vector<std::string> replies;
   for (const Call call : calls) {
     Json reply = ReplyJson((caller.*call)());
-    if (reply.contains("result")) reply["output"] = OutputJson(engine);
+    if (reply.contains("result")) reply["output"] = OutputJson(caller.engine());
+    if (call == &Caller::Suspend && reply.contains("result")) {
+      caller.SetSuspended(std::exchange(reply["result"], Json()).get<std::uint32_t>());
+    }
     // These depend on what the cache holds of earlier calls.
     for (const auto& [part, name] : {std::pair("result", "reusedTokens"), {"output", "done"}}) {
       if (reply.contains(part) && reply[part].is_object()) reply[part].erase(name);
@@ -164,12 +189,33 @@ std::vector<std::string> Replies(Gpt2Engine* engine, const std::vector<Call>& ca
   return replies;
 }
 
+struct Failure {
+  std::string reply;
+  bool has_failed;  // an allocation, or none was left but for it
+};
+
+// Makes an allocation of `call` fail, after `left` others, and all that follow if `all_others`.
+template <typename Callable>
+Failure Fail(long left, bool all_others, Callable call) {
+  g_all_others = all_others;
+  g_left = left;
+  const char* reply = call();
+  const bool has_failed = g_left <= 0 && (all_others ? g_left == 0 : g_left == -1);
+  g_left = -1;
+  return {ReplyJson(reply).dump(), has_failed};
+}
+
 const std::vector<Call> kLoad = {&Caller::LoadBegin, &Caller::LoadWeights, &Caller::LoadEnd};
+
+// What answers with the error of a load that has failed.
+const std::vector<Call> kLoadSteps = {&Caller::LoadWeights, &Caller::LoadPrompt, &Caller::LoadStep,
+                                      &Caller::LoadEnd};
 
 struct Case {
   const char* name;
   std::vector<Call> calls;  // the last of them fails
   bool is_load = false;
+  std::vector<Call> then = {};  // right after that
 };
 
 const Case kCases[] = {
@@ -199,6 +245,18 @@ const Case kCases[] = {
                  &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
                  &Caller::Step,     &Caller::Step, &Caller::Step, &Caller::Step, &Caller::Step,
                  &Caller::Summary}},
+    {"prefill_step", {&Caller::GenerateElse, &Caller::Step, &Caller::Ahead, &Caller::PrefillStep}},
+    {"inspect",
+     {&Caller::GenerateElse, &Caller::Step, &Caller::Ahead, &Caller::PrefillStep, &Caller::Inspect},
+     false,
+     {&Caller::GenerateMore, &Caller::Step, &Caller::Step}},
+    {"suspend", {&Caller::Generate, &Caller::Step, &Caller::Suspend}},
+    {"resume",
+     {&Caller::Generate, &Caller::Step, &Caller::Suspend, &Caller::GenerateElse, &Caller::Step,
+      &Caller::Resume}},
+    {"step after resume",
+     {&Caller::Generate, &Caller::Step, &Caller::Suspend, &Caller::GenerateElse, &Caller::Step,
+      &Caller::Resume, &Caller::Step}},
     {"score", {&Caller::Score}},
     {"score_step", {&Caller::Score, &Caller::ScoreStep}},
 };
@@ -208,26 +266,24 @@ class OutOfMemory : public ::testing::TestWithParam<Case> {};
 // Runs the case with every allocation of its last call failing in turn; then all of it again, which
 // must give what an engine gives that never failed.
 void FailEach(const Case& param, bool all_others) {
-  const bool is_load = param.is_load;
-  Gpt2Engine* cold = gpt2_create(1);
+  const auto& [name, calls, is_load, then] = param;
+  const auto go_on = [&](Caller& caller) {
+    std::vector<std::string> replies = Replies(caller, then);
+    std::ranges::move(Replies(caller, calls), std::back_inserter(replies));
+    return replies;
+  };
+  Caller cold(gpt2_create(1));
   if (!is_load) Replies(cold, kLoad);
-  const std::vector<std::string> expected = Replies(cold, param.calls);
-  gpt2_destroy(cold);
+  const std::vector<std::string> expected = go_on(cold);
+  gpt2_destroy(cold.engine());
 
-  Gpt2Engine* engine = gpt2_create(1);
-  if (!is_load) Replies(engine, kLoad);
+  Caller caller(gpt2_create(1));
+  if (!is_load) Replies(caller, kLoad);
   long failures = 0;
   for (long i = 0;; ++i) {
     ASSERT_LT(i, 100000) << "never gets through";
-    const std::vector<Call> first(param.calls.begin(), param.calls.end() - 1);
-    Replies(engine, first);
-    Caller caller(engine);
-    g_all_others = all_others;
-    g_left = i;
-    const char* pointer = (caller.*param.calls.back())();
-    const bool has_failed = g_left <= 0 && (all_others ? g_left == 0 : g_left == -1);
-    g_left = -1;
-    const std::string reply = ReplyJson(pointer).dump();
+    Replies(caller, {calls.begin(), calls.end() - 1});
+    const auto [reply, has_failed] = Fail(i, all_others, [&] { return (caller.*calls.back())(); });
     if (IsOutOfMemory(reply)) {
       ++failures;
     } else {
@@ -235,13 +291,16 @@ void FailEach(const Case& param, bool all_others) {
       EXPECT_TRUE(Json::parse(reply).contains("result")) << reply;
     }
     if (is_load && IsOutOfMemory(reply)) {
-      EXPECT_FALSE(Json::parse(gpt2_tune_threads(engine)).contains("result"));
+      EXPECT_FALSE(Json::parse(caller.Tune()).contains("result"));
+      for (const Call call : kLoadSteps) {
+        EXPECT_TRUE(IsOutOfMemory(Replies(caller, {call})[0])) << "after allocation " << i;
+      }
     }
-    EXPECT_EQ(Replies(engine, param.calls), expected) << "after allocation " << i;
+    EXPECT_EQ(go_on(caller), expected) << "after allocation " << i;
     if (!has_failed) break;
   }
-  std::printf("%s: %ld allocations failed\n", param.name, failures);
-  gpt2_destroy(engine);
+  std::printf("%s: %ld allocations failed\n", name, failures);
+  gpt2_destroy(caller.engine());
 }
 
 TEST_P(OutOfMemory, IsAReplyAndTheEngineGoesOn) {
@@ -260,6 +319,125 @@ INSTANTIATE_TEST_SUITE_P(EachCall, OutOfMemory, ::testing::ValuesIn(kCases), [](
   return name;
 });
 
+TEST(OutOfMemoryOutOfTurn, LeavesTheModelThatIsLoaded) {
+  Caller caller(gpt2_create(1));
+  Replies(caller, kLoad);
+  const std::vector<Call> calls = {&Caller::Generate, &Caller::Step};
+  const std::vector<std::string> expected = Replies(caller, calls);
+  for (const Call step : kLoadSteps) {
+    bool has_failed = true;
+    for (long i = 0; has_failed; ++i) {
+      const Failure failure = Fail(i, /*all_others=*/false, [&] { return (caller.*step)(); });
+      has_failed = failure.has_failed;
+      EXPECT_EQ(IsOutOfMemory(failure.reply), has_failed);
+      EXPECT_EQ(Replies(caller, calls), expected) << "after allocation " << i;
+    }
+  }
+  gpt2_destroy(caller.engine());
+}
+
+TEST(OutOfMemoryDuringALoad, EndsItWhateverWasCalled) {
+  Caller caller(gpt2_create(1));
+  Replies(caller, {&Caller::LoadBegin, &Caller::LoadWeights});
+  // Nothing is to be generated yet, and the sentence that says so finds no memory.
+  const Failure failure = Fail(0, /*all_others=*/false, [&] { return caller.Generate(); });
+  EXPECT_TRUE(IsOutOfMemory(failure.reply));
+  for (const Call step : kLoadSteps) EXPECT_TRUE(IsOutOfMemory(Replies(caller, {step})[0]));
+  for (const std::string& reply : Replies(caller, kLoad)) {
+    EXPECT_TRUE(Json::parse(reply).contains("result")) << reply;
+  }
+  EXPECT_FALSE(IsOutOfMemory(Replies(caller, {&Caller::LoadEnd})[0]));
+  gpt2_destroy(caller.engine());
+}
+
+TEST(OutOfMemoryInSuspend, SetsNothingAside) {
+  Caller caller(gpt2_create(1));
+  Replies(caller, kLoad);
+  bool has_failed = true;
+  for (std::uint32_t i = 0; has_failed; ++i) {
+    Replies(caller, {&Caller::Generate, &Caller::Step});
+    const Failure failure =
+        Fail(static_cast<long>(i), /*all_others=*/true, [&] { return caller.Suspend(); });
+    has_failed = IsOutOfMemory(failure.reply);
+    for (std::uint32_t number = 0; has_failed && number <= i + 1; ++number) {
+      EXPECT_NE(gpt2_resume(caller.engine(), number), nullptr) << "after allocation " << i;
+    }
+  }
+  gpt2_destroy(caller.engine());
+}
+
+// A conversion, up to the call that fails.
+struct Conversion {
+  std::string error;
+  std::string folder;
+  std::string weights;
+  bool has_failed = false;  // an allocation
+};
+
+// Converts the model with an allocation failing after `left` others; negative: none does.
+Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
+  const ModelFiles& f = Files();
+  const std::string format = "q8";
+  Conversion done;
+  const auto succeeds = [&](auto call, std::string* result = nullptr) {
+    g_all_others = all_others;
+    g_left = left;
+    const char* pointer = call();
+    const long still_left = g_left.exchange(-1);
+    const Json reply = ReplyJson(pointer);
+    if (reply.contains("error")) done.error = reply.dump();
+    done.has_failed |= !done.error.empty() || (left >= 0 && still_left < 0);
+    left = still_left;
+    if (result != nullptr) *result = reply.dump();
+    return done.error.empty();
+  };
+  const auto bytes = [](const std::string& text) {
+    return reinterpret_cast<const uint8_t*>(text.data());
+  };
+  const bool is_fed =
+      succeeds([&] {
+        return gpt2_converter_begin(converter, f.config.data(), f.config.size(), nullptr, 0,
+                                    format.data(), format.size());
+      }) &&
+      succeeds([&] { return gpt2_converter_feed(converter, bytes(f.weights), f.weights.size()); });
+  if (!is_fed) return done;
+  while (succeeds([&] { return gpt2_converter_step(converter); })) {
+    const Gpt2Bytes& output = *gpt2_converter_output(converter);
+    if (output.size == 0) break;
+    done.weights.append(reinterpret_cast<const char*>(output.bytes), output.size);
+  }
+  if (!done.error.empty()) return done;
+  if (succeeds([&] { return gpt2_converter_folder(converter); }, &done.folder)) {
+    succeeds([&] { return gpt2_converter_end(converter); });
+  }
+  return done;
+}
+
+TEST(OutOfMemoryInAConversion, IsAReplyAndTheConverterGoesOn) {
+  Gpt2Converter* const cold = gpt2_converter_create();
+  const Conversion expected = Convert(cold, -1, false);
+  EXPECT_EQ(expected.error, "");
+  EXPECT_FALSE(expected.weights.empty() || expected.folder.empty());
+  gpt2_converter_destroy(cold);
+
+  for (const bool all_others : {false, true}) {
+    Gpt2Converter* const converter = gpt2_converter_create();
+    Conversion last;
+    long failures = 0;
+    do {
+      last = Convert(converter, failures, all_others);
+      if (last.error.empty()) continue;
+      EXPECT_TRUE(IsOutOfMemory(last.error)) << last.error;
+      EXPECT_NE(gpt2_converter_end(converter), nullptr) << "after allocation " << failures;
+    } while (last.has_failed && ++failures < 100000);
+    EXPECT_EQ(last.folder, expected.folder);
+    EXPECT_TRUE(last.weights == expected.weights);
+    std::printf("conversion: %ld allocations failed\n", failures);
+    EXPECT_GT(failures, 100);
+    gpt2_converter_destroy(converter);
+  }
+}
+
 TEST(OutOfMemoryAtFirst, CreateGivesNull) {
 #ifdef __EMSCRIPTEN__
   constexpr std::size_t kThreads = 1;  // this build has no others
@@ -275,6 +453,13 @@ TEST(OutOfMemoryAtFirst, CreateGivesNull) {
     gpt2_destroy(engine);
   }
   EXPECT_GT(i, 1);
+}
+
+TEST(MemoryOfAVocabulary, IsNotWhatAnIdClaims) {
+  const std::size_t before = g_bytes;
+  const auto tokenizer = ReadTokenizer(R"({"a": 16777215})", "#version: 0.2\n", kMostVocabulary);
+  EXPECT_FALSE(tokenizer.ok());
+  EXPECT_LT(g_bytes - before, 100'000u);
 }
 
 TEST(OutOfMemoryAtFirst, AllocateGivesNull) {

@@ -50,7 +50,7 @@ TEST(VocabularyFiles, TheConfigBoundsTheVocabulary) {
   EXPECT_NE(VocabularyError("{}", kNoMerges).find("no tokens"), std::string::npos);
 }
 
-TEST(VocabularyFiles, AnIdThatTheTokensDoNotReachCostsNoMemory) {
+TEST(VocabularyFiles, AnIdThatTheTokensDoNotReachIsNamed) {
   const std::string error = VocabularyError(R"({"a": 16777215})", kNoMerges, 1 << 24);
   EXPECT_NE(error.find("the id 16777215, but only 1 tokens"), std::string::npos) << error;
 }
