@@ -69,15 +69,31 @@ void Sampler::Accept(std::int32_t id) {
   seen_[static_cast<std::size_t>(id)] = true;
 }
 
+// Of two logits that a penalty made infinite nobody could tell which was the larger. Where it does,
+// all are scaled, and the temperature with them, which changes no probability.
 std::span<const float> Sampler::Penalize(std::span<const float> logits) {
   if (repetition_penalty_ == 1.0f) return logits;
-  penalized_.assign(logits.begin(), logits.end());
-  for (std::size_t id = 0; id < logits.size(); ++id) {
-    if (!seen_[id]) continue;
-    float& logit = penalized_[id];
-    logit = logit > 0 ? logit / repetition_penalty_ : logit * repetition_penalty_;
+  scale_ = 1;
+  if (!PenalizeScaled(logits)) {
+    scale_ = 1.0 / 128;  // exact, and more than a penalty of 0.01 or 100 makes of a logit
+    PenalizeScaled(logits);
   }
   return penalized_;
+}
+
+// Whether what was finite still is.
+bool Sampler::PenalizeScaled(std::span<const float> logits) {
+  penalized_.assign(logits.begin(), logits.end());
+  bool is_finite = true;
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    float& logit = penalized_[id];
+    logit *= static_cast<float>(scale_);
+    if (!seen_[id]) continue;
+    const bool was_finite = std::isfinite(logit);
+    logit = logit > 0 ? logit / repetition_penalty_ : logit * repetition_penalty_;
+    is_finite = is_finite && (std::isfinite(logit) || !was_finite);
+  }
+  return is_finite;
 }
 
 std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
@@ -102,7 +118,7 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
 double Sampler::WeightOf(const Candidate& candidate) const {
   if (candidate.logit == -std::numeric_limits<float>::infinity()) return 0;
   const double difference = static_cast<double>(candidate.logit - best_logit_);
-  return static_cast<double>(Exp(static_cast<float>(difference / temperature_)));
+  return static_cast<double>(Exp(static_cast<float>(difference / (temperature_ * scale_))));
 }
 
 // A heap gives the most probable first, and sorts no more of them than are kept.

@@ -36,6 +36,7 @@ class Sampler {
 
  private:
   std::span<const float> Penalize(std::span<const float> logits);
+  bool PenalizeScaled(std::span<const float> logits);
   double WeightOf(const Candidate& candidate) const;
   void KeepTopP();
   std::int32_t Draw();
@@ -47,10 +48,12 @@ class Sampler {
   float repetition_penalty_;
   Random random_;
   std::vector<bool> seen_;        // [vocab_size]
-  std::vector<float> penalized_;  // logits after the repetition penalty
+  std::vector<float> penalized_;  // logits after the repetition penalty, times scale_
+  double scale_ = 1;
   std::vector<Candidate> candidates_;
   float best_logit_ = 0;
-  std::vector<double> weights_;  // of the candidates: exp((logit - best_logit_) / temperature)
+  // Of the candidates: exp((logit - best_logit_) / (temperature * scale)).
+  std::vector<double> weights_;
 };
 
 // Fills `best` with the `count` candidates of the largest logits, largest first; one pass that

@@ -122,6 +122,41 @@ TEST(Sampler, RepetitionPenaltyActsOnSeenTokensOnly) {
   EXPECT_EQ(sampler.Sample({{-1.0f, -1.0f, -1.5f}}), 2);  // -1 * 2 < -1.5
 }
 
+// A tenth of the largest float: a penalty of 0.01 makes a hundred times as much of it.
+TEST(Sampler, RepetitionPenaltyTellsHugeLogitsApart) {
+  for (const double temperature : {0.0, 1.0}) {
+    GenerateOptions rewarded = Plain();
+    rewarded.temperature = temperature;
+    rewarded.repetition_penalty = 0.01;
+    GenerateOptions penalized = rewarded;
+    penalized.repetition_penalty = 100;
+    const std::vector<float> logits = {3.3e37f, -3.4e37f, 3.4e37f, -3.3e37f};
+    const std::vector<float> negative = {-3.4e37f, -3.5e37f, -3.3e37f, -3.4e37f};
+    Sampler up(rewarded, 4), down(penalized, 4);
+    for (std::int32_t id = 0; id < 4; ++id) {
+      up.Accept(id);
+      down.Accept(id);
+    }
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(up.Sample(logits), 2);
+      EXPECT_EQ(down.Sample(negative), 2);
+    }
+  }
+}
+
+TEST(Sampler, WhatIsScaledHasTheSameProbabilities) {
+  constexpr float kHuge = 0x1p126f;
+  GenerateOptions options = Plain();
+  options.repetition_penalty = 100;  // what no float holds of the first logit
+  options.temperature = 0x1p120;     // by which the others differ
+  Sampler sampler(options, 3);
+  sampler.Accept(0);
+  std::vector<int> counts(3);
+  for (int i = 0; i < 40000; ++i)
+    ++counts[static_cast<std::size_t>(sampler.Sample({{-kHuge, kHuge, kHuge - 0x1p120f}}))];
+  EXPECT_NEAR(counts[2] / static_cast<double>(counts[1]), std::exp(-1), 0.03);
+}
+
 TEST(Sampler, SameSeedSameTokens) {
   GenerateOptions options = Plain();
   options.seed = 42;
