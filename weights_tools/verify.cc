@@ -32,7 +32,10 @@ Json ToJson(const Finding& finding) {
 
 Status Verify(const std::string& folder, const std::string& text_file, const RunOptions& run,
               bool json) {
-  if (json) GPT2_TRY(CheckPrintable("MODEL", folder));
+  if (json) {
+    GPT2_TRY(CheckPrintable("MODEL", folder));
+    GPT2_TRY(CheckPrintable("--text", text_file));
+  }
   std::optional<NamedText> text;
   if (!text_file.empty()) {
     GPT2_ASSIGN(std::string content, ReadFile(text_file));

@@ -70,6 +70,15 @@ describe("paths that are not UTF-8", () => {
     expect(shell(`ls -d ${bad}`).status).not.toBe(0);
     expect(shell(`"$tool" convert $tiny/tied ${bad} && "$tool" inspect ${bad}`).status).toBe(0);
     expect(refusal(shell(`"$tool" inspect ${bad} --json`))).toContain("MODEL is");
+    const verified = shell(`touch ${bad}.txt && "$tool" verify $tiny/tied --text ${bad}.txt --json`);
+    expect(refusal(verified)).toMatch(/--text is .* which is not UTF-8 at byte/);
+  });
+});
+
+describe("a path that the file system cannot follow", () => {
+  it("is an error with its name, whichever call meets it", () => {
+    const loop = shell(`ln -s loop.gguf "$scratch/loop.gguf"; "$tool" inspect "$scratch/loop.gguf"`);
+    expect(refusal(loop)).toMatch(/the system refused: .*loop\.gguf/);
   });
 });
 
