@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -163,21 +164,19 @@ std::uint64_t GgufAlignment(const GgufHeader& header) {
 
 Status ReadGgufTensors(const GgufHeader& header, std::span<const TensorSpec> specs,
                        std::vector<SourceTensor>& tensors) {
-  std::vector<std::string> names;  // by spec
-  for (const TensorSpec& spec : specs) names.push_back(GgufName(spec.name));
-  std::string is_there(specs.size(), '\0');
+  std::map<std::string, const TensorSpec*> missing;  // those that have not come
+  for (const TensorSpec& spec : specs) missing.emplace(GgufName(spec.name), &spec);
   const std::uint64_t alignment = GgufAlignment(header);
   tensors.push_back(Between(Align(header.size, alignment) - header.size));
   std::uint64_t end = 0;
   for (const GgufTensor& tensor : header.tensors) {
-    const auto found = std::find(names.begin(), names.end(), tensor.name);
-    const auto index = static_cast<std::size_t>(found - names.begin());
-    if (found == names.end() || is_there[index] != 0) {
+    const auto found = missing.find(tensor.name);
+    if (found == missing.end()) {
       return Error{ErrorCode::kCorrupt, Concat(kFile, "tensor ", Quoted(tensor.name),
                                                " does not belong to a GPT-2, or is there twice")};
     }
-    is_there[index] = 1;
-    const TensorSpec& spec = specs[index];
+    const TensorSpec& spec = *found->second;
+    missing.erase(found);
     GPT2_TRY(CheckTensor(tensor, spec));
     const std::uint64_t begin = Align(end, alignment);
     if (tensor.offset != begin) {
@@ -192,9 +191,9 @@ Status ReadGgufTensors(const GgufHeader& header, std::span<const TensorSpec> spe
                        .row_bytes = static_cast<std::size_t>(tensor.Bytes() / spec.rows)});
     end = begin + tensor.Bytes();
   }
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (is_there[i] != 0 || !specs[i].is_required()) continue;
-    return Error{ErrorCode::kCorrupt, Concat(kFile, "tensor \"", names[i], "\" is missing")};
+  for (const auto& [name, spec] : missing) {
+    if (!spec->is_required()) continue;
+    return Error{ErrorCode::kCorrupt, Concat(kFile, "tensor \"", name, "\" is missing")};
   }
   return Done{};
 }
