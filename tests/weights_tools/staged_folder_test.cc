@@ -1,9 +1,38 @@
 #include "weights_tools/staged_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <vector>
+
+namespace {
+
+ino_t InodeOf(const std::filesystem::path& path) {
+  struct stat found{};
+  return stat(path.c_str(), &found) == 0 ? found.st_ino : 0;
+}
+
+// What was written to the disk, and what was at `g_out` by then.
+struct Sync {
+  ino_t inode;
+  ino_t out;
+};
+std::filesystem::path g_out;
+std::vector<Sync> g_syncs;
+
+}  // namespace
+
+// In place of the system's own: what a power failure would leave cannot be seen otherwise.
+extern "C" int fsync(int file) {
+  struct stat found{};
+  if (fstat(file, &found) != 0) return -1;
+  g_syncs.push_back({found.st_ino, InodeOf(g_out)});
+  return 0;
+}
 
 namespace gpt2::tools {
 namespace {
@@ -58,6 +87,27 @@ TEST_P(StagedFolderTest, ReplacesAModelAndRemovesIt) {
   EXPECT_EQ(OutConfig(), "new");
   EXPECT_FALSE(fs::exists(out / "model.safetensors.000"));
   EXPECT_EQ(Names(), only_out);
+}
+
+TEST_P(StagedFolderTest, IsOnTheDiskBeforeItHasItsName) {
+  for (const bool is_there : {false, true}) {
+    if (is_there) MakeOut("old");
+    g_out = out;
+    g_syncs.clear();
+    StagedFolder staged = Stage("new");
+    const ino_t folder = InodeOf(staged.folder().path());
+    const ino_t file = InodeOf(staged.folder().path() / "config.json");
+    ASSERT_TRUE(staged.Commit(/*force=*/is_there, {}, GetParam()).ok());
+    ASSERT_EQ(InodeOf(out), folder);
+    const auto is_synced = [&](ino_t inode, bool has_its_name) {
+      return std::ranges::any_of(g_syncs, [&](const Sync& sync) {
+        return sync.inode == inode && (sync.out == folder) == has_its_name;
+      });
+    };
+    EXPECT_TRUE(is_synced(file, /*has_its_name=*/false));
+    EXPECT_TRUE(is_synced(folder, /*has_its_name=*/false));
+    EXPECT_TRUE(is_synced(InodeOf(parent), /*has_its_name=*/true));
+  }
 }
 
 TEST_P(StagedFolderTest, WithoutForceWhatIsThereStays) {
