@@ -1,7 +1,10 @@
-// The C API in any order, also after errors, with requests that are right, damaged or random: every
-// answer is null, or JSON with a result or an error, and a call succeeds only when it is its turn.
+// The C API and the converter's, in any order, also after errors, with requests that are right,
+// damaged or random: every answer is null, or JSON with a result or an error, and a call succeeds
+// only when it is its turn.
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "engine/api/api.h"
+#include "engine/api/convert.h"
 #include "tests/fuzz/support/any_json.h"
 #include "tests/fuzz/support/fuzz_model.h"
 #include "tests/support/api_output.h"
@@ -104,8 +108,13 @@ Json AnyOptions(FuzzedDataProvider& input) {
 class Caller {
  public:
   explicit Caller(FuzzedDataProvider& input)
-      : input_(input), engine_(gpt2_create(input.PickValueInArray<std::size_t>({0, 1, 1, 1}))) {}
-  ~Caller() { gpt2_destroy(engine_); }
+      : input_(input),
+        engine_(gpt2_create(input.PickValueInArray<std::size_t>({0, 1, 1, 1}))),
+        converter_(gpt2_converter_create()) {}
+  ~Caller() {
+    gpt2_destroy(engine_);
+    gpt2_converter_destroy(converter_);
+  }
   Caller(const Caller&) = delete;
 
   void AnyCall() {
@@ -150,7 +159,20 @@ class Caller {
       case 14:
         return LoadPrompt();
       default:
-        return input_.ConsumeBool() ? PrefillStep() : Allocate();
+        return Others(input_.ConsumeIntegralInRange<int>(0, 3));
+    }
+  }
+
+  void Others(int which) {
+    switch (which) {
+      case 0:
+        return Allocate();
+      case 1:
+        return PrefillStep();
+      case 2:
+        return input_.ConsumeBool() ? Inspect() : ReadAndInspect();
+      default:
+        for (auto calls = input_.ConsumeIntegralInRange<int>(1, 8); calls > 0; --calls) Convert();
     }
   }
 
@@ -392,6 +414,98 @@ class Caller {
     if (result) Check((*result)["done"] < (*result)["total"] || (*result)["isDone"], "prefill");
   }
 
+  void Inspect() {
+    const auto layer = input_.ConsumeIntegralInRange<std::uint32_t>(0, 1);  // there is but one
+    const auto top = input_.PickValueInArray<std::uint32_t>({0, 1, 5, 13, 14, 0xffffffff});
+    const auto result = ReadOutput(gpt2_inspect(engine_, layer, top));
+    const bool is_there = is_loaded_ && !is_generating_ && layer == 0;
+    Check(is_there || !result, "shown what is not there");
+    if (!result) return;
+    const Json& tokens = (*result)["tokens"];
+    constexpr std::size_t kStages = 2;
+    Check(tokens.size() == kStages * std::min(top, 13u), "tokens of the stages");
+    for (const Json& token : tokens) Check(token["index"] < kStages && token["id"] < 13, "token");
+    const float* scores = gpt2_attention(engine_);
+    const auto total = (*result)["total"].get<std::size_t>();
+    for (std::size_t i = 0; i < total; ++i) {
+      Check(is_damaged_ || std::isfinite(scores[i]), "attention that is not finite");
+    }
+  }
+
+  void ReadAndInspect() {
+    const Prompt prompt = AnyPrompt(input_);
+    const std::string options = R"({"maxNewTokens": 0})";
+    Read(gpt2_generate(engine_, prompt.bytes.data(), prompt.bytes.size(), prompt.is_ids,
+                       options.data(), options.size()));
+    if (is_loaded_) EndWork();
+    while (const auto step = ReadOutput(gpt2_prefill_step(engine_))) {
+      if ((*step)["isDone"] == true) break;
+    }
+    Inspect();
+  }
+
+  // A call of convert.h, in turn or not.
+  void Convert() {
+    switch (input_.ConsumeIntegralInRange<int>(0, 5)) {
+      case 0:
+        return ConverterBegin();
+      case 1:
+        return ConverterFeed();
+      case 2:
+      case 3:
+        return ConverterStep();
+      case 4: {
+        const auto folder = Read(gpt2_converter_folder(converter_));
+        Check(is_converting_ || !folder, "a folder of no conversion");
+        return;
+      }
+      default: {
+        const auto end = Read(gpt2_converter_end(converter_));
+        Check(is_converting_ || !end, "the end of no conversion");
+      }
+    }
+  }
+
+  void ConverterBegin() {
+    Folder folder = AnyFolder(input_);
+    folder.config = input_.ConsumeBool() ? folder.config : MaybeDamaged(input_, folder.config);
+    if (input_.ConsumeIntegralInRange<int>(0, 7) == 7) folder.config.clear();  // a GGUF file
+    const std::string heads = input_.ConsumeIntegralInRange<int>(0, 7) == 7
+                                  ? MaybeDamaged(input_, folder.weights.substr(0, 700))
+                                  : "";
+    const std::string weights = input_.PickValueInArray({"f32", "f16", "q8", "q4", "hub", ""});
+    is_converting_ =
+        Read(gpt2_converter_begin(converter_, folder.config.data(), folder.config.size(),
+                                  reinterpret_cast<const std::uint8_t*>(heads.data()), heads.size(),
+                                  weights.data(), weights.size()))
+            .has_value();
+    unconverted_ = MaybeDamaged(input_, folder.weights);
+  }
+
+  // What is fed stays where it is until it is taken.
+  void ConverterFeed() {
+    const auto most = input_.PickValueInArray<std::size_t>({0, 9, 1000, 1 << 20});
+    auto bytes = std::make_unique<std::string>(
+        unconverted_.substr(0, input_.ConsumeIntegralInRange<std::size_t>(0, most)));
+    const auto result = Read(gpt2_converter_feed(
+        converter_, reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()));
+    Check(is_converting_ || !result, "bytes for no conversion");
+    if (!result) return;
+    unconverted_.erase(0, bytes->size());
+    fed_ = std::move(bytes);
+  }
+
+  void ConverterStep() {
+    while (true) {
+      const auto result = Read(gpt2_converter_step(converter_));
+      Check(is_converting_ || !result, "a step of no conversion");
+      if (!result) return;
+      const Gpt2Bytes& output = *gpt2_converter_output(converter_);
+      const std::string copy(reinterpret_cast<const char*>(output.bytes), output.size);
+      if (copy.empty()) return;
+    }
+  }
+
   void Score() {
     const Prompt prompt = AnyPrompt(input_);
     const std::string options =
@@ -435,6 +549,10 @@ class Caller {
   bool is_generating_ = false;
   bool is_scoring_ = false;
   bool is_tokenizing_ = false;
+  Gpt2Converter* converter_;
+  std::string unconverted_;           // of the file that is being converted
+  std::unique_ptr<std::string> fed_;  // of that, until it is taken
+  bool is_converting_ = false;
 };
 
 }  // namespace
