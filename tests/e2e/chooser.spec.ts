@@ -1,8 +1,8 @@
 // The page with other models than its own: of the hub, and of files that are picked or dropped.
-import { readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { expect, test, type Page } from "@playwright/test";
+import { expect, test, type Page, type Route } from "@playwright/test";
 import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
@@ -102,11 +102,33 @@ test("nothing is downloaded before one is told how much, or that nobody knows", 
   await page.unroute("**/assets/offers-*.js");
   await page.reload();
   await expectReady(page);
-  await page.route("https://huggingface.co/api/**", (route) => route.fulfill({ body: "<!doctype html>" }));
-  await lookUp(page, "user/tale");
-  await expect(status(page)).toHaveText("huggingface.co does not tell how much user/tale is to download.");
-  await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
-  expect(asked).toEqual([]);
+  // Where the hub's own address fails, those of its files may still answer.
+  const answers: ((route: Route) => Promise<void>)[] = [
+    (route) => route.fulfill({ body: "<!doctype html>" }),
+    (route) => route.fulfill({ status: 429 }),
+    (route) => route.fulfill({ status: 503 }),
+    (route) => route.abort(),
+  ];
+  for (const answer of answers) {
+    await page.route("https://huggingface.co/api/**", answer);
+    await lookUp(page, "user/tale");
+    await expect(status(page)).toHaveText("huggingface.co does not tell how much user/tale is to download.");
+    await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
+    expect(asked).toEqual([]);
+    await page.unroute("https://huggingface.co/api/**");
+    await page.getByLabel("From the Hugging Face hub").fill("");
+  }
+  const elsewhere: string[] = [];
+  await page.route("https://models.example/**", (route) => {
+    elsewhere.push(route.request().url());
+    return route.abort();
+  });
+  await page.getByLabel("From the Hugging Face hub").fill("https://models.example/tale/");
+  await page.getByRole("button", { name: "Look up" }).dblclick();
+  await expect(status(page)).toHaveText("models.example does not tell how much tale is to download.");
+  expect(elsewhere).toEqual([]);
+  await page.getByRole("button", { name: "Download" }).click();
+  await expect.poll(() => elsewhere).toContain("https://models.example/tale/config.json");
 });
 
 test("a site that lists no models offers none", async ({ page }) => {
@@ -137,10 +159,11 @@ test("what the hub has no model for is said, and the next choice works", async (
   hub.status = 401;
   hub.errorCode = "RepoNotFound";
   await lookUp(page, "user/none");
-  await expect(page.getByRole("alert")).toContainText(
-    "cannot load user/none from huggingface.co: there is no model of this name, or it is private",
-    { timeout: 30_000 },
+  await expect(status(page)).toHaveText(
+    "huggingface.co has no user/none that everyone may read: check the name.",
   );
+  expect(asked).toEqual(["/api/models/user/none/revision/main"]);
+  await expect(page.getByRole("button", { name: "Look up" })).toBeVisible();
   hub.status = 200;
   await lookUp(page, "user/tale");
   await page.getByRole("button", { name: "Download" }).click();
@@ -175,6 +198,67 @@ test("a folder that is picked, and one that is dropped", async ({ page }) => {
   );
   await expect(page.getByRole("button", { name: "Try again" })).toBeHidden(); // which could not help
   expect(await textOf(page)).toBe(text);
+});
+
+/** Drops files and folders of this disk on the page. */
+async function dropPaths(page: Page, ...files: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await session.send("Input.dispatchDragEvent", { type, x: 200, y: 200, data });
+  await session.detach();
+}
+
+test("a folder of the disk that is dropped writes on, however much lies in it, and so do files", async ({
+  page,
+}, testInfo) => {
+  const models = testInfo.outputPath("models");
+  cpSync(demo, resolve(models, "tale"), { recursive: true });
+  // More than a browser tells of at once, and what is no model.
+  for (let place = 0; place < 120; place += 1) writeFileSync(resolve(models, "tale", `a${place}.txt`), "x");
+  mkdirSync(resolve(models, "notes"));
+  writeFileSync(resolve(models, "notes", "a.txt"), "x");
+  await open(page);
+  await setText(page, "The sea was");
+  await dropPaths(page, models);
+  await expect(page.locator("#chooser-name")).toHaveText("tale", { timeout: 30_000 });
+  await expectReady(page);
+  expect((await generate(page)).length).toBeGreaterThan("The sea was".length);
+  const names = readdirSync(demo).sort();
+  await dropPaths(page, ...names.map((name) => resolve(demo, name)));
+  await expect(page.locator("#chooser-name")).toHaveText(names[0] ?? "", { timeout: 30_000 });
+  await expectReady(page);
+  await generate(page);
+});
+
+test("what is dropped and is no model, or cannot be read, is told, and the other one writes on", async ({
+  page,
+}, testInfo) => {
+  const notes = testInfo.outputPath("notes");
+  const empty = testInfo.outputPath("empty");
+  const two = testInfo.outputPath("two");
+  for (const folder of [notes, empty]) mkdirSync(folder, { recursive: true });
+  writeFileSync(resolve(notes, "a.txt"), "x");
+  for (const name of ["one", "other"]) cpSync(demo, resolve(two, name), { recursive: true });
+  await open(page);
+  const alert = page.getByRole("alert");
+  for (const [path, sentence] of [
+    [notes, "there is no model among the files (a.txt), expected config.json and its weights, or a .gguf"],
+    [empty, "the list of the model's files is empty"],
+    [resolve(notes, "a.txt"), "there is no model among the files (a.txt)"],
+    [two, "there are two files"],
+  ] as const) {
+    await dropPaths(page, path);
+    await expect(alert).toContainText(sentence);
+  }
+  await page.evaluate(() => {
+    const file: FileSystemFileEntry["file"] = (_, failed) => failed?.(new DOMException("it has gone"));
+    DataTransferItem.prototype.webkitGetAsEntry = () => ({ isFile: true, file }) as FileSystemFileEntry;
+  });
+  await dropPaths(page, resolve(notes, "a.txt"));
+  await expect(alert).toContainText("The model could not be loaded: it has gone.");
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+  await generate(page);
 });
 
 for (const colorScheme of ["light", "dark"] as const) {

@@ -82,12 +82,14 @@ test("a model that is cancelled while it comes leaves the other at work; one tha
   await generate(page);
   expect(new URL(page.url()).search).toBe("");
 
-  hub.status = 401;
-  hub.errorCode = "RepoNotFound";
   release();
   await page.locator("#chooser summary").click();
   await page.getByLabel("From the Hugging Face hub").fill("user/other");
   await page.getByRole("button", { name: "Look up" }).click();
+  await expect(page.getByRole("button", { name: "Download" })).toBeVisible({ timeout: 30_000 });
+  hub.status = 401;
+  hub.errorCode = "RepoNotFound";
+  await page.getByRole("button", { name: "Download" }).click();
   await expect(page.getByRole("alert")).toContainText("cannot load user/other", { timeout: 60_000 });
   await setText(page, "The sea was");
   await generate(page);
@@ -115,6 +117,30 @@ test("a page that is loaded once more while another model comes goes on with it"
   await page.reload();
   await expectReady(page);
   await expect(page.locator("#chooser-name")).toHaveText("demo");
+});
+
+test("who looks another one up when that begins is not interrupted", async ({ page }) => {
+  await open(page);
+  await download(page, "user/better");
+  let releaseDemo = () => {};
+  const released = new Promise<void>((resolve) => (releaseDemo = resolve));
+  await page.route("**/models/demo/model.safetensors.*", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.reload();
+  const chooser = page.locator("#chooser");
+  await chooser.locator("summary").click();
+  await page.getByLabel("From the Hugging Face hub").fill("user/other");
+  await page.getByRole("button", { name: "Look up" }).click();
+  await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
+  releaseDemo();
+  await expect(loading(page)).toContainText("user/better is coming; demo writes meanwhile", {
+    timeout: 30_000,
+  });
+  await expect(chooser).toHaveAttribute("open");
+  await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
+  await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
 test("what waits for the model that comes, as the other's worker died, is written by it", async ({

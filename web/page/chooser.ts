@@ -1,12 +1,11 @@
 // The card in which another model is chosen: of this site, of the hub by its id, or from this device.
 import { onPress } from "./buttons.js";
 import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./chosen-model.js";
-import { filesOfDrop } from "./dropped-files.js";
 import { elements as ui } from "./elements.js";
 import { mayChoose } from "./host.js";
 import { changeModel, chosenModel, whenModel } from "./loading.js";
 import { viewOf } from "./view-address.js";
-import { messageOf } from "./messages.js";
+import { messageOf, showError } from "./messages.js";
 import { isRepeated } from "./visit.js";
 import { isWriting, stopWriting } from "./writing.js";
 import { phrase } from "./language/start.js";
@@ -44,10 +43,8 @@ function sayMissing(error: unknown): undefined {
 }
 
 /** Lets another model write; the text that is there stays. */
-async function choose(model: ChosenModel): Promise<void> {
-  forgetLookup();
-  ui.chooser.open = false;
-  await changeModel(model, {
+function change(model: ChosenModel): Promise<void> {
+  return changeModel(model, {
     stop: stopWriting,
     isBusy: isWriting,
     placed: () => {
@@ -57,6 +54,13 @@ async function choose(model: ChosenModel): Promise<void> {
   });
 }
 
+/** As `change`, of one that was just chosen here. */
+function choose(model: ChosenModel): Promise<void> {
+  forgetLookup();
+  ui.chooser.open = false;
+  return change(model);
+}
+
 function forgetLookup(): void {
   asking?.abort();
   lookedUp = undefined;
@@ -64,7 +68,7 @@ function forgetLookup(): void {
   ui.hubLoad.textContent = phrase("lookUp");
 }
 
-/** First how much it is, where the hub tells; then, once more pressed, the model. */
+/** First how much it is, or that nobody tells; then, once more pressed, the model. */
 async function lookUp(): Promise<void> {
   const text = ui.hubId.value.trim();
   if (text === "") {
@@ -72,7 +76,7 @@ async function lookUp(): Promise<void> {
     return ui.hubId.focus();
   }
   const model = namedModel(text, weights());
-  if (lookedUp === text || !addressOf(model).startsWith("hf:")) return choose(model);
+  if (lookedUp === text || model.elsewhere === undefined) return choose(model);
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
@@ -80,9 +84,8 @@ async function lookUp(): Promise<void> {
   ui.hubStatus.textContent = "";
   const offers = await import("./models/offers.js").catch(sayMissing);
   if (!offers || isOver()) return;
-  const offer = await offers.describeHub(model, signal);
+  const offer = await offers.describeElsewhere(model, signal);
   if (isOver()) return;
-  if (!offer) return choose(model); // which says what is wrong with it, or with the network
   ui.hubStatus.textContent = offer.sentence;
   if (!offer.isLoadable) return;
   lookedUp = text;
@@ -90,7 +93,6 @@ async function lookUp(): Promise<void> {
 }
 
 function takeFiles(files: readonly File[], name?: string): void {
-  if (files.length === 0) return;
   const model = filesModel(files, weights());
   void choose(name ? { ...model, name } : model);
 }
@@ -98,9 +100,22 @@ function takeFiles(files: readonly File[], name?: string): void {
 function offerPicking(input: HTMLInputElement, button: HTMLButtonElement): void {
   onPress(button, () => input.click());
   input.addEventListener("change", () => {
-    takeFiles([...(input.files ?? [])]);
+    if (input.files?.length) takeFiles([...input.files]);
     input.value = ""; // so that the same ones can be picked again
   });
+}
+
+/** Has to be called while the drop is handled: what was dropped is forgotten afterwards. */
+async function takeDrop(dropped: DataTransfer): Promise<void> {
+  const entries = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const plain = [...dropped.files];
+  try {
+    const { filesOfDrop } = await import("./dropped-files.js");
+    const { files, name } = await filesOfDrop(entries, plain);
+    takeFiles(files, name);
+  } catch (error) {
+    showError(phrase("notLoaded", { why: messageOf(error) }));
+  }
 }
 
 function offerDropping(): void {
@@ -118,7 +133,7 @@ function offerDropping(): void {
     show(false);
     if (!hasFiles(event) || !event.dataTransfer) return;
     event.preventDefault();
-    void filesOfDrop(event.dataTransfer).then(({ files, name }) => takeFiles(files, name));
+    void takeDrop(event.dataTransfer);
   });
 }
 
@@ -145,8 +160,8 @@ async function goOnLoading(): Promise<void> {
   if (!coming) return;
   const before = chosenModel();
   await whenModel();
-  // Who has chosen another one meanwhile has that.
-  if (chosenModel() === before) await choose(coming);
+  // Who has chosen another one meanwhile has that; who is about to goes on with it.
+  if (chosenModel() === before) await change(coming);
   else dropComing(coming);
 }
 
@@ -163,6 +178,10 @@ export function offerModels(): void {
   ui.hubForm.addEventListener("submit", (event) => {
     event.preventDefault();
     void lookUp();
+  });
+  ui.hubLoad.addEventListener("click", (event) => {
+    // The second click of two is meant for what was there before.
+    if (event.detail > 1) event.preventDefault();
   });
   ui.hubId.addEventListener("input", forgetLookup);
   offerPicking(ui.pickFolder, ui.pickFolderButton);

@@ -38,10 +38,12 @@ async function collect(
   }
 }
 
-/** Has to be called while the drop is handled: what was dropped is forgotten afterwards. */
-export async function filesOfDrop({ items, files }: DataTransfer): Promise<{ files: File[]; name?: string }> {
-  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  if (entries.length === 0) return { files: [...files] };
+/** The files of what was dropped, by its entries, or as they are where the browser has no entries of them. */
+export async function filesOfDrop(
+  entries: readonly FileSystemEntry[],
+  files: readonly File[],
+): Promise<{ files: readonly File[]; name?: string }> {
+  if (entries.length === 0) return { files };
   const found = new Map<string, File[]>();
   await collect(entries, "", 0, found);
   const models = [...found].filter(([, inside]) => inside.some(({ name }) => name === "config.json"));

@@ -54,12 +54,26 @@ it.each([
   expect(await ask("user/tale", body)).toEqual({});
 });
 
-it("leaves it to the load where there is no such file, or no hub", async () => {
-  expect(await ask("user/tale", { siblings: [null, file("README.md", 1)] })).toBeUndefined();
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status: 404 })));
-  expect(await askHubSize("user/none", "q8", new AbortController().signal)).toBeUndefined();
-  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
-  expect(await askHubSize("user/tale", "q8", new AbortController().signal)).toBeUndefined();
+it("knows no bytes of a model without such files", async () => {
+  expect(await ask("user/tale", { siblings: [null, file("README.md", 1)] })).toEqual({});
+  expect(await ask("user/tale/a.gguf", { siblings: [file("b.gguf", 1)] })).toEqual({});
+});
+
+it.each([401, 403, 404])("says of %d that there is no such model for everyone", async (status) => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status })));
+  expect(await askHubSize("user/none", "q8", new AbortController().signal)).toEqual({
+    refusal: "huggingface.co has no user/none that everyone may read: check the name.",
+  });
+});
+
+// The hosts of its files may answer all the same.
+it.each([429, 500, 503, "no network"])("knows no bytes where the hub answers %s", async (answer) => {
+  vi.stubGlobal("fetch", () =>
+    typeof answer === "number"
+      ? Promise.resolve(new Response(JSON.stringify({ siblings: [] }), { status: answer }))
+      : Promise.reject(new TypeError(answer)),
+  );
+  expect(await askHubSize("user/tale", "q8", new AbortController().signal)).toEqual({});
 });
 
 it("refuses another kind of model in a sentence", async () => {

@@ -189,7 +189,8 @@ export const start: Translated<Sections["start"]> = {
 export const models: Translated<Sections["models"]> = {
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
-  untold: "huggingface.co sagt nicht, wie groß der Download von {name} ist.",
+  untold: "{host} sagt nicht, wie groß der Download von {name} ist.",
+  absent: "Bei huggingface.co gibt es kein {name}, das alle lesen dürfen: Stimmt der Name?",
   otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",

@@ -208,7 +208,8 @@ export const start = {
 export const models = {
   asking: "Asking huggingface.co…",
   size: "{name}: {bytes} to download from huggingface.co.",
-  untold: "huggingface.co does not tell how much {name} is to download.",
+  untold: "{host} does not tell how much {name} is to download.",
+  absent: "huggingface.co has no {name} that everyone may read: check the name.",
   otherKind: "{name} is a model of the kind “{kind}”; this page runs GPT-2 only.",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",

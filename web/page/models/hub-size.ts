@@ -27,16 +27,18 @@ function parseAnswer(value: unknown): Answer {
   };
 }
 
-/** undefined where the hub has no such model, or cannot be asked: loading it says why. */
-async function ask(url: string, signal: AbortSignal): Promise<Answer | undefined> {
-  let response: Response;
+/** What the hub answers for a model that it does not have, or not for everyone. */
+const isAbsent = (status: number) => [401, 403, 404].includes(status);
+
+/** "absent": the hub gives no such model to this page. Nothing is known where it cannot be asked, or is too busy to answer. */
+async function ask(url: string, signal: AbortSignal): Promise<Answer | "absent"> {
   try {
-    response = await fetch(url, { signal });
+    const response = await fetch(url, { signal });
+    if (isAbsent(response.status)) return "absent";
+    return parseAnswer(response.ok ? await response.json() : undefined);
   } catch {
-    return undefined;
+    return parseAnswer(undefined);
   }
-  if (!response.ok) return undefined;
-  return parseAnswer(await response.json().catch(() => undefined));
 }
 
 /** The larger of these formats is of no use where there is the smaller. */
@@ -57,20 +59,16 @@ export interface HubSize {
 
 /**
  * What the hub tells of `id`, as owner/name, owner/name/file.gguf, with @revision or without, whose floats and blocks are to
- * become `weights`; undefined where loading it says what is wrong.
+ * become `weights`. Of what it does not tell nothing is downloaded before that is said: its files may come all the same.
  */
-export async function askHubSize(
-  id: string,
-  weights: "q8" | "q4",
-  signal: AbortSignal,
-): Promise<HubSize | undefined> {
+export async function askHubSize(id: string, weights: "q8" | "q4", signal: AbortSignal): Promise<HubSize> {
   const [path = "", revision = "main"] = id.split("@");
   const [owner, name, ...rest] = path.split("/");
   const file = rest.join("/");
   const model = name === undefined ? owner : `${owner}/${name}`;
   const url = `https://huggingface.co/api/models/${model}/revision/${encodeURIComponent(revision)}?blobs=true`;
   const answer = await ask(url, signal);
-  if (!answer) return undefined;
+  if (answer === "absent") return { refusal: phrase("absent", { name: id }) };
   const { kind, files, floats, ggufWeights } = answer;
   if (kind !== undefined && kind !== "gpt2") {
     return { refusal: phrase("otherKind", { name: model ?? "", kind }) };
@@ -86,5 +84,5 @@ export async function askHubSize(
     const count = file ? ggufWeights : floats; // their bytes do not tell: of 32 bits each, of 16, or of blocks
     return count === undefined ? { bytes } : { bytes, weightBytes: weightBytesOf(count, weights) };
   }
-  return undefined;
+  return {};
 }

@@ -1,6 +1,6 @@
 // What the chooser tells of the hub: the released sizes, and what a model would take.
 import { plainButton } from "../buttons.js";
-import type { ChosenModel } from "../chosen-model.js";
+import { addressOf, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
 import { formatBytes, formatLarge } from "../language/numbers.js";
@@ -19,23 +19,21 @@ export function showReleases(lookUp: (id: string) => void): void {
   ui.releases.replaceChildren(...buttons);
 }
 
-export interface HubOffer {
+export interface Offer {
   isLoadable: boolean;
-  /** What it would take, that the hub does not tell, or why it cannot be loaded. */
+  /** What it would take, that nobody tells, or why it cannot be loaded. */
   sentence: string;
 }
 
-/** Asks the hub, which the page then says, and nothing else; undefined where the model is not there, or the hub. */
-export async function describeHub(
-  { name, weights }: ChosenModel,
-  signal: AbortSignal,
-): Promise<HubOffer | undefined> {
+/** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
+export async function describeElsewhere(model: ChosenModel, signal: AbortSignal): Promise<Offer> {
+  const { name, weights, elsewhere: host = "" } = model;
+  const untold = { isLoadable: true, sentence: phrase("untold", { host, name }) };
+  if (!addressOf(model).startsWith("hf:")) return untold;
   ui.hubStatus.textContent = phrase("asking");
-  const told = await askHubSize(name, weights ?? "q8", signal);
-  if (!told) return undefined;
-  const { refusal, bytes, weightBytes } = told;
+  const { refusal, bytes, weightBytes } = await askHubSize(name, weights ?? "q8", signal);
   if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
-  if (bytes === undefined) return { isLoadable: true, sentence: phrase("untold", { name }) };
+  if (bytes === undefined) return untold;
   const download = phrase("size", { name, bytes: formatBytes(bytes) });
   const expected = weightBytes === undefined ? "" : ` ${await expectationOf(weightBytes)}`;
   return { isLoadable: true, sentence: download + expected };
