@@ -12,6 +12,9 @@ export async function launchChromium(): Promise<Browser> {
       await page.goto(url);
     },
     evaluate: (expression) => page.evaluate<string>(expression),
+    async press(...keys) {
+      for (const key of keys) await page.keyboard.press(key);
+    },
     close: () => browser.close(),
   };
 }

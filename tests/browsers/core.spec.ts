@@ -20,6 +20,8 @@ class HangError extends Error {}
 /** How far loading has come, in a page of these tests or in the project's own. */
 const loadingStage =
   'Promise.resolve(String(globalThis.stage ?? document.getElementById("loading-stage")?.textContent))';
+/** An expression for what a part of the page says. */
+const textOf = (id: string) => `document.getElementById("${id}").textContent`;
 const prompt = "One day, a little girl named Lily found";
 const call = { maxNewTokens: 40, seed: 7 };
 
@@ -335,10 +337,9 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
     });
 
     test("runs the page on a host without headers", async () => {
-      const text = (id: string) => `document.getElementById("${id}").textContent`;
       const found = await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html`);
-        await until(`${text("engine")}.includes("thread")`);
+        await until(`${textOf("engine")}.includes("thread")`);
         await until('document.querySelector("#editor .cm-content") !== null');
         await browser.evaluate(
           `(async () => {
@@ -350,11 +351,11 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
             return "";
           })()`,
         );
-        await until(`${text("finish")}.includes("Seed")`);
+        await until(`${textOf("finish")}.includes("Seed")`);
         const shown = await browser.evaluate(
           `(async () => JSON.stringify({
-            engine: ${text("engine")},
-            notice: document.getElementById("notice").hidden ? "" : ${text("notice")},
+            engine: ${textOf("engine")},
+            notice: document.getElementById("notice").hidden ? "" : ${textOf("notice")},
             output: document.getElementById("editor").view.state.doc.toString(),
           }))()`,
         );
@@ -369,6 +370,50 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
 
     // Chromium's tests of it are in tests/e2e, and one WebKit is enough.
     if (name !== "Firefox" && name !== "WebKitGTK") return;
+    test("writes by keys: suggestions, undo and redo, a branch and the way back, and a view", async () => {
+      await repeatHangs(async () => {
+        await browser.open(`${plain.origin}/index.html`);
+        await until(`${textOf("engine")}.includes("thread")`);
+        await until('document.querySelector("#editor .cm-content") !== null');
+      });
+      const value = async (expression: string) =>
+        within(patienceMs, expression, browser.evaluate(`(async () => String(${expression}))()`));
+      const written = () => value('document.getElementById("editor").view.state.doc.toString()');
+      const focus = (selector: string) => value(`document.querySelector("${selector}").focus()`);
+
+      await focus("#editor .cm-content");
+      const begun = "Once upon a time, there was a";
+      await browser.press("Control+a", ...begun.split(""));
+      expect(await written()).toBe(begun);
+      await browser.press("Tab");
+      await until('document.querySelectorAll(".suggestions li").length === 3');
+      await until('document.querySelector(".suggestions").ariaBusy === "false"');
+      const suggested = await value('document.querySelector(".suggestions li").textContent');
+      await browser.press("Tab");
+      const taken = `${begun} ${suggested}`;
+      expect(await written()).toBe(taken);
+      await browser.press("Control+z");
+      expect(await written()).toBe(begun);
+      await browser.press("Control+y");
+      expect(await written()).toBe(taken);
+
+      await value(`(document.getElementById("option-maxNewTokens").value = "5")`);
+      await value('(location.hash = "view=probability")');
+      await until(`/^\\d+ tokens$/.test(${textOf("scored")})`);
+      expect(Number(await value('document.querySelectorAll("#editor .token").length'))).toBeGreaterThan(5);
+      const other = "#token [aria-pressed=false]:enabled";
+      await until(`document.querySelector("${other}") !== null`);
+      await focus(other);
+      await browser.press("Enter");
+      await until(`${textOf("finish")}.includes("Seed")`);
+      const branched = await written();
+      expect(branched).not.toBe(taken);
+      expect(branched.startsWith(begun)).toBe(true);
+      await focus("[data-branch='0']");
+      await browser.press("Enter");
+      await until(`document.getElementById("editor").view.state.doc.toString() === ${JSON.stringify(taken)}`);
+    });
+
     test("looks inside the model on the page, tells the state, and passes the self-test", async () => {
       const attempt = async () => {
         await browser.open(`${plain.origin}/index.html#view=inside`);

@@ -1,5 +1,5 @@
 // Debian's Firefox ESR, driven by Puppeteer over WebDriver BiDi.
-import puppeteer from "puppeteer-core";
+import puppeteer, { type KeyInput } from "puppeteer-core";
 import { within, type Browser } from "./browser.js";
 
 const patienceMs = 60_000;
@@ -22,6 +22,14 @@ export async function launchFirefox(): Promise<Browser> {
       await page.goto(url, { timeout: patienceMs });
     },
     evaluate: (expression) => page.evaluate(expression) as Promise<string>,
+    async press(...keys) {
+      for (const pressed of keys) {
+        const [key, ...held] = pressed.split("+").reverse() as [KeyInput, ...KeyInput[]];
+        for (const each of held) await page.keyboard.down(each);
+        await page.keyboard.press(key);
+        for (const each of held) await page.keyboard.up(each);
+      }
+    },
     async close() {
       try {
         await within(patienceMs, "closing Firefox", browser.close());

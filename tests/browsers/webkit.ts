@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
-import { Builder, Capabilities, type WebDriver } from "selenium-webdriver";
+import { Builder, Capabilities, Key, type WebDriver } from "selenium-webdriver";
 import { within, type Browser } from "./browser.js";
 
 const patienceMs = 60_000;
@@ -15,6 +15,9 @@ function miniBrowser(): string {
   if (!folder) throw new Error(`no webkit2gtk-* in ${libraries}: install webkit2gtk-driver`);
   return `${libraries}/${folder}/MiniBrowser`;
 }
+
+/** A key as WebDriver has it: a character, of Unicode's private ones for what writes none. */
+const codeOf = (key: string): string => (Key as unknown as Record<string, string>)[key.toUpperCase()] ?? key;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -95,6 +98,16 @@ export async function launchWebKit(environment: Record<string, string> = {}): Pr
         );
         if (answer.value === undefined) throw new Error(answer.error);
         return answer.value;
+      },
+      async press(...keys) {
+        const actions = driver.actions();
+        for (const pressed of keys) {
+          const [key = "", ...held] = pressed.split("+").reverse().map(codeOf);
+          for (const each of held) actions.keyDown(each);
+          actions.keyDown(key).keyUp(key);
+          for (const each of held) actions.keyUp(each);
+        }
+        await actions.perform();
       },
       async close() {
         try {
