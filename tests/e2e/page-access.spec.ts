@@ -8,6 +8,7 @@ import {
   killWorker,
   lookInside,
   open,
+  prepareLongText,
   releaseAsking,
   setOption,
   setText,
@@ -28,6 +29,8 @@ async function expectAccessible(page: Page): Promise<void> {
     expect(found, colorScheme).toEqual([]);
   }
 }
+
+const nameOfFirst = (page: Page) => page.getByRole("textbox", { name: "Name of First" });
 
 /** Every state that a visitor can meet, and the way there. */
 const states: Record<string, (page: Page) => Promise<void>> = {
@@ -79,6 +82,33 @@ const states: Record<string, (page: Page) => Promise<void>> = {
     await killWorker(page);
     await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
   },
+  "an error is told on stage": async (page) => {
+    await open(page);
+    await prepareLongText(page);
+    await page.locator("#editor .cm-content").press("Alt+Enter");
+    await page.keyboard.press("Control+Enter");
+    await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
+    await killWorker(page);
+    await expect(page.getByRole("button", { name: "Load the model again" })).toBeVisible();
+    await expect(page.locator("html")).toHaveClass(/\bstage\b/);
+  },
+  "a new version of the page waits": async (page) => {
+    await open(page);
+    // As the service worker's news do, which offline.spec.ts waits for.
+    await page.locator("#update").evaluate((notice: HTMLElement) => (notice.hidden = false));
+    await expect(page.getByRole("button", { name: "Reload" })).toBeVisible();
+  },
+  "a branch is named": async (page) => {
+    await open(page);
+    await setOption(page, "Tokens", "4");
+    await page.getByLabel("View").selectOption("probability");
+    await page.locator("#token [aria-pressed=false]").first().click({ timeout: 30_000 });
+    await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", {
+      timeout: 30_000,
+    });
+    await page.getByRole("button", { name: "Name First" }).click();
+    await expect(nameOfFirst(page)).toBeFocused();
+  },
 };
 
 for (const [name, reach] of Object.entries(states)) {
@@ -87,6 +117,7 @@ for (const [name, reach] of Object.entries(states)) {
     await expectAccessible(page);
     if (name === "it writes")
       await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true"); // all the time
+    if (name === "a branch is named") await expect(nameOfFirst(page)).toBeFocused(); // it goes with the focus
   });
 }
 
