@@ -179,6 +179,49 @@ test("nothing moves while the model writes, and what it wrote is said by sentenc
   }
 });
 
+test("no task of the page takes 50 ms while a long text is pasted and scored, and words are suggested", async ({
+  browser,
+  page,
+}) => {
+  await open(page);
+  const paragraph = "Lily had a red ball. She saw it by the sea, and Tom’s dog ran to her. ".repeat(8);
+  const text = `${paragraph}\n`.repeat(9).slice(0, 5000);
+  const ways: Record<string, () => Promise<void>> = {
+    "is pasted and scored": async () => {
+      await page.getByLabel("View").selectOption("text");
+      await setText(page, text);
+      await page.getByLabel("View").selectOption("probability");
+      await expect(page.locator("#editor .token").nth(100)).toBeAttached({ timeout: 30_000 });
+    },
+    "is walked through": async () => {
+      await page.locator("#editor .cm-content").press("Control+Home");
+      for (const key of ["PageDown", "PageDown", "Control+End"]) {
+        await page.keyboard.press(key);
+        await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
+      }
+    },
+    "has words suggested at its end": async () => {
+      await page.locator("#editor .cm-content").press("Control+End");
+      await page.keyboard.press("Tab");
+      await expect(page.locator(".suggestions li")).toHaveCount(3, { timeout: 30_000 });
+      await expect(page.locator(".suggestions")).toHaveAttribute("aria-busy", "false");
+      await page.keyboard.press("Enter");
+    },
+  };
+  for (const [what, way] of Object.entries(ways)) {
+    // A processor that others want, too, has emptier caches: the best of three times counts.
+    const longest: number[] = [];
+    for (let time = 0; time < 3 && !longest.some((ms) => ms < 50); time += 1) {
+      const tasks = await longestTasks(browser, page, way);
+      console.log(
+        `while it ${what}, the longest tasks took ${tasks.map((ms) => ms.toFixed(1)).join(", ")} ms`,
+      );
+      longest.push(tasks[0] ?? Infinity);
+    }
+    expect(Math.min(...longest), what).toBeLessThan(50);
+  }
+});
+
 test("no task of the page takes 50 ms while the model writes and one types; one that does is noticed", async ({
   browser,
   page,
