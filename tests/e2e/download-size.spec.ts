@@ -1,7 +1,8 @@
 // What a visitor downloads before any weights. It is measured here, where the build always comes first.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
+import { languages } from "../../web/page/language/languages.js";
 import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
 
 // A twentieth of the smallest peer's (`npm run bench:peers`) and 11 kB more, for exceptions.
@@ -21,12 +22,21 @@ for (const [file, most] of [
   });
 }
 
+const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets"));
+const gzipOf = (files: readonly string[]) => files.reduce((sum, file) => sum + gzipBytes(file), 0);
+
 test("what the page's first paint needs is at most 30 kB of gzip; the editor comes after it", () => {
-  const assets = readdirSync(resolve(import.meta.dirname, "../../web/dist/assets"));
   const first = assets.filter((name) => name.startsWith("index-"));
   expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
   const files = ["index.html", "gpt2.js", ...first.map((name) => `assets/${name}`)];
-  expect(files.reduce((sum, file) => sum + gzipBytes(file), 0)).toBeLessThanOrEqual(30_000);
+  expect(gzipOf(files)).toBeLessThanOrEqual(30_000);
+});
+
+test("who reads another language than English waits for 8 kB more at most: all of its words", () => {
+  const html = readFileSync(resolve(import.meta.dirname, "../../web/dist/index.html"), "utf8");
+  const words = [...html.matchAll(/"([a-z]{2})":"\.\/(assets\/[^"]+\.js)"/g)].map(([, , file = ""]) => file);
+  expect(words).toHaveLength(Object.keys(languages).length - 1);
+  for (const file of words) expect(gzipOf([file]), file).toBeLessThanOrEqual(8000);
 });
 
 test("weights are sent as they are: packing them costs half a second and saves nothing", async ({
