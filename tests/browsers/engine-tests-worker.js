@@ -3,6 +3,10 @@
 // the command line and `report`, the path that these have the tests write to. It answers with {line} as
 // the tests print and one {exit}: {status, report}, or {error}.
 
+// The tests' own thread starts others through this worker, which Emscripten wakes by Atomics.waitAsync where there is such a thing. In
+// Chromium 156 it was not always woken, and the tests waited for ever; messages do as well. The engine's owner starts its threads itself.
+delete Atomics.waitAsync;
+
 self.onmessage = async ({ data: { module, files, options, report } }) => {
   const fail = (error) => self.postMessage({ error: String(error?.message ?? error) });
   self.onerror = fail; // of a thread that ended in a trap

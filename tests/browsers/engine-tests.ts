@@ -8,7 +8,7 @@ import { serve, type StaticHost } from "./static-host.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const data = resolve(root, "tests/data");
-const patienceMs = 240_000;
+const patienceMs = 120_000;
 
 /** A host of the built tests, their data and what runs them. */
 export function serveEngineTests(): Promise<StaticHost> {
