@@ -5,7 +5,7 @@
 
 // The tests' own thread starts others through this worker, which Emscripten wakes by Atomics.waitAsync where there is such a thing. In
 // Chromium 156 it was not always woken, and the tests waited for ever; messages do as well. The engine's owner starts its threads itself.
-delete Atomics.waitAsync;
+Reflect.deleteProperty(Atomics, "waitAsync");
 
 self.onmessage = async ({ data: { module, files, options, report } }) => {
   const fail = (error) => self.postMessage({ error: String(error?.message ?? error) });
