@@ -88,8 +88,12 @@ try {
     try {
       tellMemory(await inTab(load("/model/", {}), profile));
       const warm = await inTab(load("/model/", {}, false), profile);
-      const { readyMs, sentBytes } = warm.result;
+      const { readyMs, sentBytes, coldMs, warmMs } = warm.result;
       console.log(`second visit: ready in ${readyMs.toFixed(0)} ms, ${sentBytes} bytes of weights fetched`);
+      const [first, later] = [coldMs, warmMs].map((time) => time.toFixed(0));
+      console.log(
+        `  first token of a prompt of 64 then: ${first} ms, and ${later} once all is compiled and warm`,
+      );
       tellMemory(warm);
     } finally {
       await removeProfile(profile);

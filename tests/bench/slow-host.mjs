@@ -44,7 +44,8 @@ async function answer(request, response) {
   const path = normalize(decodeURIComponent(new URL(request.url ?? "", "http://host").pathname));
   response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
   response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
-  response.setHeader("Cache-Control", "no-store");
+  // Scripts and code are kept, as on an ordinary host: with them, a browser keeps what it has compiled.
+  response.setHeader("Cache-Control", /^\/[\w-]+\.js$|\.wasm$/.test(path) ? "max-age=3600" : "no-store");
   if (path === "/tab") return response.setHeader("Content-Type", "text/html").end(page);
   if (path === "/task") {
     const { value } = await tasks.next();

@@ -10,6 +10,7 @@ const line = (changes: Partial<Line> = {}): Line => ({
   browser: "Chromium 156",
   processor: "A",
   threads: 2,
+  simd: "relaxed",
   loopMultiplyAdds: 1e9,
   loop: { "q8 prefill 512": 100, "q8 decode 64": 40 },
   floor: { "q8 decode 64": 0.8 },
@@ -47,9 +48,9 @@ describe("a regression", () => {
 });
 
 describe("lines that compare", () => {
-  it("are the last three of the same processor and threads", () => {
+  it("are the last three of the same processor, kernels and threads", () => {
     const lines = [1, 2, 3, 4].map((n) => line({ commit: String(n) }));
-    const others = [line({ processor: "B" }), line({ threads: 1 })];
+    const others = [line({ processor: "B" }), line({ threads: 1 }), line({ simd: "relaxed-pairs" })];
     expect(comparable([...lines, ...others], line()).map(({ commit }) => commit)).toEqual(["2", "3", "4"]);
     expect(comparable(others, line())).toEqual([]);
   });

@@ -1,10 +1,11 @@
 // What was tracked, and whether what is measured now is slower.
 
 /**
- * A line of what is tracked. `loop`: multiply-adds a second over those of the scalar loop; `floor`: of a decode step, the time in which
- * its bytes can be read over the time that it takes. Both by the name of the measure, "q8 decode 64".
- * @typedef {{ commit: string, date: string, browser: string, processor: string, threads: number, loopMultiplyAdds: number,
- *   loop: Record<string, number>, floor: Record<string, number> }} Line
+ * A line of what is tracked. `simd`: the model's `info.simd`, in which processors of one name may differ. `loop`: multiply-adds a
+ * second over those of the scalar loop; `floor`: of a decode step, the time in which its bytes can be read over the time that it
+ * takes. Both by the name of the measure, "q8 decode 64".
+ * @typedef {{ commit: string, date: string, browser: string, processor: string, threads: number, simd: string,
+ *   loopMultiplyAdds: number, loop: Record<string, number>, floor: Record<string, number> }} Line
  */
 
 /** A ratio that fell by more than this is a regression. */
@@ -38,12 +39,20 @@ const median = (values) => {
 };
 
 /**
- * The lines that a new one may be compared with: the last ones of the same processor with as many threads.
- * @param {Line[]} lines
- * @param {Pick<Line, "processor" | "threads">} now
+ * Whether ratios of two lines compare: of the same processor and kernels, with as many threads.
+ * @typedef {Pick<Line, "processor" | "threads" | "simd">} Machine
+ * @param {Machine} a
+ * @param {Machine} b
  */
-export const comparable = (lines, { processor, threads }) =>
-  lines.filter((line) => line.processor === processor && line.threads === threads).slice(-remembered);
+export const areComparable = (a, b) =>
+  a.processor === b.processor && a.threads === b.threads && a.simd === b.simd;
+
+/**
+ * The lines that a new one may be compared with: the last ones.
+ * @param {Line[]} lines
+ * @param {Machine} now
+ */
+export const comparable = (lines, now) => lines.filter((line) => areComparable(line, now)).slice(-remembered);
 
 /**
  * The ratios of the best speeds of two measurements of the same build: whatever else a machine does only makes each speed slower,

@@ -48,10 +48,10 @@ export async function measureTracked({ folder, threads, floorUrl, scalarLoop, ro
       take(`floor${context}`, read(bytes) / bytes);
     }
   }
-  const { parameters } = model.info;
+  const { parameters, simd } = model.info;
   await model.dispose();
   const head = nEmbd * 50257;
   // Of a token: each weight once, but the tables, of which it takes a row; the head's for what is written alone.
   const written = parameters - nPositions * nEmbd;
-  return { ...best, multiplyAdds: { prefill: written - head, decode: written } };
+  return { ...best, simd, multiplyAdds: { prefill: written - head, decode: written } };
 }

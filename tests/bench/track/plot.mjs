@@ -1,5 +1,7 @@
 // What was tracked, as SVG: each ratio from line to line. Text in the colours of who reads it, light or dark.
 
+import { areComparable } from "./decide.mjs";
+
 /** @import { Line } from "./decide.mjs" */
 
 const width = 800;
@@ -43,7 +45,7 @@ function apart(wanted) {
 }
 
 /**
- * One graph. A line of another processor or number of threads begins anew: it is no better or worse.
+ * One graph. A line of another processor, of other kernels or another number of threads begins anew: it is no better or worse.
  * @param {string} head
  * @param {Line[]} lines
  * @param {(line: Line) => Record<string, number>} ratiosOf
@@ -80,7 +82,7 @@ function graph(head, lines, ratiosOf, left, unit) {
     for (const [at, line] of lines.entries()) {
       const value = ratiosOf(line)[name];
       if (value === undefined) continue;
-      const goesOn = previous && previous.processor === line.processor && previous.threads === line.threads;
+      const goesOn = previous && areComparable(previous, line);
       path += `${goesOn ? "L" : "M"}${short(x(at))} ${short(y(value))}`;
       parts.push(`<circle cx="${short(x(at))}" cy="${short(y(value))}" r="2.5" fill="${colour}"/>`);
       previous = line;

@@ -65,6 +65,7 @@ async function measure(attempt) {
       browser: `Chromium ${browser.version}`,
       processor: cpus()[0]?.model.trim() ?? "unknown",
       threads,
+      simd: "",
       loopMultiplyAdds: 0,
       loop: {},
       floor: {},
@@ -84,6 +85,7 @@ async function measure(attempt) {
       found.push({ weights, best });
     }
     const scalar = Math.max(...found.map(({ best }) => best.scalar));
+    line.simd = found[0]?.best.simd;
     line.loopMultiplyAdds = rounded(scalar);
     for (const { weights, best } of found) {
       const { prefill, decode } = best.multiplyAdds;
@@ -122,7 +124,7 @@ async function check(lines) {
   if (earlier.length === 0) {
     print(now);
     console.error(
-      `bench:check: docs/speed.jsonl has no line of this processor (${now.processor}, ${threads} threads): run bench:track on the last release`,
+      `bench:check: docs/speed.jsonl has no line of this processor (${now.processor}, kernels ${now.simd}, ${threads} threads): run bench:track on the last release`,
     );
     process.exit(2);
   }
