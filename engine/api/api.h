@@ -146,8 +146,11 @@ const char* gpt2_inspect(Gpt2Engine* engine, uint32_t layer, uint32_t top);
 // [n_head, tokens of the prompt] of the last successful gpt2_inspect, until the next call.
 const float* gpt2_attention(const Gpt2Engine* engine);
 
-// Starts to score a text. `options`: {"stride"}. No result; gpt2_output has the first token, which
-// nothing gives a logprob to.
+// Starts to score a text. `options`: {"stride", "start"}, in tokens: what windows advance by where
+// the text is longer than the context, from 1 to n_positions - 1 (half the context), and the index
+// of the first token to score, from 0 to their number (0). The tokens before that are not run again
+// where the cache holds them, and are no part of what is handed out. No result; gpt2_output has the
+// first token of the text where `start` is 0, which nothing gives a logprob to.
 const char* gpt2_score(Gpt2Engine* engine, const void* text, size_t size, bool is_ids,
                        const char* options, size_t options_size);
 // Continues it: scores some tokens more. No result; see gpt2_output.

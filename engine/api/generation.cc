@@ -70,14 +70,16 @@ void WriteScored(Gpt2Engine& engine, std::span<const TokenScore> scores) {
   }
 }
 
-Result<std::size_t> ReadStride(const Json& options, std::size_t capacity) {
-  GPT2_TRY(CheckNames(options, "options", {"stride"}));
-  const Json* const given = FindMember(options, "stride");
-  if (given == nullptr) return std::max<std::size_t>(1, capacity / 2);
-  const auto stride = WholeNumber(*given, 1, static_cast<std::int64_t>(capacity) - 1);
-  if (stride) return static_cast<std::size_t>(*stride);
+// The whole number `name` of `options`, in [least, most]; `otherwise` where they have none.
+Result<std::size_t> ReadCount(const Json& options, const char* name, std::size_t least,
+                              std::size_t most, std::size_t otherwise) {
+  const Json* const given = FindMember(options, name);
+  if (given == nullptr) return otherwise;
+  const auto count =
+      WholeNumber(*given, static_cast<std::int64_t>(least), static_cast<std::int64_t>(most));
+  if (count) return static_cast<std::size_t>(*count);
   return Misuse(
-      Concat("stride is ", Shown(*given), ", expected a whole number from 1 to ", capacity - 1));
+      Concat(name, " is ", Shown(*given), ", expected a whole number from ", least, " to ", most));
 }
 
 }  // namespace
@@ -192,16 +194,20 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
   GPT2_TRY(NeedModel(engine));
   EndWork(engine);
   GPT2_ASSIGN(const ParsedJson options, ReadOptions(options_json));
-  GPT2_ASSIGN(const std::size_t stride, ReadStride(*options, engine.context->config().n_positions));
+  GPT2_TRY(CheckNames(*options, "options", {"stride", "start"}));
+  const std::size_t capacity = engine.context->config().n_positions;
+  GPT2_ASSIGN(const std::size_t stride, ReadCount(*options, "stride", 1, capacity - 1,
+                                                  std::max<std::size_t>(1, capacity / 2)));
   std::vector<std::int32_t> ids;
   GPT2_TRY(ForPromptIds(engine, text, /*special=*/false, [&](auto portion) -> Status {
     ids.insert(ids.end(), portion.begin(), portion.end());
     return Done{};
   }));
-  GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride));
+  GPT2_ASSIGN(const std::size_t start, ReadCount(*options, "start", 0, ids.size(), 0));
+  GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride, start));
   constexpr TokenScore kNone = {.logprob = std::numeric_limits<float>::quiet_NaN(), .rank = 0};
   // The model predicts a token from those before it, and the first has none.
-  WriteScored(engine, std::span(&kNone, engine.scorer->done()));
+  WriteScored(engine, std::span(&kNone, engine.scorer->done() - start));
   return Done{};
 }
 

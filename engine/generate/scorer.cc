@@ -17,7 +17,8 @@
 
 namespace gpt2 {
 
-Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride) {
+Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride,
+                             std::size_t start) {
   GPT2_TRY(CheckTokenIds(context.config(), ids));
   const std::size_t capacity = context.config().n_positions;
   if (stride == 0 || stride >= capacity) {
@@ -25,27 +26,34 @@ Result<Scorer> Scorer::Begin(Context& context, std::vector<std::int32_t> ids, st
         ErrorCode::kInvalidArgument,
         Concat("stride is ", stride, ", expected a whole number from 1 to ", capacity - 1)};
   }
-  Scorer scorer(context, std::move(ids), stride);
-  if (!scorer.is_done()) scorer.OpenWindow(0);
+  if (start > ids.size()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 Concat("start is ", start, ", expected a whole number from 0 to ", ids.size())};
+  }
+  Scorer scorer(context, std::move(ids), stride, start);
+  // The first window that reaches the start: what follows its last token is scored in it, too.
+  const std::size_t skipped = start <= capacity ? 0 : (start - capacity - 1) / stride + 1;
+  if (!scorer.is_done()) scorer.OpenWindow(skipped * stride);
   return scorer;
 }
 
-void Scorer::OpenWindow(std::size_t start) {
-  start_ = start;
-  const std::size_t size = std::min(context_->config().n_positions, ids_.size() - start);
-  context_->sequence().ClearCache();  // the logits of every token are wanted
-  context_->sequence().SetWindow(std::span(ids_).subspan(start, size));
+void Scorer::OpenWindow(std::size_t first) {
+  window_ = first;
+  const std::size_t size = std::min(context_->config().n_positions, ids_.size() - first);
+  // From token done_ - 1 on, logits are wanted, and the cache holds none.
+  context_->sequence().ClearCache(/*kept=*/done_ - 1 - first);
+  context_->sequence().SetWindow(std::span(ids_).subspan(first, size));
 }
 
 Result<std::span<const TokenScore>> Scorer::Step() {
   Sequence& sequence = context_->sequence();
-  if (sequence.is_current()) OpenWindow(start_ + stride_);
-  const std::size_t first = start_ + sequence.cached();  // index in ids_ of the first token to run
+  if (sequence.is_current()) OpenWindow(window_ + stride_);
+  const std::size_t first = window_ + sequence.cached();  // index in ids_ of the first token to run
   const Pass pass = context_->Prefill(sequence, Context::kLogitTokens);
   const std::size_t count = pass.tokens();
-  // Logits i predict ids_[first + i + 1]. What an earlier window scored already needs none.
-  const std::size_t known = done_ - 1;
-  const std::size_t skip = std::min(known - std::min(known, first), count);
+  // Logits i predict ids_[first + i + 1]. What an earlier window scored, or nobody wants, needs
+  // none.
+  const std::size_t skip = std::min(done_ - 1 - first, count);
   const std::size_t wanted = std::min(count, ids_.size() - 1 - first);
   if (skip >= wanted) return std::span<const TokenScore>();
   GPT2_ASSIGN(const MatView<const float> logits, pass.Logits(skip, wanted - skip));

@@ -19,15 +19,19 @@ struct TokenScore {
   std::uint32_t rank;  // 1: the most probable token
 };
 
-// Computes the log-probability and the rank of each token but the first. A text longer than the
-// context is scored in windows of n_positions tokens that advance by `stride`: each token has at
-// least n_positions - stride tokens before it, as far as the text has them. Not thread-safe: as
+// Computes the log-probability and the rank of each token from index `start` on, but of the first
+// of all. A text longer than the context is scored in windows of n_positions tokens that advance by
+// `stride`: each token has at least n_positions - stride tokens before it, as far as the text has
+// them. Tokens before `start` are run where the KV cache does not hold them, without logits, and
+// windows lie where they would without it: scores are to the bit the same. Not thread-safe: as
 // Session.
 class Scorer {
  public:
-  // Takes over `context` until it is done. Fails on ids outside the vocabulary and on a stride
-  // outside [1, n_positions - 1]; a model of one position can score nothing.
-  static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride);
+  // Takes over `context` until it is done. Fails on ids outside the vocabulary, on a stride outside
+  // [1, n_positions - 1] and on a start outside [0, ids.size()]; a model of one position can score
+  // nothing.
+  static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride,
+                              std::size_t start = 0);
 
   // Scores some more tokens, at most Context::kLogitTokens, and returns their scores: of
   // ids()[done()], as it was before, and those behind it. Valid until the next call; may be empty.
@@ -38,21 +42,22 @@ class Scorer {
 
   std::span<const std::int32_t> ids() const { return ids_; }
 
-  // Tokens that need no more work, the first of all among them: nothing says how likely it is.
+  // Tokens that need no more work: those before the start, and the first of all, of which nothing
+  // says how likely it is.
   std::size_t done() const { return done_; }
 
  private:
-  Scorer(Context& context, std::vector<std::int32_t> ids, std::size_t stride)
+  Scorer(Context& context, std::vector<std::int32_t> ids, std::size_t stride, std::size_t start)
       : context_(&context),
         ids_(std::move(ids)),
         stride_(stride),
-        done_(std::min<std::size_t>(1, ids_.size())) {}
-  void OpenWindow(std::size_t start);
+        done_(std::max(start, std::min<std::size_t>(1, ids_.size()))) {}
+  void OpenWindow(std::size_t first);
 
   Context* context_;
   std::vector<std::int32_t> ids_;
   std::size_t stride_;
-  std::size_t start_ = 0;  // index in ids_ of the window's first token
+  std::size_t window_ = 0;  // index in ids_ of the window's first token
   std::size_t done_;
   std::array<TokenScore, Context::kLogitTokens> scores_{};
 };

@@ -1,6 +1,7 @@
 // The tokens of one text that a model attends to, with their keys and values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,8 +32,8 @@ class Sequence {
   // beginning stays, but at least the last token is run again, as its logits are wanted.
   void SetWindow(std::span<const std::int32_t> window);
 
-  // Makes every token pending: the next SetWindow finds nothing in the cache.
-  void ClearCache() { cached_ = 0; }
+  // Makes every token but the first `kept` pending: the next SetWindow finds no other in the cache.
+  void ClearCache(std::size_t kept = 0) { cached_ = std::min(cached_, kept); }
 
   // Appends a pending token. When the window is full it first keeps its last three quarters:
   // positions are absolute, so those must be run again. Returns the tokens dropped.

@@ -320,9 +320,14 @@ TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {
   EXPECT_NE(tokenize(R"({"special": true})").find("no option \"special\"; there are allowSpecial"),
             std::string::npos);
   EXPECT_NE(tokenize(R"({"allowSpecial": 1})").find("allowSpecial is 1"), std::string::npos);
-  EXPECT_NE(score(R"({"Stride": 1})").find("no option \"Stride\"; there are stride"),
+  EXPECT_NE(score(R"({"Stride": 1})").find("no option \"Stride\"; there are stride, start"),
             std::string::npos);
   EXPECT_NE(score(R"({"stride": 0.5})").find("stride is 0.5"), std::string::npos);
+  for (const std::string start : {"-1", "3", "1.5", "9007199254740992", "1e300", "null", "\"1\""}) {
+    const std::string error = score("{\"start\": " + start + "}");
+    EXPECT_NE(error.find(", expected a whole number from 0 to 2"), std::string::npos) << error;
+    EXPECT_EQ(error.find("start is "), 0u) << error;
+  }
 }
 
 TEST_F(ApiTest, StopStringsHaveLimits) {
@@ -359,6 +364,30 @@ TEST_F(ApiTest, ScoresAText) {
   }
   EXPECT_EQ(tokens.size(), 100u);
   EXPECT_NE(ErrorOf(ScoreStep()), "");
+}
+
+TEST_F(ApiTest, ScoresATextFromATokenOn) {
+  Load("tied");
+  std::vector<std::int32_t> ids(100);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
+  const auto score = [&](const std::string& options) {
+    Json step =
+        OutputReply(engine, gpt2_score(engine, ids.data(), ids.size() * sizeof ids[0],
+                                       /*is_ids=*/true, options.data(), options.size()))["result"];
+    Json tokens = step["tokens"];
+    EXPECT_EQ(step["total"], ids.size());
+    while (step["isDone"] == false) {
+      step = ScoreStep()["result"];
+      for (const Json& token : step["tokens"]) tokens.push_back(token);
+    }
+    EXPECT_EQ(step["done"], ids.size());
+    return tokens;
+  };
+  const Json whole = score("");
+  for (const int start : {0, 1, 60, 99, 100}) {
+    const Json expected(Json::array_t(whole.begin() + start, whole.end()));
+    EXPECT_EQ(score("{\"start\": " + std::to_string(start) + "}"), expected) << start;
+  }
 }
 
 // Text in one piece, cut by JavaScript's measure: 1 for two and three bytes, 2 for four.

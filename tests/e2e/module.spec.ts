@@ -154,6 +154,44 @@ test("tokenizes, detokenizes and scores", async ({ page }) => {
   expect(result.score.perplexity).toBeCloseTo(Math.exp(-sum / (result.ids.length - 1)), 3);
 });
 
+test("scores an edited text from the first changed token on as the whole of it, and reads nothing before that", async ({
+  page,
+}) => {
+  const found = await withModel(
+    page,
+    {},
+    async (model, text) => {
+      const { nPositions } = model.info.config;
+      const told: number[] = [];
+      const onProgress = ({ tokens }: { tokens: unknown[] }) => told.push(tokens.length);
+      const sentence = await model.tokenize(` ${text}`);
+      const long = Array.from({ length: 2 * nPositions }, (_, i) => sentence[i % sentence.length] ?? 0);
+      const tails: { tail: Gpt2.Score; whole: Gpt2.Score; start: number; told: number }[] = [];
+      for (const ids of [long.slice(0, nPositions - 40), long]) {
+        await model.score(ids);
+        const start = ids.length - 3;
+        const edited = [...ids.slice(0, start), ...sentence.slice(0, 5)];
+        told.length = 0;
+        const tail = await model.score(edited, { start, onProgress });
+        const sum = told.reduce((all, count) => all + count, 0);
+        tails.push({ tail, whole: await model.score(edited), start, told: sum });
+      }
+      const ids = await model.tokenize(text);
+      return { tails, none: await model.score(ids, { start: ids.length }) };
+    },
+    prompt,
+  );
+  for (const { tail, whole, start, told } of found.tails) {
+    expect(tail.tokens).toEqual(whole.tokens.slice(start));
+    expect(tail.tokens.length).toBe(5);
+    expect(told).toBe(5);
+    const sum = tail.tokens.reduce((all, { logprob }) => all + (logprob ?? NaN), 0);
+    expect(tail.logprob).toBeCloseTo(sum, 9);
+    expect(tail.perplexity).toBeCloseTo(Math.exp(-sum / 5), 9);
+  }
+  expect(found.none).toEqual({ tokens: [], logprob: 0, perplexity: null });
+});
+
 test("a signal aborts with its own reason, before and during", async ({ page }) => {
   const errors = await withModel(
     page,

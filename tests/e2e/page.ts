@@ -113,7 +113,7 @@ export async function startLongText(page: Page): Promise<void> {
 /** A message to the engine's worker that asks for something. */
 export interface Asked {
   name: string;
-  /** Of what has one. */
+  /** Of its prompt, if it has one, from the first that is wanted on. */
   tokens: number | undefined;
 }
 
@@ -131,10 +131,13 @@ export async function watchAsking(page: Page, ...hold: string[]): Promise<void> 
     Object.assign(window, { watched });
     const post = Reflect.get(Worker.prototype, "postMessage") as (...parts: unknown[]) => void;
     Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
-      const { name, args } = message as { name?: string; args?: { prompt?: { length: number } } };
+      const { name, args } = message as {
+        name?: string;
+        args?: { prompt?: { length: number }; start?: number };
+      };
       const send = () => post.call(this, message, ...rest);
       if (name === undefined) return send();
-      watched.asked.push({ name, tokens: args?.prompt?.length });
+      watched.asked.push({ name, tokens: args?.prompt && args.prompt.length - (args.start ?? 0) });
       if (watched.hold.includes(name)) watched.held.push(send);
       else send();
     };

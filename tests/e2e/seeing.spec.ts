@@ -360,6 +360,36 @@ test.describe("the token that is pointed at is told, and marked", () => {
         if (!box) throw new Error("it is not on the screen");
         return { x: box.left + (box.right - box.left) * part, y: (box.top + box.bottom) / 2 };
       },
+for (const [kind, count] of [
+  ["fits the context", 12],
+  ["is longer than the context", 30],
+] as const) {
+  test(`of a text that ${kind}, only what an edit at its end changes is scored, as if all was`, async ({
+    page,
+  }) => {
+    await watchAsking(page);
+    await open(page);
+    await setText(page, "Once upon a time there was a strawberry elephant. ".repeat(count));
+    await see(page, "Rank");
+    const whole = (await page.locator("#scored").textContent()) ?? "";
+    await takeAsked(page);
+    await text(page).press("Control+End");
+    await page.keyboard.type("Zebras cross.");
+    await expect(page.locator("#scored")).not.toHaveText(whole);
+    await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+    const asked = (await takeAsked(page)).filter(({ name }) => name === "score");
+    expect(asked.length).toBeGreaterThan(0);
+    for (const { tokens } of asked) expect(tokens).toBeLessThan(10);
+    const scores = (await scoreOf(page, await textOf(page))).slice(-20);
+    const shown = (await page.locator("#editor .token").all()).slice(-20);
+    expect(
+      await Promise.all(
+        shown.map(async (each) => [await each.textContent(), await each.getAttribute("data-number")]),
+      ),
+    ).toEqual(scores.map((token) => [token.text, String(token.rank)]));
+  });
+}
+
       [offset, share] as const,
     );
   const expectTold = async (page: Page, token: string) => {

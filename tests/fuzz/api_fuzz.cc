@@ -508,9 +508,11 @@ class Caller {
 
   void Score() {
     const Prompt prompt = AnyPrompt(input_);
-    const std::string options =
-        input_.ConsumeBool() ? Text(Json({{"stride", input_.ConsumeIntegralInRange<int>(-1, 17)}}))
-                             : "";
+    Json given = Json::object();
+    for (const char* name : {"stride", "start"}) {
+      if (input_.ConsumeBool()) given[name] = input_.ConsumeIntegralInRange<int>(-1, 21);
+    }
+    const std::string options = given.empty() ? "" : Text(given);
     const auto result = ReadOutput(gpt2_score(engine_, prompt.bytes.data(), prompt.bytes.size(),
                                               prompt.is_ids, options.data(), options.size()));
     Check(is_loaded_ || !result, "a score without a model");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/generate/rank.h"
@@ -15,8 +16,9 @@ namespace gpt2::testing {
 namespace {
 
 std::vector<TokenScore> ScoresOf(Context& context, std::span<const std::int32_t> ids,
-                                 std::size_t stride) {
-  Scorer scorer = std::move(Scorer::Begin(context, {ids.begin(), ids.end()}, stride).value());
+                                 std::size_t stride, std::size_t start = 0) {
+  Scorer scorer =
+      std::move(Scorer::Begin(context, {ids.begin(), ids.end()}, stride, start).value());
   std::vector<TokenScore> scores;
   while (!scorer.is_done()) {
     const auto some = scorer.Step().value();
@@ -102,6 +104,50 @@ TEST(Scorer, WhatTheCacheKnowsIsScoredAllTheSame) {
   EXPECT_EQ(ScoreAll(*model.context, head, 24), ScoreAll(*fresh.context, head, 24));
 }
 
+std::vector<std::pair<float, std::uint32_t>> PairsOf(std::span<const TokenScore> scores) {
+  std::vector<std::pair<float, std::uint32_t>> pairs;
+  for (const TokenScore& score : scores) pairs.emplace_back(score.logprob, score.rank);
+  return pairs;
+}
+
+TEST(Scorer, FromAnyTokenOnScoresAreToTheBitThoseOfTheWholeText) {
+  for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
+    TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, kv);
+    Context& context = *model.context;
+    std::vector<std::int32_t> ids(150);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 37 % 160);
+    for (const std::size_t length : {1, 30, 49, 150}) {
+      const auto text = std::span(ids).first(length);
+      for (const std::size_t stride : {7, 24, 47}) {
+        const auto whole = ScoresOf(context, text, stride);
+        for (const std::size_t start : {0, 1, 18, 29, 30, 47, 48, 49, 50, 100, 150}) {
+          if (start > length) continue;
+          const auto tail = std::span(whole).subspan(std::max<std::size_t>(start, 1) - 1);
+          EXPECT_EQ(PairsOf(ScoresOf(context, text, stride, start)), PairsOf(tail));
+          context.sequence().ClearCache();
+          EXPECT_EQ(PairsOf(ScoresOf(context, text, stride, start)), PairsOf(tail))
+              << length << " " << stride << " " << start;
+        }
+      }
+    }
+  }
+}
+
+TEST(Scorer, WhatTheCacheHoldsBeforeTheStartIsNotRunAgain) {
+  TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
+  Context& context = *model.context;
+  std::vector<std::int32_t> ids(40);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 37 % 160);
+  ScoresOf(context, ids, 24);
+  ids[35] = 9;
+  EXPECT_TRUE(Scorer::Begin(context, ids, 24, 35).ok());
+  EXPECT_EQ(context.sequence().cached(), 34u);  // the token before gives the logits
+  const auto edited = ScoresOf(context, ids, 24, 35);
+  TestModel fresh(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
+  const auto whole = ScoresOf(*fresh.context, ids, 24);
+  EXPECT_EQ(PairsOf(edited), PairsOf(std::span(whole).subspan(34)));
+}
+
 TEST(Scorer, NamesAnIdThatIsNone) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   for (const std::int32_t id : {-1, 160}) {
@@ -110,6 +156,14 @@ TEST(Scorer, NamesAnIdThatIsNone) {
     EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
     EXPECT_NE(refused.error().message.find(std::to_string(id)), std::string::npos);
   }
+}
+
+TEST(Scorer, RefusesAStartBehindTheText) {
+  TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
+  const auto refused = Scorer::Begin(*model.context, {5, 6}, 1, 3);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refused.error().message, "start is 3, expected a whole number from 0 to 2");
 }
 
 TEST(Scorer, ShortTextsAndBadStrides) {

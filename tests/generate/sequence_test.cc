@@ -63,9 +63,11 @@ TEST_F(SequenceTest, WhatWasNotRunIsNotKept) {
   Advance(sequence, 2);
   sequence.SetWindow(Ids{1, 2, 3, 4, 5});
   EXPECT_EQ(sequence.cached(), 2u);
-  sequence.ClearCache();
-  sequence.SetWindow(Ids{1, 2, 3, 4, 5});
-  EXPECT_EQ(sequence.cached(), 0u);
+  for (const auto& [kept, cached] : {std::pair(3u, 2u), {1u, 1u}, {0u, 0u}}) {
+    sequence.ClearCache(kept);
+    sequence.SetWindow(Ids{1, 2, 3, 4, 5});
+    EXPECT_EQ(sequence.cached(), cached);
+  }
 }
 
 TEST_F(SequenceTest, AFullWindowKeepsItsLastThreeQuarters) {

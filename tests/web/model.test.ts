@@ -37,7 +37,7 @@ describe("Model sends", () => {
     void model.prefill("f");
     void model.prefill([4], { allowSpecial: true });
     void model.inspect("i", { layer: 1, head: null });
-    void model.score("s", { stride: 2 });
+    void model.score("s", { stride: 2, start: 0 });
     void model.score([1]);
     expect(worker.all("request").map(({ name, args }) => [name, args])).toEqual([
       ["tokenize", { text: "t", allowSpecial: false }],
@@ -46,8 +46,8 @@ describe("Model sends", () => {
       ["prefill", { prompt: "f", allowSpecial: false }],
       ["prefill", { prompt: [4], allowSpecial: true }],
       ["inspect", { prompt: "i", layer: 1 }],
-      ["score", { prompt: "s", stride: 2 }],
-      ["score", { prompt: [1], stride: undefined }],
+      ["score", { prompt: "s", stride: 2, start: 0 }],
+      ["score", { prompt: [1] }],
     ]);
   });
 
@@ -87,10 +87,10 @@ describe("Model sends", () => {
       [
         "score",
         ["t", { strid: 1 }],
-        'there is no option "strid" of score; did you mean stride? There are stride, signal, onProgress',
+        'there is no option "strid" of score; did you mean stride? There are stride, start, signal, onProgress',
       ],
-      ["score", ["t", { stride: 0 }], "stride is 0, expected a whole number from 1 or more"],
-      ["score", ["t", { stride: NaN }], "stride is NaN, expected a whole number from 1 or more"],
+      ["score", ["t", { stride: NaN }], "stride is NaN, expected a finite number"],
+      ["score", ["t", { start: Infinity }], "start is Infinity, expected a finite number"],
       ["score", ["t", { onProgress: 1 }], "onProgress is 1, expected a function"],
       ["score", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
       ["complete", [Symbol("s")], "prompt is a symbol, expected text or an array of token ids"],

@@ -169,7 +169,7 @@ describe("Server", () => {
       result: [97, 98],
     });
     expect(await answer(ask("detokenize", [1]))).toMatchObject({ result: "text of [1]" });
-    expect(await answer(ask("score", { prompt: "p", stride: 3 }))).toMatchObject({
+    expect(await answer(ask("score", { prompt: "p", stride: 3, start: 0 }))).toMatchObject({
       result: {
         tokens: [
           { id: 7, logprob: null, rank: null },
@@ -191,7 +191,7 @@ describe("Server", () => {
     expect(await answer(ask("generate", request))).toMatchObject({
       result: { finishReason: "length", seed: 1 },
     });
-    expect(engine.requests).toContainEqual({ prompt: "p", options: { stride: 3 } });
+    expect(engine.requests).toContainEqual({ prompt: "p", options: { stride: 3, start: 0 } });
     expect(said.filter((message) => message.type === "event" && message.id === 5).length).toBe(2);
   });
 

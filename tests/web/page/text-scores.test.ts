@@ -8,22 +8,26 @@ const upTo = (length: number) => Array.from({ length }, (_, id) => id);
 
 /** Scores a token by itself and how many stand before it in the window; tells two at a time. */
 function make(nPositions: number) {
-  const asked: number[][] = [];
+  const asked: { ids: number[]; start: number }[] = [];
   let stopAfter = Infinity;
   const model = {
     info: { config: { nPositions } },
     score: async (
       given: ArrayLike<number>,
-      { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ScoreProgress) => void },
+      {
+        start,
+        signal,
+        onProgress,
+      }: { start: number; signal: AbortSignal; onProgress: (progress: ScoreProgress) => void },
     ) => {
       const ids = Array.from(given);
-      asked.push(ids);
+      asked.push({ ids, start });
       const all = ids.map((id, place) =>
         place === 0
           ? { id, text: "", logprob: null, rank: null }
           : { id, text: "", logprob: -id - place / 1000, rank: place },
       );
-      for (let done = 0; done < all.length; done += 2) {
+      for (let done = start; done < all.length; done += 2) {
         if (done >= stopAfter) throw new Error("stopped");
         signal.throwIfAborted();
         onProgress({ done, total: all.length, tokens: all.slice(done, done + 2) });
@@ -37,7 +41,7 @@ function make(nPositions: number) {
 function beforeOf(index: number, size: number): number | null {
   if (index === 0) return null;
   let start = 0;
-  while (start + size <= index) start += Math.max(1, size >> 1);
+  while (start + size < index) start += Math.max(1, size >> 1);
   return index - start;
 }
 
@@ -70,7 +74,7 @@ describe("the scores of a text", () => {
     scores.begin(model, upTo(6));
     const told: number[] = [];
     await scores.complete(never, () => told.push(scores.known.length));
-    expect(told).toEqual([2, 4, 4, 6]); // two are but read again
+    expect(told).toEqual([2, 4, 5, 6]);
   });
 
   it("are not asked for again where the text is the same, nor those of what an edit left behind the context", async () => {
@@ -82,9 +86,12 @@ describe("the scores of a text", () => {
     await scoresOf(model, ids, scores);
     expect(asked.length).toBe(9);
 
-    const edited = [...ids.slice(0, 38), 77, 78, 79];
+    const edited = [...ids.slice(0, 38), 77, 78, 79, 80];
     const ranks = await scoresOf(model, edited, scores);
-    expect(asked.slice(9)).toEqual([edited.slice(32, 40), edited.slice(36, 41)]);
+    expect(asked.slice(9)).toEqual([
+      { ids: edited.slice(32, 41), start: 6 },
+      { ids: edited.slice(36, 42), start: 5 },
+    ]);
     expect(ranks).toEqual(edited.map((_, index) => beforeOf(index, 8)));
     expect(scores.known[38]?.logprob).toBe(-77 - 6 / 1000);
 
@@ -98,7 +105,7 @@ describe("the scores of a text", () => {
     const scores = new TextScores();
     await scoresOf(one.model, upTo(5), scores);
     await scoresOf(other.model, upTo(5), scores);
-    expect(other.asked).toEqual([upTo(5)]);
+    expect(other.asked).toEqual([{ ids: upTo(5), start: 0 }]);
   });
 
   it("stay where it was interrupted, and it goes on from there", async () => {
@@ -112,7 +119,10 @@ describe("the scores of a text", () => {
     stopAfter(Infinity);
     await scores.complete(never, () => {});
     expect(scores.known.map(({ rank }) => rank)).toEqual(upTo(20).map((index) => beforeOf(index, 8)));
-    expect(asked.slice(0, 2)).toEqual([upTo(8), upTo(8)]);
+    expect(asked.slice(0, 2)).toEqual([
+      { ids: upTo(9), start: 0 },
+      { ids: upTo(9), start: 6 },
+    ]);
     scores.begin(model, upTo(21));
     await expect(scores.complete(AbortSignal.abort(new Error("enough")), () => {})).rejects.toThrow("enough");
     expect(scores.known.length).toBe(20);

@@ -53,8 +53,8 @@ const predictAfterMs = 80;
 /** After the cut: what is expected at the caret is asked for first, as the model has read the text up to there. */
 const leastScoreAfterMs = 100;
 /**
- * Scoring takes the cache that lets Tab answer at once. So after an edit it waits as long as it took the last time, up to
- * this: who presses Tab within that waits no longer than without a view.
+ * Scoring takes what the cache has of the text from the edit on, which lets Tab answer at once. So after an edit it waits as
+ * long as it will take, by the last time, up to this: who presses Tab within that waits no longer than without a view.
  */
 const mostScoreAfterMs = 3000;
 
@@ -104,7 +104,7 @@ class Seeing implements PluginValue {
   /** Whether it is told because one points at it: a press that sets the caret beside it changes nothing. */
   private isPointed = false;
   /** Of the last scoring. */
-  private tookMs = 0;
+  private msPerToken = 0;
 
   constructor(view: EditorView, setting: SeeingSetting) {
     this.view = view;
@@ -136,7 +136,7 @@ class Seeing implements PluginValue {
     if (isNew) this.begin();
     if (need === "nothing") return;
     if (isNew) this.cutSoon(0, 0);
-    else if (docChanged) this.cutSoon(cutAfterMs, Math.min(this.tookMs, mostScoreAfterMs));
+    else if (docChanged) this.cutSoon(cutAfterMs, mostScoreAfterMs);
     if (need === "cut") return;
     // What was expected there held for the text as it was.
     if (docChanged) return this.empty();
@@ -180,14 +180,14 @@ class Seeing implements PluginValue {
   private readonly sayWaiting = (): void =>
     this.setting.tell(phrase(this.setting.hasModel() ? "awaitsWriting" : "awaitsModel"));
 
-  /** Cuts the text `ms` later, and scores it `waitMs` after that, or a little later. */
-  private cutSoon(ms: number, waitMs: number): void {
+  /** Cuts the text `ms` later, and scores it `mostWaitMs` after that at most, or a little later. */
+  private cutSoon(ms: number, mostWaitMs: number): void {
     this.scoring.stop();
-    this.cutting.soon(ms, (model, signal) => this.cutText(model, waitMs, signal), this.sayWaiting);
+    this.cutting.soon(ms, (model, signal) => this.cutText(model, mostWaitMs, signal), this.sayWaiting);
   }
 
   /** Takes hardly any time: so the tokens are there at once, however long scoring them takes. */
-  private async cutText(model: Model, waitMs: number, signal: AbortSignal): Promise<void> {
+  private async cutText(model: Model, mostWaitMs: number, signal: AbortSignal): Promise<void> {
     const { tell } = this.setting;
     if (!model.info.hasTokenizer) return tell(phrase("noTokenizer"));
     const { doc } = this.view.state;
@@ -202,6 +202,7 @@ class Seeing implements PluginValue {
     }
     if (this.need === "cut" || this.scores.isComplete) return this.sayCount();
     this.sayShare();
+    const waitMs = Math.min(this.msPerToken * this.scores.unknown, mostWaitMs);
     const ms = Math.max(waitMs, leastScoreAfterMs);
     this.scoring.soon(ms, (_, scoringSignal) => this.score(scoringSignal), this.sayWaiting);
   }
@@ -219,6 +220,7 @@ class Seeing implements PluginValue {
   private async score(signal: AbortSignal): Promise<void> {
     const { scores, view } = this;
     const start = performance.now();
+    const { unknown } = scores;
     const tokens = this.cut?.tokens ?? [];
     let shown = tokens.findIndex(({ first, ids }) => first + ids.length > scores.known.length);
     const batch = new FrameBatch(() => {
@@ -235,8 +237,8 @@ class Seeing implements PluginValue {
       batch.flush();
       this.sayCount();
     } finally {
-      const ms = performance.now() - start;
-      this.tookMs = signal.aborted ? Math.max(ms, this.tookMs) : ms;
+      const ms = (performance.now() - start) / unknown;
+      this.msPerToken = signal.aborted ? Math.max(ms, this.msPerToken) : ms;
       view.dispatch({ effects: readAgain.of(null) });
     }
   }

@@ -7,12 +7,12 @@ import { Scored } from "./scored.js";
 export type TokenScore = Pick<Score["tokens"][number], "logprob" | "rank">;
 
 /**
- * Where the window begins in which token `index` is scored: those of `model.score` overlap by half. What stands before it
- * has no part in the score.
+ * Where the window begins in which token `index` is scored: those of `model.score` overlap by half, and the token behind one
+ * is scored in it, too. What stands before it has no part in the score.
  */
 function windowOf(index: number, nPositions: number): number {
   const stride = Math.max(1, nPositions >> 1);
-  return Math.max(0, Math.ceil((index + 1 - nPositions) / stride)) * stride;
+  return Math.max(0, Math.ceil((index - nPositions) / stride)) * stride;
 }
 
 export class TextScores {
@@ -30,8 +30,13 @@ export class TextScores {
     return this.ids.length;
   }
 
+  /** Tokens behind those. */
+  get unknown(): number {
+    return this.total - this.scores.length;
+  }
+
   get isComplete(): boolean {
-    return this.scores.length === this.ids.length;
+    return this.unknown === 0;
   }
 
   /** Goes on with a text of these tokens: of the one before, the scores up to the first other token stay. */
@@ -50,14 +55,11 @@ export class TextScores {
     const { nPositions } = model.info.config;
     while (scores.length < ids.length) {
       const start = windowOf(scores.length, nPositions);
-      let place = start;
-      await model.score(ids.slice(start, start + nPositions), {
+      await model.score(ids.slice(start, start + nPositions + 1), {
+        start: scores.length - start,
         signal,
         onProgress({ tokens }) {
-          for (const { logprob, rank } of tokens) {
-            if (place === scores.length) scores.push({ logprob, rank });
-            place += 1;
-          }
+          scores.push(...tokens.map(({ logprob, rank }) => ({ logprob, rank })));
           onScored();
         },
       });

@@ -25,7 +25,7 @@ import {
   readText,
   readTokenIds,
 } from "./arguments.js";
-import { readCount, refuse } from "../shared/refuse.js";
+import { refuse } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";
@@ -267,25 +267,24 @@ export class Model {
 
   /**
    * The log-probability of each token of a text. One longer than the context is scored in windows that
-   * advance by `stride` tokens, by default half the context. `onProgress` has the scores as they come.
+   * advance by `stride` tokens, by default half the context. With `start`, from 0 to their number, of the tokens from that
+   * index on alone, to the bit as of the whole text: those before them are not run where they are cached. `onProgress` has
+   * the scores as they come.
    */
   async score(
     text: Prompt,
-    options: CallOptions & {
-      stride?: number | null | undefined;
-      onProgress?: ((progress: ScoreProgress) => void) | null | undefined;
-    } = {},
+    options: CallOptions &
+      OrNull<{ stride?: number; start?: number; onProgress?: (progress: ScoreProgress) => void }> = {},
   ): Promise<Score> {
-    const { stride, signal, onProgress } = readOptions("score", options, ["stride", "signal", "onProgress"]);
-    return this.requester.request(
-      "score",
-      { prompt: readPrompt("text", text), stride: readCount("stride", stride, 1) },
-      {
-        signal: readSignal(signal),
-        onEvent: readCallback<ScoreProgress>("onProgress", onProgress),
-        owner: this,
-      },
-    );
+    const names = ["stride", "start", "signal", "onProgress"];
+    const { signal, onProgress, ...wanted } = readOptions("score", options, names);
+    const request = {
+      signal: readSignal(signal),
+      onEvent: readCallback<ScoreProgress>("onProgress", onProgress),
+      owner: this,
+    };
+    const args = { ...readGenerateOptions(wanted), prompt: readPrompt("text", text) };
+    return this.requester.request("score", args, request);
   }
 
   /**

@@ -145,9 +145,11 @@ export interface InspectRequest {
   top?: unknown;
 }
 
+/** What the engine checks of it is unknown. */
 export interface ScoreRequest {
   prompt: string | readonly number[];
-  stride: number | undefined;
+  stride?: unknown;
+  start?: unknown;
 }
 
 /** Every request: its argument, what it resolves to, and what it tells on the way. */

@@ -170,12 +170,16 @@ export interface Completion extends GenerateSummary {
 }
 
 export interface Score {
-  /** The first token has no logprob and no rank, which is 1 for the most probable of all tokens: nothing predicts it. */
+  /**
+   * Those from `start` on. The text's first token has no logprob and no rank, which is 1 for the most probable of all
+   * tokens: nothing predicts it.
+   */
   tokens: { id: number; text: string; logprob: number | null; rank: number | null }[];
-  /** The sum over all tokens. */
+  /** The sum over these tokens. */
   logprob: number;
   perplexity: number | null;
 }
+  /** Of these tokens, after those before them; null where none has a logprob. */
 
 /** How far a scoring has come. */
 export interface ScoreProgress extends PromptProgress {

@@ -6,19 +6,23 @@ import { yieldToMessages } from "./yield-to-messages.js";
 
 export async function score(
   engine: Engine,
-  { prompt, stride }: ScoreRequest,
+  { prompt, ...options }: ScoreRequest,
   signal: AbortSignal,
   tell: (progress: ScoreProgress) => void,
 ): Promise<Score> {
   const tokens: Score["tokens"] = [];
   let logprob = 0;
-  engine.start("_gpt2_score", prompt, { stride });
+  let predicted = 0;
+  engine.start("_gpt2_score", prompt, options);
   let step = engine.output();
   for (;;) {
     const scored = step.tokens.map((token) => {
       const { id, text } = token;
       const isFirst = Number.isNaN(token.logprob); // nothing predicts it
-      if (!isFirst) logprob += token.logprob;
+      if (!isFirst) {
+        logprob += token.logprob;
+        predicted += 1;
+      }
       return { id, text, logprob: isFirst ? null : token.logprob, rank: isFirst ? null : token.rank };
     });
     tokens.push(...scored);
@@ -28,6 +32,6 @@ export async function score(
     signal.throwIfAborted();
     step = engine.step("_gpt2_score_step");
   }
-  const perplexity = tokens.length > 1 ? Math.exp(-logprob / (tokens.length - 1)) : null;
+  const perplexity = predicted > 0 ? Math.exp(-logprob / predicted) : null;
   return { tokens, logprob, perplexity };
 }
