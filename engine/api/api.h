@@ -37,8 +37,9 @@ typedef struct Gpt2Token {
   float logprob;         // natural logarithm; NaN for the first token of a text that is scored
   uint32_t text_length;  // of its text, in UTF-16 code units, which JavaScript counts
   uint32_t top_count;    // so many of the tokens that follow are alternatives to it
-  uint32_t rank;  // by logprob among all tokens, 1: the most probable; 0: of an alternative, or
-                  // without a logprob
+  uint32_t rank;    // by logprob among all tokens, 1: the most probable; 0: of an alternative, or
+                    // without a logprob
+  uint32_t healed;  // what of its bytes the healed end of the prompt has: 0 none, 1 some, 2 all
 } Gpt2Token;
 
 // What a generation or a scoring has to say after a step, or before the first.

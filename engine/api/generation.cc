@@ -44,7 +44,8 @@ void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) 
                        .id = token.id,
                        .logprob = token.logprob,
                        .top_count = top_count,
-                       .rank = token.rank},
+                       .rank = token.rank,
+                       .healed = static_cast<std::uint32_t>(token.healed)},
                       token.text);
     for (const TokenLogprob& other : token.top) {
       engine.output.Add({.index = index, .id = other.id, .logprob = other.logprob},

@@ -260,7 +260,8 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   std::string_view bytes;
   if (tokenizer_ != nullptr) bytes = tokenizer_->TokenBytes(token.id);
   const std::size_t healed = std::min(bytes.size(), unhealed.size());
-  if (healed == 0 || healed < bytes.size()) ++continuation.written;
+  if (healed > 0) token.healed = healed < bytes.size() ? Healed::kSome : Healed::kAll;
+  if (token.healed != Healed::kAll) ++continuation.written;
   bytes.remove_prefix(healed);
   continuation.healed_bytes += healed;
 

@@ -29,6 +29,9 @@ enum class FinishReason {
 };
 std::string_view FinishReasonName(FinishReason reason);
 
+// What of a token's bytes the end of the prompt has, which is written anew where that is healed.
+enum class Healed { kNone, kSome, kAll };
+
 struct TokenLogprob {
   std::int32_t id;
   float logprob;  // natural logarithm of the model's own probability, before any filter
@@ -43,6 +46,7 @@ struct GeneratedToken {
   std::string text;
   float logprob;
   std::uint32_t rank;  // by logprob, 1: the most probable token
+  Healed healed = Healed::kNone;
   // options.logprobs of them, most probable first; of those that heal the prompt's end, where it
   // is not healed yet.
   std::vector<TokenLogprob> top;

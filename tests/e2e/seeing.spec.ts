@@ -134,10 +134,32 @@ test("each token is tinted by its rank, which is told, and which paper has", asy
     page
       .locator("#editor .token")
       .evaluateAll((all) => all.slice(-8).map((each) => each.getAttribute("data-number")));
+  const atOnce = await written();
   const scored = (await scoreOf(page, await textOf(page))).slice(-8).map(({ rank }) => String(rank));
-  // Until it is scored anew, the first of them counts with what was healed before it.
-  expect((await written()).slice(1)).toEqual(scored.slice(1));
+  expect(atOnce).toEqual(scored);
   await expect.poll(written, { timeout: 10_000 }).toEqual(scored);
+});
+
+test("a word that the model goes on in is scored once it is cut as one, not as the part that was written", async ({
+  page,
+}) => {
+  await watchAsking(page, "tokenize");
+  await open(page);
+  await setText(page, "Once upon a ti");
+  await page.getByLabel("View").selectOption("Rank");
+  await setOption(page, "Tokens", "3");
+  await setOption(page, "Temperature", "0");
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  expect(await textOf(page)).toMatch(/^Once upon a time,? /);
+  await setCaret(page, "Once upon a time".length);
+  await expect(fact(page, "Token")).toHaveText("me");
+  await expect(fact(page, "Rank")).toHaveText("…");
+  expect(await page.locator("#editor .token").count()).toBe(2); // the others are known
+  await releaseAsking(page);
+  await expect(fact(page, "Token")).toHaveText("␣time", { timeout: 10_000 });
+  const scores = await scoreOf(page, await textOf(page));
+  await expect(fact(page, "Rank")).toHaveText(String(scores[3]?.rank));
 });
 
 test("the tokenizer's view has the cut, the ids and the bytes, of whole characters", async ({ page }) => {
@@ -338,28 +360,6 @@ test("nothing is scored twice, and what Tab needs is read again after it", async
   expect(scored(asked).length).toBeLessThanOrEqual(2);
 });
 
-test("it says that scores wait for what the model writes", async ({ page }) => {
-  await open(page);
-  await startLongText(page);
-  await page.getByLabel("View").selectOption("Probability");
-  await expect(page.locator("#scored")).toHaveText("Scored as soon as the model has written.");
-  await expect(text(page)).toHaveAttribute("aria-busy", "true");
-  await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
-});
-
-test.describe("the token that is pointed at is told, and marked", () => {
-  const given = "Once, there was, in a wood, a bird.";
-
-  /** A place on the screen: so far into the character at `offset`, of its width. */
-  const placeOf = (page: Page, offset: number, share: number) =>
-    inEditor(
-      page,
-      (view, [at, part]) => {
-        const box = view.coordsForChar(at);
-        if (!box) throw new Error("it is not on the screen");
-        return { x: box.left + (box.right - box.left) * part, y: (box.top + box.bottom) / 2 };
-      },
 for (const [kind, count] of [
   ["fits the context", 12],
   ["is longer than the context", 30],
@@ -390,6 +390,28 @@ for (const [kind, count] of [
   });
 }
 
+test("it says that scores wait for what the model writes", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await page.getByLabel("View").selectOption("Probability");
+  await expect(page.locator("#scored")).toHaveText("Scored as soon as the model has written.");
+  await expect(text(page)).toHaveAttribute("aria-busy", "true");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
+});
+
+test.describe("the token that is pointed at is told, and marked", () => {
+  const given = "Once, there was, in a wood, a bird.";
+
+  /** A place on the screen: so far into the character at `offset`, of its width. */
+  const placeOf = (page: Page, offset: number, share: number) =>
+    inEditor(
+      page,
+      (view, [at, part]) => {
+        const box = view.coordsForChar(at);
+        if (!box) throw new Error("it is not on the screen");
+        return { x: box.left + (box.right - box.left) * part, y: (box.top + box.bottom) / 2 };
+      },
       [offset, share] as const,
     );
   const expectTold = async (page: Page, token: string) => {

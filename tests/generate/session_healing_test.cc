@@ -20,6 +20,7 @@ constexpr std::size_t kVocabSize = 160;
 struct Written {
   std::vector<std::int32_t> ids;
   std::vector<std::string> texts;  // of each token
+  std::vector<Healed> healed;      // likewise
   std::string text;
 };
 
@@ -43,6 +44,7 @@ class SessionHealingTest : public ::testing::Test {
         Written& one = written[token.continuation];
         one.ids.push_back(token.id);
         one.texts.push_back(token.text);
+        one.healed.push_back(token.healed);
         one.text += token.text;
       }
     }
@@ -94,6 +96,7 @@ TEST_F(SessionHealingTest, WritesWhatABruteForceOverTheVocabularyWrites) {
   reference.weights->config.eos_token_id = tokenizer.end_of_text();
   options.heal = true;
   std::size_t several = 0;
+  std::map<Healed, std::size_t> healed_as;
   Random random(5);
   const std::string parts[] = {"a", "b", "l", "'", " ", "é"};
   for (std::uint64_t round = 0; round < 120; ++round) {
@@ -121,9 +124,21 @@ TEST_F(SessionHealingTest, WritesWhatABruteForceOverTheVocabularyWrites) {
       AppendUtf8(std::string_view(all).substr(text.size()), behind);
       EXPECT_EQ(written.text, behind) << text;
       if (written.ids.size() > options.max_new_tokens) ++several;
+      std::size_t size = all.size() - tokenizer.Decode(written.ids).value().size();
+      for (std::size_t i = 0; i < written.ids.size(); ++i) {
+        const std::size_t begin = size;
+        size += tokenizer.TokenBytes(written.ids[i]).size();
+        const Healed expected = size <= text.size()   ? Healed::kAll
+                                : begin < text.size() ? Healed::kSome
+                                                      : Healed::kNone;
+        EXPECT_EQ(written.healed[i], expected) << text << " " << i;
+        ++healed_as[expected];
+      }
     }
   }
   EXPECT_GT(several, 10u);  // tokens that only heal are not counted
+  EXPECT_GT(healed_as[Healed::kAll], 10u);
+  EXPECT_GT(healed_as[Healed::kSome], 10u);
 }
 
 TEST_F(SessionHealingTest, ASeedGivesOneTextWithLookupAndWithout) {

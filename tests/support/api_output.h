@@ -23,7 +23,8 @@ inline std::string TakeUtf16(std::string_view& text, std::size_t length) {
   return taken;
 }
 
-// {"tokens": [{"index", "id", "text", "logprob", "rank"?, "top"?}], "done", "total", "isDone"}
+// {"tokens": [{"index", "id", "text", "logprob", "rank"?, "healed"?, "top"?}], "done", "total",
+// "isDone"}
 inline Json OutputJson(const Gpt2Engine* engine) {
   const Gpt2Output& output = *gpt2_output(engine);
   std::string_view text(output.text, output.text_size);
@@ -36,6 +37,7 @@ inline Json OutputJson(const Gpt2Engine* engine) {
                  {"logprob", nullptr}};
     if (!std::isnan(token.logprob)) json["logprob"] = token.logprob;
     if (token.rank != 0) json["rank"] = token.rank;
+    if (token.healed != 0) json["healed"] = token.healed;
     return json;
   };
   Json tokens = Json::array();

@@ -161,12 +161,13 @@ describe("Engine", () => {
   it("reads what a step has to say", async () => {
     const text = new TextEncoder().encode("\u{feff}€😀é");
     const { engine, module } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
-    putWords(module.memory, 256, [512, 4, 768, text.length, 5, 6, 1]);
+    putWords(module.memory, 256, [512, 5, 768, text.length, 5, 6, 1]);
     putWords(module.memory, 512, [
-      ...[2, 7, -0.5, 3, 2, 4], // index, id, logprob, UTF-16 units of text, alternatives, rank
-      ...[2, 8, -1.5, 1, 0, 0],
-      ...[2, 9, NaN, 0, 0, 0],
-      ...[0, 50256, -2.5, 1, 0, 50257],
+      ...[2, 7, -0.5, 3, 2, 4, 1], // index, id, logprob, UTF-16 units of text, alternatives, rank, healed
+      ...[2, 8, -1.5, 1, 0, 0, 0],
+      ...[2, 9, NaN, 0, 0, 0, 0],
+      ...[0, 11, -3.5, 0, 0, 9, 2],
+      ...[0, 50256, -2.5, 1, 0, 50257, 0],
     ]);
     new Uint8Array(module.memory.buffer, 768).set(text);
     const expected = {
@@ -177,11 +178,13 @@ describe("Engine", () => {
           text: "\u{feff}€\ud83d",
           logprob: -0.5,
           rank: 4,
+          healed: "some",
           top: [
             { id: 8, text: "\ude00", logprob: -1.5 },
             { id: 9, text: "", logprob: NaN },
           ],
         },
+        { index: 0, id: 11, text: "", logprob: -3.5, rank: 9, healed: "all" },
         { index: 0, id: 50256, text: "é", logprob: -2.5, rank: 50257 },
       ],
       done: 5,

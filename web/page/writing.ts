@@ -17,7 +17,6 @@ import { FrameBatch } from "./frame-batch.js";
 import { chosenModel, forgetModel, hasModel, needModel, showModel } from "./loading.js";
 import { hideError, isAbort, messageOf, say, showError } from "./messages.js";
 import { options as panel } from "./options.js";
-import { countHealing } from "./share/healing.js";
 import { finishSpeech, speak } from "./speech.js";
 import { showSpeed } from "./speed.js";
 import { phrase } from "./language/start.js";
@@ -180,7 +179,7 @@ async function writeWith(
   }
   const text = all.map((token) => token.text).join("");
   if (!model || text === "") return undefined;
-  const healing = await countHealing(all, model.detokenize.bind(model)).catch(() => 0);
+  const healing = all.filter(({ healed }) => healed === "all").length;
   // Those of a text that was stopped have one each, but for the last, which waited for the next.
   const counted = hasEnded ? all.length : all.map((token) => token.text !== "").lastIndexOf(true) + 1;
   return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };

@@ -1,6 +1,7 @@
 // The tokens of a text in the editor: cut first, scored as the scores come.
 import { EditorState, type Range } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
+import { Written, addWritten } from "../../../web/page/editor/written.js";
 import {
   addScores,
   isSameToken,
@@ -47,6 +48,39 @@ describe("scores that come", () => {
       [4, -2],
       [2, undefined], // another token
     ]);
+  });
+});
+
+describe("what the model writes", () => {
+  const written = (...tokens: { id: number; text?: string; rank: number; healed?: "some" | "all" }[]) =>
+    new Written(tokens.map((each) => ({ index: 0, text: "", logprob: -each.rank, ...each })));
+  const shown = (...ranges: Range<Written>[]) => {
+    const { state } = stateOf(token(0, 13, 0, -1)).update({ effects: addWritten.of(ranges) });
+    const list: unknown[] = [];
+    state.field(scoredField).between(13, state.doc.length, (from, to, { ids, logprob, rank, index }) => {
+      if (from >= 13) list.push([from, to, ids, logprob, rank, index]);
+    });
+    return list;
+  };
+
+  it("is scored as it was written, all tokens of a character together", () => {
+    const first = written({ id: 5, rank: 2 }, { id: 6, text: "é", rank: 9 });
+    expect(shown(first.range(13, 14), written({ id: 7, text: " of", rank: 3 }).range(14, 17))).toEqual([
+      [13, 14, [5, 6], -11, 9, 1],
+      [14, 17, [7], -3, 3, 3],
+    ]);
+  });
+
+  it("has no part of what only heals the text before", () => {
+    const all = written({ id: 5, rank: 200, healed: "all" }, { id: 6, text: " of", rank: 2 });
+    expect(shown(all.range(13, 16))).toEqual([[13, 16, [6], -2, 2, 1]]);
+  });
+
+  it("awaits its scores where its token has some of the text before", () => {
+    const some = written({ id: 5, rank: 2, healed: "all" }, { id: 6, text: "r", rank: 4, healed: "some" });
+    const half = written({ id: 5, rank: 2, healed: "some" }, { id: 6, text: "é", rank: 4 });
+    expect(shown(some.range(13, 14))).toEqual([[13, 14, [6], undefined, undefined, 1]]);
+    expect(shown(half.range(13, 14))).toEqual([[13, 14, [5, 6], undefined, undefined, 1]]);
   });
 });
 

@@ -73,7 +73,10 @@ function replaceTokens(set: RangeSet<Scored>, ranges: readonly Range<Scored>[]):
   return set.update({ add: ranges, filterFrom, filterTo, filter });
 }
 
-/** What the model writes has been scored as it was written. */
+/**
+ * What the model writes has been scored as it was written, but for a token that heals some of the text before: until that is
+ * cut anew, only a part of it is shown here. Those that do nothing but heal have no part in what is shown.
+ */
 function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): RangeSet<Scored> {
   const [first] = ranges;
   if (!first) return set;
@@ -83,10 +86,12 @@ function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.o
   });
   const added = ranges
     .filter(({ value }) => value.tokens.length > 0)
-    .map(({ from, to, value: { tokens } }) => {
+    .map(({ from, to, value }) => {
+      const tokens = value.tokens.filter(({ healed }) => healed !== "all");
       const ids = tokens.map(({ id }) => id);
-      const logprob = tokens.reduce((sum, token) => sum + token.logprob, 0);
-      const rank = Math.max(...tokens.map((token) => token.rank));
+      const isPart = tokens.some(({ healed }) => healed === "some");
+      const logprob = isPart ? undefined : tokens.reduce((sum, token) => sum + token.logprob, 0);
+      const rank = isPart ? undefined : Math.max(...tokens.map((token) => token.rank));
       const scored = new Scored(ids, logprob, rank, index);
       index += ids.length;
       return scored.range(from, to);

@@ -87,6 +87,8 @@ export interface Token {
   logprob: number;
   /** Among all tokens, by their logprob there: 1 for the most probable. */
   rank: number;
+  /** How much of it `heal` writes that the prompt has already; left out where that is nothing. */
+  healed?: "some" | "all";
   /** The most probable tokens at this place, as many as `logprobs` asked for; where it is still healed, of those that may be there. */
   top?: TokenLogprob[];
 }
@@ -177,9 +179,9 @@ export interface Score {
   tokens: { id: number; text: string; logprob: number | null; rank: number | null }[];
   /** The sum over these tokens. */
   logprob: number;
+  /** Of these tokens, after those before them; null where none has a logprob. */
   perplexity: number | null;
 }
-  /** Of these tokens, after those before them; null where none has a logprob. */
 
 /** How far a scoring has come. */
 export interface ScoreProgress extends PromptProgress {

@@ -60,7 +60,7 @@ export interface Output {
 
 /** The fields of Gpt2Output and of Gpt2Token, each of 32 bits. */
 const outputWords = 7;
-const tokenWords = 6;
+const tokenWords = 7;
 
 /** What a piece of weights is copied in by: all of it at once would take as much memory again. */
 const portion = 256 * 1024;
@@ -166,8 +166,10 @@ export class Engine {
     };
     const tokens: Token[] = [];
     while (place < words.length) {
-      const [index = 0, topCount = 0, rank = 0] = [words[place], words[place + 4], words[place + 5]];
+      const index = words[place] ?? 0;
+      const [topCount = 0, rank = 0, healed = 0] = words.subarray(place + 4, place + tokenWords);
       const token: Token = { index, ...read(), rank };
+      if (healed > 0) token.healed = healed === 1 ? "some" : "all";
       if (topCount > 0) token.top = Array.from({ length: topCount }, read);
       tokens.push(token);
     }
