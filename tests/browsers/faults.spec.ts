@@ -6,6 +6,7 @@ import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { FaultyHost } from "../e2e/faulty-host.js";
+import { trapInHelpers } from "../e2e/trap.js";
 import { within, type Browser } from "./browser.js";
 import { cases } from "./cases.js";
 import { serve } from "./static-host.js";
@@ -66,6 +67,19 @@ const write = (address: string, options: object) => `(async () => {
   return JSON.stringify({ end, retries: [...retries], sources: [...sources] });
 })()`;
 
+/** Longer than the engine's threads ever take to start. */
+const hangMs = 15_000;
+
+/** What becomes of a long text with two threads; "hangs" where they do not start (see `mostHangs` of cases.ts). */
+const writeWithThreads = `(async () => {
+  const { loadModel } = await import("/gpt2.js");
+  const late = new Promise((resolve) => setTimeout(resolve, ${hangMs}));
+  const model = await Promise.race([loadModel("/models/demo/", { threads: 2 }), late]);
+  if (!model) return "hangs";
+  const call = { maxNewTokens: 1e6, ignoreEos: true };
+  return model.complete(${JSON.stringify(prompt)}, call).then(() => "done", ({ code }) => code);
+})()`;
+
 let expected: string;
 test.beforeAll(() => {
   const program = resolve(root, "build/native/weights_tools/gpt2-weights");
@@ -76,7 +90,9 @@ test.beforeAll(() => {
   expected = (JSON.parse(native) as { text: string }).text;
 });
 
-for (const { name, launch } of cases.filter((each) => !/Chromium|shared/.test(each.name))) {
+for (const { name, launch, isolated, mostHangs } of cases.filter(
+  (each) => !/Chromium|shared/.test(each.name),
+)) {
   test.describe.serial(name, () => {
     let browser: Browser;
     let host: FaultyHost;
@@ -112,6 +128,18 @@ for (const { name, launch } of cases.filter((each) => !/Chromium|shared/.test(ea
         const isHalfway = fault === "a cut" || fault === "a stall";
         expect(ranges[1], fault).toEqual(isHalfway ? expect.stringMatching(/^bytes=[1-9]\d+-$/) : undefined);
       }
+    });
+
+    test("a helper thread that traps in a chunk ends the request that runs", async () => {
+      test.skip(isolated.threads === 1, "has no helper threads");
+      host.prepend(`engine/gpt2-${isolated.variant}.js`, trapInHelpers);
+      const attempt = () => within(patienceMs, `a text in ${name}`, browser.evaluate(writeWithThreads));
+      let end = await attempt();
+      for (let hangs = 0; end === "hangs" && hangs < mostHangs; hangs += 1) {
+        await browser.open(host.page);
+        end = await attempt();
+      }
+      expect(end).toBe("worker-died");
     });
 
     test("a bit that stays flipped is an error with both hashes", async () => {

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { broken, FaultyHost, missing, tryModel, webPage } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
-import { withTrap } from "./trap.js";
+import { trapInHelpers, withTrap } from "./trap.js";
 
 let host: FaultyHost;
 test.beforeEach(async () => {
@@ -181,11 +181,12 @@ test.describe("a helper thread", () => {
       page,
       async ({ loadModel }, text) => {
         const model = await loadModel("models/demo/", { threads: 4 });
+        const info = { ...model.info }; // before it is measured how many of them pay
         const call = { maxNewTokens: 60, ignoreEos: true, seed: 3 };
         const many = await model.complete(text, call);
         const single = await loadModel("models/demo/", { threads: 1, variant: "simd" });
         const one = await single.complete(text, call);
-        return { info: model.info, isSame: many.text === one.text };
+        return { info, isSame: many.text === one.text };
       },
       prompt,
     );
@@ -203,6 +204,33 @@ test.describe("a helper thread", () => {
     expect(await tryModel(page, "models/demo/", { threads: 3 })).toContain(
       "3 tokens, threads-relaxed, 1, Running on 1 of 3",
     );
+  });
+
+  test("that traps in a chunk ends the request that runs, though nobody disposes of the model", async ({
+    page,
+  }) => {
+    await page.goto(host.page);
+    host.prepend("engine/gpt2-threads-relaxed.js", trapInHelpers);
+    const found = await inPage(
+      page,
+      async ({ loadModel }, text) => {
+        const told = (error: { code: string; message: string }) => `${error.code}: ${error.message}`;
+        const model = await loadModel("models/demo/", { threads: 2 });
+        const running = model.complete(text, { maxNewTokens: 1e6, ignoreEos: true });
+        const waiting = model.tokenize(text);
+        return {
+          threads: model.info.threads,
+          running: await running.then(() => "done", told),
+          waiting: await waiting.then(() => "done", told),
+        };
+      },
+      prompt,
+    );
+    expect(found.threads).toBe(2);
+    expect(found.running).toBe("worker-died: the engine failed (unreachable)");
+    expect(found.waiting).toBe(found.running);
+    host.fault = () => false;
+    expect(await tryModel(page, "models/demo/", { threads: 2 })).toMatch(/^3 tokens, threads-relaxed, 2/);
   });
 });
 

@@ -1,4 +1,4 @@
-// A build of the engine in which a function traps: a bug, as WebAssembly shows it.
+// A build of the engine that traps, in one of its functions or in its helper threads: a bug, as WebAssembly shows it.
 import { createHash } from "node:crypto";
 
 const unreachable = 0x00;
@@ -75,3 +75,16 @@ export function withTrap(wasm: Uint8Array, name: string): Uint8Array {
   }
   throw new Error(`there is no exported function "${name}"`);
 }
+
+/**
+ * What comes before the engine's script so that its helper threads trap in the first chunk of a loop: what runs a chunk is called
+ * by its place in the table of functions, and in a helper nothing is at any once its own start has been taken from there.
+ */
+export const trapInHelpers = `if (self.name.startsWith("em-pthread")) {
+  const { get } = WebAssembly.Table.prototype;
+  WebAssembly.Table.prototype.get = function (place) {
+    const start = get.call(this, place);
+    for (let each = 0; each < this.length; ++each) this.set(each, null);
+    return start;
+  };
+}`;
