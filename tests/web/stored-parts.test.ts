@@ -174,14 +174,14 @@ describe("records", () => {
 
   it("know how much of a model is there", async () => {
     const record = { id: "a", files: [piece("f", 5)], missing: [], pieces: [piece("p", 10), piece("p", 10)] };
-    expect(await storedBytes(store, record)).toEqual({ bytes: 0, isWhole: false });
+    expect(await storedBytes(store, record)).toEqual({ bytes: 0, missing: 15, isWhole: false });
     store.put("blobs", hash("p"), 10);
     store.put("blobs", hash("f"), 3);
-    expect(await storedBytes(store, record)).toEqual({ bytes: 13, isWhole: false });
+    expect(await storedBytes(store, record)).toEqual({ bytes: 13, missing: 2, isWhole: false });
     store.put("blobs", hash("f"), 9); // longer than it may be
-    expect(await storedBytes(store, record)).toEqual({ bytes: 15, isWhole: false });
+    expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: false });
     store.put("blobs", hash("f"), 5);
-    expect(await storedBytes(store, record)).toEqual({ bytes: 15, isWhole: true });
+    expect(await storedBytes(store, record)).toEqual({ bytes: 15, missing: 0, isWhole: true });
   });
 });
 

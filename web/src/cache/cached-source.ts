@@ -283,8 +283,10 @@ export class CachedSource implements ModelSource {
 
   private async makeRoom(): Promise<string | null> {
     const model = (await this.stored) ?? this.record();
-    const missing = sizeOf(model.pieces) - (await storedBytes(this.store, model)).bytes;
-    return whileAlone(() => makeRoom(this.store, Math.max(0, missing), this.id));
+    return whileAlone(async () => {
+      const { missing } = await storedBytes(this.store, model); // while nothing of it is written
+      return makeRoom(this.store, missing, this.id);
+    });
   }
 
   private record() {

@@ -74,18 +74,20 @@ export async function writeRecord(store: Store, record: ModelRecord): Promise<st
 /** Bytes of some files or pieces. */
 export const sizeOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { size }) => sum + size, 0);
 
-/** Bytes of a model that are in the store, and whether those are all. */
+/** Bytes of a model that are in the store, those that are missing there, and whether it is whole. */
 export async function storedBytes(
   store: Store,
   { files, pieces, weightBytes = 0 }: ModelRecord,
-): Promise<{ bytes: number; isWhole: boolean }> {
+): Promise<{ bytes: number; missing: number; isWhole: boolean }> {
   const all = new Map([...files, ...pieces].map((piece) => [piece.sha256, piece]));
   const wanted = [...all.values()];
   const found = await Promise.all(
     wanted.map(async (piece) => (await store.size("blobs", piece.sha256)) ?? 0),
   );
+  const bytes = wanted.reduce((sum, { size }, place) => sum + Math.min(size, found[place] ?? 0), 0);
   return {
-    bytes: wanted.reduce((sum, { size }, place) => sum + Math.min(size, found[place] ?? 0), 0),
+    bytes,
+    missing: sizeOf(wanted) - bytes,
     isWhole: sizeOf(pieces) >= weightBytes && wanted.every(({ size }, place) => found[place] === size),
   };
 }
