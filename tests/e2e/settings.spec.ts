@@ -58,6 +58,7 @@ test("the same is written again with the seed of the last text, also of one that
   const text = await generate(page);
   const seed = /\d+/.exec((await page.locator("#finish").textContent()) ?? "")?.[0] ?? "none";
   await page.getByRole("button", { name: "Undo" }).click();
+  await expect(same).toBeEnabled(); // the text has just ended
   await same.press("Enter");
   await expect(field(page, "Seed")).toHaveValue(seed);
   await expect(same).toBeFocused();

@@ -1,9 +1,9 @@
 // The same again: the seed of what was written last, to be put in by one press.
-import { plainButton } from "../buttons.js";
+import { plainButton, setEnabled } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/editor.js";
 import { say } from "../messages.js";
-import { lastWritten, onWriting } from "../writing.js";
+import { isWriting, lastWritten, onWriting } from "../writing.js";
 
 /** Offers it beside the field, once there is one. */
 export function offerSameSeed(): void {
@@ -18,6 +18,7 @@ export function offerSameSeed(): void {
   button.hidden = true;
   field?.parentElement?.append(button);
   onWriting(() => {
+    setEnabled(button, !isWriting()); // its seed is about to be another one
     const seed = lastSeed();
     button.hidden = seed === "";
     button.title = phrase("sameAgainHelp", { seed });
