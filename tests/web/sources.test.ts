@@ -29,6 +29,7 @@ function opened(
   source: SourceRequest,
   more: Partial<LoadRequest> = {},
   fetchBuild: Opening["fetchBuild"] = () => Promise.reject(new LoadError("network", "no engine here")),
+  until = signal,
 ): Promise<ModelSource> {
   const request: LoadRequest = {
     source,
@@ -45,7 +46,7 @@ function opened(
     fetchPort: undefined,
     ...more,
   };
-  return openSource(request, { patience, signal, fetchBuild });
+  return openSource(request, { patience, signal: until, fetchBuild });
 }
 
 describe("a hub", () => {
@@ -85,21 +86,88 @@ describe("a hub", () => {
     expect(await source.list?.(signal)).toEqual(["config.json", "model.safetensors"]);
     hub.status = 500;
     expect(await source.list?.(signal)).toBeUndefined();
+    expect(await source.version?.(signal)).toBeUndefined();
   });
 
-  it.each([
-    [404, "RevisionNotFound", "not-found", 'user/tale from HOST: it has no revision "main"'],
-    [403, undefined, "network", "conditions to be accepted, at http://HOST/user/tale"],
-    [451, undefined, "network", "user/tale from HOST: for config.json it answered 451"],
-  ])("says what %i with %s means", async (status, errorCode, code, message) => {
-    hub.status = status;
-    hub.errorCode = errorCode;
-    await expect(readText(open(request()), "config.json", signal)).rejects.toMatchObject({
-      name: "LoadError",
-      code,
-      message: expect.stringContaining(message.replace("HOST", new URL(origin).host)),
+  it("is asked for the version and the files that are read, whatever the branch has by then", async () => {
+    hub.revisions.push("a/b");
+    const source = open(request("a/b"));
+    await source.version?.(signal);
+    await readText(source, "config.json", signal);
+    await source.list?.(signal);
+    expect(hub.asked.map(({ path }) => path)).toEqual([
+      "/api/models/user/tale/revision/a%2Fb",
+      "/user/tale/resolve/a%2Fb/config.json",
+      `/api/models/user/tale/revision/${commit}`,
+    ]);
+  });
+
+  it("gives up asking for its files where the load is aborted, and says why", async () => {
+    const controller = new AbortController();
+    controller.abort(new Error("enough"));
+    await expect(open(request()).list?.(controller.signal)).rejects.toThrow("enough");
+  });
+
+  it("that has changed while it was read is to be loaded again", async () => {
+    const source = open(request("v1"));
+    await readText(source, "config.json", signal);
+    hub.commit = "0".repeat(40);
+    await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
+      code: "network",
+      message: "user/tale@v1 has changed on the hub while it was loaded: load it again",
     });
   });
+
+  it("is asked again where the address that it signed has expired", async () => {
+    hub.usesOfAddress = 0;
+    const reading = readText(open(request()), "model.safetensors", signal);
+    await vi.waitFor(() => expect(hub.asked).toHaveLength(2));
+    hub.usesOfAddress = 1;
+    expect(await reading).toBe("weights");
+    expect(hub.asked.map(({ host }) => host)).toEqual(["hub", "store", "hub", "store"]);
+  });
+
+  const token = 'give a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
+  const conditions = `its owner asks for conditions to be accepted, at http://HOST/user/tale; then ${token}`;
+  it.each([
+    [401, undefined, "network", `there is no model of this name, or it is private: check the name, or ${token}`],
+    [401, "GatedRepo", "network", conditions],
+    [403, undefined, "network", conditions],
+    [403, "Blocked", "network", "for config.json it answered 403"],
+    [404, "RevisionNotFound", "not-found", 'it has no revision "v1"'],
+    [404, "RepoNotFound", "not-found", "there is no model of this name"],
+    [404, "EntryNotFound", "not-found", "it has no config.json"],
+    [
+      429,
+      undefined,
+      "network",
+      `it has had too many requests from here: try again later, or ${token}`,
+    ],
+    [451, undefined, "network", "for config.json it answered 451"],
+  ])("says what %i with %s means", async (status, errorCode, code, reason) => {
+    Object.assign(hub, { status, errorCode, retryAfter: "0" });
+    const { host } = new URL(origin);
+    await expect(readText(open(request("v1")), "config.json", signal)).rejects.toMatchObject({
+      name: "LoadError",
+      code,
+      message: `cannot load user/tale@v1 from ${host}: ${reason.replace("HOST", host)}`,
+    });
+  });
+
+  it("in place of a folder that is not there says so, too", async () => {
+    hub.status = 404;
+    hub.errorCode = "RepoNotFound";
+    const source = open({ ...request(), insteadOf: "http://host/user/tale/" });
+    await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
+      code: "not-found",
+      message: `cannot load user/tale from ${new URL(origin).host}: there is no model of this name; nor is there a folder http://host/user/tale/`,
+    });
+  });
+});
+
+it("a model of the usual hub has the id that its user wrote", () => {
+  const source = open({ kind: "hub", hub: "https://huggingface.co/", id: "user/tale", revision: "v1" });
+  expect(source.id).toBe("hf:user/tale@v1");
 });
 
 describe("a name that may be a folder's or an id", () => {
@@ -119,6 +187,29 @@ describe("a name that may be a folder's or an id", () => {
     expect((await opened(either)).id).toBe(id);
     expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
   });
+
+  it("is no longer looked for where the load is aborted", async () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+    const controller = new AbortController();
+    controller.abort(new Error("enough"));
+    await expect(opened(either, {}, undefined, controller.signal)).rejects.toThrow("enough");
+  });
+
+  it.each([
+    [true, true, "http://hub/user/tale@main"],
+    [true, false, either.url], // a part of it is of no use without network
+    [false, true, either.url],
+  ])("without network, is what is stored: asked %s, whole %s", async (cache, isComplete, id) => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+    const others = { id: "http://hub/user/other@main", isComplete: true };
+    const models = [others, { id: "http://hub/user/tale@main", isComplete }];
+    vi.doMock("../../web/src/cache/index.js", () => ({ listModels: async () => models }));
+    try {
+      expect((await opened(either, { cache })).id).toBe(id);
+    } finally {
+      vi.doUnmock("../../web/src/cache/index.js");
+    }
+  });
 });
 
 describe("files", () => {
@@ -133,6 +224,22 @@ describe("files", () => {
       code: "not-found",
       message: "there is no vocab.json among the files (config.json)",
     });
+  });
+
+  it("are all known, and named where one is missing, up to eight", async () => {
+    const names = Array.from({ length: 9 }, (_, i) => `${i}`);
+    const source = open(request(names.map((name) => new File([], name))));
+    expect(await source.list?.(signal)).toEqual(names);
+    await expect(source.open("9", { signal })).rejects.toThrow(
+      /^there is no 9 among the files \(0, 1, 2, 3, 4, 5, 6, 7\)$/,
+    );
+  });
+
+  it("are not opened for a load that is aborted", async () => {
+    const controller = new AbortController();
+    controller.abort(new Error("enough"));
+    const opening = open(request([new File(["{}"], "config.json")])).open("config.json", controller);
+    await expect(opening).rejects.toThrow("enough");
   });
 
   it("are read from where it is wanted", async () => {

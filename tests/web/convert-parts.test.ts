@@ -1,0 +1,160 @@
+// What a conversion is made of, without the engine: portions that are handed on, and where an interrupted one goes on.
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Converter } from "../../web/src/convert/converter.js";
+import { Portions } from "../../web/src/convert/portions.js";
+import { endOfTensors, feedZeros, restartPlace } from "../../web/src/convert/restart.js";
+import { headOf, headSize, tensorsOf } from "../../web/src/convert/tensor-head.js";
+import { writeSafetensors } from "./support/safetensors.js";
+
+afterEach(() => void vi.useRealTimers());
+
+/** The head of a safetensors file whose tensors, of so many bytes each, lie in this order. */
+const headWith = (sizes: Record<string, number>) =>
+  headOf(
+    writeSafetensors(
+      new Map(
+        Object.entries(sizes).map(([name, size]) => [
+          name,
+          { dtype: "I8", shape: [size], bytes: Buffer.alloc(size) },
+        ]),
+      ),
+    ),
+  );
+
+describe("portions", () => {
+  const full = 256 * 1024;
+  const of = (size: number, value: number) => new Uint8Array(size).fill(value);
+  /** First byte and size of each. */
+  const seen = (given: Iterable<Uint8Array>) => Array.from(given, (bytes) => [bytes[0], bytes.length]);
+
+  it("are handed on when they are full, and the rest at the end", () => {
+    const portions = new Portions(0);
+    expect(seen(portions.add(of(full - 1, 1)))).toEqual([]);
+    expect(seen(portions.add(of(1, 2)))).toEqual([[1, full]]);
+    expect(seen(portions.add(of(2 * full + 5, 3)))).toEqual([
+      [3, full],
+      [3, full],
+    ]);
+    expect(seen(portions.rest())).toEqual([[3, 5]]);
+    expect(seen(portions.rest())).toEqual([]);
+  });
+
+  it("begin behind what is there already", () => {
+    const portions = new Portions(5);
+    for (const value of [1, 2, 3]) expect(seen(portions.add(of(3, value)))).toEqual([]);
+    expect(Array.from(portions.rest(), (bytes) => [...bytes])).toEqual([[2, 3, 3, 3]]);
+  });
+
+  it("are handed on sooner where nothing has been for a tenth of a second, and at first", () => {
+    vi.useFakeTimers();
+    const portions = new Portions(0);
+    const late = (size: number) => {
+      seen(portions.add(of(size, 1)));
+      return seen(portions.late());
+    };
+    expect(late(7)).toEqual([[1, 7]]);
+    vi.advanceTimersByTime(100);
+    expect(late(8)).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(late(9)).toEqual([[1, 17]]);
+    expect(late(1)).toEqual([]);
+  });
+});
+
+describe("the head of a safetensors file", () => {
+  it("says how long it is once its length is there, wherever it lies in memory", () => {
+    const head = headWith({ a: 4 });
+    expect(headSize(head.subarray(0, 7))).toBe(8);
+    expect(headSize(head.subarray(0, 8))).toBe(head.length);
+    const apart = new Uint8Array(head.length + 3);
+    apart.set(head, 3);
+    expect(headSize(apart.subarray(3))).toBe(head.length);
+  });
+
+  it("names its tensors in the order in which they lie there, empty ones first", () => {
+    const header = JSON.stringify({
+      __metadata__: { format: "pt" },
+      last: { data_offsets: [6, 9] },
+      first: { data_offsets: [0, 6] },
+      none: { data_offsets: [6, 6] },
+    });
+    const head = Buffer.concat([Buffer.alloc(8), Buffer.from(header)]);
+    head.writeBigUInt64LE(BigInt(header.length));
+    expect(tensorsOf(head)).toEqual([
+      { name: "first", start: head.length, end: head.length + 6 },
+      { name: "none", start: head.length + 6, end: head.length + 6 },
+      { name: "last", start: head.length + 6, end: head.length + 9 },
+    ]);
+    expect(endOfTensors(head)).toBe(head.length + 9);
+  });
+
+  it("is all of a file without tensors", () => {
+    const head = headWith({});
+    expect(endOfTensors(head)).toBe(head.length);
+  });
+});
+
+describe("where a conversion goes on", () => {
+  const hub = headWith({ "transformer.a": 40, mask: 1, "transformer.b": 20, c: 8 });
+  const output = headWith({ a: 10, b: 5, c: 2 });
+  const at = (offset: number) => ({ file: 0, at: hub.length + offset });
+
+  it.each([
+    [0, at(0)],
+    [9, at(0)],
+    [10, at(41)], // behind what no engine reads
+    [14, at(41)],
+    [15, at(61)],
+    [17, at(61)],
+  ])("is the last tensor that begins within the first %i bytes behind the head", (from, place) => {
+    expect(restartPlace([hub], output, output.length + from)).toEqual(place);
+  });
+
+  it("is the first tensor as long as not all of the head is there", () => {
+    expect(restartPlace([hub], output, output.length - 1)).toEqual(at(0));
+    expect(restartPlace([hub], output.subarray(0, -1), output.length + 10)).toEqual(at(0));
+  });
+
+  it("may be in another file than the first", () => {
+    const files = [headWith({ a: 40 }), headWith({ b: 20, c: 8 })];
+    const second = files[1]?.length ?? 0;
+    expect(restartPlace(files, output, output.length + 9)).toEqual({ file: 0, at: files[0]?.length });
+    expect(restartPlace(files, output, output.length + 10)).toEqual({ file: 1, at: second });
+    expect(restartPlace(files, output, output.length + 15)).toEqual({ file: 1, at: second + 20 });
+  });
+});
+
+describe("zeros in the place of what is not read again", () => {
+  const portion = 4 * 1024 * 1024;
+  /** Gives a byte for each thousand that it is fed, in two parts. */
+  function counting() {
+    const fed: number[] = [];
+    const feed = (bytes: Uint8Array) => {
+      expect(bytes.every((byte) => byte === 0)).toBe(true);
+      fed.push(bytes.length);
+      return [new Uint8Array(Math.floor(bytes.length / 2000)), new Uint8Array(Math.ceil(bytes.length / 2000))];
+    };
+    return { fed, converter: { feed } as unknown as Converter };
+  }
+
+  it("are fed in portions, and what they become is counted", async () => {
+    const { fed, converter } = counting();
+    const { signal } = new AbortController();
+    expect(await feedZeros(converter, 0, signal)).toBe(0);
+    expect(fed).toEqual([]);
+    expect(await feedZeros(converter, 6000, signal)).toBe(6);
+    expect(await feedZeros(converter, 2 * portion + 2000, signal)).toBe(
+      2 * (Math.floor(portion / 2000) + Math.ceil(portion / 2000)) + 2,
+    );
+    expect(fed).toEqual([6000, portion, portion, 2000]);
+  });
+
+  it("let others in between, such as who aborts", async () => {
+    const { fed, converter } = counting();
+    const controller = new AbortController();
+    const feeding = feedZeros(converter, 3 * portion, controller.signal);
+    setTimeout(() => controller.abort(new Error("enough")));
+    await expect(feeding).rejects.toThrow("enough");
+    expect(fed.length).toBeLessThan(3);
+  });
+});
