@@ -15,13 +15,13 @@ function flagsOf({ lookup, ignoreEos, stop = [], logprobs: _, ...numbers }) {
   ];
 }
 
-/** Runs `tool` on the model folder. */
+/** @type {import("node:child_process").ExecFileSyncOptionsWithStringEncoding} */
+const limits = { encoding: "utf8", maxBuffer: 1 << 26, timeout: 300_000 };
+
 function generateNatively(tool, folder, { prompt, options }) {
   const from = typeof prompt === "string" ? ["--prompt", prompt] : ["--ids", prompt.join(",")];
   const args = ["generate", folder, "--json", "--threads", "1", ...from, ...flagsOf(options)];
-  const output = JSON.parse(
-    execFileSync(tool, args, { encoding: "utf8", maxBuffer: 1 << 26, timeout: 300_000 }),
-  );
+  const output = JSON.parse(execFileSync(tool, args, limits));
   const continuations = output.continuations ?? [output];
   return {
     continuations: continuations.map(({ ids, logprobs, finish_reason }) => ({
@@ -33,15 +33,50 @@ function generateNatively(tool, folder, { prompt, options }) {
   };
 }
 
+function scoreNatively(tool, folder, { prompt }) {
+  const args = ["eval", folder, "/dev/stdin", "--json", "--threads", "1"];
+  const { tokens, loss } = JSON.parse(execFileSync(tool, args, { ...limits, input: prompt }));
+  return { tokens, loss };
+}
+
+/** Whether the command line has an answer, too: it scores texts alone, and those that have a token to predict. */
+const isNative = ({ verb, prompt }, answer) =>
+  verb !== "score" || (typeof prompt === "string" && answer.tokens.length > 1);
+
+/** What `tool`, the command line, answers to `call` on the model folder. */
+function askNatively(tool, folder, call) {
+  switch (call.verb) {
+    case "generate":
+      return generateNatively(tool, folder, call);
+    case "score":
+      return scoreNatively(tool, folder, call);
+    case "tokenize":
+      return JSON.parse(execFileSync(tool, ["tokenize", folder], { ...limits, input: call.text }));
+    case "detokenize":
+      return JSON.parse(
+        execFileSync(tool, ["detokenize", folder, "--json"], { ...limits, input: JSON.stringify(call.ids) }),
+      );
+  }
+}
+
 /** The part of an answer that the command line gives, too. */
-const nativePartOf = ({ continuations, droppedTokens }) => ({
-  continuations: continuations.map(({ tokens, finishReason }) => ({
-    ids: tokens.map(({ id }) => id),
-    logprobs: tokens.map(({ logprob }) => logprob),
-    finishReason,
-  })),
-  droppedTokens,
-});
+function nativePartOf({ verb }, answer) {
+  switch (verb) {
+    case "generate":
+      return {
+        continuations: answer.continuations.map(({ tokens, finishReason }) => ({
+          ids: tokens.map(({ id }) => id),
+          logprobs: tokens.map(({ logprob }) => logprob),
+          finishReason,
+        })),
+        droppedTokens: answer.droppedTokens,
+      };
+    case "score":
+      return { tokens: answer.tokens.length, loss: -answer.logprob / (answer.tokens.length - 1) };
+    default:
+      return answer;
+  }
+}
 
 /** Where two values first differ, as a path, with what was expected there and what was found. */
 export function difference(expected, found, path = "answer") {
@@ -77,9 +112,9 @@ export async function compare(kept, askCold, tool, folders) {
     if (!expected.has(key)) {
       const cold = await askCold(call);
       expected.set(key, cold);
-      if (call.verb === "generate") {
-        const native = generateNatively(tool, folders[call.model], call);
-        const differs = difference(native, nativePartOf(cold));
+      if (isNative(call, cold)) {
+        const native = askNatively(tool, folders[call.model], call);
+        const differs = difference(native, nativePartOf(call, cold));
         if (differs)
           problems.push(`the cold engine against the command line: ${differs}, of ${key.slice(0, 2000)}`);
       }

@@ -510,7 +510,9 @@ describe("room", () => {
     const host = new Host();
     host.files.set("merges.txt", bytes(5000, 3));
     disk.quota = 6500; // the pieces take 1700
-    expect((await load(host)).notStored).toMatch(/^it takes \d kB more, and the browser gives this site \d kB$/);
+    expect((await load(host)).notStored).toMatch(
+      /^it takes \d kB more, and the browser gives this site \d kB$/,
+    );
   });
 
   it("that ends in the middle is said, and what is stored is right", async () => {

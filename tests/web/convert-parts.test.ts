@@ -132,7 +132,10 @@ describe("zeros in the place of what is not read again", () => {
     const feed = (bytes: Uint8Array) => {
       expect(bytes.every((byte) => byte === 0)).toBe(true);
       fed.push(bytes.length);
-      return [new Uint8Array(Math.floor(bytes.length / 2000)), new Uint8Array(Math.ceil(bytes.length / 2000))];
+      return [
+        new Uint8Array(Math.floor(bytes.length / 2000)),
+        new Uint8Array(Math.ceil(bytes.length / 2000)),
+      ];
     };
     return { fed, converter: { feed } as unknown as Converter };
   }

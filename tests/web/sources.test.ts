@@ -130,19 +130,19 @@ describe("a hub", () => {
   const token = 'give a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
   const conditions = `its owner asks for conditions to be accepted, at http://HOST/user/tale; then ${token}`;
   it.each([
-    [401, undefined, "network", `there is no model of this name, or it is private: check the name, or ${token}`],
+    [
+      401,
+      undefined,
+      "network",
+      `there is no model of this name, or it is private: check the name, or ${token}`,
+    ],
     [401, "GatedRepo", "network", conditions],
     [403, undefined, "network", conditions],
     [403, "Blocked", "network", "for config.json it answered 403"],
     [404, "RevisionNotFound", "not-found", 'it has no revision "v1"'],
     [404, "RepoNotFound", "not-found", "there is no model of this name"],
     [404, "EntryNotFound", "not-found", "it has no config.json"],
-    [
-      429,
-      undefined,
-      "network",
-      `it has had too many requests from here: try again later, or ${token}`,
-    ],
+    [429, undefined, "network", `it has had too many requests from here: try again later, or ${token}`],
     [451, undefined, "network", "for config.json it answered 451"],
   ])("says what %i with %s means", async (status, errorCode, code, reason) => {
     Object.assign(hub, { status, errorCode, retryAfter: "0" });
