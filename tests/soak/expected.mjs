@@ -1,5 +1,7 @@
 // What must have been answered: by a cold engine and by the command line, bit for bit.
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 /** The options of `gpt2-weights generate` that mean the same as those of the module. */
@@ -33,9 +35,11 @@ function generateNatively(tool, folder, { prompt, options }) {
   };
 }
 
-function scoreNatively(tool, folder, { prompt }) {
-  const args = ["eval", folder, "/dev/stdin", "--json", "--threads", "1"];
-  const { tokens, loss } = JSON.parse(execFileSync(tool, args, { ...limits, input: prompt }));
+function scoreNatively(tool, folder, { prompt }, scratch) {
+  const file = join(scratch, "text");
+  writeFileSync(file, prompt);
+  const args = ["eval", folder, file, "--json", "--threads", "1"];
+  const { tokens, loss } = JSON.parse(execFileSync(tool, args, limits));
   return { tokens, loss };
 }
 
@@ -44,12 +48,12 @@ const isNative = ({ verb, prompt }, answer) =>
   verb !== "score" || (typeof prompt === "string" && answer.tokens.length > 1);
 
 /** What `tool`, the command line, answers to `call` on the model folder. */
-function askNatively(tool, folder, call) {
+function askNatively(tool, folder, call, scratch) {
   switch (call.verb) {
     case "generate":
       return generateNatively(tool, folder, call);
     case "score":
-      return scoreNatively(tool, folder, call);
+      return scoreNatively(tool, folder, call, scratch);
     case "tokenize":
       return JSON.parse(execFileSync(tool, ["tokenize", folder], { ...limits, input: call.text }));
     case "detokenize":
@@ -101,10 +105,11 @@ function beginningDifference(whole, beginning) {
 }
 
 /**
- * Compares what one round answered. `askCold(call)` asks a fresh engine, `folders` has the models' folders on the disk.
+ * Compares what one round answered. `askCold(call)` asks a fresh engine, `folders` has the models' folders on the disk,
+ * `scratch` is one to write into.
  * Returns how many answers were compared, and sentences that say what differs.
  */
-export async function compare(kept, askCold, tool, folders) {
+export async function compare(kept, askCold, tool, folders, scratch) {
   const expected = new Map();
   const problems = [];
   for (const { call, answer, beginning } of kept) {
@@ -113,7 +118,7 @@ export async function compare(kept, askCold, tool, folders) {
       const cold = await askCold(call);
       expected.set(key, cold);
       if (isNative(call, cold)) {
-        const native = askNatively(tool, folders[call.model], call);
+        const native = askNatively(tool, folders[call.model], call, scratch);
         const differs = difference(native, nativePartOf(call, cold));
         if (differs)
           problems.push(`the cold engine against the command line: ${differs}, of ${key.slice(0, 2000)}`);

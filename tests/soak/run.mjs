@@ -74,7 +74,7 @@ function note(round, when, { heap, bytes, workers }) {
   printRow([seconds, round, when, compared, mb(heap), mb(bytes), workers]);
 }
 
-async function playRound(round, cold, tool, folders) {
+async function playRound(round, cold) {
   const users = makeRound(seed, round);
   const played = await page.evaluate(
     async ([module, list, ms]) => (await import(module)).play(list, ms),
@@ -86,7 +86,7 @@ async function playRound(round, cold, tool, folders) {
       hangMs,
       cold.evaluate(async ([module, one]) => (await import(module)).askCold(one), [inPage, call]),
     );
-  const found = await compare(played.kept, askCold, tool, folders);
+  const found = await compare(played.kept, askCold, tool, folders, scratch);
   compared += found.compared;
   for (const [name, times] of Object.entries(played.done)) done[name] = (done[name] ?? 0) + times;
   problems.push(...[...played.problems, ...found.problems].map((problem) => `round ${round}: ${problem}`));
@@ -129,7 +129,7 @@ try {
   do {
     const cold = await coldBrowser.newPage();
     await cold.goto(site.page);
-    await playRound(round, cold, tool, folders);
+    await playRound(round, cold);
     await cold.close();
     isLast = Date.now() >= end || problems.length > 0;
     if (isLast || round % roundsToRest === 0) note(round, "at rest", await rest());
