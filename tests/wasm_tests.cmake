@@ -1,44 +1,65 @@
 # engine_tests as WebAssembly: engine_tests itself for Node.js, and engine_tests-VARIANT for browsers, one
 # for each build that a page chooses from. GoogleTest is compiled from Debian's sources.
 
-# The kernels' own tests are compiled once per variant, all others with threads and without.
-set(_per_variant kernels/kernels_test.cc)
+# Tests are compiled once, for memory that threads may share; a build without threads links them as well. Those that start
+# threads are compiled with them and without, and those of the kernels with relaxed SIMD and without.
+set(_kernel_tests kernels/kernels_test.cc)
 set(_shared ${engine_test_sources})
-list(REMOVE_ITEM _shared ${_per_variant})
+list(REMOVE_ITEM _shared ${_kernel_tests} ${thread_test_sources})
 
 file(STRINGS /usr/src/googletest/CMakeLists.txt _version REGEX "set\\(GOOGLETEST_VERSION ")
 string(REGEX REPLACE ".*VERSION ([0-9.]+).*" "\\1" _version "${_version}")
 gpt2_check_version(GoogleTest "${_version}" 1.12 2 /usr/src/googletest)
 
-# gpt2_add_test_objects(ENGINE OPTIONS...): every test but those of the kernels, for the libraries of ENGINE.
-function(gpt2_add_test_objects engine)
-  set(googletest /usr/src/googletest/googletest)
-  add_library(gpt2_gtest-${engine} STATIC ${googletest}/src/gtest-all.cc ${googletest}/src/gtest_main.cc)
-  target_include_directories(gpt2_gtest-${engine} SYSTEM PUBLIC ${googletest}/include PRIVATE ${googletest})
-  target_compile_options(gpt2_gtest-${engine} PRIVATE -O1 ${ARGN})
-  target_compile_definitions(gpt2_gtest-${engine} PUBLIC
-    $<$<IN_LIST:-pthread,${ARGN}>:GTEST_HAS_PTHREAD=1>) # which it would not think of by itself
+set(_googletest /usr/src/googletest/googletest)
+add_library(gpt2_gtest STATIC ${_googletest}/src/gtest-all.cc ${_googletest}/src/gtest_main.cc)
+target_include_directories(gpt2_gtest SYSTEM PUBLIC ${_googletest}/include PRIVATE ${_googletest})
+target_compile_options(gpt2_gtest PRIVATE -O1 -pthread)
+target_compile_definitions(gpt2_gtest PUBLIC GTEST_HAS_PTHREAD=1) # which it would not think of by itself
+target_link_libraries(gpt2_gtest PRIVATE gpt2_flags)
 
-  add_library(engine_test_objects-${engine} OBJECT ${_shared})
-  target_link_libraries(engine_test_objects-${engine} PUBLIC gpt2_api-${engine} gpt2_gtest-${engine})
-  target_compile_options(engine_test_objects-${engine} PRIVATE ${engine_test_options} -msimd128 ${ARGN})
-  target_precompile_headers(engine_test_objects-${engine} PRIVATE ${test_precompiled_headers})
-  target_compile_definitions(engine_test_objects-${engine} PUBLIC
-    GPT2_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+# gpt2_add_test_objects(NAME SOURCES... OPTIONS OPTIONS...)
+function(gpt2_add_test_objects name)
+  cmake_parse_arguments(ARG "" "" "OPTIONS" ${ARGN})
+  add_library(${name} OBJECT ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC gpt2_flags gpt2_gtest)
+  target_compile_options(${name} PRIVATE ${engine_test_options} -msimd128 ${ARG_OPTIONS})
+  target_compile_definitions(${name} PRIVATE GPT2_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 endfunction()
+
+gpt2_add_test_objects(test_support ${test_support_sources} OPTIONS -pthread)
+target_precompile_headers(test_support PRIVATE ${test_precompiled_headers})
+gpt2_add_test_objects(engine_test_objects ${_shared} OPTIONS -pthread)
+gpt2_add_test_objects(memory_test_objects ${memory_test_sources} OPTIONS -pthread)
+gpt2_add_test_objects(thread_test_objects-threads ${thread_test_sources} OPTIONS -pthread)
+gpt2_add_test_objects(thread_test_objects-simd ${thread_test_sources})
+gpt2_add_test_objects(kernel_test_objects-simd128 ${_kernel_tests} OPTIONS -pthread)
+gpt2_add_test_objects(kernel_test_objects-relaxed ${_kernel_tests} OPTIONS -pthread -mrelaxed-simd)
+foreach(_objects engine_test_objects memory_test_objects thread_test_objects-threads)
+  target_precompile_headers(${_objects} REUSE_FROM test_support)
+endforeach()
+foreach(_kernels simd128 relaxed)
+  target_compile_definitions(kernel_test_objects-${_kernels} PRIVATE GPT2_FASTEST_KERNELS="${_kernels}")
+endforeach()
 
 # What all of them are linked with. Without optimization: Binaryen 120 stops at relaxed dot products of
 # constants when it computes them itself.
 set(_links -O1 -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=1MB -sEXIT_RUNTIME -Wno-pthreads-mem-growth)
 
-# gpt2_add_wasm_tests(TARGET ENGINE VARIANT KERNELS OPTIONS...): the tests of one variant, whose fastest
-# kernels are KERNELS.
+# gpt2_link_wasm_tests(TARGET ENGINE VARIANT OBJECTS...): a program of the tests in OBJECTS, with the libraries of ENGINE and the
+# kernels of VARIANT.
+function(gpt2_link_wasm_tests target engine variant)
+  add_executable(${target})
+  target_link_libraries(${target} PRIVATE ${ARGN} test_support gpt2_gtest
+    gpt2_api-${engine} gpt2_kernels-${variant})
+  target_link_options(${target} PRIVATE ${_links})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
+# gpt2_add_wasm_tests(TARGET ENGINE VARIANT KERNELS): the tests of one variant, whose fastest kernels are KERNELS.
 function(gpt2_add_wasm_tests target engine variant kernels)
-  add_executable(${target} ${_per_variant})
-  target_link_libraries(${target} PRIVATE engine_test_objects-${engine} gpt2_kernels-${variant})
-  target_compile_options(${target} PRIVATE ${engine_test_options} -msimd128 ${ARGN})
-  target_compile_definitions(${target} PRIVATE GPT2_FASTEST_KERNELS="${kernels}")
-  target_link_options(${target} PRIVATE ${ARGN} ${_links})
+  gpt2_link_wasm_tests(${target} ${engine} ${variant}
+    engine_test_objects thread_test_objects-${engine} kernel_test_objects-${kernels})
 endfunction()
 
 # Runs as `ctest` does, with the file system of the machine.
@@ -52,23 +73,17 @@ endfunction()
 # tests/browsers/engine-tests-worker.js runs it. main() waits for threads, so it is given one of its own.
 function(gpt2_add_browser_tests engine variant kernels)
   set(target engine_tests-${variant})
-  gpt2_add_wasm_tests(${target} ${engine} ${variant} ${kernels} ${ARGN})
+  gpt2_add_wasm_tests(${target} ${engine} ${variant} ${kernels})
   set_target_properties(${target} PROPERTIES SUFFIX .mjs)
-  target_link_options(${target} PRIVATE -sMODULARIZE -sEXPORT_ES6 -sENVIRONMENT=worker
+  target_link_options(${target} PRIVATE ${ARGN} -sMODULARIZE -sEXPORT_ES6 -sENVIRONMENT=worker
     -sEXPORTED_RUNTIME_METHODS=FS $<$<IN_LIST:-pthread,${ARGN}>:-sPROXY_TO_PTHREAD>)
 endfunction()
-
-gpt2_add_test_objects(simd)
-gpt2_add_test_objects(threads -pthread)
 
 gpt2_add_wasm_tests(engine_tests simd simd simd128)
 gpt2_run_in_node(engine_tests)
 
-add_executable(out_of_memory_tests ${memory_test_sources})
-target_link_libraries(out_of_memory_tests PRIVATE gpt2_api-simd gpt2_kernels-simd gpt2_gtest-simd)
-target_compile_options(out_of_memory_tests PRIVATE ${engine_test_options} -msimd128)
-target_compile_definitions(out_of_memory_tests PRIVATE GPT2_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-target_link_options(out_of_memory_tests PRIVATE ${_links} ${memory_test_links})
+gpt2_link_wasm_tests(out_of_memory_tests simd simd memory_test_objects)
+target_link_options(out_of_memory_tests PRIVATE ${memory_test_links})
 gpt2_run_in_node(out_of_memory_tests)
 
 gpt2_add_browser_tests(simd simd simd128)

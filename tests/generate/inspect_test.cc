@@ -81,7 +81,7 @@ void Softmax(Row& x) {
   for (double& v : x) v /= sum;
 }
 
-Row Weights(const std::vector<float>& scores) {
+Row AttentionOf(const std::vector<float>& scores) {
   Row weights(scores.begin(), scores.end());
   Softmax(weights);
   return weights;
@@ -167,7 +167,7 @@ TEST_F(InspectTest, GivesTheReferencesResidualsAndAttention) {
       }
       const auto expected = Attention64(layer, position);
       for (std::size_t head = 0; head < kHeads; ++head) {
-        const Row found = Weights(inside.scores[head]);
+        const Row found = AttentionOf(inside.scores[head]);
         for (std::size_t p = 0; p <= position; ++p) {
           EXPECT_NEAR(found[p], expected[head][p], kF32Tolerance)
               << position << " " << layer << " " << head << " " << p;
@@ -182,7 +182,7 @@ TEST_F(InspectTest, ReadsKeysOfEightBits) {
   const Inside inside = Inspect(model, golden.ids, 1);
   const auto expected = Attention64(1, golden.ids.size() - 1);
   for (std::size_t head = 0; head < kHeads; ++head) {
-    const Row found = Weights(inside.scores[head]);
+    const Row found = AttentionOf(inside.scores[head]);
     for (std::size_t p = 0; p < golden.ids.size(); ++p) {
       EXPECT_NEAR(found[p], expected[head][p], kQ8Tolerance);
     }
