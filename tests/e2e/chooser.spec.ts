@@ -1,9 +1,9 @@
 // The page with other models than its own: of the hub, and of files that are picked or dropped.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page, type Route } from "@playwright/test";
 import type { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
 import { expectReady, generate, open, serveDemoAs, setText, textOf } from "./page.js";
@@ -268,7 +268,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await open(page);
     await lookUp(page, "user/tale");
     await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await violationsIn(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   });
 }

@@ -1,7 +1,7 @@
 // A better model comes while one writes with the one that is there.
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import type { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import {
   expectReady,
@@ -53,12 +53,12 @@ test("one writes with the demo while another model comes, is told when it is rea
   expect(before.length).toBeGreaterThan("Once upon a time".length);
   await expect(page.locator("#chooser-name")).toHaveText("demo");
   expect(new URL(page.url()).search).toBe("");
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsIn(page)).toEqual([]);
   release();
   await expect(arrival(page)).toContainText("user/better is ready.", { timeout: 30_000 });
   await expect(loading(page)).toBeHidden();
   await expect(page.locator("#chooser-name")).toHaveText("demo"); // not under one's hands
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsIn(page)).toEqual([]);
   await page.getByRole("button", { name: "Write with it" }).click();
   await expect(page.locator("#chooser-name")).toHaveText("user/better");
   await expect(arrival(page)).toBeHidden();
@@ -178,7 +178,7 @@ test("who asks the model something is told once that it writes on", async ({ pag
   await page.getByRole("textbox", { name: "Text" }).focus();
   await page.keyboard.type("Where does the sun sleep?");
   await expect(note).toBeVisible();
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsIn(page)).toEqual([]);
   await note.getByRole("button").click();
   await expect(note).toBeHidden();
   await expect(page.getByRole("textbox", { name: "Text" })).toBeFocused();

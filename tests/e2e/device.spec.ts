@@ -1,10 +1,10 @@
 // The panel of engine and device: what runs here, and how fast it could be.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
 import { hashedCode } from "../../web/scripts/hash-files.mjs";
 import { hashes } from "../../web/page/device/self-test/expected.js";
+import { violationsIn } from "./axe.js";
 import { root } from "./model.js";
 import { expectReady, generate, open, prepareLongText } from "./page.js";
 
@@ -22,7 +22,7 @@ async function openPanel(page: Page): Promise<void> {
 async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    const violations = await violationsIn(page);
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)])).toEqual([]);
   }
 }

@@ -1,6 +1,6 @@
 // <gpt2-writer> and <gpt2-autocomplete> in somebody's page.
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Locator, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { inPage, prompt } from "./model.js";
 
 const model = `model="models/demo/" variant="simd"`;
@@ -45,7 +45,7 @@ const waitFor = (page: Page, type: string, count = 1) =>
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 const workers = (page: Page) => page.workers().filter((each) => each.url().includes("gpt2-worker")).length;
 const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  (await violationsIn(page)).map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 
 test.describe("gpt2-writer", () => {
   const writer = (rest = "") =>

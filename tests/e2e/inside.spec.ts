@@ -1,6 +1,6 @@
 // Inside: the guess after every layer, and what each head looks at, for the token at the caret.
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Locator, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { longestTasks } from "./long-tasks.js";
 import { inPage } from "./model.js";
 import { expectReady, inEditor, lookInside, open, serveDemoAs, setText, textOf } from "./page.js";
@@ -25,7 +25,7 @@ const setCaret = (page: Page, offset: number) =>
 async function expectNoViolations(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    expect((await new AxeBuilder({ page }).analyze()).violations, colorScheme).toEqual([]);
+    expect(await violationsIn(page), colorScheme).toEqual([]);
   }
 }
 

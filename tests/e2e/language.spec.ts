@@ -1,8 +1,8 @@
 // The page in another language than English: chosen by the browser's languages, and by its reader.
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { expectReady, generate, open, setText, textOf } from "./page.js";
 
 const words = /\/assets\/de-[^/]*\.js$/;
@@ -169,7 +169,7 @@ test("who has picked a model's files is asked before another language takes them
   await page.getByLabel("Language").selectOption("Deutsch");
   const asked = page.getByRole("dialog");
   await expect(asked).toContainText(`${name} comes from files of this device`);
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsIn(page)).toEqual([]);
   await page.keyboard.press("Escape");
   await expect(asked).toBeHidden();
   await expect(page.getByLabel("Language")).toHaveValue("en");

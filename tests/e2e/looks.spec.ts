@@ -1,6 +1,6 @@
 // How the page looks where it is not read as usual: on a stage, on paper, with the reader's own colours, without motion.
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { generate, generateAnew, inEditor, open, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
@@ -27,7 +27,7 @@ test.describe("on a stage", () => {
     await page.keyboard.press("Control+Enter");
     await expect(text(page)).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
     expect((await textOf(page)).length).toBeGreaterThan("Once upon a time".length);
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    const violations = await violationsIn(page);
     expect(violations.map(({ id }) => id)).toEqual([]);
     await page.keyboard.press("Control+Z");
     expect(await textOf(page)).toBe("Once upon a time");
@@ -197,12 +197,10 @@ test("with more contrast wanted, text has seven times the lightness of what it s
     await page.emulateMedia({ contrast: "more", colorScheme });
     await open(page);
     await generate(page);
-    const { violations } = await new AxeBuilder({ page })
-      .options({
-        runOnly: ["color-contrast-enhanced"],
-        rules: { "color-contrast-enhanced": { enabled: true } },
-      })
-      .analyze();
+    const violations = await violationsIn(page, {
+      runOnly: ["color-contrast-enhanced"],
+      rules: { "color-contrast-enhanced": { enabled: true } },
+    });
     const found = violations.flatMap(({ nodes }) => nodes.map(({ target }) => target.join(" ")));
     expect(found, colorScheme).toEqual([]);
   }

@@ -1,6 +1,6 @@
 // The page for everyone: axe-core in every state, the focus, the keyboard alone, zoom and large text.
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import {
   expectReady,
   generate,
@@ -20,7 +20,7 @@ import {
 async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    const violations = await violationsIn(page);
     const found = violations.map(({ id, impact, nodes }) => ({
       id,
       impact,

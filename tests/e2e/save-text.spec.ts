@@ -1,8 +1,8 @@
 // The text saved as a file, with its branches: as text, Markdown, and a web page that opens from a disk.
 import { copyFileSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { inEditor, open, setOption, setText, textOf } from "./page.js";
 
 /** Presses the button; where the file lies, and its name. */
@@ -68,7 +68,7 @@ test("a text with branches is saved in three ways, and its web page opens from a
     await checked.emulateMedia({ colorScheme });
     await checked.goto(pathToFileURL(file).href);
     await checked.locator("summary").click();
-    const { violations } = await new AxeBuilder({ page: checked }).analyze();
+    const violations = await violationsIn(checked);
     expect(violations.map(({ id }) => id)).toEqual([]);
   }
   await readable.close();

@@ -1,6 +1,6 @@
 // Settings that explain themselves: presets, sliders, and a picture of what they do to what the model expects.
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { generate, open, setOption, setText, startLongText } from "./page.js";
 
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
@@ -41,7 +41,7 @@ test("presets set the numbers, sliders move them, and both are seen in the pictu
   await expect(picture).toContainText("1 of the 100");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await violationsIn(page)).toEqual([]);
   }
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
@@ -65,7 +65,7 @@ test("the same is written again with the seed of the last text, also of one that
   await expect(page.locator("#finish")).toHaveText(
     `Seed ${seed} is set: from the same place it writes the same again.`,
   );
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsIn(page)).toEqual([]);
   expect(await generate(page)).toBe(text);
 
   await field(page, "Seed").fill("");

@@ -1,6 +1,6 @@
 // The part of the page's chooser that tells which models are stored on this device.
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test, type Page } from "@playwright/test";
+import { violationsIn } from "./axe.js";
 import { expectReady } from "./page.js";
 
 /** The demo, by an address of its own: as the page's own model it is kept by the service worker. */
@@ -54,7 +54,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await expectReady(page);
     await openChooser(page);
     await expect(row(page)).toHaveCount(1);
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await violationsIn(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   });
 }
