@@ -8,7 +8,7 @@ import {
   buildPreset,
   browserTestTargets,
   buildPackage,
-  buildWeb,
+  buildPage,
   engineTargets,
   ensureNodeModules,
   root,
@@ -122,8 +122,11 @@ const once = (build) => {
   };
 };
 const buildTools = once(() => buildPreset("native", { targets: ["gpt2-weights"] }));
-const buildSite = once(buildWeb);
 const buildPacked = once(buildPackage); // embed alone needs no page
+const buildSite = once(() => {
+  buildPacked();
+  buildPage();
+});
 
 const filesOf = (...patterns) =>
   spawnSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
@@ -185,7 +188,9 @@ const steps = {
     playwright("browsers");
   },
   soak() {
-    show("node", ["tests/soak/run.mjs", "--minutes", "0.5"]);
+    buildTools();
+    buildSite();
+    show("node", ["tests/soak/run.mjs", "--built", "--minutes", "0.5"]);
   },
   bundlers() {
     buildTools();

@@ -110,10 +110,15 @@ export function buildPackage() {
   run("node", ["web/scripts/package.mjs"]);
 }
 
-/** The page, with the package beside it: web/dist. */
+/** The page, with the package beside it, which is built: web/dist. */
+export function buildPage() {
+  run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
+}
+
+/** Both. */
 export function buildWeb() {
   buildPackage();
-  run("npx", ["vite", "build", "-c", "web/vite.config.ts", "--logLevel", "warn"]);
+  buildPage();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

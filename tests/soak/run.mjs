@@ -1,6 +1,7 @@
 // `npm run soak`: users who give up, leave, stall and dispose, in headless Chromium; every answer is compared with those
 // of a cold engine and of the command line. Options: -- --minutes N; --seed S plays the rounds of that run again (their
-// order in time is the machine's). Ends with status 1 where an answer differs, something hangs, or memory or workers stay.
+// order in time is the machine's); --built, where page and command line are. Ends with status 1 where an answer differs,
+// something hangs, or memory or workers stay.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,6 +35,7 @@ const { values: flags } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
+    built: { type: "boolean", default: false },
   },
 });
 const number = (name) => {
@@ -109,8 +111,10 @@ function checkRests() {
   }
 }
 
-buildPreset("native", { targets: ["gpt2-weights"] });
-buildWeb();
+if (!flags.built) {
+  buildPreset("native", { targets: ["gpt2-weights"] });
+  buildWeb();
+}
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
 const scratch = mkdtempSync(join(tmpdir(), "gpt2-soak-"));
 const folders = { demo: join(root, "web/models/demo"), tiny: join(scratch, "tiny") };
