@@ -2,8 +2,7 @@
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { violationsIn } from "./axe.js";
-import { expectReady, generate, open, setText, textOf } from "./page.js";
+import { expectReady, generate, open, setText, startLongText, textOf } from "./page.js";
 
 const words = /\/assets\/de-[^/]*\.js$/;
 
@@ -123,13 +122,122 @@ test.describe("for who reads German", () => {
   });
 });
 
-test("another language is chosen at the foot of the page, and kept, as is the text", async ({ page }) => {
+/** What the page has in words beside its text, without its numbers, and what names its parts. */
+const wordsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const texts = [...document.querySelectorAll("body *")]
+      .filter((part) => !part.closest("#editor, #openings, #spoken, #starting, #branch-list, #language"))
+      .flatMap((part) => [...part.childNodes])
+      .filter((node) => node.nodeType === Node.TEXT_NODE)
+      .map((node) => node.nodeValue ?? "");
+    const named = [...document.querySelectorAll("[aria-label], [title], [placeholder]")].flatMap((part) =>
+      ["aria-label", "title", "placeholder"].map((name) => part.getAttribute(name) ?? ""),
+    );
+    return [document.title, ...texts, ...named]
+      .map((words) => words.replace(/[<\d.,\s\u00a0]+/g, " ").trim())
+      .filter((words) => /\p{L}{2}/u.test(words));
+  });
+
+/** Opens all that says something, with a text and a branch that are the same each time. */
+async function openAll(page: Page): Promise<void> {
+  await page.goto("./");
+  await expectReady(page);
+  for (const details of ["#chooser", "#options", "#device"])
+    await page.locator(`${details} > summary`).click();
+  await page.locator("#option-seed").fill("7");
+  await page.locator("#option-maxNewTokens").fill("12");
+  await page.locator("#option-topP").fill("2"); // refused
+  await page.locator("#generate").click();
+  await expect(page.locator("#refusal-topP")).toBeVisible();
+  await page.locator("#option-topP").fill("0.9");
+  await page.locator("#generate").click();
+  await expect(page.locator("#finish")).toContainText(" 7", { timeout: 30_000 });
+  await page.locator("#view").selectOption("probability");
+  await page.locator("#editor .cm-content").press("Control+Home");
+  for (let word = 0; word < 5; word += 1) await page.keyboard.press("Control+ArrowRight");
+  await page.locator("#token ol button[aria-pressed='false']:enabled").first().click({ timeout: 30_000 });
+  await expect(page.locator("#branches")).toBeVisible();
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
+  await page.locator("#option-temperature").fill("9"); // refused
+  await page.locator("#generate").click();
+  await expect(page.locator("#refusal-temperature")).toBeVisible();
+  await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
+  await expect(page.locator("#scored")).not.toContainText("%", { timeout: 30_000 });
+  await expect(page.locator("#picture")).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator("#environment-list li").nth(5)).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator("#releases button")).toHaveCount(4);
+}
+
+/** Waits until the page has the words of `language`, which is chosen at its foot. */
+async function choose(page: Page, language: "en" | "de"): Promise<void> {
+  await page.locator("#language").selectOption(language);
+  await expect(page.locator("html")).toHaveAttribute("lang", language);
+  await expect(page.locator("#language")).toBeFocused();
+  await expect(page.locator("#token li")).toHaveCount(10); // for those that are asked for anew
+}
+
+test("another language takes the place of the page's, as it stands: it says what a page says that began in it", async ({
+  browser,
+  page,
+}) => {
+  test.slow();
+  await openAll(page);
+  const english = await wordsOf(page);
+  const before = { text: await textOf(page), top: await page.evaluate(() => scrollY) };
+  await page.evaluate(() => Object.assign(window, { isSame: true }));
+  await choose(page, "de");
+  const context = await browser.newContext({ locale: "de" });
+  const german = await context.newPage();
+  await openAll(german);
+  expect(await wordsOf(page)).toEqual(await wordsOf(german));
+  await context.close();
+  await choose(page, "en");
+  expect(await wordsOf(page)).toEqual(english);
+  expect(await page.evaluate(() => "isSame" in window)).toBe(true); // it was not loaded once more
+  expect(await textOf(page)).toBe(before.text);
+  await expect(page.locator("#option-temperature")).toHaveValue("9");
+  await expect(page.locator("#option-seed")).toHaveValue("7");
+});
+
+test("the model writes on while another language is chosen, and looks into itself anew", async ({ page }) => {
+  await open(page);
+  await startLongText(page);
+  await page.getByLabel("Language").selectOption("Deutsch");
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await expect(page.getByLabel("Sprache")).toBeFocused();
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "true");
+  const { length } = await textOf(page);
+  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length);
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#finish")).toHaveText(/^Nach \d+ Token angehalten\. Startwert \d+\.$/);
+  await setText(page, "A cat sat");
+  await page.getByRole("tab", { name: "Im Innern des Modells" }).click();
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Angesehen: ", { timeout: 30_000 });
+  await page.getByLabel("Kopf", { exact: true }).selectOption("2");
+  await page.getByLabel("Sprache").selectOption("English");
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Seen: ", { timeout: 30_000 });
+  await expect(page.getByLabel("Head", { exact: true })).toHaveValue("2");
+});
+
+test("where the words do not come, the page stays in its language, and says so", async ({ page }) => {
+  await page.route(words, (route) => route.abort());
+  await open(page);
+  await page.getByLabel("Language").selectOption("Deutsch");
+  await expect(page.getByRole("alert")).toContainText("This part of the page could not be loaded: ");
+  await expect(page.getByLabel("Language")).toHaveValue("en");
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await page.reload();
+  await expectReady(page);
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+});
+
+test("another language is kept, and what can be undone outlives a reload", async ({ page }) => {
   await open(page);
   await setText(page, "A cat sat here.");
   await page.getByLabel("Language").selectOption("Deutsch");
-  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await page.reload();
+  await expectReady(page);
   await expect(page.getByLabel("Sprache")).toHaveValue("de");
-  await expect(page.locator("#editor .cm-content")).toBeVisible({ timeout: 30_000 });
   expect(await textOf(page)).toBe("A cat sat here.");
   // What can be undone is kept, too, and whose it was.
   await page.getByRole("button", { name: "Schreiben", exact: true }).click();
@@ -140,6 +248,7 @@ test("another language is chosen at the foot of the page, and kept, as is the te
   await page.getByRole("button", { name: "Rückgängig" }).click();
   expect(await textOf(page)).toBe("A cat sat here.");
   await page.getByLabel("Sprache").selectOption("English");
+  await page.reload();
   await expectReady(page);
   expect(await textOf(page)).toBe("A cat sat here.");
   await page.getByRole("button", { name: "Redo" }).click();
@@ -158,7 +267,7 @@ test("another language is chosen at the foot of the page, and kept, as is the te
   await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
 });
 
-test("who has picked a model's files is asked before another language takes them away", async ({ page }) => {
+test("a model of picked files writes on in another language", async ({ page }) => {
   await open(page);
   await page.locator("#chooser summary").click();
   const demo = resolve(import.meta.dirname, "../../web/models/demo");
@@ -167,14 +276,8 @@ test("who has picked a model's files is asked before another language takes them
   const name = (await page.locator("#chooser-name").textContent()) ?? "";
   await expectReady(page);
   await page.getByLabel("Language").selectOption("Deutsch");
-  const asked = page.getByRole("dialog");
-  await expect(asked).toContainText(`${name} comes from files of this device`);
-  expect(await violationsIn(page)).toEqual([]);
-  await page.keyboard.press("Escape");
-  await expect(asked).toBeHidden();
-  await expect(page.getByLabel("Language")).toHaveValue("en");
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
   await expect(page.locator("#chooser-name")).toHaveText(name);
-  await page.getByLabel("Language").selectOption("Deutsch");
-  await asked.getByRole("button", { name: "Change it" }).click();
-  await expect(page.getByLabel("Sprache")).toHaveValue("de");
+  await page.getByRole("button", { name: "Schreiben", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("Startwert", { timeout: 30_000 });
 });

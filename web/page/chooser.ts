@@ -9,6 +9,7 @@ import { messageOf, showError } from "./messages.js";
 import { isRepeated } from "./visit.js";
 import { isWriting, stopWriting } from "./writing.js";
 import { phrase } from "./language/start.js";
+import { put } from "./language/told.js";
 
 /** The id whose size is shown: the next press of the button loads it. */
 let lookedUp: string | undefined;
@@ -39,7 +40,7 @@ export function isChosen(): boolean {
 
 /** Says that a part of the chooser could not be fetched, where nothing else is said. */
 function sayMissing(error: unknown): undefined {
-  ui.hubStatus.textContent ||= phrase("noPart", { why: messageOf(error) });
+  if (!ui.hubStatus.textContent) put(ui.hubStatus, () => phrase("noPart", { why: messageOf(error) }));
 }
 
 /** Lets another model write; the text that is there stays. */
@@ -64,15 +65,15 @@ function choose(model: ChosenModel): Promise<void> {
 function forgetLookup(): void {
   asking?.abort();
   lookedUp = undefined;
-  ui.hubStatus.textContent = "";
-  ui.hubLoad.textContent = phrase("lookUp");
+  put(ui.hubStatus, () => "");
+  put(ui.hubLoad, () => phrase("lookUp"));
 }
 
 /** First how much it is, or that nobody tells; then, once more pressed, the model. */
 async function lookUp(): Promise<void> {
   const text = ui.hubId.value.trim();
   if (text === "") {
-    ui.hubStatus.textContent = phrase("giveId");
+    put(ui.hubStatus, () => phrase("giveId"));
     return ui.hubId.focus();
   }
   const model = namedModel(text, weights());
@@ -81,15 +82,15 @@ async function lookUp(): Promise<void> {
   asking = new AbortController();
   const { signal } = asking;
   const isOver = () => signal.aborted;
-  ui.hubStatus.textContent = "";
+  put(ui.hubStatus, () => "");
   const offers = await import("./models/offers.js").catch(sayMissing);
   if (!offers || isOver()) return;
   const offer = await offers.describeElsewhere(model, signal);
   if (isOver()) return;
-  ui.hubStatus.textContent = offer.sentence;
+  put(ui.hubStatus, offer.sentence);
   if (!offer.isLoadable) return;
   lookedUp = text;
-  ui.hubLoad.textContent = phrase("download");
+  put(ui.hubLoad, () => phrase("download"));
 }
 
 function takeFiles(files: readonly File[], name?: string): void {
@@ -114,7 +115,7 @@ async function takeDrop(dropped: DataTransfer): Promise<void> {
     const { files, name } = await filesOfDrop(entries, plain);
     takeFiles(files, name);
   } catch (error) {
-    showError(phrase("notLoaded", { why: messageOf(error) }));
+    showError(() => phrase("notLoaded", { why: messageOf(error) }));
   }
 }
 
@@ -194,5 +195,5 @@ export function offerModels(): void {
 export function askForElsewhere({ name, elsewhere = "" }: ChosenModel): void {
   ui.chooser.open = true;
   ui.hubId.value = addressOf(chosenModel());
-  ui.hubStatus.textContent = phrase("elsewhere", { name, host: elsewhere });
+  put(ui.hubStatus, () => phrase("elsewhere", { name, host: elsewhere }));
 }

@@ -4,6 +4,7 @@ import { elements as ui } from "./elements.js";
 import { formatLeft } from "./format.js";
 import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
+import { put } from "./language/told.js";
 
 /** After so long without a byte the page says so; slow connections still bring some. */
 const stallMs = 15_000;
@@ -13,7 +14,7 @@ let stallTimer: ReturnType<typeof setTimeout> | undefined;
 let shown = 0;
 
 /** Shows that one begins, as `stage`. Gives what is to be called when nothing more of it comes. */
-export function beginProgress(stage: string): () => void {
+export function beginProgress(stage: () => string): () => void {
   const mine = (shown += 1);
   showStage(stage);
   ui.loadingBytes.textContent = "";
@@ -26,22 +27,20 @@ export function beginProgress(stage: string): () => void {
   };
 }
 
-function showStage(stage: string): void {
-  if (ui.loadingStage.textContent !== stage) ui.loadingStage.textContent = stage;
-}
+const showStage = (stage: () => string): void => put(ui.loadingStage, stage);
 
 function watchForStall(): void {
   clearTimeout(stallTimer);
   stallTimer = setTimeout(() => {
-    showStage(phrase("stalled"));
+    showStage(() => phrase("stalled"));
   }, stallMs);
 }
 
 /** Shows it as `stage`, or in its own words. */
-export function showProgress(progress: LoadProgress, stage: string | undefined): void {
+export function showProgress(progress: LoadProgress, stage: (() => string) | undefined): void {
   const { loadedBytes, totalBytes, bytesPerSecond, secondsLeft, retry } = progress;
-  if (retry !== undefined) showStage(phrase("retry", { why: retry }));
-  else showStage(stage ?? phrase(totalBytes > 0 ? "loading" : "startingEngine"));
+  if (retry !== undefined) showStage(() => phrase("retry", { why: retry }));
+  else showStage(stage ?? (() => phrase(totalBytes > 0 ? "loading" : "startingEngine")));
   watchForStall();
   if (totalBytes === 0) return;
   ui.loadingProgress.value = loadedBytes / totalBytes;

@@ -3,7 +3,7 @@ import { InvalidArgumentError, loadModel, type Model, type Variant } from "../sr
 import { hide } from "./buttons.js";
 import { onTextChange, textToCaret } from "./editor/surface.js";
 import { elements as ui } from "./elements.js";
-import { isOfFiles, isSameModel, type ChosenModel } from "./chosen-model.js";
+import { isSameModel, type ChosenModel } from "./chosen-model.js";
 import { afterLoad, firstModel, modelFetch, prepareHost, storesModel } from "./host.js";
 import { hideError, isAbort, messageOf, showError } from "./messages.js";
 import type { NextModel } from "./models/next-model.js";
@@ -110,10 +110,6 @@ export function forgetModel(): void {
 
 export const chosenModel = () => chosen;
 
-/** The name of a model that writes, or comes, from files of this device: a page that is loaded once more has them no longer. */
-export const filesInUse = (): string | undefined =>
-  [beside?.next, chosen].find((each) => each && isOfFiles(each))?.name;
-
 /**
  * Lets `next` take the place of the model that there is: of a small one when it has come, and, where the text was changed
  * meanwhile, when the page's reader says so; the memory of a large one is given back first. The model that there is already
@@ -206,7 +202,7 @@ async function bringBeside(next: ChosenModel, change: Change): Promise<void> {
     ).coming;
   } catch (error) {
     endBeside(mine);
-    showError(phrase("notLoaded", { why: messageOf(error) })); // what brings it could not be fetched
+    showError(() => phrase("notLoaded", { why: messageOf(error) })); // what brings it could not be fetched
   }
 }
 
@@ -225,22 +221,22 @@ export function showModel(): void {
 }
 
 function showFailure(error: unknown): void {
-  const tryAgain = { label: phrase("tryAgain"), run: () => void needModel() };
+  const tryAgain = { label: () => phrase("tryAgain"), run: () => void needModel() };
   const canReset = location.search !== "";
-  if (isAbort(error)) showError(phrase("cancelled"), tryAgain);
+  if (isAbort(error)) showError(() => phrase("cancelled"), tryAgain);
   // Trying again cannot help: only the address, or what was picked, is to blame.
   else if (error instanceof InvalidArgumentError && chosen !== firstModel)
-    showError(phrase("notLoaded", { why: messageOf(error) }));
+    showError(() => phrase("notLoaded", { why: messageOf(error) }));
   else if (error instanceof InvalidArgumentError)
-    showError(phrase("badAddress", { address: location.search, why: messageOf(error) }), undefined, {
+    showError(() => phrase("badAddress", { address: location.search, why: messageOf(error) }), undefined, {
       canReset,
     });
-  else showError(phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
+  else showError(() => phrase("notLoaded", { why: messageOf(error) }), tryAgain, { canReset });
 }
 
 /** Shows how far it is, as `stage` or in its own words. */
-async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: string): Promise<Loaded> {
-  const endProgress = beginProgress(stage ?? phrase("starting"));
+async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: () => string): Promise<Loaded> {
+  const endProgress = beginProgress(stage ?? (() => phrase("starting")));
   fetching += 1;
   hideError(ui.loadingCancel);
   try {

@@ -6,13 +6,14 @@ import { offerDevice } from "./device/offer.js";
 import { currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
 import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
-import { awaitChoice, cancelLoading, filesInUse, needModel } from "./loading.js";
+import { awaitChoice, cancelLoading, needModel, showModel } from "./loading.js";
 import { say } from "./messages.js";
 import { again, atCaret, atEnd, editorOrFailure, stopWriting, updateButtons, write } from "./writing.js";
 import { showLanguage } from "./language/show.js";
 import { loadTranslation } from "./language/translation.js";
 import { offerOptions } from "./options.js";
 import { phrase } from "./language/start.js";
+import { keepTold } from "./language/told.js";
 
 /** Each begins a text of its own. */
 function offerOpenings(): void {
@@ -30,18 +31,19 @@ function offerOpenings(): void {
 async function copy(): Promise<void> {
   try {
     await navigator.clipboard.writeText(keptText().text);
-    say(phrase("copied"));
+    say(() => phrase("copied"));
   } catch {
     // Pages of a host without TLS have no clipboard, and others can be refused it.
     const editor = await editorOrFailure();
     if (!editor) return;
     editor.selectAll();
-    say(phrase("copyYourself"));
+    say(() => phrase("copyYourself"));
   }
 }
 
 function begin(): void {
-  showLanguage(filesInUse);
+  showLanguage();
+  keepTold(ui.model, showModel);
   offerOptions();
   ui.form.addEventListener("submit", (event) => {
     event.preventDefault();

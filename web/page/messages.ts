@@ -1,22 +1,23 @@
 // What the page says: one line of status below the text, and errors with a way on.
 import { hide } from "./buttons.js";
 import { elements as ui } from "./elements.js";
+import { put } from "./language/told.js";
 
 /** What a button in the error does about it. */
 export interface Repair {
-  label: string;
+  label: () => string;
   run: () => void;
 }
 
-/** Says how the writing goes; empty: nothing. */
-export function say(sentence: string): void {
-  if (ui.finish.textContent !== sentence) ui.finish.textContent = sentence;
+/** Says how the writing goes; without a sentence: nothing. */
+export function say(sentence = () => ""): void {
+  put(ui.finish, sentence);
 }
 
 /** Shows an error; `canReset` offers the page without the settings in its address. */
-export function showError(sentence: string, repair?: Repair, { canReset = false } = {}): void {
-  ui.errorText.textContent = sentence;
-  ui.errorRepair.textContent = repair?.label ?? "";
+export function showError(sentence: () => string, repair?: Repair, { canReset = false } = {}): void {
+  put(ui.errorText, sentence);
+  put(ui.errorRepair, repair?.label ?? (() => ""));
   ui.errorRepair.hidden = repair === undefined;
   // The second click of two is meant for what was there before.
   ui.errorRepair.onclick = ({ detail }) => {

@@ -2,6 +2,7 @@
 import { onPress, setEnabled } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { phrase } from "./language/start.js";
+import { put } from "./language/told.js";
 import { isAbort, messageOf } from "./messages.js";
 
 let folder: URL | undefined;
@@ -13,7 +14,7 @@ async function saveModel(): Promise<void> {
     const { save } = await import("./saving.js");
     await save(folder);
   } catch (error) {
-    ui.saveStatus.textContent = isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) });
+    put(ui.saveStatus, () => (isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) })));
   } finally {
     setEnabled(ui.save, true);
   }
@@ -25,7 +26,7 @@ let isReady = false;
 export function offerSaving(address: string | undefined): void {
   folder = address === undefined ? undefined : new URL(address, document.baseURI);
   ui.saving.hidden = folder === undefined;
-  ui.saveStatus.textContent = "";
+  put(ui.saveStatus, () => "");
   if (!isReady) onPress(ui.save, () => void saveModel());
   isReady = true;
 }

@@ -39,6 +39,7 @@ class Field {
   label(): void {
     this.caption.textContent = phrase(`option.${this.name}`);
     this.hint.textContent = phrase(`option.${this.name}.help`);
+    if (this.isRefused) this.checkNow();
   }
 
   get isRefused(): boolean {
@@ -71,6 +72,7 @@ function makeInput(type: string): HTMLInputElement {
 /** The field of a number, which shows what the number is where the user says nothing. */
 class NumberField extends Field {
   private initial = "";
+  private defaults: Readonly<Partial<GenerationDefaults>> = {};
   /** Whether it was put in: it is set then, though it be what there was before the user. */
   private isGiven = false;
   private readonly slider = makeInput("range");
@@ -92,7 +94,7 @@ class NumberField extends Field {
   override label(): void {
     super.label();
     this.slider.ariaLabel = phrase("slider", { option: phrase(`option.${this.name}`) });
-    this.showInitial({});
+    this.showInitial(this.defaults);
   }
 
   /** Moves the number, and is moved by it. */
@@ -131,6 +133,7 @@ class NumberField extends Field {
 
   /** Takes the place of what was there, but not of what the user put there. */
   showInitial(defaults: Readonly<Partial<GenerationDefaults>>): void {
+    this.defaults = defaults;
     const initial = initialOf(this.option, defaults);
     const isUntouched = this.isInitial;
     this.initial = initial === null ? "" : String(initial);

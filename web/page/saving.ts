@@ -5,6 +5,7 @@ import { elements as ui } from "./elements.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
+import { put } from "./language/told.js";
 
 /** What takes the file, as it is made. */
 interface Target {
@@ -72,12 +73,12 @@ export async function save(folder: URL): Promise<void> {
     for await (const text of parts) {
       await target.write(text);
       written += text.length;
-      ui.saveStatus.textContent = phrase("collecting", { bytes: formatBytes(written) });
+      put(ui.saveStatus, () => phrase("collecting", { bytes: formatBytes(written) }));
     }
     await target.close();
   } catch (error) {
     await target.abort().catch(() => undefined);
     throw error;
   }
-  ui.saveStatus.textContent = phrase("saved", { name, bytes: formatBytes(written) });
+  put(ui.saveStatus, () => phrase("saved", { name, bytes: formatBytes(written) }));
 }

@@ -6,6 +6,7 @@ import { namedModel, type ChosenModel } from "./chosen-model.js";
 import { elements as ui } from "./elements.js";
 import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
+import { keepTold, put } from "./language/told.js";
 
 /** As its user knows it; the hub's usual revision goes without saying. */
 function chosenOf({ id, weights }: StoredModel): ChosenModel {
@@ -40,13 +41,13 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
   const keepLabel = phrase("keepNamed", { name });
   const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
     const isAgreed = await keepModel(model.id, !model.isKept);
-    const kept = isAgreed ? phrase("stays", { name }) : phrase("mayGo", { name });
-    await showStored(choose, model.isKept ? phrase("makesRoom", { name }) : kept, keepLabel);
+    const kept = () => phrase(isAgreed ? "stays" : "mayGo", { name });
+    await showStored(choose, model.isKept ? () => phrase("makesRoom", { name }) : kept, keepLabel);
   });
   keep.ariaPressed = String(model.isKept);
   const remove = button(phrase("remove"), phrase("removeNamed", { name }), async () => {
     await removeModel(model.id);
-    await showStored(choose, phrase("removed", { name }));
+    await showStored(choose, () => phrase("removed", { name }));
   });
   title.append(" ", size);
   const buttons = document.createElement("div");
@@ -59,14 +60,16 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
 /** Shows what is stored now, to be loaded by `choose`; the focus goes to the button with `label`, or stays near. */
 export async function showStored(
   choose: (model: ChosenModel) => void,
-  said = "",
+  said = () => "",
   label?: string,
 ): Promise<void> {
   const models = await listModels().catch(() => []); // the module that knows of them is not there: nothing is stored
   const hadFocus = ui.storedList.contains(document.activeElement);
-  ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose)));
-  ui.storedStatus.textContent = said;
-  ui.stored.hidden = models.length === 0 && said === "";
+  keepTold(ui.storedList, () =>
+    ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose))),
+  );
+  put(ui.storedStatus, said);
+  ui.stored.hidden = models.length === 0 && said() === "";
   if (!hadFocus) return;
   const buttons = [...ui.storedList.querySelectorAll("button")];
   const next = buttons.find((each) => each.ariaLabel === label) ?? buttons[0];

@@ -20,6 +20,7 @@ import { options as panel } from "./options.js";
 import { finishSpeech, speak } from "./speech.js";
 import { showSpeed } from "./speed.js";
 import { phrase } from "./language/start.js";
+import { put } from "./language/told.js";
 
 /** Where the model writes. */
 export interface Place {
@@ -72,7 +73,7 @@ export async function stopWriting(): Promise<void> {
 
 /** Whether one is written, which is then said to those who want another. */
 function saysBusy(): boolean {
-  if (writing) say(phrase("busy"));
+  if (writing) say(() => phrase("busy"));
   return writing !== undefined;
 }
 
@@ -95,25 +96,27 @@ export function updateButtons(): void {
 
 function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {
   showSpeed(timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined);
-  ui.firstToken.textContent = formatMs(timings.firstTokenMs);
-  const said = [phrase(`finish.${finishReason}`), seedSaid(seed)];
-  if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
-  say(said.join(" "));
+  put(ui.firstToken, () => formatMs(timings.firstTokenMs));
+  say(() => {
+    const said = [phrase(`finish.${finishReason}`), seedSaid(seed)];
+    if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
+    return said.join(" ");
+  });
 }
 
 const seedSaid = (seed: number | undefined) => phrase("seed", { seed: String(seed) });
 
 /** Says what ended a text before it began; an error that is not the model's end is told by `tell`. */
 export function showFailure(error: unknown, tell = (why: string) => phrase("notWritten", { why })): void {
-  if (isAbort(error)) return say(phrase("stoppedAtOnce"));
-  say("");
+  if (isAbort(error)) return say(() => phrase("stoppedAtOnce"));
+  say();
   if (error instanceof WorkerError) {
     forgetModel();
-    const repair = { label: phrase("loadModelAgain"), run: () => void needModel() };
-    showError(phrase("died", { why: messageOf(error) }), repair);
+    const repair = { label: () => phrase("loadModelAgain"), run: () => void needModel() };
+    showError(() => phrase("died", { why: messageOf(error) }), repair);
     return;
   }
-  showError(tell(messageOf(error)));
+  showError(() => tell(messageOf(error)));
 }
 
 /** Whatever is there stays until the first token. */
@@ -139,10 +142,10 @@ async function writeWith(
   }));
   editor.open(from, to);
   try {
-    say(hasModel() ? "" : phrase("awaitsModel"));
+    say(() => (hasModel() ? "" : phrase("awaitsModel")));
     model = await unlessAborted(needModel(), signal);
     if (!model) {
-      say("");
+      say();
       return undefined;
     }
     chosen = chosenModel();
@@ -155,13 +158,13 @@ async function writeWith(
         batch.flush();
         showSummary(summary);
       },
-      onPrompt: ({ done, total }) => say(phrase("reading", { done, total })),
+      onPrompt: ({ done, total }) => say(() => phrase("reading", { done, total })),
     });
     for await (const token of stream) {
       if (all.length === 0) {
         firstAt = performance.now();
         showSpeed(undefined);
-        say("");
+        say();
       }
       all.push(token);
       pending.push(token);
@@ -171,7 +174,7 @@ async function writeWith(
   } catch (error) {
     batch.flush();
     const isStopped = isAbort(error) && all.length > 0;
-    if (isStopped) say(`${phrase("stopped", { count: all.length })} ${seedSaid(options.seed)}`);
+    if (isStopped) say(() => `${phrase("stopped", { count: all.length })} ${seedSaid(options.seed)}`);
     else showFailure(error);
   } finally {
     editor.end();
@@ -190,8 +193,8 @@ export async function editorOrFailure(): Promise<Editor | undefined> {
   try {
     return await needEditor();
   } catch (error) {
-    const repair = { label: phrase("loadPageAgain"), run: () => location.reload() };
-    showError(phrase("noEditor", { why: messageOf(error) }), repair);
+    const repair = { label: () => phrase("loadPageAgain"), run: () => location.reload() };
+    showError(() => phrase("noEditor", { why: messageOf(error) }), repair);
     return undefined;
   }
 }

@@ -45,3 +45,14 @@ it("shows a value that is refused, and gives none", () => {
   expect(panel.peek()).toBeUndefined();
   expect(panel.read()).toBeUndefined();
 });
+
+it("stays as it is set in another language, with the numbers of the model", () => {
+  panel.showDefaults({ ...defaults, temperature: 0.7 });
+  panel.show({ topP: 0.5 });
+  panel.label();
+  expect(panel.peek("own")).toEqual({ topP: 0.5, ignoreEos: false });
+  panel.show({ temperature: -1 });
+  panel.read();
+  panel.label();
+  expect(panel.peek()).toBeUndefined();
+});

@@ -6,6 +6,7 @@ import { showBranches, type BranchActions } from "./list.js";
 import { goTo, setTree } from "./steps.js";
 import { leave, making, remove, rename, walking, type Tree } from "./tree.js";
 import { phrase } from "../language/editor.js";
+import { keepTold } from "../language/told.js";
 
 export interface BranchWriting {
   /** Resolves when the model writes no more. */
@@ -30,7 +31,7 @@ export class Branching {
     this.section = section;
     this.place = place;
     this.writing = writing;
-    this.show();
+    keepTold(this, () => this.show());
   }
 
   /** All branches, with the text as it is now; undefined where there is but one text. */

@@ -5,6 +5,7 @@ import { plainButton, setEnabled } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { chosenModel, currentModel, modelTraffic, onModelChange } from "../loading.js";
 import { phrase } from "../language/device.js";
+import { keepTold, put } from "../language/told.js";
 import { isAbort, messageOf } from "../messages.js";
 import { onSpeed } from "../speed.js";
 import { isWriting, onWriting } from "../writing.js";
@@ -35,7 +36,7 @@ function otherHosts(): string[] {
 /** One for as long as the page is open. */
 class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
-  private readonly measure = plainButton(phrase("measure"), () => void this.measureNow());
+  private readonly measure = plainButton("", () => void this.measureNow());
   private readonly status = document.createElement("p");
   private readonly given = document.createElement("div");
   private measuring: AbortController | undefined;
@@ -46,7 +47,7 @@ class Panel {
       const row = document.createElement("div");
       const term = document.createElement("dt");
       const definition = document.createElement("dd");
-      term.textContent = phrase(`row.${name}`);
+      put(term, () => phrase(`row.${name}`));
       definition.textContent = "–";
       row.append(term, definition);
       list.append(row);
@@ -59,7 +60,8 @@ class Panel {
     buttons.className = "row";
     buttons.append(this.measure, this.status);
     const title = document.createElement("h2");
-    title.textContent = phrase("given");
+    put(title, () => phrase("given"));
+    put(this.measure, () => phrase("measure"));
     const test = document.createElement("div");
     test.className = "self-test";
     const selfTest = new SelfTestPanel(test);
@@ -71,21 +73,21 @@ class Panel {
     });
     onModelChange(() => {
       this.measuring?.abort();
-      this.values.speed.textContent = "–";
+      put(this.values.speed, () => "–");
       this.refresh();
     });
     onWriting(() => {
       if (isWriting()) this.measuring?.abort(); // one would slow the other
       this.showRest();
     });
-    onSpeed((sentence) => (this.values.speed.textContent = sentence));
+    onSpeed((sentence) => put(this.values.speed, sentence));
   }
 
   /** Shows what is so now, or why that is not known. */
   refresh(): void {
     this.showRest();
     this.read().catch((error: unknown) => {
-      this.status.textContent = phrase("notRead", { why: messageOf(error) });
+      put(this.status, () => phrase("notRead", { why: messageOf(error) }));
     });
   }
 
@@ -120,16 +122,16 @@ class Panel {
     if (!model) return;
     const { signal } = (this.measuring = new AbortController());
     this.showRest();
-    this.status.textContent = phrase("measuring");
+    put(this.status, () => phrase("measuring"));
     try {
       const speed = await measureSpeed(model, signal);
-      this.values.speed.textContent = speedSentence(speed);
-      this.status.textContent = phrase("measured");
+      put(this.values.speed, () => speedSentence(speed));
+      put(this.status, () => phrase("measured"));
     } catch (error) {
       const wasStopped = signal.aborted || isAbort(error);
-      this.status.textContent = wasStopped
-        ? phrase("interrupted")
-        : phrase("notMeasured", { why: messageOf(error) });
+      put(this.status, () =>
+        wasStopped ? phrase("interrupted") : phrase("notMeasured", { why: messageOf(error) }),
+      );
     } finally {
       this.measuring = undefined;
       this.showRest();
@@ -141,6 +143,6 @@ let panel: Panel | undefined;
 
 /** Shows what is so now in `place`, and keeps it up to date. */
 export function showDevice(place: HTMLElement): void {
-  panel ??= new Panel(place);
-  panel.refresh();
+  const shown = (panel ??= new Panel(place));
+  keepTold(shown, () => shown.refresh());
 }

@@ -26,6 +26,7 @@ import { keepAboveKeyboard } from "./above-keyboard.js";
 import { Editor, type KeptText } from "./editor.js";
 import { keepingOften } from "./keeping.js";
 import { phrase } from "../language/editor.js";
+import { keepTold, put } from "../language/told.js";
 
 /** `onChange` is called after each change of the text. */
 export function createEditor(kept: KeptText, onChange: () => void): Editor {
@@ -38,8 +39,6 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
-    label: ui.draft.ariaLabel ?? "",
-    hint: ui.draft.placeholder,
     modelsLanguage,
     onUpdate: ({ docChanged, startState, state }) => {
       const isOtherTree = startState.field(treeField) !== state.field(treeField);
@@ -66,7 +65,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         idleModel,
         hasModel,
         onModelChange,
-        tell: (sentence) => (ui.scored.textContent = sentence),
+        tell: (sentence) => put(ui.scored, sentence),
         fail: (error) => showFailure(error, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
       }),
@@ -82,6 +81,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   onWriting(() => {
     if (isWriting()) makeWay();
   });
+  keepTold(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests
   const branching = new Branching(editor, ui.branches, ui.branchList, {
     stop: stopWriting,

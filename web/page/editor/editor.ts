@@ -9,7 +9,7 @@ import {
   undo,
   undoDepth,
 } from "@codemirror/commands";
-import { EditorState, type Extension, type StateEffect } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, type StateEffect } from "@codemirror/state";
 import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
 import type { Token } from "../../src/client/index.js";
 import { branchSteps, treeField } from "../branches/steps.js";
@@ -39,8 +39,6 @@ export interface EditorSetting {
   parent: HTMLElement;
   /** What covers the lower end of the window. */
   dock: HTMLElement;
-  label: string;
-  hint: string;
   /** What the model writes is in; "" where that is not known. */
   modelsLanguage: () => string;
   /** After each change of the text, the caret or what can be undone. */
@@ -57,6 +55,8 @@ const writtenIn = ({ written: pairs }: KeptText, length: number) =>
 export class Editor {
   readonly view: EditorView;
   private readonly follower: Follower;
+  /** What the text is called, and what is shown in its place where there is none. */
+  private readonly words = new Compartment();
   /** Whether an input method is at work just where the model writes: what is written beside it would cut it off. */
   private isComposedThere = false;
   /** What waits for its end. */
@@ -64,7 +64,7 @@ export class Editor {
 
   constructor(
     kept: KeptText,
-    { parent, dock, label, hint, modelsLanguage, onUpdate, extensions = [] }: EditorSetting,
+    { parent, dock, modelsLanguage, onUpdate, extensions = [] }: EditorSetting,
   ) {
     const caret = Math.min(kept.caret, kept.text.length);
     const all: Extension = [
@@ -77,10 +77,9 @@ export class Editor {
       leaving,
       keymap.of([...historyKeymap, ...standardKeymap]),
       EditorView.lineWrapping,
-      placeholder(hint),
+      this.words.of([]),
       EditorView.contentAttributes.of({
         id: "text",
-        "aria-label": label,
         spellcheck: "true",
         autocorrect: "on",
         autocapitalize: "sentences",
@@ -104,6 +103,12 @@ export class Editor {
       selection: { anchor: Math.min(caret, length) },
       effects: addWritten.of(writtenIn(kept, length)),
     });
+  }
+
+  /** In the page's language: what the text is called, and what is shown in its place where there is none. */
+  name(label: string, hint: string): void {
+    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
+    this.view.dispatch({ effects: this.words.reconfigure(words) });
   }
 
   get text(): string {

@@ -64,10 +64,12 @@ export class Inside {
   private isBusy = false;
   private shown: Scored | undefined;
   private seen: Seen | undefined;
-  private place: HeadPlace | undefined;
+  /** The head that is chosen. */
+  place: HeadPlace | undefined;
 
-  constructor(view: EditorView, root: HTMLElement, setting: InsideSetting) {
+  constructor(view: EditorView, root: HTMLElement, setting: InsideSetting, place?: HeadPlace) {
     this.view = view;
+    this.place = place;
     this.setting = setting;
     this.asking = new Asking({
       idleModel: setting.idleModel,

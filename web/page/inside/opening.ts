@@ -1,8 +1,10 @@
 // Opens what looks into the model when its view is chosen: it is fetched then, as few visitors ask for it.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
+import { keepTold } from "../language/told.js";
 import { modeField } from "../seeing/view-mode.js";
 import type { Inside, InsideSetting } from "./inside.js";
+import type { HeadPlace } from "./overview.js";
 
 export interface OpeningSetting extends InsideSetting {
   root: HTMLElement;
@@ -13,10 +15,23 @@ class Opening implements PluginValue {
   private readonly setting: OpeningSetting;
   private inside: Inside | undefined;
   private isComing = false;
+  /** The head that was chosen there. */
+  private place: HeadPlace | undefined;
 
   constructor(view: EditorView, setting: OpeningSetting) {
     this.view = view;
     this.setting = setting;
+    keepTold(this, () => this.renew());
+  }
+
+  /** In the page's language: what was seen is looked at again. */
+  private renew(): void {
+    const { inside } = this;
+    if (!inside) return;
+    inside.destroy();
+    this.inside = undefined;
+    this.place = inside.place;
+    if (this.isOpen) void this.open();
   }
 
   private get isOpen(): boolean {
@@ -41,7 +56,7 @@ class Opening implements PluginValue {
     this.isComing = true;
     try {
       const { Inside } = await import("./inside.js");
-      if (this.isOpen) this.inside = new Inside(this.view, this.setting.root, this.setting);
+      if (this.isOpen) this.inside = new Inside(this.view, this.setting.root, this.setting, this.place);
     } catch (error) {
       this.setting.fail(error);
     } finally {

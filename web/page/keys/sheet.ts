@@ -1,6 +1,7 @@
 // The sheet of keys: what the keyboard does on this page.
 import { plainButton } from "../buttons.js";
 import { phrase } from "../language/editor.js";
+import { keepTold } from "../language/told.js";
 
 /** Keys, and what they do. */
 function listKeys(): readonly (readonly [keys: string, action: string])[] {
@@ -55,6 +56,10 @@ export function showKeys(): void {
 /** Shows it when `button` is pressed, or the question mark where nothing is typed. */
 export function offerKeys(button: HTMLButtonElement): void {
   button.classList.remove("later");
+  keepTold(button, () => {
+    sheet?.remove(); // it is made in the page's language
+    sheet = undefined;
+  });
   button.addEventListener("click", showKeys);
   document.addEventListener("keydown", (event) => {
     const isTyping =

@@ -199,10 +199,6 @@ export const models: Translated<Sections["models"]> = {
   beside: "{name} kommt; {other} schreibt so lange",
   arrived: "{name} ist bereit.",
   notExchanged: "Beim Wechsel von {other} zu {name} ging etwas schief: {why}.",
-  filesGo:
-    "Für eine andere Sprache wird die Seite noch einmal geladen. Der Text bleibt, und was sich rückgängig machen lässt; aber {name} kommt aus Dateien dieses Geräts, die du dann wieder auswählen müsstest.",
-  stayHere: "Bei dieser Sprache bleiben",
-  reloadAnyway: "Wechseln",
   besideCancelled: "{name} wurde nicht geladen; {other} schreibt weiter.",
 };
 

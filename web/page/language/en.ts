@@ -218,10 +218,6 @@ export const models = {
   beside: "{name} is coming; {other} writes meanwhile",
   arrived: "{name} is ready.",
   notExchanged: "Exchanging {other} for {name} went wrong: {why}.",
-  filesGo:
-    "For another language the page is loaded once more. The text stays, and what can be undone; but {name} comes from files of this device, which you would have to pick again.",
-  stayHere: "Stay with this language",
-  reloadAnyway: "Change it",
   besideCancelled: "{name} was not loaded; {other} goes on.",
 } as const;
 

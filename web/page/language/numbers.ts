@@ -3,9 +3,9 @@ import { language } from "./translation.js";
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** Formats are costly to make: one of a kind. */
+/** Formats are costly to make: one of a kind, in each language. */
 function formatOf(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const key = JSON.stringify(options);
+  const key = JSON.stringify([language, options]);
   const format = formats.get(key) ?? new Intl.NumberFormat(language, { useGrouping: "min2", ...options });
   formats.set(key, format);
   return format;

@@ -1,13 +1,12 @@
 // Puts the page's language in place, and lets one choose another.
 import { elements as ui } from "../elements.js";
+import { messageOf, showError } from "../messages.js";
 import { languages, type Language } from "./languages.js";
+import { phrase } from "./start.js";
 import { language, translation } from "./translation.js";
 
-/** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */
-const key = `gpt2-language ${location.pathname}`;
-
 /** Puts the texts of `page` in the place of those that index.html came with. */
-function translatePage(page: Readonly<Record<string, string>>): void {
+export function translatePage(page: Readonly<Record<string, string>>): void {
   for (const part of document.querySelectorAll<HTMLElement>("[data-phrase]"))
     part.textContent = page[part.dataset.phrase ?? ""] ?? "";
   for (const part of document.querySelectorAll<HTMLElement>("[data-phrases]")) {
@@ -18,32 +17,18 @@ function translatePage(page: Readonly<Record<string, string>>): void {
   }
 }
 
-/** False, too, where the part of the page that asks cannot be fetched. */
-const mayForgetFiles = (name: string): Promise<boolean> =>
-  import("../models/forget-files.js").then(
-    (part) => part.mayForgetFiles(name),
-    () => false,
-  );
-
-/**
- * Keeps the choice, and loads the page once more in that language: its text, what can be undone and its branches outlive that.
- * `files` gives the name of a model whose files would have to be picked again, which its reader is asked about before.
- */
-async function change(next: string, files: () => string | undefined): Promise<void> {
-  const name = files();
-  if (name !== undefined && !(await mayForgetFiles(name))) {
-    ui.language.value = language;
-    return;
-  }
+/** Where its words do not come, the page stays in the language that it has. */
+async function change(): Promise<void> {
   try {
-    localStorage.setItem(key, next);
-    location.reload();
-  } catch {
-    ui.language.hidden = true; // there is no storage, as in a sandboxed frame
+    const { changeTo } = await import("./change.js");
+    await changeTo(ui.language.value as Language);
+  } catch (error) {
+    ui.language.value = language;
+    showError(() => phrase("noPart", { why: messageOf(error) }));
   }
 }
 
-export function showLanguage(files: () => string | undefined): void {
+export function showLanguage(): void {
   if (translation) translatePage(translation.page);
   delete document.documentElement.dataset.awaits;
   const names = Object.entries(languages) as [Language, string][];
@@ -55,5 +40,6 @@ export function showLanguage(files: () => string | undefined): void {
     }),
   );
   ui.language.hidden = false;
-  ui.language.addEventListener("change", () => void change(ui.language.value, files));
+  let changed = Promise.resolve();
+  ui.language.addEventListener("change", () => (changed = changed.then(change)));
 }

@@ -30,6 +30,13 @@ const mostMs = 4000;
 export let translation: Translation | undefined;
 export let language: Language = "en";
 
+/** Puts `next` in place of the language; rejects where its words do not come. */
+export async function setLanguage(next: Language): Promise<void> {
+  const words = isBrought(next) ? await bring[next]() : undefined;
+  [translation, language] = [words, next];
+  document.documentElement.lang = next;
+}
+
 /** Brings the words of the language that choose.mjs has chosen; where they do not come in time, the page is in English. */
 export async function loadTranslation(): Promise<void> {
   const root = document.documentElement;

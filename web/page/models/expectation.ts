@@ -5,12 +5,15 @@ import { phrase as phraseOfStart } from "../language/start.js";
 import { memoryOf, rateOf, roughly } from "./estimate.js";
 import { readingSpeed } from "./reading-speed.js";
 
-/** Of so many bytes of weights in memory. */
-export async function expectationOf(weightBytes: number): Promise<string> {
-  const memory = phrase("expectedMemory", { memory: formatBytes(roughly(memoryOf(weightBytes))) });
+/** Of so many bytes of weights in memory, in the page's language when it is called for. */
+export async function expectationOf(weightBytes: number): Promise<() => string> {
+  const bytes = roughly(memoryOf(weightBytes));
+  const memory = () => phrase("expectedMemory", { memory: formatBytes(bytes) });
   const speed = await readingSpeed();
   if (speed === undefined) return memory;
   const perSecond = roughly(rateOf(weightBytes, speed));
-  const rate = phraseOfStart("rate", { value: formatNumber(perSecond, perSecond < 10 ? 1 : 0) });
-  return `${memory} ${phrase("expectedRate", { rate })}`;
+  return () => {
+    const rate = phraseOfStart("rate", { value: formatNumber(perSecond, perSecond < 10 ? 1 : 0) });
+    return `${memory()} ${phrase("expectedRate", { rate })}`;
+  };
 }

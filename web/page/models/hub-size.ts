@@ -54,7 +54,7 @@ export interface HubSize {
   /** Of the weights in memory; undefined where nobody can tell. */
   weightBytes?: number;
   /** Why it cannot be loaded, as a sentence. */
-  refusal?: string;
+  refusal?: () => string;
 }
 
 /**
@@ -68,10 +68,10 @@ export async function askHubSize(id: string, weights: "q8" | "q4", signal: Abort
   const model = name === undefined ? owner : `${owner}/${name}`;
   const url = `https://huggingface.co/api/models/${model}/revision/${encodeURIComponent(revision)}?blobs=true`;
   const answer = await ask(url, signal);
-  if (answer === "absent") return { refusal: phrase("absent", { name: id }) };
+  if (answer === "absent") return { refusal: () => phrase("absent", { name: id }) };
   const { kind, files, floats, ggufWeights } = answer;
   if (kind !== undefined && kind !== "gpt2") {
-    return { refusal: phrase("otherKind", { name: model ?? "", kind }) };
+    return { refusal: () => phrase("otherKind", { name: model ?? "", kind }) };
   }
   if (!files) return {};
   const named = { test: (other: string) => other === file, isConverted: false };

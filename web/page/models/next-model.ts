@@ -6,13 +6,14 @@ import { hide } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
+import { put } from "../language/told.js";
 import { isAbort, messageOf, say, showError } from "../messages.js";
 import { dropComing, keepComing } from "./coming.js";
 
 /** What the page does for it. */
 export interface NextModelSetting<Loaded> {
   /** Loads it, and shows how far that is, as `stage`. */
-  fetch: (stage: string) => Promise<Loaded>;
+  fetch: (stage: () => string) => Promise<Loaded>;
   /** Whether nobody minds when it takes the other's place. */
   mayReplace: () => boolean;
   /** Lets it take the other's place. */
@@ -49,7 +50,7 @@ export class NextModel<Loaded extends { model: Model }> {
     try {
       await this.setting.replace(loaded);
     } catch (error) {
-      showError(phrase("notExchanged", { ...this.names, why: messageOf(error) }));
+      showError(() => phrase("notExchanged", { ...this.names, why: messageOf(error) }));
     }
   }
 
@@ -65,7 +66,7 @@ export class NextModel<Loaded extends { model: Model }> {
   private async load(): Promise<void> {
     const { setting, names } = this;
     try {
-      const loaded = await setting.fetch(phrase("beside", names));
+      const loaded = await setting.fetch(() => phrase("beside", names));
       if (this.isForgotten) return void loaded.model.dispose();
       this.loaded = loaded;
     } catch (error) {
@@ -73,15 +74,15 @@ export class NextModel<Loaded extends { model: Model }> {
       dropComing(this.next);
       setting.ended();
       hide(ui.loading, ui.generate);
-      if (isAbort(error)) return say(phrase("besideCancelled", names));
+      if (isAbort(error)) return say(() => phrase("besideCancelled", names));
       // Trying again cannot help where what was picked is to blame.
-      const tryAgain = { label: phraseOfStart("tryAgain"), run: setting.tryAgain };
+      const tryAgain = { label: () => phraseOfStart("tryAgain"), run: setting.tryAgain };
       const repair = error instanceof InvalidArgumentError ? undefined : tryAgain;
-      return showError(phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
+      return showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
     }
     hide(ui.loading, ui.generate);
     if (setting.mayReplace()) return this.use();
-    ui.arrivalText.textContent = phrase("arrived", names);
+    put(ui.arrivalText, () => phrase("arrived", names));
     ui.arrivalUse.onclick = () => void this.use();
     ui.arrival.hidden = false;
   }

@@ -5,6 +5,7 @@ import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
 import { formatBytes, formatLarge } from "../language/numbers.js";
 import { phrase as phraseOfStart } from "../language/start.js";
+import { put } from "../language/told.js";
 import { releases } from "./estimate.js";
 import { expectationOf } from "./expectation.js";
 import { askHubSize } from "./hub-size.js";
@@ -13,8 +14,12 @@ import { askHubSize } from "./hub-size.js";
 export function showReleases(lookUp: (id: string) => void): void {
   if (ui.releases.childElementCount > 0) return;
   const buttons = releases.map(({ name, id, parameters }) => {
-    const count = phraseOfStart("count", { value: formatLarge(parameters) });
-    return plainButton(phrase("release", { name, count }), () => lookUp(id));
+    const button = plainButton("", () => lookUp(id));
+    put(button, () => {
+      const count = phraseOfStart("count", { value: formatLarge(parameters) });
+      return phrase("release", { name, count });
+    });
+    return button;
   });
   ui.releases.replaceChildren(...buttons);
 }
@@ -22,19 +27,20 @@ export function showReleases(lookUp: (id: string) => void): void {
 export interface Offer {
   isLoadable: boolean;
   /** What it would take, that nobody tells, or why it cannot be loaded. */
-  sentence: string;
+  sentence: () => string;
 }
 
 /** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
 export async function describeElsewhere(model: ChosenModel, signal: AbortSignal): Promise<Offer> {
   const { name, weights, elsewhere: host = "" } = model;
-  const untold = { isLoadable: true, sentence: phrase("untold", { host, name }) };
+  const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
   if (!addressOf(model).startsWith("hf:")) return untold;
-  ui.hubStatus.textContent = phrase("asking");
+  put(ui.hubStatus, () => phrase("asking"));
   const { refusal, bytes, weightBytes } = await askHubSize(name, weights ?? "q8", signal);
   if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
   if (bytes === undefined) return untold;
-  const download = phrase("size", { name, bytes: formatBytes(bytes) });
-  const expected = weightBytes === undefined ? "" : ` ${await expectationOf(weightBytes)}`;
-  return { isLoadable: true, sentence: download + expected };
+  const download = () => phrase("size", { name, bytes: formatBytes(bytes) });
+  if (weightBytes === undefined) return { isLoadable: true, sentence: download };
+  const expected = await expectationOf(weightBytes);
+  return { isLoadable: true, sentence: () => `${download()} ${expected()}` };
 }

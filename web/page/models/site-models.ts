@@ -5,6 +5,7 @@ import { elements as ui } from "../elements.js";
 import { formatBytes, formatLarge } from "../language/numbers.js";
 import { phrase as phraseOfStart } from "../language/start.js";
 import { phrase } from "../language/models.js";
+import { put } from "../language/told.js";
 import { expectationOf } from "./expectation.js";
 
 /** A folder in models/, as index.json lists it. */
@@ -40,20 +41,26 @@ async function fetchList(): Promise<ListedModel[] | undefined> {
 }
 
 /** What was fetched, each with its button. */
-let shown: { button: HTMLButtonElement; size: string; bytes: number }[] | undefined;
+let shown: { button: HTMLButtonElement; size: () => string; bytes: number }[] | undefined;
 
 /** Shows the list, fetched when it is first wanted. `choose` is called with the model that is pressed. */
 export async function showSiteModels(choose: (model: ChosenModel) => void): Promise<void> {
   const list = shown ? [] : await fetchList();
   if (!list) return;
   shown ??= list.map(({ folder, name, parameters, bytes }) => {
-    const count = phraseOfStart("count", { value: formatLarge(parameters) });
-    const size = phrase("listed", { name, count, bytes: formatBytes(bytes) });
-    const button = plainButton(size, () => choose({ ...folderModel(`models/${folder}/`), name }));
+    const size = () => {
+      const count = phraseOfStart("count", { value: formatLarge(parameters) });
+      return phrase("listed", { name, count, bytes: formatBytes(bytes) });
+    };
+    const button = plainButton("", () => choose({ ...folderModel(`models/${folder}/`), name }));
+    put(button, size);
     ui.siteModelsList.append(button);
     return { button, size, bytes };
   });
   ui.siteModels.hidden = shown.length === 0;
   // Anew each time: the speed may not have been there to tell.
-  for (const { button, size, bytes } of shown) button.textContent = `${size}. ${await expectationOf(bytes)}`;
+  for (const { button, size, bytes } of shown) {
+    const expected = await expectationOf(bytes);
+    put(button, () => `${size()}. ${expected()}`);
+  }
 }

@@ -4,6 +4,7 @@ import type { Extension } from "@codemirror/state";
 import { hide, onPress } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { englishAsks, phrase } from "../language/editor.js";
+import { keepTold, put } from "../language/told.js";
 import { asksModel, beginningsOf } from "./asks.js";
 
 /** Of this page alone: others of the same host share the storage. */
@@ -32,9 +33,10 @@ function remember(): void {
 
 /** Watches what the visitor types; what the model writes asks nobody. */
 export function questionNote(back: () => void): Extension {
-  const beginnings = beginningsOf(`${englishAsks}|${phrase("asks")}`);
+  let beginnings = /(?!)/;
+  keepTold(questionNote, () => (beginnings = beginningsOf(`${englishAsks}|${phrase("asks")}`)));
   onPress(ui.questionNoteClose, () => {
-    ui.questionNoteText.textContent = "";
+    put(ui.questionNoteText, () => "");
     hide(ui.questionNoteClose, ui.generate);
     back();
   });
@@ -46,7 +48,7 @@ export function questionNote(back: () => void): Extension {
     const { from, text } = state.doc.lineAt(head);
     if (!asksModel(text.slice(0, head - from), beginnings)) return;
     remember();
-    ui.questionNoteText.textContent = phrase("writesOn");
+    put(ui.questionNoteText, () => phrase("writesOn"));
     ui.questionNoteClose.hidden = false;
   });
 }

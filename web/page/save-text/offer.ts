@@ -5,6 +5,7 @@ import { download } from "../download.js";
 import type { KeptText } from "../editor/editor.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/editor.js";
+import { put, keepTold } from "../language/told.js";
 import { chosenModel } from "../loading.js";
 import { lastWritten } from "../writing.js";
 import { alternativesOf, fileName } from "./alternatives.js";
@@ -47,14 +48,16 @@ function contentOf(ending: Ending, { kept, tree }: Saved): string {
 export function offerSavingText(saved: () => Saved): void {
   ui.textSaving.hidden = false;
   for (const { ending, type } of formats) {
-    const label = phrase(`format.${ending}`);
-    const button = plainButton(label, () => {
+    const button = plainButton("", () => {
       const now = saved();
       const name = fileName(now.kept.text, ending);
       download(name, [new Blob([contentOf(ending, now)])], `${type};charset=utf-8`);
-      ui.textSavingStatus.textContent = phrase("textSaved", { name });
+      put(ui.textSavingStatus, () => phrase("textSaved", { name }));
     });
-    button.ariaLabel = phrase("saveAs", { format: label });
+    keepTold(button, () => {
+      button.textContent = phrase(`format.${ending}`);
+      button.ariaLabel = phrase("saveAs", { format: button.textContent });
+    });
     ui.textSavingFormats.append(button);
   }
 }

@@ -5,6 +5,7 @@ import { offerTabs, showTab } from "../tabs.js";
 import { keepView, nameIn } from "../view-address.js";
 import { bands, isTint, modeField, modes, setMode, type Mode } from "./view-mode.js";
 import { phrase } from "../language/editor.js";
+import { keepTold } from "../language/told.js";
 
 function legendOf(mode: Mode): Node[] {
   if (mode === "text" || mode === "inside") return []; // inside the model, the panel says all that is to be said
@@ -42,9 +43,11 @@ export function offerViews({ tabs, select, legend, scored }: ViewParts, view: Ed
     showTab(both, isInside ? tabs.inside : tabs.text, tabs.panel);
     if (!isInside) select.value = mode;
     select.hidden = isInside;
-    const said = legendOf(mode);
-    legend.replaceChildren(...said, scored);
-    legend.hidden = said.length === 0;
+    keepTold(legend, () => {
+      const said = legendOf(mode);
+      legend.replaceChildren(...said, scored);
+      legend.hidden = said.length === 0;
+    });
     view.dispatch({ effects: [setMode.of(mode), setAttended.of(null)] });
     keepView(mode === "text" ? undefined : mode);
   }

@@ -32,6 +32,7 @@ import { emptyPanel, showScore, showToken, type RankedToken, type ToldToken } fr
 import { modeField, viewMode, type Mode } from "./view-mode.js";
 import { phrase } from "../language/editor.js";
 import { formatShare } from "../language/numbers.js";
+import { keepTold } from "../language/told.js";
 
 export interface SeeingSetting {
   panel: HTMLElement;
@@ -41,7 +42,7 @@ export interface SeeingSetting {
   /** Calls `listener` when there is another model, or none, until what it gives is called. */
   onModelChange: (listener: () => void) => () => void;
   /** Says how the scoring goes. */
-  tell: (sentence: string) => void;
+  tell: (sentence: () => string) => void;
   fail: (error: unknown) => void;
   /** Goes on with another token in the place of one. */
   branch: (from: number, token: RankedToken) => void;
@@ -113,6 +114,7 @@ class Seeing implements PluginValue {
     this.scoring = new Asking(setting);
     this.predicting = new Asking(setting);
     setting.panel.tabIndex = -1; // keeps the focus where what had it goes
+    keepTold(setting.panel, () => this.told && this.show(this.told));
     this.forget = setting.onModelChange(() => {
       this.empty();
       this.view.dispatch({ effects: setScored.of([]) });
@@ -178,7 +180,7 @@ class Seeing implements PluginValue {
   }
 
   private readonly sayWaiting = (): void =>
-    this.setting.tell(phrase(this.setting.hasModel() ? "awaitsWriting" : "awaitsModel"));
+    this.setting.tell(() => phrase(this.setting.hasModel() ? "awaitsWriting" : "awaitsModel"));
 
   /** Cuts the text `ms` later, and scores it `mostWaitMs` after that at most, or a little later. */
   private cutSoon(ms: number, mostWaitMs: number): void {
@@ -189,7 +191,7 @@ class Seeing implements PluginValue {
   /** Takes hardly any time: so the tokens are there at once, however long scoring them takes. */
   private async cutText(model: Model, mostWaitMs: number, signal: AbortSignal): Promise<void> {
     const { tell } = this.setting;
-    if (!model.info.hasTokenizer) return tell(phrase("noTokenizer"));
+    if (!model.info.hasTokenizer) return tell(() => phrase("noTokenizer"));
     const { doc } = this.view.state;
     if (this.cut?.model !== model || this.cut.doc !== doc) {
       const { ids, tokens } = await tokenizeText(model, doc.toString(), signal);
@@ -208,12 +210,12 @@ class Seeing implements PluginValue {
   }
 
   private sayCount(): void {
-    this.setting.tell(phrase("scored", { count: this.scores.total }));
+    this.setting.tell(() => phrase("scored", { count: this.scores.total }));
   }
 
   private sayShare(): void {
     const share = this.scores.known.length / this.scores.total;
-    this.setting.tell(phrase("scoring", { share: formatShare(share) }));
+    this.setting.tell(() => phrase("scoring", { share: formatShare(share) }));
   }
 
   /** Shows the scores as they come. */

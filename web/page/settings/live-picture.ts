@@ -4,6 +4,7 @@ import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "
 import type { GenerateOptions, Model } from "../../src/client/index.js";
 import { Asking } from "../asking.js";
 import { elements as ui } from "../elements.js";
+import { keepTold } from "../language/told.js";
 import { predict, type Prediction } from "../seeing/predict.js";
 import { draw } from "./picture.js";
 
@@ -31,6 +32,7 @@ class LivePicture implements PluginValue {
     // It is but a picture; who asks for a text is told what is wrong.
     this.asking = new Asking({ idleModel: setting.idleModel, fail: () => {} });
     const { signal } = this.gone;
+    keepTold(this, () => this.show());
     ui.controls.addEventListener("input", () => this.show(), { signal });
     ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
     const forget = setting.onModelChange(() => {

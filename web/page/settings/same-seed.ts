@@ -2,6 +2,7 @@
 import { plainButton, setEnabled } from "../buttons.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/editor.js";
+import { keepTold } from "../language/told.js";
 import { say } from "../messages.js";
 import { isWriting, lastWritten, onWriting } from "../writing.js";
 
@@ -9,18 +10,21 @@ import { isWriting, lastWritten, onWriting } from "../writing.js";
 export function offerSameSeed(): void {
   const field = ui.controls.querySelector<HTMLInputElement>("#option-seed");
   const lastSeed = () => String(lastWritten()?.options.seed ?? "");
-  const button = plainButton(phrase("sameAgain"), () => {
+  const button = plainButton("", () => {
     if (!field) return;
     field.value = lastSeed();
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    say(phrase("seedTaken", { seed: field.value }));
+    const seed = field.value;
+    say(() => phrase("seedTaken", { seed }));
   });
-  button.hidden = true;
   field?.parentElement?.append(button);
-  onWriting(() => {
+  const show = () => {
     setEnabled(button, !isWriting()); // its seed is about to be another one
     const seed = lastSeed();
     button.hidden = seed === "";
+    button.textContent = phrase("sameAgain");
     button.title = phrase("sameAgainHelp", { seed });
-  });
+  };
+  onWriting(show);
+  keepTold(button, show);
 }

@@ -13,6 +13,7 @@ import { visitType } from "../visit.js";
 import { isWriting, lastWritten, write, type WrittenText } from "../writing.js";
 import { around, fromFragment, stillHas, toFragment } from "./passage.js";
 import { phrase } from "../language/editor.js";
+import { put } from "../language/told.js";
 
 const marker = "#text=";
 
@@ -64,7 +65,7 @@ async function toClipboard(coming: Promise<string>): Promise<void> {
 async function copyLink({ kept }: Editor): Promise<void> {
   const anew = writtenAnew(kept);
   if (!anew && isOfFiles(chosenModel())) {
-    ui.shareStatus.textContent = phrase("filesOfDevice");
+    put(ui.shareStatus, () => phrase("filesOfDevice"));
     return;
   }
   const coming = linkTo(kept, anew);
@@ -74,12 +75,12 @@ async function copyLink({ kept }: Editor): Promise<void> {
   );
   const link = await coming;
   if (isCopied) {
-    ui.shareStatus.textContent = phrase("linkCopied", { count: link.length });
+    put(ui.shareStatus, () => phrase("linkCopied", { count: link.length }));
     return;
   }
   history.replaceState(null, "", link);
   setFollowed();
-  ui.shareStatus.textContent = phrase("linkInAddress");
+  put(ui.shareStatus, () => phrase("linkInAddress"));
 }
 
 /** Which of the links that were opened is followed: the last. */
@@ -93,26 +94,26 @@ async function openLink(editor: Editor): Promise<void> {
   const number = ++latest;
   const { prompt, after, written, options, hash } = await fromFragment(location.hash.slice(marker.length));
   if (number !== latest) return;
-  if (isWriting()) return say(phrase("busyForLink"));
+  if (isWriting()) return say(() => phrase("busyForLink"));
   const place = prompt.length;
   editor.show({ text: prompt + after, caret: place, written });
   panel.show(options);
   if (hash === undefined) {
     setFollowed();
-    return say(phrase("linkShown"));
+    return say(() => phrase("linkShown"));
   }
-  say(phrase("linkAwaits"));
+  say(() => phrase("linkAwaits"));
   await whenModel();
   if (number !== latest || isWriting()) return;
   if (editor.text !== prompt + after) {
-    return say(phrase("linkLeft"));
+    return say(() => phrase("linkLeft"));
   }
   setFollowed();
   const anew = await write(() => ({ from: place, to: place }), options);
   if (!anew?.hasEnded) return; // the page says what ended it
-  if ((await hashOf(anew.text)) !== hash) return say(phrase("notIdentical"));
+  if ((await hashOf(anew.text)) !== hash) return say(() => phrase("notIdentical"));
   // Who types meanwhile has another text, which nothing is said of.
-  if (editor.text === prompt + asLines(anew.text) + after) say(phrase("identical", { count: anew.tokens }));
+  if (editor.text === prompt + asLines(anew.text) + after) say(() => phrase("identical", { count: anew.tokens }));
 }
 
 /** Offers links to the text, and follows the one that the page was opened with. */
@@ -120,12 +121,12 @@ export function offerSharing(editor: Editor): void {
   ui.sharing.hidden = location.protocol === "file:";
   onPress(ui.share, () => {
     copyLink(editor).catch((error: unknown) => {
-      ui.shareStatus.textContent = phrase("noLink", { why: messageOf(error) });
+      put(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));
     });
   });
   const follow = () => {
     if (!location.hash.startsWith(marker)) return;
-    openLink(editor).catch((error: unknown) => say(phrase("badLink", { why: messageOf(error) })));
+    openLink(editor).catch((error: unknown) => say(() => phrase("badLink", { why: messageOf(error) })));
   };
   addEventListener("hashchange", follow);
   const visit = visitType();

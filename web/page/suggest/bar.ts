@@ -6,6 +6,7 @@ import { choose, suggestionsField } from "./field.js";
 import { hide, plainButton } from "../buttons.js";
 import { shown } from "./list.js";
 import { phrase } from "../language/editor.js";
+import { put } from "../language/told.js";
 
 export const isTouched = () => matchMedia("(pointer: coarse)").matches;
 
@@ -22,7 +23,8 @@ export function suggestionBar(
   ask: (view: EditorView) => void,
 ): Extension {
   return ViewPlugin.define((view) => {
-    const asker = makeButton(phrase("suggest"), () => ask(view));
+    const asker = makeButton("", () => ask(view));
+    put(asker, () => phrase("suggest"));
     // Each stays in its place: one that was replaced would drop the focus, or the finger that is on it.
     const takers = Array.from({ length: wanted }, (_, place) => {
       const text = document.createElement("span");

@@ -22,7 +22,7 @@ export interface SuggestingSetting {
   /** Lets what else is asked of the model wait for `work`. */
   makeWay: (work: Promise<unknown>) => void;
   /** Tells how it goes, and what is suggested to those who do not see it. */
-  say: (sentence: string) => void;
+  say: (sentence?: () => string) => void;
   speak: (sentence: string) => void;
   fail: (error: unknown) => void;
 }
@@ -83,7 +83,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
     const progress = { isShown: false, isWhole: false };
     const timer = setTimeout(() => {
       isWaitSaid = true;
-      say(phrase("looking"));
+      say(() => phrase("looking"));
     }, silentMs);
     const at = view.state.selection.main.to;
     const annotations = byAsking.of(true);
@@ -107,14 +107,14 @@ export function suggesting(setting: SuggestingSetting): Extension {
       isWaitSaid = false;
       const all = view.state.field(suggestionsField)?.items ?? [];
       if (all.length > 0) speak(phrase("suggested", { count: all.length, list: all.map(shown).join("; ") }));
-      say(progress.isShown ? "" : phrase("nothingToSuggest"));
+      say(() => (progress.isShown ? "" : phrase("nothingToSuggest")));
     } catch (error) {
       if (!signal.aborted) fail(error);
     } finally {
       clearTimeout(timer);
       if (asking === controller) {
         asking = undefined;
-        if (isWaitSaid) say("");
+        if (isWaitSaid) say();
         isWaitSaid = false;
       }
     }

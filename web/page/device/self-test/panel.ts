@@ -4,6 +4,7 @@ import { release } from "../../../src/shared/release.js";
 import { variants } from "../../../src/shared/types.js";
 import { hide, plainButton, setEnabled } from "../../buttons.js";
 import { phrase } from "../../language/device.js";
+import { keepTold, put } from "../../language/told.js";
 import { isAbort, messageOf } from "../../messages.js";
 import { isWriting, onWriting } from "../../writing.js";
 import * as expected from "./expected.js";
@@ -21,8 +22,8 @@ async function runnable(): Promise<Variant[]> {
 }
 
 export class SelfTestPanel {
-  private readonly start = plainButton(phrase("test"), () => void this.run());
-  private readonly copy = plainButton(phrase("copyReport"), () => void this.copyReport());
+  private readonly start = plainButton("", () => void this.run());
+  private readonly copy = plainButton("", () => void this.copyReport());
   private readonly status = document.createElement("p");
   private readonly advice = document.createElement("p");
   private readonly report = document.createElement("pre");
@@ -33,13 +34,15 @@ export class SelfTestPanel {
     row.className = "row";
     this.status.className = "quiet";
     this.status.role = "status";
-    this.status.textContent = phrase("testHelp");
+    put(this.start, () => phrase("test"));
+    put(this.copy, () => phrase("copyReport"));
+    put(this.status, () => phrase("testHelp"));
     this.advice.hidden = true;
     this.copy.hidden = true;
     this.report.hidden = true;
     this.report.tabIndex = 0; // it can be scrolled
     this.report.role = "region";
-    this.report.ariaLabel = phrase("report");
+    keepTold(this.report, () => (this.report.ariaLabel = phrase("report")));
     this.report.id = "self-test-report";
     row.append(this.start, this.copy, this.status);
     place.append(row, this.advice, this.report);
@@ -67,7 +70,7 @@ export class SelfTestPanel {
       const asked = { loadModel, expected, variants: await runnable(), threads, signal };
       for await (const check of selfTest(asked)) {
         checks.push(check);
-        this.status.textContent = phrase("testing", { count: checks.length });
+        put(this.status, () => phrase("testing", { count: checks.length }));
         this.report.textContent = reportOf(checks, { browser: navigator.userAgent, release, cores });
         this.report.hidden = false;
       }
@@ -75,9 +78,9 @@ export class SelfTestPanel {
     } catch (error) {
       hide(this.report, this.start); // part of one is none
       const wasStopped = signal.aborted || isAbort(error);
-      this.status.textContent = wasStopped
-        ? phrase("testInterrupted")
-        : phrase("notTested", { why: messageOf(error) });
+      put(this.status, () =>
+        wasStopped ? phrase("testInterrupted") : phrase("notTested", { why: messageOf(error) }),
+      );
     } finally {
       this.running = undefined;
       this.showRest();
@@ -92,16 +95,18 @@ export class SelfTestPanel {
     this.copy.hidden = false;
     const failed = checks.filter((check) => !hasPassed(check)).length;
     if (failed === 0) {
-      this.status.textContent = phrase("passed", { count: checks.length });
+      put(this.status, () => phrase("passed", { count: checks.length }));
       return;
     }
-    this.status.textContent = phrase("failed", { failed, count: checks.length });
+    put(this.status, () => phrase("failed", { failed, count: checks.length }));
     const { name, address } = bugsOf(navigator.userAgent);
     const link = document.createElement("a");
     link.href = address;
     link.rel = "noreferrer";
-    link.textContent = phrase("bugs", { name });
-    this.advice.replaceChildren(`${phrase("likelyBug")} `, link);
+    keepTold(this.advice, () => {
+      link.textContent = phrase("bugs", { name });
+      this.advice.replaceChildren(`${phrase("likelyBug")} `, link);
+    });
     this.advice.hidden = false;
     this.report.classList.add("bad");
   }
@@ -109,11 +114,11 @@ export class SelfTestPanel {
   private async copyReport(): Promise<void> {
     try {
       await navigator.clipboard.writeText(this.report.textContent);
-      this.status.textContent = phrase("reportCopied");
+      put(this.status, () => phrase("reportCopied"));
     } catch {
       // Pages of a host without TLS have no clipboard, and others can be refused it.
       getSelection()?.selectAllChildren(this.report);
-      this.status.textContent = phrase("copyReportYourself");
+      put(this.status, () => phrase("copyReportYourself"));
     }
   }
 }

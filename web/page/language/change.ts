@@ -1,0 +1,21 @@
+// Another language in the place of the page's, while it is read and written in. Fetched when one is chosen.
+import type { Language } from "./languages.js";
+import { page } from "./page.js";
+import { translatePage } from "./show.js";
+import { tellAgain } from "./told.js";
+import { setLanguage, translation } from "./translation.js";
+
+/** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */
+const key = `gpt2-language ${location.pathname}`;
+
+/** All that the page says is in `next` from then on, also at its next visit. Rejects where its words do not come. */
+export async function changeTo(next: Language): Promise<void> {
+  await setLanguage(next);
+  translatePage(translation?.page ?? page);
+  tellAgain();
+  try {
+    localStorage.setItem(key, next);
+  } catch {
+    // There is no storage, as in a sandboxed frame: it is for this visit.
+  }
+}
