@@ -14,21 +14,22 @@ import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/vi
 import type { Token } from "../../src/client/index.js";
 import { branchSteps, treeField } from "../branches/steps.js";
 import { parseTree, type Tree } from "../branches/tree.js";
+import type { TextLanguage } from "../models/language.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import type { Piece } from "./pieces.js";
 import { twoInks } from "./inks.js";
 import { keepHistory, withHistory } from "./kept-history.js";
 import { leaving } from "./leaving.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
-import { Written, addWritten, keptOf, written } from "./written.js";
+import { addWritten, keptOf, rangesOfParts, writingLanguage, written, type Part } from "./written.js";
 
 /** A text as it is kept over a reload, and given from one surface to the next. */
 export interface KeptText {
   text: string;
   /** Offset of the caret. */
   caret: number;
-  /** Pairs of offsets between which the model wrote. */
-  written: readonly (readonly [number, number])[];
+  /** What the models wrote of it. */
+  written: readonly Readonly<Part>[];
   /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
   history?: unknown;
   /** Its branches, where those are kept, too: see branches/tree.ts. */
@@ -39,18 +40,16 @@ export interface EditorSetting {
   parent: HTMLElement;
   /** What covers the lower end of the window. */
   dock: HTMLElement;
-  /** What the model writes is in; "" where that is not known. */
-  modelsLanguage: () => string;
+  /** That of the model that writes. */
+  modelsLanguage: () => TextLanguage;
   /** After each change of the text, the caret or what can be undone. */
   onUpdate: (update: ViewUpdate) => void;
   extensions?: Extension;
 }
 
-/** The model's parts of a kept text, as far as they are in one of `length`. */
-const writtenIn = ({ written: pairs }: KeptText, length: number) =>
-  pairs
-    .filter(([from, to]) => from < to && to <= length)
-    .map(([from, to]) => new Written([]).range(from, to));
+/** The models' parts of a kept text, as far as they are in one of `length`. */
+const writtenIn = ({ written: parts }: KeptText, length: number) =>
+  rangesOfParts(parts.filter(([from, to]) => from < to && to <= length));
 
 export class Editor {
   readonly view: EditorView;
@@ -71,7 +70,8 @@ export class Editor {
       extensions,
       written,
       runs,
-      twoInks(modelsLanguage),
+      writingLanguage.of(modelsLanguage),
+      twoInks,
       history(),
       branchSteps(parseTree(kept.tree)),
       leaving,
@@ -201,7 +201,7 @@ export class Editor {
 
   /** Puts `pieces` of the model's in the place of all that stands behind `from`, as one step, which has `effects`, too. */
   replaceFrom(from: number, pieces: readonly Piece[], effects: readonly StateEffect<unknown>[]): void {
-    this.view.dispatch(putPieces(from, this.length, pieces), { effects });
+    this.view.dispatch(putPieces(this.view.state, from, this.length, pieces), { effects });
   }
 
   /** Lets the model write at `from`, in place of what is there until `to`. */

@@ -1,16 +1,21 @@
 // What tells the visitor's text and the model's apart: two inks, and a mark where the model is writing.
 import { Decoration, EditorView, ViewPlugin, WidgetType, type DecorationSet } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
+import type { TextLanguage } from "../models/language.js";
 import { runField } from "./run.js";
-import { pairsOf, writtenField } from "./written.js";
+import { partsOf, writtenField } from "./written.js";
+
+const inks: Readonly<Record<TextLanguage, Decoration>> = {
+  "": Decoration.mark({ class: "models" }),
+  en: Decoration.mark({ class: "models", attributes: { lang: "en" } }),
+};
 
 /** Only of what is on the screen: a long text has ten thousands of tokens. */
-function inksOf({ state, visibleRanges }: EditorView, lang: string): DecorationSet {
-  const modelsInk = Decoration.mark({ class: "models", ...(lang && { attributes: { lang } }) });
+function inksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const written = state.field(writtenField);
   const marks = visibleRanges.flatMap(({ from, to }) =>
-    pairsOf(written, from, to).map(([start, end]) =>
-      modelsInk.range(Math.max(start, from), Math.min(end, to)),
+    partsOf(written, from, to).map(([start, end, lang = ""]) =>
+      inks[lang].range(Math.max(start, from), Math.min(end, to)),
     ),
   );
   return Decoration.set(
@@ -19,25 +24,21 @@ function inksOf({ state, visibleRanges }: EditorView, lang: string): DecorationS
   );
 }
 
-const inks = (language: () => string) =>
-  ViewPlugin.define(
-    (view) => {
-      let lang = language();
-      let decorations = inksOf(view, lang);
-      return {
-        update(update) {
-          const isSame =
-            update.startState.field(writtenField) === update.state.field(writtenField) && language() === lang;
-          lang = language();
-          if (!isSame || update.viewportChanged) decorations = inksOf(update.view, lang);
-        },
-        get decorations() {
-          return decorations;
-        },
-      };
-    },
-    { decorations: (plugin) => plugin.decorations },
-  );
+const ink = ViewPlugin.define(
+  (view) => {
+    let decorations = inksOf(view);
+    return {
+      update({ startState, state, view: changed, viewportChanged }) {
+        const isSame = startState.field(writtenField) === state.field(writtenField);
+        if (!isSame || viewportChanged) decorations = inksOf(changed);
+      },
+      get decorations() {
+        return decorations;
+      },
+    };
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
 
 class Pen extends WidgetType {
   toDOM(): HTMLElement {
@@ -55,5 +56,5 @@ const pens = EditorView.decorations.compute([runField], (state) => {
   return run && run.stage !== "closed" ? Decoration.set(pen.range(run.to)) : Decoration.none;
 });
 
-/** `language` gives that of the model's text, which is read in it; "" where that is not known. */
-export const twoInks = (language: () => string): Extension => [inks(language), pens];
+/** Each model's text in its own language, in which it is read aloud. */
+export const twoInks: Extension = [ink, pens];

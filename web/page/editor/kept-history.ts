@@ -4,18 +4,17 @@ import { historyField } from "@codemirror/commands";
 import { EditorState, type Extension, type StateEffect } from "@codemirror/state";
 import { goTo } from "../branches/steps.js";
 import { parseMove, type Move } from "../branches/tree.js";
-import { parsePairs } from "./parse-kept.js";
-import { Written, addWritten, pairsOfAll } from "./written.js";
+import { parseParts } from "./parse-kept.js";
+import { addWritten, partsOfAll, rangesOfParts, type Part } from "./written.js";
 
-type Pairs = readonly (readonly [number, number])[];
 /** As CodeMirror keeps it: steps to undo, and to redo. */
 const stacks = ["done", "undone"] as const;
 type Stacks<Step> = Readonly<Record<(typeof stacks)[number], readonly Step[]>>;
 
 export interface KeptHistory {
   steps: unknown;
-  /** For each step what it gives back to the model, as pairs of offsets. */
-  written: Stacks<Pairs>;
+  /** For each step what it gives back to the models. */
+  written: Stacks<readonly Readonly<Part>[]>;
   /** For each step the branch that taking it goes to, if it goes to one. */
   moves: Stacks<Move | null>;
 }
@@ -31,7 +30,7 @@ export function keepHistory(state: EditorState): KeptHistory {
   const { history: steps } = state.toJSON(fields) as { history: unknown };
   const { done, undone } = stepsOf(state);
   const writtenBy = ({ effects }: Step) =>
-    pairsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
+    partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
   const moveBy = ({ effects }: Step) => effects.find((effect) => effect.is(goTo))?.value ?? null;
   return {
     steps,
@@ -58,9 +57,8 @@ export function withHistory(
     const state = EditorState.fromJSON({ doc, selection, history: steps }, { extensions }, fields);
     for (const stack of stacks) {
       for (const [place, { effects }] of stepsOf(state)[stack].entries()) {
-        const ranges = parsePairs(valueAt(written?.[stack], place));
-        if (ranges.length > 0)
-          effects.push(addWritten.of(ranges.map(([from, to]) => new Written([]).range(from, to))));
+        const parts = parseParts(valueAt(written?.[stack], place));
+        if (parts.length > 0) effects.push(addWritten.of(rangesOfParts(parts)));
         const move = parseMove(valueAt(moves?.[stack], place));
         if (move) effects.push(goTo.of(move));
       }

@@ -1,6 +1,7 @@
 // Texts of the model piece by piece: of one token each, or of as many as make up whole characters.
 import type { Range } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
+import type { TextLanguage } from "../models/language.js";
 import { Written } from "./written.js";
 
 export interface Piece {
@@ -44,12 +45,12 @@ export function cut(pieces: readonly Piece[], length: number): [Piece[], Piece[]
   return [before, after];
 }
 
-/** What the pieces are in a text that has them at `from`. */
-export function rangesAt(from: number, pieces: readonly Piece[]): Range<Written>[] {
+/** What the pieces are in a text that has them at `from`, in `lang`. */
+export function rangesAt(from: number, pieces: readonly Piece[], lang: TextLanguage): Range<Written>[] {
   let place = from;
   return pieces.map(({ text, tokens }) => {
     const start = place;
     place += text.length;
-    return new Written(tokens).range(start, place);
+    return new Written(tokens, lang).range(start, place);
   });
 }

@@ -12,7 +12,7 @@ import {
 } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
 import { piecesOf, rangesAt, textOf, type Piece } from "./pieces.js";
-import { addWritten } from "./written.js";
+import { addWritten, writingLanguage } from "./written.js";
 
 /** Offsets of what was written last. */
 export interface Run {
@@ -65,6 +65,9 @@ export const openRun = (from: number, to: number): TransactionSpec => ({
 
 export const closeRun = (run: Run): TransactionSpec => ({ effects: setRun.of({ ...run, stage: "closed" }) });
 
+const writtenAt = (state: EditorState, from: number, pieces: readonly Piece[]) =>
+  rangesAt(from, pieces, state.facet(writingLanguage)());
+
 /** The change that adds tokens to a run that is not closed. */
 export function growRun(state: EditorState, run: Run, tokens: readonly Token[]): TransactionSpec {
   const isNew = run.stage === "awaited";
@@ -80,7 +83,7 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   const joins = !isNew && state.field(isModelsField);
   return {
     changes: { from: place, to: run.to, insert: text },
-    effects: [setRun.of({ from: run.from, to: end, stage: "open" }), addWritten.of(rangesAt(place, pieces))],
+    effects: [setRun.of({ from: run.from, to: end, stage: "open" }), addWritten.of(writtenAt(state, place, pieces))],
     annotations: [
       byModel.of(true),
       joins ? Transaction.userEvent.of("input.type.compose") : isolateHistory.of("before"),
@@ -90,11 +93,16 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
 }
 
 /** The change that puts `pieces` of the model's between two offsets, as a step of its own, with the caret behind them. */
-export function putPieces(from: number, to: number, pieces: readonly Piece[]): TransactionSpec {
+export function putPieces(
+  state: EditorState,
+  from: number,
+  to: number,
+  pieces: readonly Piece[],
+): TransactionSpec {
   const text = textOf(pieces);
   return {
     changes: { from, to, insert: text },
-    effects: addWritten.of(rangesAt(from, pieces)),
+    effects: addWritten.of(writtenAt(state, from, pieces)),
     annotations: [byModel.of(true), isolateHistory.of("full")],
     selection: { anchor: from + text.length },
     scrollIntoView: true,

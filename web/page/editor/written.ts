@@ -2,6 +2,7 @@
 // makes the tokens that it touches the visitor's; undoing the edit gives them back.
 import { invertedEffects } from "@codemirror/commands";
 import {
+  Facet,
   RangeSet,
   RangeValue,
   StateEffect,
@@ -12,7 +13,13 @@ import {
   type Range,
 } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
+import type { TextLanguage } from "../models/language.js";
 import type { KeptText } from "./editor.js";
+
+/** Gives the language of what is written from now on. */
+export const writingLanguage = Facet.define<() => TextLanguage, () => TextLanguage>({
+  combine: ([first]) => first ?? (() => ""),
+});
 
 /** Characters that the model wrote: of one token, or of as many as make up whole characters. */
 export class Written extends RangeValue {
@@ -22,14 +29,17 @@ export class Written extends RangeValue {
 
   /** Empty: a text that was there before the page was loaded once more. */
   readonly tokens: readonly Token[];
+  /** Of the model that wrote it, whichever is there now. */
+  readonly lang: TextLanguage;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], lang: TextLanguage = "") {
     super();
     this.tokens = tokens;
+    this.lang = lang;
   }
 
   override eq(other: Written): boolean {
-    return other.tokens === this.tokens;
+    return other.tokens === this.tokens && other.lang === this.lang;
   }
 }
 
@@ -91,25 +101,32 @@ const givenBack = invertedEffects.of(({ docChanged, startState, changes }) => {
   return lost.length > 0 ? [addWritten.of(lost)] : [];
 });
 
-/** As `pairsOf`, of ranges that are in order. */
-export const pairsOfAll = (ranges: Ranges): [number, number][] => pairsOf(RangeSet.of(ranges, true));
+/** Offsets between which a model wrote, and its language where that is known. */
+export type Part = [from: number, to: number, lang?: "en"];
 
-/** The model's ranges as pairs of offsets, those that touch as one. */
-export function pairsOf(set: RangeSet<Written>, first = 0, last = Infinity): [number, number][] {
-  const pairs: [number, number][] = [];
-  set.between(first, last, (from, to) => {
-    const before = pairs.at(-1);
-    if (before?.[1] === from) before[1] = to;
-    else pairs.push([from, to]);
+/** As `partsOf`, of ranges that are in order. */
+export const partsOfAll = (ranges: Ranges): Part[] => partsOf(RangeSet.of(ranges, true));
+
+/** The models' ranges as they are kept, those of one language that touch as one. */
+export function partsOf(set: RangeSet<Written>, first = 0, last = Infinity): Part[] {
+  const parts: Part[] = [];
+  set.between(first, last, (from, to, { lang }) => {
+    const before = parts.at(-1);
+    if (before?.[1] === from && (before[2] ?? "") === lang) before[1] = to;
+    else parts.push(lang === "" ? [from, to] : [from, to, lang]);
   });
-  return pairs;
+  return parts;
 }
+
+/** The ranges that `parts` were kept of. */
+export const rangesOfParts = (parts: readonly Readonly<Part>[]): Range<Written>[] =>
+  parts.map(([from, to, lang]) => new Written([], lang).range(from, to));
 
 /** The text of `state`, without what can be undone. */
 export const keptOf = (state: EditorState): KeptText => ({
   text: state.doc.toString(),
   caret: state.selection.main.to,
-  written: pairsOf(state.field(writtenField)),
+  written: partsOf(state.field(writtenField)),
 });
 
 export const written: Extension = [writtenField, givenBack];

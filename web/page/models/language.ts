@@ -6,5 +6,8 @@ import { addressOf, type ChosenModel } from "../chosen-model.js";
 const englishOnly =
   /^(models\/(demo|gpt2(-medium|-large|-xl)?(-q8|-q4|-f16|-f32)?)\/|hf:(openai-community\/)?(distil)?gpt2(-medium|-large|-xl)?)(@.*)?$/;
 
-/** The language that a model writes; "" where that is not known. */
-export const languageOf = (model: ChosenModel): "en" | "" => (englishOnly.test(addressOf(model)) ? "en" : "");
+/** Those that models are known to write; "": it is not known. */
+export type TextLanguage = "en" | "";
+
+/** The language that a model writes. */
+export const languageOf = (model: ChosenModel): TextLanguage => (englishOnly.test(addressOf(model)) ? "en" : "");

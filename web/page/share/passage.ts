@@ -4,8 +4,9 @@ import type { GenerateOptions } from "../../src/client/index.js";
 import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";
 import type { KeptText } from "../editor/editor.js";
-import { parsePairs } from "../editor/parse-kept.js";
+import { parseParts } from "../editor/parse-kept.js";
 import { asLines } from "../editor/pieces.js";
+import type { Part } from "../editor/written.js";
 
 /** A text without what is written anew in it. */
 export interface Around {
@@ -13,8 +14,8 @@ export interface Around {
   prompt: string;
   /** What stands behind it. */
   after: string;
-  /** Pairs of offsets in both together between which the model wrote. */
-  written: readonly (readonly [number, number])[];
+  /** What models wrote of both together. */
+  written: readonly Readonly<Part>[];
 }
 
 export interface Passage extends Around {
@@ -35,9 +36,9 @@ export function around(
 ): Around {
   const from = anew?.prompt.length ?? caret;
   const to = from + asLines(anew?.text ?? "").length;
-  const parts = written.flatMap(([start, end]) => [
-    [start, Math.min(end, from)] as const,
-    [Math.max(start, to) - to + from, end - to + from] as const,
+  const parts = written.flatMap(([start, end, ...lang]): Readonly<Part>[] => [
+    [start, Math.min(end, from), ...lang],
+    [Math.max(start, to) - to + from, end - to + from, ...lang],
   ]);
   return {
     prompt: text.slice(0, from),
@@ -63,9 +64,9 @@ function readOptions(fields: object): GenerateOptions {
 }
 
 /** Those that do not overlap: a stranger's could lie on one another by the thousand. */
-function inOrder(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
-  const found: (readonly [number, number])[] = [];
-  for (const pair of pairs) if (pair[0] >= (found.at(-1)?.[1] ?? 0)) found.push(pair);
+function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
+  const found: Readonly<Part>[] = [];
+  for (const part of parts) if (part[0] >= (found.at(-1)?.[1] ?? 0)) found.push(part);
   return found;
 }
 
@@ -114,7 +115,7 @@ export async function fromFragment(fragment: string): Promise<Passage> {
   return {
     prompt: asLines(prompt),
     after: asLines(after),
-    written: inOrder(parsePairs(written)),
+    written: inOrder(parseParts(written)),
     options: readOptions(options),
     hash,
   };

@@ -41,7 +41,7 @@ function take(view: EditorView, onlyWord = false): boolean {
   const taken = onlyWord ? cut(item, firstWordLength(textOf(item)))[0] : item;
   // Of what is taken word by word, the rest stays, as of what is typed.
   const effects = onlyWord ? [] : suggest.of(null);
-  view.dispatch(putPieces(suggestions.at, suggestions.at, taken), { effects });
+  view.dispatch(putPieces(view.state, suggestions.at, suggestions.at, taken), { effects });
   return true;
 }
 
