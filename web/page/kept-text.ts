@@ -4,6 +4,7 @@ import { parseKept } from "./editor/parse-kept.js";
 import { currentEditor, keptText, restoreText } from "./editor/surface.js";
 import { options } from "./options.js";
 import { isRepeated } from "./visit.js";
+import { lastSeed, restoreSeed } from "./writing.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-text ${location.pathname}`;
@@ -30,7 +31,7 @@ function store(kept: unknown): boolean {
 
 /** Keeps what is here now; with too little room first what can be undone is left out, then the branches. */
 export function keepNow(): void {
-  const all = { ...(currentEditor()?.keptWithHistory ?? keptText()), options: options.peek("own") };
+  const all = { ...(currentEditor()?.keptWithHistory ?? keptText()), options: options.peek("own"), seed: lastSeed() };
   const less = { ...all, history: undefined };
   [all, less, { ...less, tree: undefined }].some(store);
 }
@@ -40,6 +41,8 @@ export function keepText(): void {
   const value = readKept();
   const kept = parseKept(value);
   if (kept) restoreText(kept);
-  options.show((value as { options?: GenerateOptions } | null | undefined)?.options ?? {});
+  const { options: own, seed } = Object(value) as { options?: GenerateOptions; seed?: unknown };
+  options.show(own ?? {});
+  if (typeof seed === "number") restoreSeed(seed);
   addEventListener("pagehide", keepNow);
 }

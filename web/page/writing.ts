@@ -55,6 +55,11 @@ let last: WrittenText | undefined;
 /** What was written last, if anything was. */
 export const lastWritten = () => last;
 
+/** Of what was written last before the page was loaded once more. */
+let keptSeed: number | undefined;
+export const lastSeed = () => last?.options.seed ?? keptSeed;
+export const restoreSeed = (seed: number | undefined) => (keptSeed = seed);
+
 export const isWriting = () => writing !== undefined;
 
 const watching: (() => void)[] = [];

@@ -30,6 +30,8 @@ export interface KeptText {
   caret: number;
   /** What the models wrote of it. */
   written: readonly Readonly<Part>[];
+  /** Offsets of what was written last, where that is kept, too. */
+  run?: readonly [from: number, to: number] | undefined;
   /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
   history?: unknown;
   /** Its branches, where those are kept, too: see branches/tree.ts. */
@@ -103,6 +105,8 @@ export class Editor {
       selection: { anchor: Math.min(caret, length) },
       effects: addWritten.of(writtenIn(kept, length)),
     });
+    const [from, to] = kept.run ?? [0, 0];
+    if (from < to && to <= length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
   }
 
   /** In the page's language: what the text is called, and what is shown in its place where there is none. */
@@ -137,9 +141,11 @@ export class Editor {
     return keptOf(this.view.state);
   }
 
-  /** With all that can be undone and redone, and all branches. */
+  /** With what was written last, all that can be undone and redone, and all branches. */
   get keptWithHistory(): KeptText {
-    return { ...this.kept, history: keepHistory(this.view.state), tree: this.tree };
+    const { run } = this;
+    const last = run ? ([run.from, run.to] as const) : undefined;
+    return { ...this.kept, run: last, history: keepHistory(this.view.state), tree: this.tree };
   }
 
   /** The branches, with the current one's text as it was when it was come to; undefined where there is but one text. */

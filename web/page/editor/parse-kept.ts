@@ -14,8 +14,13 @@ export const parseParts = (value: unknown): Part[] =>
 
 /** The text that `value` is; undefined where it is none. */
 export function parseKept(value: unknown): KeptText | undefined {
-  const { text, caret, written, history, tree } = (value ?? {}) as Record<string, unknown>;
+  const { text, caret, written, run, history, tree } = (value ?? {}) as Record<string, unknown>;
   if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
-  const more = { ...(history !== undefined && { history }), ...(tree !== undefined && { tree }) };
+  const [last] = parseParts([run]);
+  const more = {
+    ...(last && { run: [last[0], last[1]] as const }),
+    ...(history !== undefined && { history }),
+    ...(tree !== undefined && { tree }),
+  };
   return { text, caret, written: parseParts(written), ...more };
 }

@@ -4,15 +4,14 @@ import { elements as ui } from "../elements.js";
 import { phrase } from "../language/editor.js";
 import { keepTold } from "../language/told.js";
 import { say } from "../messages.js";
-import { isWriting, lastWritten, onWriting } from "../writing.js";
+import { isWriting, lastSeed, onWriting } from "../writing.js";
 
 /** Offers it beside the field, once there is one. */
 export function offerSameSeed(): void {
   const field = ui.controls.querySelector<HTMLInputElement>("#option-seed");
-  const lastSeed = () => String(lastWritten()?.options.seed ?? "");
   const button = plainButton("", () => {
     if (!field) return;
-    field.value = lastSeed();
+    field.value = String(lastSeed());
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
     const seed = field.value;
     say(() => phrase("seedTaken", { seed }));
@@ -21,9 +20,9 @@ export function offerSameSeed(): void {
   const show = () => {
     setEnabled(button, !isWriting()); // its seed is about to be another one
     const seed = lastSeed();
-    button.hidden = seed === "";
+    button.hidden = seed === undefined;
     button.textContent = phrase("sameAgain");
-    button.title = phrase("sameAgainHelp", { seed });
+    button.title = phrase("sameAgainHelp", { seed: String(seed) });
   };
   onWriting(show);
   keepTold(button, show);
