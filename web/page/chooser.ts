@@ -65,19 +65,23 @@ function choose(model: ChosenModel): Promise<void> {
 function forgetLookup(): void {
   asking?.abort();
   lookedUp = undefined;
+  ui.hubId.ariaInvalid = null;
   put(ui.hubStatus, () => "");
   put(ui.hubLoad, () => phrase("lookUp"));
+}
+
+/** Says what is expected of the field, and goes there. */
+function refuseName(): void {
+  put(ui.hubStatus, () => phrase("giveId"));
+  ui.hubId.ariaInvalid = "true";
+  ui.hubId.focus();
 }
 
 /** First how much it is, or that nobody tells; then, once more pressed, the model. */
 async function lookUp(): Promise<void> {
   const text = ui.hubId.value.trim();
-  if (text === "") {
-    put(ui.hubStatus, () => phrase("giveId"));
-    return ui.hubId.focus();
-  }
-  const model = namedModel(text, weights());
-  if (lookedUp === text || model.elsewhere === undefined) return choose(model);
+  if (text === "") return refuseName();
+  if (lookedUp === text) return choose(namedModel(text, weights()));
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
@@ -85,6 +89,9 @@ async function lookUp(): Promise<void> {
   put(ui.hubStatus, () => "");
   const offers = await import("./models/offers.js").catch(sayMissing);
   if (!offers || isOver()) return;
+  if (!offers.isName(text)) return refuseName();
+  const model = namedModel(text, weights());
+  if (model.elsewhere === undefined) return choose(model);
   const offer = await offers.describeElsewhere(model, signal);
   if (isOver()) return;
   put(ui.hubStatus, offer.sentence);
@@ -93,30 +100,33 @@ async function lookUp(): Promise<void> {
   put(ui.hubLoad, () => phrase("download"));
 }
 
-function takeFiles(files: readonly File[], name?: string): void {
-  const model = filesModel(files, weights());
-  void choose(name ? { ...model, name } : model);
+/** Takes the files that `picked` gives, and the name of their model; the one that is there, or comes, stays where they are none. */
+async function takeFiles(picked: () => Promise<{ files: readonly File[]; name?: string }>): Promise<void> {
+  try {
+    const { files, name } = await picked();
+    const { checkFiles } = await import("./models/check-files.js");
+    await checkFiles(files);
+    const model = filesModel(files, weights());
+    await choose(name ? { ...model, name } : model);
+  } catch (error) {
+    showError(() => phrase("notLoaded", { why: messageOf(error) }));
+  }
 }
 
 function offerPicking(input: HTMLInputElement, button: HTMLButtonElement): void {
   onPress(button, () => input.click());
   input.addEventListener("change", () => {
-    if (input.files?.length) takeFiles([...input.files]);
+    const files = [...(input.files ?? [])];
+    if (files.length > 0) void takeFiles(async () => ({ files }));
     input.value = ""; // so that the same ones can be picked again
   });
 }
 
 /** Has to be called while the drop is handled: what was dropped is forgotten afterwards. */
-async function takeDrop(dropped: DataTransfer): Promise<void> {
+function takeDrop(dropped: DataTransfer): void {
   const entries = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const plain = [...dropped.files];
-  try {
-    const { filesOfDrop } = await import("./dropped-files.js");
-    const { files, name } = await filesOfDrop(entries, plain);
-    takeFiles(files, name);
-  } catch (error) {
-    showError(() => phrase("notLoaded", { why: messageOf(error) }));
-  }
+  void takeFiles(async () => (await import("./dropped-files.js")).filesOfDrop(entries, plain));
 }
 
 function offerDropping(): void {
@@ -134,7 +144,7 @@ function offerDropping(): void {
     show(false);
     if (!hasFiles(event) || !event.dataTransfer) return;
     event.preventDefault();
-    void takeDrop(event.dataTransfer);
+    takeDrop(event.dataTransfer);
   });
 }
 

@@ -16,11 +16,13 @@ export interface ChosenModel {
 
 const hub = "huggingface.co";
 
+/** Whether `text` is meant for an address, and no id. */
+export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
+
 /** A model of the hub by its id, with "hf:" or without; or by an address, of a folder or a GGUF file. */
 export function namedModel(text: string, weights?: string | null): ChosenModel {
   const isFour = weights === "q4" && { weights: "q4" as const };
-  const isAddress = /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
-  if (!isAddress) {
+  if (!isAddress(text)) {
     const id = text.replace(/^hf:/i, "");
     return { source: `hf:${id}`, name: id, elsewhere: hub, ...isFour };
   }

@@ -1,4 +1,5 @@
 // The files of what is dropped on the page, folders included.
+import { phrase } from "./language/models.js";
 
 /** Folders inside a folder that are looked into: a model lies in one, and what it lies in may be dropped. */
 const deepest = 2;
@@ -38,6 +39,9 @@ async function collect(
   }
 }
 
+/** The folder's own name. */
+const nameOf = (path: string) => path.replace(/\/$/, "").replace(/^.*\//, "");
+
 /** The files of what was dropped, by its entries, or as they are where the browser has no entries of them. */
 export async function filesOfDrop(
   entries: readonly FileSystemEntry[],
@@ -48,7 +52,10 @@ export async function filesOfDrop(
   await collect(entries, "", 0, found);
   const models = [...found].filter(([, inside]) => inside.some(({ name }) => name === "config.json"));
   const [model] = models;
-  // loadModel says what is wrong with any other number.
-  if (!model || models.length > 1) return { files: [...found.values()].flat() };
-  return { files: model[1], name: model[0].replace(/\/$/, "").replace(/^.*\//, "") };
+  if (models.length > 1) {
+    const list = models.map(([path]) => nameOf(path) || phrase("looseFiles")).join(", ");
+    throw new Error(phrase("severalModels", { count: models.length, list }));
+  }
+  if (!model) return { files: [...found.values()].flat() }; // what they are no model for is said by who checks them
+  return { files: model[1], name: nameOf(model[0]) };
 }

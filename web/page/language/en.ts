@@ -111,7 +111,8 @@ export const start = {
   rate: "{value} tokens/s",
 
   lookUp: "Look up",
-  giveId: "Give the id of a model, such as openai-community/gpt2.",
+  giveId:
+    "Expected the id of a model, such as openai-community/gpt2, or an address, which begins with https://.",
   download: "Download",
   elsewhere:
     "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
@@ -211,6 +212,12 @@ export const models = {
   untold: "{host} does not tell how much {name} is to download.",
   absent: "huggingface.co has no {name} that everyone may read: check the name.",
   otherKind: "{name} is a model of the kind “{kind}”; this page runs GPT-2 only.",
+  noGguf: "{name} is no GGUF file, whatever it is called",
+  noConfig: "config.json cannot be read: it is damaged, or something else",
+  otherFiles: "they are of a model of the kind “{kind}”; this page runs GPT-2 only",
+  noWeights: "there are no weights beside config.json, expected model.safetensors or its pieces",
+  severalModels: "these are {count} models ({list}), and one is loaded at a time: drop one of them",
+  looseFiles: "files without a folder",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
   expectedMemory: "About {memory} of memory.",

@@ -1,6 +1,7 @@
 // What the chooser tells of the hub: the released sizes, and what a model would take.
+import { readHubId } from "../../src/client/hub-id.js";
 import { plainButton } from "../buttons.js";
-import { addressOf, type ChosenModel } from "../chosen-model.js";
+import { addressOf, isAddress, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
 import { formatBytes, formatLarge } from "../language/numbers.js";
@@ -28,6 +29,16 @@ export interface Offer {
   isLoadable: boolean;
   /** What it would take, that nobody tells, or why it cannot be loaded. */
   sentence: () => string;
+}
+
+/** Whether `text` can be the id of a model, or an address. */
+export function isName(text: string): boolean {
+  try {
+    if (isAddress(text)) return new URL(text, document.baseURI).protocol.startsWith("http");
+    return readHubId(text).kind === "hub";
+  } catch {
+    return false;
+  }
 }
 
 /** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
