@@ -26,7 +26,12 @@ export function namedModel(text: string, weights?: string | null): ChosenModel {
     const id = text.replace(/^hf:/i, "");
     return { source: `hf:${id}`, name: id, elsewhere: hub, ...isFour };
   }
-  const url = new URL(text, document.baseURI);
+  let url: URL;
+  try {
+    url = new URL(text, document.baseURI);
+  } catch {
+    return { source: text, name: text }; // loadModel says what is wrong with it
+  }
   const name = url.pathname.replace(/\/$/, "").replace(/^.*\//, "") || url.host;
   const where = url.origin === location.origin ? { folder: text } : { elsewhere: url.host };
   return { source: url, name, ...where, ...isFour };

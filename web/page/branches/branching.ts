@@ -3,10 +3,11 @@ import { piecesOf } from "../editor/pieces.js";
 import type { Editor } from "../editor/editor.js";
 import { visible, type RankedToken } from "../seeing/token-panel.js";
 import { showBranches, type BranchActions } from "./list.js";
-import { goTo, setTree } from "./steps.js";
-import { leave, making, remove, rename, walking, type Tree } from "./tree.js";
+import { changeTree, goTo } from "./steps.js";
+import { leave, making, walking, type Tree, type TreeChange } from "./tree.js";
 import { phrase } from "../language/editor.js";
 import { keepTold } from "../language/told.js";
+import { say } from "../messages.js";
 
 export interface BranchWriting {
   /** Resolves when the model writes no more. */
@@ -22,8 +23,11 @@ export class Branching {
   private readonly writing: BranchWriting;
   private readonly actions: BranchActions = {
     walk: (id) => void this.walk(id),
-    name: (id, name) => this.change((tree) => rename(tree, id, name)),
-    remove: (id) => this.change((tree) => remove(tree, id)),
+    name: (id, name) => this.change({ kind: "rename", id, name }),
+    remove: (id, name) => {
+      this.change({ kind: "remove", id });
+      say(() => phrase("removedBranch", { name }));
+    },
   };
 
   constructor(editor: Editor, section: HTMLElement, place: HTMLElement, writing: BranchWriting) {
@@ -64,8 +68,7 @@ export class Branching {
     if (next && walk) this.editor.show(next.kept, [goTo.of(walk)]);
   }
 
-  private change(changed: (tree: Tree) => Tree): void {
-    const { tree, view } = this.editor;
-    if (tree) view.dispatch({ effects: setTree.of(changed(tree)) });
+  private change(change: TreeChange): void {
+    this.editor.view.dispatch({ effects: changeTree.of(change) });
   }
 }

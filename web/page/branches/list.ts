@@ -6,7 +6,7 @@ import { phrase } from "../language/editor.js";
 export interface BranchActions {
   walk: (id: number) => void;
   name: (id: number, name: string) => void;
-  remove: (id: number) => void;
+  remove: (id: number, name: string) => void;
 }
 
 function makeButton(text: string, label: string, action: () => void): HTMLButtonElement {
@@ -51,7 +51,7 @@ function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIEleme
     makeButton(phrase("name"), phrase("nameNamed", { name }), () => askName(row, branch, actions)),
   );
   if (!isCurrent && branch.parent !== null) {
-    row.append(makeButton(phrase("remove"), phrase("removeNamed", { name }), () => actions.remove(id)));
+    row.append(makeButton(phrase("remove"), phrase("removeNamed", { name }), () => actions.remove(id, name)));
   }
   item.append(row);
   const children = childrenOf(tree, id);

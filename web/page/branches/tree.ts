@@ -27,6 +27,17 @@ export interface Move {
   readonly to: BranchLabel;
 }
 
+/** A change of the tree that leaves the text alone; "restore" gives a branch back its place, and the branches that were its own. */
+export type TreeChange =
+  | { readonly kind: "rename"; readonly id: number; readonly name: string }
+  | { readonly kind: "remove"; readonly id: number }
+  | {
+      readonly kind: "restore";
+      readonly branch: Branch;
+      readonly place: number;
+      readonly children: readonly number[];
+    };
+
 const labelOf = ({ id, parent, name }: BranchLabel): BranchLabel => ({ id, parent, name });
 const branchOf = ({ branches }: Tree, id: number) => branches.find((branch) => branch.id === id);
 
@@ -74,12 +85,12 @@ export function leave({ branches, current }: Tree, kept: KeptText): Tree {
   };
 }
 
-export function rename({ branches, current }: Tree, id: number, name: string): Tree {
+function rename({ branches, current }: Tree, id: number, name: string): Tree {
   return { branches: branches.map((branch) => (branch.id === id ? { ...branch, name } : branch)), current };
 }
 
 /** The tree without the branch `id`, which is neither the first nor the current one; its own branches go to its parent. */
-export function remove({ branches, current }: Tree, id: number): Tree {
+function remove({ branches, current }: Tree, id: number): Tree {
   const removed = branches.find((branch) => branch.id === id);
   const others = branches.filter((branch) => branch !== removed);
   const parent = removed?.parent ?? null;
@@ -87,6 +98,34 @@ export function remove({ branches, current }: Tree, id: number): Tree {
     branches: others.map((branch) => (branch.parent === id ? { ...branch, parent } : branch)),
     current,
   };
+}
+
+function restore({ branches, current }: Tree, branch: Branch, place: number, children: readonly number[]): Tree {
+  const all = branches.map((each) => (children.includes(each.id) ? { ...each, parent: branch.id } : each));
+  return { branches: [...all.slice(0, place), branch, ...all.slice(place)], current };
+}
+
+/** The tree after `change`. */
+export function changed(tree: Tree, change: TreeChange): Tree {
+  switch (change.kind) {
+    case "rename":
+      return rename(tree, change.id, change.name);
+    case "remove":
+      return remove(tree, change.id);
+    case "restore":
+      return restore(tree, change.branch, change.place, change.children);
+  }
+}
+
+/** The change that takes `change` of `tree` back; undefined where it changes nothing. */
+export function changedBack(tree: Tree, change: TreeChange): TreeChange | undefined {
+  if (change.kind === "restore") return { kind: "remove", id: change.branch.id };
+  const { id } = change;
+  const branch = branchOf(tree, id);
+  if (!branch) return undefined;
+  if (change.kind === "rename") return { kind: "rename", id, name: branch.name };
+  const children = childrenOf(tree, id).map((child) => child.id);
+  return { kind: "restore", branch, place: tree.branches.indexOf(branch), children };
 }
 
 export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
@@ -110,6 +149,17 @@ export function parseMove(value: unknown): Move | undefined {
   const ends = { from: parseLabel(from), to: parseLabel(to) };
   if ((kind !== "walk" && kind !== "make" && kind !== "unmake") || !ends.from || !ends.to) return undefined;
   return { kind, from: ends.from, to: ends.to };
+}
+
+/** The change that `value` is; undefined where it is none. */
+export function parseChange(value: unknown): TreeChange | undefined {
+  const { kind, id, name, branch, place, children } = (value ?? {}) as Record<string, unknown>;
+  const isId = (each: unknown): each is number => Number.isSafeInteger(each);
+  if (kind === "rename") return isId(id) && typeof name === "string" ? { kind, id, name } : undefined;
+  if (kind === "remove") return isId(id) ? { kind, id } : undefined;
+  const restored = kind === "restore" ? parseBranch(branch) : undefined;
+  if (!restored || !isId(place) || !Array.isArray(children)) return undefined;
+  return { kind: "restore", branch: restored, place, children: children.filter(isId) };
 }
 
 /** The tree that `value` is, without what of it is no branch; undefined where nothing tells which is the current one. */

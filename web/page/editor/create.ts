@@ -44,7 +44,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
       const isOtherTree = startState.field(treeField) !== state.field(treeField);
       if (isOtherTree) branching.show();
       if (isOtherTree || docChanged) keepSoon();
-      if (docChanged) onChange();
+      if (isOtherTree || docChanged) onChange(); // either is a step to undo
     },
     extensions: [
       suggesting({

@@ -2,8 +2,8 @@
 // text of each step is, and to which branch it goes.
 import { historyField } from "@codemirror/commands";
 import { EditorState, type Extension, type StateEffect } from "@codemirror/state";
-import { goTo } from "../branches/steps.js";
-import { parseMove, type Move } from "../branches/tree.js";
+import { changeTree, goTo } from "../branches/steps.js";
+import { parseChange, parseMove, type Move, type TreeChange } from "../branches/tree.js";
 import { parseParts } from "./parse-kept.js";
 import { addWritten, partsOfAll, rangesOfParts, type Part } from "./written.js";
 
@@ -15,8 +15,8 @@ export interface KeptHistory {
   steps: unknown;
   /** For each step what it gives back to the models. */
   written: Stacks<readonly Readonly<Part>[]>;
-  /** For each step the branch that taking it goes to, if it goes to one. */
-  moves: Stacks<Move | null>;
+  /** For each step what taking it does to the branches: it goes to one, or changes the tree, or neither. */
+  moves: Stacks<Move | TreeChange | null>;
 }
 
 interface Step {
@@ -31,7 +31,8 @@ export function keepHistory(state: EditorState): KeptHistory {
   const { done, undone } = stepsOf(state);
   const writtenBy = ({ effects }: Step) =>
     partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
-  const moveBy = ({ effects }: Step) => effects.find((effect) => effect.is(goTo))?.value ?? null;
+  const moveBy = ({ effects }: Step) =>
+    effects.flatMap((effect) => (effect.is(goTo) || effect.is(changeTree) ? effect.value : []))[0] ?? null;
   return {
     steps,
     written: { done: done.map(writtenBy), undone: undone.map(writtenBy) },
@@ -61,6 +62,8 @@ export function withHistory(
         if (parts.length > 0) effects.push(addWritten.of(rangesOfParts(parts)));
         const move = parseMove(valueAt(moves?.[stack], place));
         if (move) effects.push(goTo.of(move));
+        const change = parseChange(valueAt(moves?.[stack], place));
+        if (change) effects.push(changeTree.of(change));
       }
     }
     return state;

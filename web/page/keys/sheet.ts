@@ -1,5 +1,6 @@
 // The sheet of keys: what the keyboard does on this page.
 import { plainButton } from "../buttons.js";
+import { isTouched } from "../suggest/bar.js";
 import { phrase } from "../language/editor.js";
 import { keepTold } from "../language/told.js";
 
@@ -8,7 +9,7 @@ function listKeys(): readonly (readonly [keys: string, action: string])[] {
   const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
   const control = isMac ? "⌘" : phrase("key.control");
   return [
-    ["Tab", phrase("keys.tab")],
+    ["Tab", phrase(isTouched() ? "keys.tab.bar" : "keys.tab")],
     [`${isMac ? "⌥" : control} →`, phrase("keys.word")],
     ["Esc", phrase("keys.escape")],
     [phrase("key.leave"), phrase("keys.leave")],

@@ -92,7 +92,8 @@ export const start: Translated<Sections["start"]> = {
   rate: "{value} Token/s",
 
   lookUp: "Nachsehen",
-  giveId: "Gib die Kennung eines Modells an, zum Beispiel openai-community/gpt2.",
+  giveId:
+    "Erwartet wird die Kennung eines Modells, zum Beispiel openai-community/gpt2, oder eine Adresse, die mit https:// beginnt.",
   download: "Herunterladen",
   elsewhere:
     "Die Adresse dieser Seite verlangt {name}, und das liegt bei {host}. Von dort wird nichts geholt, bis du nachsiehst.",
@@ -192,6 +193,13 @@ export const models: Translated<Sections["models"]> = {
   untold: "{host} sagt nicht, wie groß der Download von {name} ist.",
   absent: "Bei huggingface.co gibt es kein {name}, das alle lesen dürfen: Stimmt der Name?",
   otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
+  noGguf: "{name} ist keine GGUF-Datei, auch wenn sie so heißt",
+  noConfig: "config.json kann nicht gelesen werden: Sie ist beschädigt, oder etwas anderes",
+  otherFiles: "sie gehören zu einem Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2",
+  noWeights: "neben config.json liegen keine Gewichte; erwartet wird model.safetensors, ganz oder in Stücken",
+  severalModels:
+    "das sind {count} Modelle ({list}), und eines wird auf einmal geladen: Zieh nur eines davon hierher",
+  looseFiles: "Dateien ohne Ordner",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
   expectedMemory: "Etwa {memory} Arbeitsspeicher.",
@@ -252,6 +260,7 @@ export const editor: Translated<Sections["editor"]> = {
   nameNamed: "{name} benennen",
   remove: "Entfernen",
   removeNamed: "{name} entfernen",
+  removedBranch: "{name} ist entfernt; Rückgängig holt ihn zurück.",
 
   sameAgain: "Noch einmal dasselbe",
   sameAgainHelp: "Setzt den Startwert {seed} ein, mit dem der letzte Text geschrieben wurde",
@@ -293,6 +302,7 @@ export const editor: Translated<Sections["editor"]> = {
   keys: "Tasten",
   close: "Schließen",
   "keys.tab": "schlägt drei Fortsetzungen vor; ↑ ↓ wählen, Eingabe oder Tab übernimmt",
+  "keys.tab.bar": "schlägt drei Fortsetzungen vor und übernimmt dann die markierte; Enter beginnt wie immer eine Zeile",
   "keys.word": "übernimmt ein Wort eines Vorschlags",
   "keys.escape": "verwirft Vorschläge oder hält das Modell an",
   "keys.leave": "springt aus dem Text zum nächsten Element",

@@ -279,6 +279,7 @@ export const editor = {
   nameNamed: "Name {name}",
   remove: "Remove",
   removeNamed: "Remove {name}",
+  removedBranch: "{name} is removed; Undo brings it back.",
 
   sameAgain: "Same again",
   sameAgainHelp: "Puts in seed {seed}, with which the last text was written",
@@ -319,6 +320,7 @@ export const editor = {
   keys: "Keys",
   close: "Close",
   "keys.tab": "suggests three ways to go on; ↑ ↓ choose, Enter or Tab takes",
+  "keys.tab.bar": "suggests three ways to go on, and then takes the marked one; Enter begins a line, as ever",
   "keys.word": "takes a word of a suggestion",
   "keys.escape": "dismisses suggestions, or stops the model",
   "keys.leave": "leaves the text for what comes after it",
