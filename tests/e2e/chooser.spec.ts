@@ -6,7 +6,7 @@ import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
-import { expectReady, generate, open, serveDemoAs, setText, textOf } from "./page.js";
+import { expectReady, generate, open, serveDemoAs, setOption, setText, textOf } from "./page.js";
 
 let hub: StandInHub;
 let asked: string[];
@@ -23,6 +23,15 @@ async function lookUp(page: Page, id: string): Promise<void> {
   if ((await chooser(page).getAttribute("open")) === null) await chooser(page).locator("summary").click();
   await page.getByLabel("From the Hugging Face hub").fill(id);
   await page.getByRole("button", { name: "Look up" }).click();
+}
+
+/** Drops files and folders of this disk on the page. */
+async function dropPaths(page: Page, ...files: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await session.send("Input.dispatchDragEvent", { type, x: 200, y: 200, data });
+  await session.detach();
 }
 
 test("a model of the hub: its size first, then it writes on, and a reload brings it back", async ({
@@ -78,6 +87,30 @@ test("the models that the site lists are offered, once they can be, and the text
   await expectReady(page);
   expect(await textOf(page)).toBe("The sea was");
   expect(new URL(page.url()).search).toBe("?model=models/another/");
+});
+
+test("what a model wrote is in its language, whichever writes on, and after a reload", async ({ page }) => {
+  await serveDemoAs(page, "another");
+  const other = { folder: "another", name: "Another", parameters: 12_318_720, bytes: 13_373_469 };
+  await page.route("**/models/index.json", (route) => route.fulfill({ json: [other] }));
+  await open(page);
+  await setText(page, "The sea was");
+  await setOption(page, "Tokens", "8");
+  await generate(page);
+  const languages = () =>
+    page.locator("#editor .models").evaluateAll((parts) => parts.map((part) => part.getAttribute("lang")));
+  expect(await languages()).toEqual(["en"]);
+  await chooser(page).locator("summary").click();
+  await page.locator("#site-models-list button").click();
+  await expect(page.locator("#chooser-name")).toHaveText("Another", { timeout: 30_000 });
+  await expectReady(page);
+  expect(await languages()).toEqual(["en"]);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  expect(await languages()).toEqual(["en", null]); // what that one writes is not known
+  await page.reload();
+  await expectReady(page);
+  expect(await languages()).toEqual(["en", null]);
 });
 
 test("the model that writes is not loaded beside itself", async ({ page }) => {
@@ -200,15 +233,6 @@ test("a folder that is picked, and one that is dropped", async ({ page }) => {
   expect(await textOf(page)).toBe(text);
 });
 
-/** Drops files and folders of this disk on the page. */
-async function dropPaths(page: Page, ...files: string[]): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const data = { items: [], files, dragOperationsMask: 1 };
-  for (const type of ["dragEnter", "dragOver", "drop"] as const)
-    await session.send("Input.dispatchDragEvent", { type, x: 200, y: 200, data });
-  await session.detach();
-}
-
 test("a folder of the disk that is dropped writes on, however much lies in it, and so do files", async ({
   page,
 }, testInfo) => {
@@ -246,7 +270,7 @@ test("what is dropped and is no model, or cannot be read, is told, and the other
     [notes, "there is no model among the files (a.txt), expected config.json and its weights, or a .gguf"],
     [empty, "the list of the model's files is empty"],
     [resolve(notes, "a.txt"), "there is no model among the files (a.txt)"],
-    [two, "there are two files"],
+    [two, "these are 2 models (one, other), and one is loaded at a time: drop one of them"],
   ] as const) {
     await dropPaths(page, path);
     await expect(alert).toContainText(sentence);
@@ -258,6 +282,58 @@ test("what is dropped and is no model, or cannot be read, is told, and the other
   await dropPaths(page, resolve(notes, "a.txt"));
   await expect(alert).toContainText("The model could not be loaded: it has gone.");
   await expect(page.locator("#chooser-name")).toHaveText("demo");
+  await generate(page);
+});
+
+test("files that are no model leave the download at it, and are told", async ({ page }, testInfo) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/models/demo/model.safetensors.*", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto("./");
+  await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
+  const alert = page.getByRole("alert");
+  await dropPaths(page, resolve(demo, "vocab.json"));
+  await expect(alert).toContainText("there is no model among the files (vocab.json)");
+  const tale = testInfo.outputPath("tale.gguf");
+  writeFileSync(tale, "a tale");
+  await page.locator("#pick-files").setInputFiles(tale);
+  await expect(alert).toContainText("tale.gguf is no GGUF file, whatever it is called");
+  await expect(page.locator("#chooser-name")).toHaveText("demo");
+  await expect(page.locator("#loading")).toBeVisible();
+  release();
+  await expectReady(page);
+  await generate(page);
+});
+
+test("what can be neither an id nor an address is refused beside the field, and the next one is not", async ({
+  page,
+}) => {
+  await open(page);
+  const field = page.getByLabel("From the Hugging Face hub");
+  for (const text of ["", "my model", "https://", "http://[", "ftp://models.example/tale/", "user/"]) {
+    await lookUp(page, text);
+    await expect(status(page), text).toHaveText(/^Expected the id of a model, such as/);
+    await expect(field, text).toHaveAttribute("aria-invalid", "true");
+    await expect(field, text).toBeFocused();
+    await expect(field, text).toHaveAccessibleDescription(/^Expected the id of a model/);
+  }
+  expect(asked).toEqual([]);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await lookUp(page, "user/tale");
+  await expect(status(page)).toContainText("user/tale: 13 MB to download", { timeout: 30_000 });
+  await expect(field).not.toHaveAttribute("aria-invalid");
+});
+
+test("an address of the page that names no address is told, and another model can be chosen", async ({
+  page,
+}) => {
+  await page.goto("./?model=https://");
+  await expect(page.getByRole("alert")).toContainText("In the address of this page (?model=https://), ");
+  await page.locator("#pick-folder").setInputFiles(demo);
+  await expectReady(page);
   await generate(page);
 });
 

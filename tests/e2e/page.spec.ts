@@ -275,3 +275,23 @@ test("a reload keeps the text, who wrote it, and the caret", async ({ page }) =>
   expect(longer.startsWith(text)).toBe(true);
   expect(longer.length).toBeGreaterThan(text.length);
 });
+
+test("a reload keeps what Regenerate replaces, and the last seed", async ({ page }) => {
+  await open(page);
+  await setText(page, "A cat sat");
+  await setOption(page, "Tokens", "8");
+  const first = await generate(page);
+  const [, seed = "none"] = /Seed (\d+)/.exec((await page.locator("#finish").textContent()) ?? "") ?? [];
+  await page.reload();
+  await expectReady(page);
+  await page.locator("#options summary").click();
+  await page.getByRole("button", { name: "Same again" }).click();
+  await expect(page.getByLabel("Seed")).toHaveValue(seed);
+  await page.getByRole("button", { name: "Regenerate" }).click();
+  await expect(page.locator("#finish")).toContainText(`Seed ${seed}.`, { timeout: 30_000 });
+  expect(await textOf(page)).toBe(first);
+  for (const before of [first, "A cat sat"]) {
+    await page.getByRole("button", { name: "Undo" }).click();
+    expect(await textOf(page)).toBe(before);
+  }
+});

@@ -220,6 +220,17 @@ test("another token branches the text; branches are walked, named and kept over 
   await page.keyboard.press("Enter");
   const first = branches.getByRole("button", { name: "Go to The dog" });
   await expect(first).toHaveAttribute("aria-current", "true");
+  const undo = page.getByRole("button", { name: "Undo" });
+  await undo.click(); // naming is a step, and so is removing
+  await expect(branches.getByRole("button", { name: "Go to First" })).toBeVisible();
+  await page.getByRole("button", { name: "Redo" }).click();
+  await branches.getByRole("button", { name: /^Remove “/ }).click();
+  await expect(page.locator("#finish")).toHaveText(/ is removed; Undo brings it back\.$/);
+  await expect(branches.getByRole("listitem")).toHaveCount(1);
+  await expect(first).toBeFocused();
+  await undo.click();
+  await expect(branches.getByRole("listitem")).toHaveCount(2);
+  await expect(first).toHaveAttribute("aria-current", "true");
   expect(await violationsIn(page)).toEqual([]);
   await page.reload();
   await expectReady(page);

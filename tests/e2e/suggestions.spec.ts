@@ -194,6 +194,13 @@ test("where the page is touched, a bar suggests, and what is taken brings the ne
   await bar.getByRole("button").first().tap();
   expect(await textOf(page)).toBe(`${begun} ${first}`);
   await expect(bar.getByRole("button").nth(1)).toBeVisible({ timeout: 20_000 });
+  await page.locator("#generate").focus();
+  await page.keyboard.press("?");
+  const sheet = page.getByRole("dialog", { name: "Keys" });
+  await expect(sheet.locator("dd").first()).toHaveText(
+    "suggests three ways to go on, and then takes the marked one; Enter begins a line, as ever",
+  );
+  await page.keyboard.press("Escape");
   expect(await violationsIn(page)).toEqual([]);
   await context.close();
 });

@@ -2,15 +2,14 @@
 import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { beforeEach, describe, expect, it } from "vitest";
-import { branchSteps, goTo, setTree, treeField } from "../../../web/page/branches/steps.js";
+import { branchSteps, changeTree, goTo, treeField } from "../../../web/page/branches/steps.js";
 import {
   leave,
   making,
   parseTree,
-  remove,
-  rename,
   walking,
   type Tree,
+  type TreeChange,
 } from "../../../web/page/branches/tree.js";
 import { keepHistory, withHistory } from "../../../web/page/editor/kept-history.js";
 import { keptOf, written } from "../../../web/page/editor/written.js";
@@ -35,6 +34,11 @@ class Surface {
     return [this.text, tree?.current, tree?.branches.map(({ id, kept }) => [id, kept.text]).sort()];
   }
 
+  /** Names and parents, in the order of the list. */
+  get listed() {
+    return this.tree?.branches.map(({ id, name, parent }) => [id, name, parent]);
+  }
+
   private put(insert: string, effects: readonly ReturnType<typeof goTo.of>[] = []) {
     const changes = { from: 0, to: this.text.length, insert };
     this.state = this.state.update({ changes, effects, annotations: isolateHistory.of("full") }).state;
@@ -54,8 +58,8 @@ class Surface {
     if (move && next) this.put(next.kept.text, [goTo.of(move)]);
   }
 
-  change(changed: (tree: Tree) => Tree) {
-    if (this.tree) this.state = this.state.update({ effects: setTree.of(changed(this.tree)) }).state;
+  change(change: TreeChange) {
+    this.state = this.state.update({ effects: changeTree.of(change) }).state;
   }
 
   private run(command: typeof undo) {
@@ -111,16 +115,32 @@ describe("going back in the history", () => {
     expect(surface.text).toBe("first");
   });
 
-  it("to a branch that was removed brings it back, and takes no name back", () => {
+  it.each(["at once", "after a reload"])("takes names back, and brings back what was removed, %s", (when) => {
     surface.make("other");
+    surface.make("third"); // a branch of it
     surface.walk(0);
-    surface.change((tree) => rename(tree, 0, "Dog"));
-    surface.change((tree) => remove(tree, 1));
+    const before = surface.listed;
+    surface.change({ kind: "rename", id: 0, name: "Dog" });
+    surface.change({ kind: "remove", id: 1 });
+    expect(surface.listed).toEqual([
+      [0, "Dog", null],
+      [2, "third", 0],
+    ]);
+    if (when === "after a reload") surface.reload();
     surface.undo();
-    expect(surface.shown.slice(0, 2)).toEqual(["other", 1]);
-    expect(surface.tree?.branches.map(({ name }) => name)).toEqual(["Dog", "other"]);
-    surface.walk(0);
+    expect(surface.listed).toEqual([[0, "Dog", null], ...(before ?? []).slice(1)]);
+    surface.undo();
+    expect(surface.listed).toEqual(before);
     expect(surface.text).toBe("first");
+    surface.redo();
+    surface.redo();
+    expect(surface.listed).toEqual([
+      [0, "Dog", null],
+      [2, "third", 0],
+    ]);
+    surface.undo();
+    surface.walk(1);
+    expect(surface.text).toBe("other");
   });
 
   it("shows after a reload, too, the branch that is current", () => {
@@ -145,24 +165,30 @@ it("each step back shows what there was before, and each step forward what there
   };
   for (let round = 0; round < 20; round += 1) {
     surface = new Surface();
-    const shown = [surface.shown];
+    const all = () => [...surface.shown, surface.listed?.slice().sort()];
+    const shown = [all()];
     for (let step = 0; step < 30; step += 1) {
       const before = surface.state;
-      const action = below(3);
+      const action = below(5);
       if (action === 0) surface.edit(`text ${round} ${step}`);
       if (action === 1) surface.make(`branch ${round} ${step}`);
       if (action === 2) surface.walk(below(step + 1));
-      if (surface.state !== before) shown.push(surface.shown);
+      const { branches = [], current } = surface.tree ?? {};
+      const other = branches[below(branches.length + 1)];
+      if (action === 3 && other) surface.change({ kind: "rename", id: other.id, name: `name ${step}` });
+      if (action === 4 && other && other.id !== current && other.parent !== null)
+        surface.change({ kind: "remove", id: other.id });
+      if (surface.state !== before) shown.push(all());
       if (below(10) === 0) surface.reload();
     }
     for (const each of shown.slice(0, -1).reverse()) {
       expect(surface.undo()).toBe(true);
-      expect(surface.shown).toEqual(each);
+      expect(all()).toEqual(each);
     }
     expect(surface.undo()).toBe(false);
     for (const each of shown.slice(1)) {
       expect(surface.redo()).toBe(true);
-      expect(surface.shown).toEqual(each);
+      expect(all()).toEqual(each);
     }
   }
 });

@@ -69,9 +69,14 @@ it("takes files without a folder, which leave the name to what they are", async 
   expect(await drop([file("a.gguf")])).toEqual({ names: ["a.gguf"] });
 });
 
-it("takes all where there is more than one model, or none: loading them says what is wrong", async () => {
-  const two = await drop([folder("tale", model), folder("other", model)]);
-  expect(two).toEqual({ names: [...names, ...names] });
+it("says plainly that there is more than one model, and which", async () => {
+  await expect(drop([folder("tale", model), folder("models", [folder("other", model)])])).rejects.toThrow(
+    "these are 2 models (tale, other), and one is loaded at a time: drop one of them",
+  );
+  await expect(drop([...model, folder("other", model)])).rejects.toThrow("(files without a folder, other)");
+});
+
+it("takes all where there is no model", async () => {
   expect(await drop([folder("notes", [file("a.txt"), file("b.txt")])])).toEqual({
     names: ["a.txt", "b.txt"],
   });

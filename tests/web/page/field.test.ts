@@ -31,7 +31,7 @@ class Typist {
   /** As the model's own hand does. */
   put(text: string): this {
     const { head } = this.state.selection.main;
-    return this.do(putPieces(head, head, piecesOf(text)));
+    return this.do(putPieces(this.state, head, head, piecesOf(text)));
   }
 
   write(text: string): this {

@@ -45,7 +45,7 @@ describe("cut", () => {
 });
 
 it("rangesAt puts one piece behind the other", () => {
-  const ranges = rangesAt(10, piecesOf(tokens("ab", "", "🍓", "c")));
+  const ranges = rangesAt(10, piecesOf(tokens("ab", "", "🍓", "c")), "en");
   expect(ranges.map(({ from, to }) => [from, to])).toEqual([
     [10, 12],
     [12, 14],

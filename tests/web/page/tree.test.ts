@@ -1,16 +1,18 @@
 import { describe, expect, it } from "vitest";
 import {
+  changed,
+  changedBack,
   childrenOf,
   leave,
   making,
   moved,
+  parseChange,
   parseMove,
   parseTree,
-  remove,
-  rename,
   reversed,
   walking,
   type Tree,
+  type TreeChange,
 } from "../../../web/page/branches/tree.js";
 
 const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as const] });
@@ -18,6 +20,8 @@ const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) =>
 /** The tree once `text` is left for a branch of it. */
 const fork = (tree: Tree | undefined, text: string, name: string) =>
   moved(tree, making(tree, name, "First"), kept(text));
+const rename = (tree: Tree, id: number, name: string) => changed(tree, { kind: "rename", id, name });
+const remove = (tree: Tree, id: number) => changed(tree, { kind: "remove", id });
 /** 0 has the branch 1, and that the branch 2, which is the current one. */
 const grown = (): Tree => fork(fork(undefined, "first", "b"), "second", "c") ?? expect.fail("no tree");
 
@@ -89,6 +93,44 @@ describe("a step", () => {
     { ...making(grown(), "d", "First"), from: { id: 1, parent: null } },
   ])("is none in %j", (value) => {
     expect(parseMove(value)).toBeUndefined();
+  });
+});
+
+describe("a change of the tree", () => {
+  const changes: TreeChange[] = [
+    { kind: "rename", id: 1, name: "dog" },
+    { kind: "remove", id: 1 },
+  ];
+
+  it.each(changes)("is taken back, and made again: %j", (change) => {
+    const tree = grown();
+    const back = changedBack(tree, change) ?? expect.fail("no way back");
+    const after = changed(tree, change);
+    const again = changedBack(after, back) ?? expect.fail("no way forth");
+    expect(changed(after, back)).toEqual(tree);
+    expect(changed(changed(after, back), again)).toEqual(after);
+  });
+
+  it("that changes nothing needs no way back", () => {
+    expect(changedBack(grown(), { kind: "remove", id: 7 })).toBeUndefined();
+  });
+
+  it.each(changes)("is read as it was kept, and so is its way back: %j", (change) => {
+    for (const each of [change, changedBack(grown(), change)])
+      expect(parseChange(JSON.parse(JSON.stringify(each)))).toEqual(each);
+  });
+
+  it.each([
+    null,
+    { kind: "rename", id: 1 },
+    { kind: "rename", id: "1", name: "a" },
+    { kind: "remove" },
+    { kind: "restore", branch: {}, place: 0, children: [] },
+    { kind: "restore", branch: grown().branches[1], place: "0", children: [] },
+    { kind: "restore", branch: grown().branches[1], place: 0 },
+    making(grown(), "d", "First"),
+  ])("is none in %j", (value) => {
+    expect(parseChange(value)).toBeUndefined();
   });
 });
 

@@ -23,7 +23,7 @@ export class Branching {
   private readonly writing: BranchWriting;
   private readonly actions: BranchActions = {
     walk: (id) => void this.walk(id),
-    name: (id, name) => this.change({ kind: "rename", id, name }),
+    name: (id, name) => this.name(id, name),
     remove: (id, name) => {
       this.change({ kind: "remove", id });
       say(() => phrase("removedBranch", { name }));
@@ -66,6 +66,12 @@ export class Branching {
     const next = tree?.branches.find((branch) => branch.id === id);
     const walk = tree && walking(tree, id);
     if (next && walk) this.editor.show(next.kept, [goTo.of(walk)]);
+  }
+
+  private name(id: number, name: string): void {
+    const isOther = this.editor.tree?.branches.some((branch) => branch.id === id && branch.name !== name);
+    if (isOther) this.change({ kind: "rename", id, name });
+    else this.show(); // without the field, and without a step that does nothing
   }
 
   private change(change: TreeChange): void {

@@ -1,0 +1,32 @@
+// What is said of files that are no model, before anything gives way to them.
+import { expect, it } from "vitest";
+import { checkFiles } from "../../../web/page/models/check-files.js";
+
+const gpt2 = JSON.stringify({ model_type: "gpt2" });
+const filesOf = (contents: Readonly<Record<string, string>>) =>
+  Object.entries(contents).map(([name, text]) => new File([text], name));
+const check = (contents: Readonly<Record<string, string>>) => checkFiles(filesOf(contents));
+
+it.each([
+  { "config.json": gpt2, "model.safetensors": "" },
+  { "config.json": gpt2, "weights.json": "", "model.safetensors.000": "" },
+  { "config.json": "{}", "model-00001-of-00002.safetensors": "" },
+  { "config.json": gpt2, "pytorch_model.bin": "" }, // loading it says what is to be done with it
+  { "tale.gguf": "GGUF and more" },
+  { "config.json": "no JSON", "tale.GGUF": "GGUF" },
+])("lets these load: %j", async (contents) => {
+  await expect(check(contents)).resolves.toBeUndefined();
+});
+
+it.each([
+  [{}, "the list of the model's files is empty"],
+  [{ "a.txt": "x" }, "there is no model among the files (a.txt), expected config.json"],
+  [{ "tale.gguf": "PK" }, "tale.gguf is no GGUF file, whatever it is called"],
+  [{ "a.gguf": "GGUF", "b.gguf": "GGUF" }, "there are 2 GGUF files (a.gguf, b.gguf), expected one"],
+  [{ "config.json": "<html>", "model.safetensors": "" }, "config.json cannot be read"],
+  [{ "config.json": "[]", "model.safetensors": "" }, "config.json cannot be read"],
+  [{ "config.json": '{"model_type":"llama"}', "model.safetensors": "" }, "of a model of the kind “llama”"],
+  [{ "config.json": gpt2, "vocab.json": "{}" }, "there are no weights beside config.json"],
+])("refuses %j", async (contents, sentence) => {
+  await expect(check(contents)).rejects.toThrow(sentence);
+});

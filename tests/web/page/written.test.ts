@@ -1,0 +1,65 @@
+// Whose the text is, and in which language each model wrote.
+import { history, redo, undo } from "@codemirror/commands";
+import { EditorState } from "@codemirror/state";
+import { expect, it } from "vitest";
+import { keepHistory, withHistory } from "../../../web/page/editor/kept-history.js";
+import { parseKept } from "../../../web/page/editor/parse-kept.js";
+import { growRun, openRun, runField, runs } from "../../../web/page/editor/run.js";
+import { keptOf, writingLanguage, written } from "../../../web/page/editor/written.js";
+import type { TextLanguage } from "../../../web/page/models/language.js";
+
+let language: TextLanguage;
+const extensions = [written, runs, history(), writingLanguage.of(() => language)];
+
+/** The state once a model of the language that there is has written `text` at the end. */
+function write(state: EditorState, text: string): EditorState {
+  const { length } = state.doc;
+  const open = state.update(openRun(length, length)).state;
+  const run = open.field(runField) ?? expect.fail("no run");
+  return open.update(growRun(open, run, [{ id: 1, text, index: 0, logprob: 0, rank: 1 }])).state;
+}
+
+/** One text of two models. */
+function ofTwo(): EditorState {
+  language = "en";
+  const first = write(EditorState.create({ doc: "Once", extensions }), " upon");
+  language = "";
+  return write(first, " a time");
+}
+
+const parts = [
+  [4, 9, "en"],
+  [9, 16],
+];
+
+it("text keeps the language of the model that wrote it, whichever writes on", () => {
+  expect(keptOf(ofTwo()).written).toEqual(parts);
+});
+
+it("what is undone and redone after a reload is in its language, too", () => {
+  let state = ofTwo();
+  const dispatch = { dispatch: (transaction: { state: EditorState }) => (state = transaction.state) };
+  undo({ state, ...dispatch });
+  undo({ state, ...dispatch });
+  const kept = JSON.parse(JSON.stringify(keepHistory(state))) as unknown;
+  state = withHistory(state.doc.toString(), 0, kept, extensions) ?? expect.fail("nothing was kept");
+  redo({ state, ...dispatch });
+  redo({ state, ...dispatch });
+  expect(keptOf(state).written).toEqual(parts);
+});
+
+it("what a storage has is read part by part, those of an earlier release, too", () => {
+  const kept = { text: "Once upon a time", caret: 3, written: [[0, 2], ...parts, [1, 2, "xx"], [1], "en"] };
+  expect(parseKept(kept)?.written).toEqual([[0, 2], ...parts]);
+});
+
+it.each([
+  [
+    [2, 5],
+    [2, 5],
+  ],
+  [[5, 2], undefined],
+  ["all", undefined],
+])("what was written last is %j in a storage: %j", (run, expected) => {
+  expect(parseKept({ text: "Once", caret: 0, written: [], run })?.run).toEqual(expected);
+});
