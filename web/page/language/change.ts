@@ -1,8 +1,8 @@
 // Another language in the place of the page's, while it is read and written in. Fetched when one is chosen.
 import type { Language } from "./languages.js";
 import { page } from "./page.js";
-import { translatePage } from "./show.js";
 import { tellAgain } from "./told.js";
+import { translatePage } from "./translate-page.js";
 import { setLanguage, translation } from "./translation.js";
 
 /** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */

@@ -3,19 +3,8 @@ import { elements as ui } from "../elements.js";
 import { messageOf, showError } from "../messages.js";
 import { languages, type Language } from "./languages.js";
 import { phrase } from "./start.js";
+import { translatePage } from "./translate-page.js";
 import { language, translation } from "./translation.js";
-
-/** Puts the texts of `page` in the place of those that index.html came with. */
-export function translatePage(page: Readonly<Record<string, string>>): void {
-  for (const part of document.querySelectorAll<HTMLElement>("[data-phrase]"))
-    part.textContent = page[part.dataset.phrase ?? ""] ?? "";
-  for (const part of document.querySelectorAll<HTMLElement>("[data-phrases]")) {
-    for (const pair of part.dataset.phrases?.split(" ") ?? []) {
-      const [name = "", phrase = ""] = pair.split(":");
-      part.setAttribute(name, page[phrase] ?? "");
-    }
-  }
-}
 
 /** Where its words do not come, the page stays in the language that it has. */
 async function change(): Promise<void> {

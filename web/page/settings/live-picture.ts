@@ -25,6 +25,8 @@ class LivePicture implements PluginValue {
   private readonly gone = new AbortController();
   private prediction: Prediction | undefined;
   private model: Model | undefined;
+  /** What was set when it was drawn last: where a value is refused, the picture stays. */
+  private drawn: GenerateOptions | undefined;
   private readonly asking: Asking;
 
   constructor(view: EditorView, setting: LivePictureSetting) {
@@ -67,7 +69,7 @@ class LivePicture implements PluginValue {
 
   private show(): void {
     const { prediction, model } = this;
-    const set = this.setting.peek();
+    const set = (this.drawn = this.setting.peek() ?? this.drawn);
     ui.picture.hidden = !prediction || !model;
     if (!prediction || !model || !set) return;
     const { defaults } = model.info;
