@@ -172,6 +172,8 @@ export default defineConfig({
     rolldownOptions: {
       checks: { bundlerTimings: false }, // that closeBundle takes long is no news: it builds three more files
       output: {
+        // All that the first paint needs in one file: else what other parts use, too, takes a round trip more, and more bytes.
+        codeSplitting: { groups: [{ name: "index", test: /\/page\/main\.ts$/ }] },
         entryFileNames: "assets/[name]-[hash].js",
         chunkFileNames: "assets/[name]-[hash].js",
         assetFileNames: "assets/[name]-[hash][extname]",

@@ -28,6 +28,9 @@ const gzipOf = (files: readonly string[]) => files.reduce((sum, file) => sum + g
 test("what the page's first paint needs is at most 30 kB of gzip; the editor comes after it", () => {
   const first = assets.filter((name) => name.startsWith("index-"));
   expect(first.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["css", "js"]);
+  const script = first.find((name) => name.endsWith(".js")) ?? "";
+  const source = readFileSync(resolve(import.meta.dirname, "../../web/dist/assets", script), "utf8");
+  expect(source).not.toMatch(/(?:from|import)\s*"\.\/[^"]+"/); // which would come before it runs, too
   const files = ["index.html", "gpt2.js", ...first.map((name) => `assets/${name}`)];
   expect(gzipOf(files)).toBeLessThanOrEqual(30_000);
 });

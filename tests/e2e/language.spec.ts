@@ -135,11 +135,14 @@ const wordsOf = (page: Page): Promise<string[]> =>
       .map((node) => node.nodeValue ?? "");
     const named = [...document.querySelectorAll("[aria-label], [title], [placeholder]")]
       .filter((part) => !isElsewhere(part))
-      .flatMap((part) =>
-        ["aria-label", "title", "placeholder"].map((name) => part.getAttribute(name) ?? ""),
-      );
+      .flatMap((part) => ["aria-label", "title", "placeholder"].map((name) => part.getAttribute(name) ?? ""));
     return [document.title, ...texts, ...named]
-      .map((words) => words.replace(/\b[kMG]B\b/g, "B").replace(/[<\d.,\s\u00a0]+/g, " ").trim())
+      .map((words) =>
+        words
+          .replace(/\b[kMG]B\b/g, "B")
+          .replace(/[<\d.,\s\u00a0]+/g, " ")
+          .trim(),
+      )
       .filter((words) => /\p{L}{2}/u.test(words));
   });
 
@@ -162,7 +165,9 @@ async function openAll(page: Page): Promise<void> {
   for (let word = 0; word < 5; word += 1) await page.keyboard.press("Control+ArrowRight");
   await page.locator("#token ol button[aria-pressed='false']:enabled").first().click({ timeout: 30_000 });
   await expect(page.locator("#branches")).toBeVisible();
-  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", { timeout: 30_000 });
+  await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false", {
+    timeout: 30_000,
+  });
   await page.locator("#option-temperature").fill("9"); // refused
   await page.locator("#generate").click();
   await expect(page.locator("#refusal-temperature")).toBeVisible();
@@ -220,7 +225,9 @@ test("the model writes on while another language is chosen, and looks into itsel
   await expect(page.locator("#editor .cm-placeholder")).toHaveText("Fang irgendwo an…");
   await setText(page, "A cat sat");
   await page.getByRole("tab", { name: "Im Innern des Modells" }).click();
-  await expect(page.locator("#inside [role=status]").first()).toContainText("Angesehen: ", { timeout: 30_000 });
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Angesehen: ", {
+    timeout: 30_000,
+  });
   await page.getByLabel("Kopf", { exact: true }).selectOption("2");
   await page.getByLabel("Sprache").selectOption("English");
   await expect(page.locator("#inside [role=status]").first()).toContainText("Seen: ", { timeout: 30_000 });

@@ -31,7 +31,11 @@ function store(kept: unknown): boolean {
 
 /** Keeps what is here now; with too little room first what can be undone is left out, then the branches. */
 export function keepNow(): void {
-  const all = { ...(currentEditor()?.keptWithHistory ?? keptText()), options: options.peek("own"), seed: lastSeed() };
+  const all = {
+    ...(currentEditor()?.keptWithHistory ?? keptText()),
+    options: options.peek("own"),
+    seed: lastSeed(),
+  };
   const less = { ...all, history: undefined };
   [all, less, { ...less, tree: undefined }].some(store);
 }

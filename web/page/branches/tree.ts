@@ -100,7 +100,12 @@ function remove({ branches, current }: Tree, id: number): Tree {
   };
 }
 
-function restore({ branches, current }: Tree, branch: Branch, place: number, children: readonly number[]): Tree {
+function restore(
+  { branches, current }: Tree,
+  branch: Branch,
+  place: number,
+  children: readonly number[],
+): Tree {
   const all = branches.map((each) => (children.includes(each.id) ? { ...each, parent: branch.id } : each));
   return { branches: [...all.slice(0, place), branch, ...all.slice(place)], current };
 }

@@ -63,10 +63,7 @@ export class Editor {
   /** What waits for its end. */
   private held: Token[] = [];
 
-  constructor(
-    kept: KeptText,
-    { parent, dock, modelsLanguage, onUpdate, extensions = [] }: EditorSetting,
-  ) {
+  constructor(kept: KeptText, { parent, dock, modelsLanguage, onUpdate, extensions = [] }: EditorSetting) {
     const caret = Math.min(kept.caret, kept.text.length);
     const all: Extension = [
       extensions,

@@ -14,8 +14,8 @@ const inks: Readonly<Record<TextLanguage, Decoration>> = {
 function inksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const written = state.field(writtenField);
   const marks = visibleRanges.flatMap(({ from, to }) =>
-    partsOf(written, from, to).map(([start, end, lang = ""]) =>
-      inks[lang].range(Math.max(start, from), Math.min(end, to)),
+    partsOf(written, from, to).map(([start, end, lang]) =>
+      inks[lang ?? ""].range(Math.max(start, from), Math.min(end, to)),
     ),
   );
   return Decoration.set(

@@ -83,7 +83,10 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   const joins = !isNew && state.field(isModelsField);
   return {
     changes: { from: place, to: run.to, insert: text },
-    effects: [setRun.of({ from: run.from, to: end, stage: "open" }), addWritten.of(writtenAt(state, place, pieces))],
+    effects: [
+      setRun.of({ from: run.from, to: end, stage: "open" }),
+      addWritten.of(writtenAt(state, place, pieces)),
+    ],
     annotations: [
       byModel.of(true),
       joins ? Transaction.userEvent.of("input.type.compose") : isolateHistory.of("before"),

@@ -302,7 +302,8 @@ export const editor: Translated<Sections["editor"]> = {
   keys: "Tasten",
   close: "Schließen",
   "keys.tab": "schlägt drei Fortsetzungen vor; ↑ ↓ wählen, Eingabe oder Tab übernimmt",
-  "keys.tab.bar": "schlägt drei Fortsetzungen vor und übernimmt dann die markierte; Eingabe beginnt wie immer eine Zeile",
+  "keys.tab.bar":
+    "schlägt drei Fortsetzungen vor und übernimmt dann die markierte; Eingabe beginnt wie immer eine Zeile",
   "keys.word": "übernimmt ein Wort eines Vorschlags",
   "keys.escape": "verwirft Vorschläge oder hält das Modell an",
   "keys.leave": "springt aus dem Text zum nächsten Element",

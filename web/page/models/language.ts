@@ -10,4 +10,5 @@ const englishOnly =
 export type TextLanguage = "en" | "";
 
 /** The language that a model writes. */
-export const languageOf = (model: ChosenModel): TextLanguage => (englishOnly.test(addressOf(model)) ? "en" : "");
+export const languageOf = (model: ChosenModel): TextLanguage =>
+  englishOnly.test(addressOf(model)) ? "en" : "";

@@ -113,7 +113,8 @@ async function openLink(editor: Editor): Promise<void> {
   if (!anew?.hasEnded) return; // the page says what ended it
   if ((await hashOf(anew.text)) !== hash) return say(() => phrase("notIdentical"));
   // Who types meanwhile has another text, which nothing is said of.
-  if (editor.text === prompt + asLines(anew.text) + after) say(() => phrase("identical", { count: anew.tokens }));
+  if (editor.text === prompt + asLines(anew.text) + after)
+    say(() => phrase("identical", { count: anew.tokens }));
 }
 
 /** Offers links to the text, and follows the one that the page was opened with. */
