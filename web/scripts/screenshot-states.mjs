@@ -55,7 +55,7 @@ export const states = {
     await writeText(page);
   },
   async suggestions(page) {
-    await writeText(page, 60);
+    await writeText(page);
     await text(page).press("Control+End");
     await page.keyboard.type(" Then she");
     await page.keyboard.press("Tab");
@@ -78,7 +78,7 @@ export const states = {
     else await page.evaluate(() => window.scrollTo(0, 0));
   },
   async branches(page) {
-    await writeText(page, 60);
+    await writeText(page);
     await chooseToken(page, "probability");
     await page.locator("#token ol button[aria-pressed='false']:enabled").first().click();
     await page.locator("#branch-list button").first().waitFor({ timeout: 60_000 });
@@ -87,19 +87,19 @@ export const states = {
     await page.locator("#branches").evaluate((part) => part.scrollIntoView({ block: "end" }));
   },
   async options(page) {
-    await writeText(page, 60);
+    await writeText(page);
     await page.locator("#options > summary").click();
     await page.locator("#picture").waitFor({ timeout: 60_000 });
     await page.locator("#options").evaluate((part) => part.scrollIntoView({ block: "start" }));
   },
   async device(page) {
-    await writeText(page, 60);
+    await writeText(page);
     await page.locator("#device > summary").click();
     await page.locator("#environment-list li").nth(3).waitFor({ timeout: 60_000 });
     await page.locator("footer").evaluate((part) => part.scrollIntoView({ block: "start" }));
   },
   async stage(page) {
-    await writeText(page, 60);
+    await writeText(page);
     await text(page).press("Alt+Enter");
     await page.waitForTimeout(300); // the window follows
   },

@@ -3,7 +3,7 @@ import { explainEnvironment, listModels, storage } from "../../src/client/index.
 import { release } from "../../src/shared/release.js";
 import { plainButton, setEnabled } from "../buttons.js";
 import { elements as ui } from "../elements.js";
-import { chosenModel, currentModel, modelTraffic, onModelChange } from "../loading.js";
+import { chosenModel, currentModel, modelTraffic, onModelChange, showModel } from "../loading.js";
 import { phrase } from "../language/device.js";
 import { keepTold, put } from "../language/told.js";
 import { isAbort, messageOf } from "../messages.js";
@@ -93,6 +93,7 @@ class Panel {
 
   private async read(): Promise<void> {
     const environment = await explainEnvironment();
+    showModel(); // threads may be others than when it was said above
     this.given.replaceChildren(listOf(environment));
     const query = new URLSearchParams(location.search);
     const model = currentModel();

@@ -170,9 +170,9 @@ export class Editor {
     this.view.focus();
   }
 
-  /** Scrolls to it. */
+  /** Scrolls to it, where it is out of sight. */
   showCaret(): void {
-    this.view.dispatch({ effects: EditorView.scrollIntoView(this.caret, { y: "center" }) });
+    this.view.dispatch({ effects: EditorView.scrollIntoView(this.caret, { y: "nearest" }) });
   }
 
   selectAll(): void {
