@@ -324,7 +324,7 @@ test("what can be neither an id nor an address is refused beside the field, and 
     await expect(field, text).toHaveAccessibleDescription(/^Expected the id of a model/);
   }
   expect(asked).toEqual([]);
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsIn(page)).toEqual([]);
   await lookUp(page, "user/tale");
   await expect(status(page)).toContainText("user/tale: 13 MB to download", { timeout: 30_000 });
   await expect(field).not.toHaveAttribute("aria-invalid");
