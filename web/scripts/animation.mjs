@@ -67,6 +67,7 @@ async function play(page, folder) {
   await other.hover();
   await show(600);
   await other.click();
+  await page.mouse.move(0, 0); // else it points at what comes to lie there
   await page.locator("#branch-list button").first().waitFor({ timeout: 60_000 });
   await follow();
   await show(900);

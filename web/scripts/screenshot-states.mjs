@@ -57,9 +57,9 @@ export const states = {
   async suggestions(page) {
     await writeText(page);
     await text(page).press("Control+End");
-    await page.keyboard.type(" Then she");
+    await page.keyboard.type(" One day, Sarah");
     await page.keyboard.press("Tab");
-    await page.locator(".suggestions li").nth(2).waitFor({ timeout: 60_000 });
+    await page.locator(".suggestions[aria-busy='false'] li").nth(2).waitFor({ timeout: 60_000 }); // they grow until then
   },
   async probability(page) {
     await writeText(page);
