@@ -30,5 +30,5 @@ export function showLanguage(): void {
   );
   ui.language.hidden = false;
   let changed = Promise.resolve();
-  ui.language.addEventListener("change", () => (changed = changed.then(change)));
+  ui.language.addEventListener("change", () => void (changed = changed.then(change)));
 }

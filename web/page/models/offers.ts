@@ -35,7 +35,8 @@ export interface Offer {
 export function isName(text: string): boolean {
   try {
     if (isAddress(text)) return new URL(text, document.baseURI).protocol.startsWith("http");
-    return readHubId(text).kind === "hub";
+    readHubId(text);
+    return true;
   } catch {
     return false;
   }
