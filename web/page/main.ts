@@ -8,7 +8,16 @@ import { keepText } from "./kept-text.js";
 import { firstModel } from "./host.js";
 import { awaitChoice, cancelLoading, needModel, showModel } from "./loading.js";
 import { say } from "./messages.js";
-import { again, atCaret, atEnd, editorOrFailure, stopWriting, updateButtons, write } from "./writing.js";
+import {
+  again,
+  atCaret,
+  atEnd,
+  editorOrFailure,
+  isWriting,
+  stopWriting,
+  updateButtons,
+  write,
+} from "./writing.js";
 import { showLanguage } from "./language/show.js";
 import { loadTranslation } from "./language/translation.js";
 import { offerOptions } from "./options.js";
@@ -59,7 +68,10 @@ function begin(): void {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.repeat) return;
     if (document.querySelector("dialog[open]")) return; // what lies behind it waits
-    if (event.key === "Escape") void stopWriting();
+    if (event.key === "Escape" && isWriting()) {
+      event.preventDefault(); // it does only that
+      void stopWriting();
+    }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault(); // a button or field that has the focus would take it, too
       void write(atCaret);

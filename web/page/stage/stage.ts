@@ -23,12 +23,10 @@ export interface StageSetting {
   enter: HTMLButtonElement;
   leave: HTMLButtonElement;
   editor: Editor;
-  /** Whether Escape has something to stop first. */
-  isWriting: () => boolean;
 }
 
 /** Offers the mode by its button and by Alt + Enter; Escape, its own button or the end of the full screen leave it. */
-export function offerStage({ enter, leave, editor, isWriting }: StageSetting): void {
+export function offerStage({ enter, leave, editor }: StageSetting): void {
   const { classList } = document.documentElement;
   const isOn = () => classList.contains("stage");
 
@@ -56,6 +54,7 @@ export function offerStage({ enter, leave, editor, isWriting }: StageSetting): v
       event.preventDefault();
       show(!isOn());
     }
-    if (event.key === "Escape" && isOn() && !isWriting()) show(false);
+    // Whatever else Escape stopped has prevented its default.
+    if (event.key === "Escape" && isOn() && !event.defaultPrevented) show(false);
   });
 }
