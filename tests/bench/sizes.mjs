@@ -36,6 +36,23 @@ buildPreset("native", { targets: ["gpt2-weights"] });
 const browser = await openBrowser({ "/bench": modelsFolder });
 /** @type {({ size: string, weights: string } & Awaited<ReturnType<typeof measureSize>>)[]} */
 const runs = [];
+/** Rows come as they are measured: the larger sizes take minutes. @param {string} line */
+const tell = (line) => (flags.json ? console.error(line) : console.log(line));
+const rowOf = (run) => {
+  const cells = [
+    run.size,
+    run.weights,
+    (run.loadMs / 1e3).toFixed(1),
+    (run.weightBytes / 1e6).toFixed(0),
+    (run.memoryBytes / 1e6).toFixed(0),
+    run.firstTokenMs.toFixed(0),
+    run.decode.toFixed(run.decode < 10 ? 1 : 0),
+  ];
+  return `| ${cells.join(" | ")} |`;
+};
+tell(`Chromium ${browser.version}, ${threads} thread(s), random weights\n`);
+tell("| size | weights | load, s | weights, MB | memory, MB | first token of 64, ms | tokens/s |");
+tell("| --- | --- | --- | --- | --- | --- | --- |");
 try {
   for (const size of flags.size) {
     for (const weights of flags.weights) {
@@ -49,6 +66,7 @@ try {
           weights,
           ...(await browser.inPage(measureSize, { folder: `bench/${name}/`, threads })),
         });
+        tell(rowOf(runs.at(-1)));
       } finally {
         if (!flags.keep) rmSync(folder, { recursive: true });
       }
@@ -58,22 +76,4 @@ try {
   await browser.close();
 }
 
-if (flags.json) {
-  console.log(JSON.stringify({ chromium: browser.version, threads, runs }, null, 1));
-} else {
-  console.log(`Chromium ${browser.version}, ${threads} thread(s), random weights\n`);
-  console.log("| size | weights | load, s | weights, MB | memory, MB | first token of 64, ms | tokens/s |");
-  console.log("| --- | --- | --- | --- | --- | --- | --- |");
-  for (const run of runs) {
-    const cells = [
-      run.size,
-      run.weights,
-      (run.loadMs / 1e3).toFixed(1),
-      (run.weightBytes / 1e6).toFixed(0),
-      (run.memoryBytes / 1e6).toFixed(0),
-      run.firstTokenMs.toFixed(0),
-      run.decode.toFixed(run.decode < 10 ? 1 : 0),
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
-  }
-}
+if (flags.json) console.log(JSON.stringify({ chromium: browser.version, threads, runs }, null, 1));
