@@ -73,7 +73,7 @@ describe("lines that compare", () => {
 describe("the picture", () => {
   it("has each ratio under its name, with its last value", () => {
     const svg = svgOf([line({ commit: "first" }), line({ commit: "<last>", loop: loop(123.4, 50) })]);
-    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 800 300"/);
+    expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 832 300"/);
     for (const text of ["q8 prefill 512: 123.4 ×", "q8 decode 64: 50 ×", "q8 decode 64: 80 %"])
       expect(svg).toContain(`>${text}</text>`);
     expect(svg).toContain("first (2026-01-02) to &#60;last&#62; (2026-01-02), 2 measurements");

@@ -4,9 +4,9 @@ import { areComparable } from "./decide.mjs";
 
 /** @import { Line } from "./decide.mjs" */
 
-const width = 800;
+const width = 832;
 const height = 300;
-const panel = { top: 44, bottom: 36, left: 44, width: 212, gap: 172 };
+const panel = { top: 44, bottom: 36, left: 44, width: 212, gap: 196 };
 /** Between two names at the right, so that they can be read. */
 const nameHeight = 13;
 
