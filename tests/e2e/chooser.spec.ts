@@ -6,7 +6,7 @@ import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
-import { expectReady, generate, open, serveDemoAs, setOption, setText, textOf } from "./page.js";
+import { expectReady, generate, hold, open, serveDemoAs, setOption, setText, textOf } from "./page.js";
 
 let hub: StandInHub;
 let asked: string[];
@@ -289,12 +289,7 @@ test("what is dropped and is no model, or cannot be read, is told, and the other
 });
 
 test("files that are no model leave the download at it, and are told", async ({ page }, testInfo) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/models/demo/model.safetensors.*", async (route) => {
-    await released;
-    await route.continue();
-  });
+  const release = await hold(page, "**/models/demo/model.safetensors.*");
   await page.goto("./");
   await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
   const alert = page.getByRole("alert");

@@ -6,6 +6,7 @@ import { startDemoHub } from "./demo-hub.js";
 import {
   expectReady,
   generate,
+  hold,
   killWorker,
   open,
   setOption,
@@ -122,12 +123,7 @@ test("a page that is loaded once more while another model comes goes on with it"
 test("who looks another one up when that begins is not interrupted", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
-  let releaseDemo = () => {};
-  const released = new Promise<void>((resolve) => (releaseDemo = resolve));
-  await page.route("**/models/demo/model.safetensors.*", async (route) => {
-    await released;
-    await route.continue();
-  });
+  const releaseDemo = await hold(page, "**/models/demo/model.safetensors.*");
   await page.reload();
   const chooser = page.locator("#chooser");
   await chooser.locator("summary").click();

@@ -3,7 +3,7 @@ import { expect, test, type Locator, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
 import { longestTasks } from "./long-tasks.js";
 import { inPage } from "./model.js";
-import { expectReady, inEditor, lookInside, open, serveDemoAs, setText, textOf } from "./page.js";
+import { expectReady, hold, inEditor, lookInside, open, serveDemoAs, setText, textOf } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 }); // axe reads every table, twice
 
@@ -250,12 +250,7 @@ test("heads are walked by keyboard, and each picture leads to its parts of the m
 test("it waits for the model, is cancelled and goes on, and drops what an edit makes stale", async ({
   page,
 }) => {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/models/demo/**", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const release = await hold(page, "**/models/demo/**");
   await page.goto("./");
   await page.locator("#editor .cm-content").waitFor({ timeout: 30_000 });
   await setText(page, text);
@@ -263,12 +258,7 @@ test("it waits for the model, is cancelled and goes on, and drops what an edit m
   await expect(status(page)).toHaveText("Looks inside as soon as the model is loaded.");
   await expectNoViolations(page);
 
-  let releaseLook = () => {};
-  const heldLook = new Promise<void>((resolve) => (releaseLook = resolve));
-  await page.route("**/gpt2-inspect.js*", async (route) => {
-    await heldLook;
-    await route.continue();
-  });
+  const releaseLook = await hold(page, "**/gpt2-inspect.js*");
   release();
   await expectReady(page);
   const cancel = panel(page).getByRole("button", { name: "Cancel" });

@@ -1,7 +1,7 @@
 // How the page looks where it is not read as usual: on a stage, on paper, with the reader's own colours, without motion.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
-import { generate, generateAnew, inEditor, open, setText, startLongText, textOf } from "./page.js";
+import { generate, generateAnew, hold, inEditor, open, setText, startLongText, textOf } from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 const isStage = (page: Page) => page.evaluate(() => document.documentElement.classList.contains("stage"));
@@ -107,12 +107,7 @@ test.describe("on a stage", () => {
   });
 
   test("it says that a text awaits its model, and how that comes", async ({ page }) => {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
-    await page.route("**/models/demo/model.safetensors.*", async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await hold(page, "**/models/demo/model.safetensors.*");
     await page.goto("./");
     await text(page).press("Alt+Enter");
     await expect(page.locator("#loading")).toBeVisible();

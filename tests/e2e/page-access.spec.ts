@@ -4,6 +4,7 @@ import { violationsIn } from "./axe.js";
 import {
   expectReady,
   generate,
+  hold,
   inEditor,
   killWorker,
   lookInside,
@@ -339,12 +340,7 @@ for (const [name, width, height, textSize] of [
     await page.goto("./?model=none");
     await expect(page.getByRole("alert")).toBeVisible();
     await expectFit("a load failed");
-    let release = () => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
-    await page.route("**/model.safetensors.001", async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await hold(page, "**/model.safetensors.001");
     await page.goto("./");
     await expect(page.locator("#loading-bytes")).toContainText(" of ", { timeout: 30_000 });
     await expectFit("the model loads");

@@ -166,3 +166,14 @@ export async function killWorker(page: Page): Promise<void> {
     });
   });
 }
+
+/** Holds requests for `url` back until what it gives is called. */
+export async function hold(page: Page, url: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(url, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}

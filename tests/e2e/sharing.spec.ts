@@ -1,7 +1,17 @@
 // Links to a text: the very same again, checked by its hash.
 import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  hold,
+  inEditor,
+  open,
+  setOption,
+  setText,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 const fragment = (passage: unknown) =>
   `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
@@ -11,9 +21,12 @@ const setCaret = (page: Page, offset: number) =>
 const models = async (page: Page) => (await page.locator("#editor .models").allTextContents()).join("");
 
 async function copyLink(page: Page): Promise<string> {
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.evaluate(() => navigator.clipboard.writeText("")); // the one before is none
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.locator("#share-status")).toContainText("Copied: a link of");
-  return page.evaluate(() => navigator.clipboard.readText());
+  await expect.poll(clipboard).not.toBe(""); // the page may still say so of the one before
+  return clipboard();
 }
 
 test("whoever opens a link to a text gets the very same, and is told so", async ({ page, context }) => {
@@ -150,12 +163,7 @@ test("a link gives way to who writes meanwhile, and is followed in a page that i
   const options = { maxNewTokens: 4096, seed: 1, ignoreEos: true };
   const link = fragment({ prompt: "The sea was", options, hash: "0".repeat(64) });
   const finish = page.locator("#finish");
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/models/demo/*.safetensors*", async (route) => {
-    await released;
-    await route.continue();
-  });
+  const release = await hold(page, "**/models/demo/*.safetensors*");
   await page.goto(`./${link}`);
   await expect(finish).toContainText("written anew once the model is loaded", { timeout: 30_000 });
   await setText(page, "My own words");

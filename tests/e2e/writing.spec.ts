@@ -1,6 +1,16 @@
 // The writing surface: one text of the visitor and the model, with one history.
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, generate, inEditor, open, setOption, setText, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  hold,
+  inEditor,
+  open,
+  setOption,
+  setText,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
 const models = async (page: Page) => (await page.locator("#editor .models").allTextContents()).join("");
@@ -93,12 +103,7 @@ test("what is typed while the model loads is part of what it goes on from", asyn
       post.call(this, message, ...rest);
     };
   });
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  await page.route("**/model.safetensors.001", async (route) => {
-    await arrived;
-    await route.continue();
-  });
+  const arrive = await hold(page, "**/model.safetensors.001");
   await page.goto("./");
   await expect(page.locator("#editor .cm-content")).toBeVisible(); // the field before it has the same name
   await text(page).press("Control+End");
@@ -175,12 +180,7 @@ test("50,000 characters are typed into as a few", async ({ page }) => {
 test("until the editor comes one writes in a field, whose text, caret and focus it takes over", async ({
   page,
 }) => {
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  await page.route("**/assets/create-*.js", async (route) => {
-    await arrived;
-    await route.continue();
-  });
+  const arrive = await hold(page, "**/assets/create-*.js");
   await page.goto("./?model=none", { waitUntil: "commit" });
   const field = page.locator("textarea#draft");
   await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
