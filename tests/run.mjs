@@ -190,7 +190,7 @@ const steps = {
   soak() {
     buildTools();
     buildSite();
-    show("node", ["tests/soak/run.mjs", "--built", "--minutes", "0.5"]);
+    show("node", ["tests/soak/run.mjs", "--built", "--minutes", "0.5", "--seed", "1"]); // `npm run soak` draws others
   },
   bundlers() {
     buildTools();

@@ -112,7 +112,7 @@ const char* gpt2_tokenize_step(Gpt2Engine* engine);
 // The `count` ids of the last gpt2_tokenize_step, until the next call.
 const int32_t* gpt2_token_ids(const Gpt2Engine* engine);
 
-// Result: text; bytes that are not valid UTF-8 become U+FFFD.
+// Result: text; bytes that are not valid UTF-8 become U+FFFD, as TextDecoder has it.
 const char* gpt2_detokenize(Gpt2Engine* engine, const int32_t* ids, size_t count);
 
 // Starts a generation. `options`: those of generate/options.h.

@@ -47,7 +47,10 @@ std::size_t ValidPrefix(std::string_view text, std::size_t length) {
 Utf8Character ReadUtf8(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = LengthFromLead(lead);
-  if (length == 0 || ValidPrefix(text, length) < length) return {kInvalidCodePoint, 1};
+  if (length == 0) return {kInvalidCodePoint, 1};
+  if (const std::size_t valid = ValidPrefix(text, length); valid < length) {
+    return {kInvalidCodePoint, valid};
+  }
   if (length == 1) return {lead, 1};
   char32_t code_point = lead & (0x7f >> length);
   for (std::size_t i = 1; i < length; ++i) {

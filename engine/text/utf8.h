@@ -8,22 +8,24 @@
 namespace gpt2 {
 
 struct Utf8Character {
-  char32_t code_point;  // kInvalidCodePoint for a byte that begins no valid character
+  char32_t code_point;  // kInvalidCodePoint for bytes that are no character
   std::size_t size;     // bytes, at least 1
 };
 inline constexpr char32_t kInvalidCodePoint = 0xffffffff;
 
-// What stands for bytes that belong to no character: U+FFFD.
+// What stands for bytes that belong to no character: U+FFFD, one for as many as correctly begin a
+// character that does not go on, else one for a byte. So does every decoder on the web (WHATWG's
+// Encoding Standard; the Unicode Standard calls it substitution of maximal subparts).
 inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 
-// The first character of non-empty `text`; an invalid or cut-off sequence is one byte long.
+// The first character of non-empty `text`, or the bytes that one U+FFFD stands for.
 Utf8Character ReadUtf8(std::string_view text);
 
 // How many bytes at the end of `text` could be the beginning of a character that is not yet whole:
 // 0 to 3.
 std::size_t IncompleteUtf8Tail(std::string_view text);
 
-// Appends `text` to `out`; bytes that belong to no character become U+FFFD, one each.
+// Appends `text` to `out`; bytes that belong to no character become U+FFFD.
 void AppendUtf8(std::string_view text, std::string& out);
 
 // UTF-16 code units, JavaScript's measure, that `text`, valid UTF-8, takes.

@@ -20,17 +20,6 @@ std::vector<std::string> Chunks(FuzzedDataProvider& input) {
   return chunks;
 }
 
-// The whole text with U+FFFD for each byte that belongs to no character.
-std::string PlainUtf8(std::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const std::size_t size = Utf8Size(bytes);
-    text += size == 0 ? "\xef\xbf\xbd" : bytes.substr(0, size);
-    bytes.remove_prefix(std::max<std::size_t>(1, size));
-  }
-  return text;
-}
-
 // Whether some bytes behind `bytes` make one character of it all: of second bytes these are enough
 // to try, as each lead byte takes one of them.
 bool CanBegin(std::string_view bytes) {
@@ -41,6 +30,22 @@ bool CanBegin(std::string_view bytes) {
     if (Utf8Size({whole, size + 3}) > size) return true;
   }
   return false;
+}
+
+// The whole text with U+FFFD for bytes that belong to no character: for one, or for as many as
+// could begin a character.
+std::string PlainUtf8(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    std::size_t size = Utf8Size(bytes);
+    text += size == 0 ? "\xef\xbf\xbd" : bytes.substr(0, size);
+    if (size == 0) {
+      size = std::min<std::size_t>(3, bytes.size());
+      while (size > 1 && !CanBegin(bytes.substr(0, size))) --size;
+    }
+    bytes.remove_prefix(size);
+  }
+  return text;
 }
 
 void CheckUtf8(const std::vector<std::string>& chunks) {

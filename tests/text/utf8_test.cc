@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/format/json.h"
+
 namespace gpt2 {
 namespace {
 
@@ -35,10 +37,43 @@ TEST(Utf8Stream, BytesThatAreNoCharacterBecomeReplacements) {
             "b");
   EXPECT_EQ(stream.Push("\xe2\x82"), "");  // could become a euro sign
   EXPECT_EQ(stream.Push("x"),
-            "\xef\xbf\xbd\xef\xbf\xbd"
+            "\xef\xbf\xbd"
             "x");
   EXPECT_EQ(stream.Push("\xf0\x9f"), "");
-  EXPECT_EQ(stream.Flush(), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(stream.Flush(), "\xef\xbf\xbd");
+}
+
+std::string WithReplacements(const std::string& bytes) {
+  std::string text;
+  AppendUtf8(bytes, text);
+  return text;
+}
+
+// An example of the Unicode Standard (version 15, table 3-8).
+TEST(AppendUtf8, PutsOneReplacementForAMaximalSubpart) {
+  EXPECT_EQ(WithReplacements("\x61\xf1\x80\x80\xe1\x80\xc2\x62\x80\x63\x80\xbf\x64"),
+            "a\ufffd\ufffd\ufffdb\ufffdc\ufffd\ufffdd");
+}
+
+// Four bytes, each from every range that decides anything, against another decoder.
+TEST(AppendUtf8, ReplacesWhatNlohmannJsonReplaces) {
+  const std::string each =
+      "a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5"
+      "\xff";
+  const auto replaced = [](const std::string& bytes) {
+    const std::string quoted = Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return quoted.substr(1, quoted.size() - 2);
+  };
+  for (const char a : each) {
+    for (const char b : each) {
+      for (const char c : each) {
+        for (const char d : each) {
+          const std::string bytes = {a, b, c, d};
+          ASSERT_EQ(WithReplacements(bytes), replaced(bytes));
+        }
+      }
+    }
+  }
 }
 
 TEST(ReadUtf8, RefusesOverlongSurrogateAndTooLarge) {

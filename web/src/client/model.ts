@@ -258,7 +258,7 @@ export class Model {
     return this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
   }
 
-  /** Bytes that are no whole character come out as U+FFFD. */
+  /** Bytes that are no whole character come out as U+FFFD, as TextDecoder has it. */
   async detokenize(ids: TokenIds, options: CallOptions = {}): Promise<string> {
     const { signal } = readOptions("detokenize", options, ["signal"]);
     const request = { signal: readSignal(signal), owner: this };
