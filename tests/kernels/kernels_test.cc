@@ -171,7 +171,7 @@ void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, s
                           MakeOffset make_offset, Fn* fast, Fn* plain) {
   for (const std::size_t groups : {1, 2, 3, 5, 24, 130}) {
     for (const std::size_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-      constexpr std::size_t kTiles = 3;
+      constexpr std::size_t kTiles = 7;
       const auto codes = make_codes(kTiles * kTileRows * groups * bytes);
       const auto scales = data.Scales(kTiles * kTileRows * groups);
       const auto bias = data.Values(kTiles * kTileRows);
@@ -183,14 +183,17 @@ void CheckMatmulQuantized(Data& data, std::size_t bytes, MakeCodes make_codes, s
       const Weights w{codes.data(), scales.data(), bias.data(), groups};
       const QuantizedActivations activations{x.data(), x_scales.data(), offsets.data(), tokens,
                                              groups};
-      std::vector<float> y[2];
-      for (int i = 0; i < 2; ++i) {
-        y[i].assign(tokens * kTiles * kTileRows, kGuard);
-        (i == 0 ? fast : plain)(w, activations, {1, 3},
-                                {y[i].data(), tokens, kTiles * kTileRows, kTiles * kTileRows});
-        EXPECT_EQ(y[i][0], kGuard) << "a tile outside the range was written";
+      constexpr std::size_t kRows = kTiles * kTileRows;
+      for (const std::size_t last : {2, 3, 6}) {  // one tile, two, and an odd number
+        std::vector<float> y[2];
+        for (int i = 0; i < 2; ++i) {
+          y[i].assign(tokens * kRows, kGuard);
+          (i == 0 ? fast : plain)(w, activations, {1, last}, {y[i].data(), tokens, kRows, kRows});
+          EXPECT_EQ(y[i][0], kGuard) << "a tile before the range was written";
+          EXPECT_EQ(y[i][last * kTileRows], kGuard) << "a tile behind the range was written";
+        }
+        ExpectSameBits(y[0], y[1], "quantized matmul");
       }
-      ExpectSameBits(y[0], y[1], "quantized matmul");
     }
   }
 }
