@@ -14,12 +14,25 @@ const root = resolve(import.meta.dirname, "../..");
 const demo = resolve(root, "web/models/demo");
 
 const patienceMs = 60_000;
-/** Longer than the engine's threads ever take to start. */
+/** Longer than a load ever stands still here. */
 const hangMs = 15_000;
 class HangError extends Error {}
-/** How far loading has come, in a page of these tests or in the project's own. */
-const loadingStage =
-  'Promise.resolve(String(globalThis.stage ?? document.getElementById("loading-stage")?.textContent))';
+/** What the self-test says in the end. */
+const selfTested = "/^(Passed|Failed|The test could)/";
+/**
+ * How far a load has come, in a page of these tests or in the project's own, or its self-test, which loads a model, too;
+ * "" where neither runs.
+ */
+const loadingState = `(async () => {
+  const shown = document.getElementById("loading");
+  const tested = document.querySelector(".self-test [role=status]")?.textContent ?? "";
+  const loading = globalThis.stateOfLoading ?? (shown?.checkVisibility() ? shown.innerText : "");
+  return loading + (${selfTested}.test(tested) ? "" : tested);
+})()`;
+/** Keeps it in a page of these tests: for onProgress. */
+const keepState = `({ stage, loadedBytes }) => {
+  globalThis.stateOfLoading = stage === "ready" ? "" : stage + loadedBytes;
+}`;
 /** An expression for what a part of the page says. */
 const textOf = (id: string) => `document.getElementById("${id}").textContent`;
 const prompt = "One day, a little girl named Lily found";
@@ -51,12 +64,14 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       await browser.close();
     });
 
-    /** Rejects once the page has been starting the engine's threads for `hangMs`. */
+    /** Rejects once a load in the page has stood still for `hangMs`. */
     async function untilHang(signal: AbortSignal): Promise<never> {
+      let last = "";
       for (let since = performance.now(); ; await new Promise((later) => setTimeout(later, 500))) {
         signal.throwIfAborted();
-        const stage = await browser.evaluate(loadingStage).catch(() => "no page");
-        if (stage !== "config" && stage !== "Starting the engine") since = performance.now();
+        const state = await browser.evaluate(loadingState).catch(() => "");
+        if (state === "" || state !== last) since = performance.now();
+        last = state;
         if (performance.now() - since > hangMs) throw new HangError();
       }
     }
@@ -109,7 +124,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
         host,
         `async () => {
           const { loadModel } = await import("/gpt2.js");
-          const onProgress = ({ stage }) => (globalThis.stage = stage);
+          const onProgress = ${keepState};
           const model = await loadModel("/models/demo/", { threads: 2, onProgress });
           try {
             return await (${use.toString()})(model, ${JSON.stringify(argument)});
@@ -192,9 +207,10 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
           const { loadModel, listModels, removeModel, storage } = await import("/gpt2.js");
           const visit = async () => {
             let from = "nowhere";
-            const onProgress = ({ stage, source, loadedBytes }) => {
-              globalThis.stage = stage;
-              if (loadedBytes > 0) from = source;
+            const keepState = ${keepState};
+            const onProgress = (progress) => {
+              keepState(progress);
+              if (progress.loadedBytes > 0) from = progress.source;
             };
             const model = await loadModel("/models/demo/", { threads: 2, onProgress });
             const { tokens } = await model.complete(${JSON.stringify(prompt)}, ${JSON.stringify(call)});
@@ -224,7 +240,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
         `async () => {
           const { loadModel } = await import("/gpt2.js");
           const error = await loadModel("/models/none/").catch((caught) => caught);
-          const onProgress = ({ stage }) => (globalThis.stage = stage);
+          const onProgress = ${keepState};
           const model = await loadModel("/models/demo/", { threads: 2, onProgress });
           const ids = await model.tokenize(${JSON.stringify(prompt)});
           await model.dispose();
@@ -415,7 +431,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
     });
 
     test("looks inside the model on the page, tells the state, and passes the self-test", async () => {
-      const attempt = async () => {
+      const [seen, tested] = await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html#view=inside`);
         await until(
           'document.querySelector("#inside .inside-state p")?.textContent.startsWith("Seen: 6 layers")',
@@ -433,21 +449,11 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
           document.querySelector(".self-test button").click();
           return "";
         })()`);
-        await until(`/^(Passed|Failed|The test could)/.test(${status})`);
+        await until(`${selfTested}.test(${status})`);
         return [seen, await browser.evaluate(`(async () => ${status})()`)];
-      };
-      for (;;) {
-        try {
-          const [seen, tested] = await attempt();
-          expect(seen).toMatch(/^[^\t]+(\t[^\t]+){6}$/); // of the embedding and of six layers
-          expect(tested).toMatch(/^Passed: all \d+ checks\./);
-          return;
-        } catch (error) {
-          // A browser that hangs as one worker starts another says nothing of what it waits for: see `mostHangs`.
-          if (hangs >= mostHangs || !/never: |took longer/.test(String(error))) throw error;
-          hangs += 1;
-        }
-      }
+      });
+      expect(seen).toMatch(/^[^\t]+(\t[^\t]+){6}$/); // of the embedding and of six layers
+      expect(tested).toMatch(/^Passed: all \d+ checks\./);
     });
   });
 }
