@@ -37,7 +37,6 @@ concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::Nibb
                               const void* weights, const std::int8_t* inputs,
                               const std::int32_t* zero, std::int32_t negative) {
   { D::kTokens } -> std::convertible_to<int>;            // of a matmul that share a weight load
-  { D::kTokenTiles } -> std::convertible_to<int>;        // of a matmul of one token, in turn
   { D::kKeyQuads } -> std::convertible_to<std::size_t>;  // of attention that share a query load
 
   // 8-bit weights, 16 bytes, and the 4 bytes of one step's inputs.
@@ -71,7 +70,6 @@ concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::Nibb
 // neighbouring lanes belong together, | r0 r0 r1 r1 | r2 r2 r3 r3 |, until Finish adds them.
 struct PlainDot {
   static constexpr int kTokens = 2;  // tokens that share a weight load: 8 sums fill the registers
-  static constexpr int kTokenTiles = 1;
   static constexpr std::size_t kKeyQuads = 4;  // sums of attention's keys, two registers each
 
   struct Weights {
@@ -177,7 +175,6 @@ bool RelaxedDotIsMadeOfPairs();
 // < 2^15: no saturation.
 struct RelaxedDot {
   static constexpr int kTokens = 4;
-  static constexpr int kTokenTiles = 2;
   static constexpr std::size_t kKeyQuads = 8;
 
   v128_t ones = HiddenI8x16<1>();

@@ -100,56 +100,49 @@ void SumGroup(const Dot& dot, const TiledQ4& w, std::size_t tile_group, const Gr
   }
 }
 
-// kTiles tiles of weights, `apart` from each other, groups [first, last), times kTokens tokens of x
-// from `token` on. What the groups before have given is in y; the bias comes after the last. The
-// sums of a tile's weights are kept for the tokens that follow: only where there is one tile.
-template <DotProduct Dot, int kTokens, int kTiles, typename Weights>
-void MatmulTiles(const Weights& w, const QuantizedActivations& x, std::size_t tile,
-                 std::size_t apart, std::size_t first, std::size_t last, std::size_t token,
-                 WeightSums (&weight_sums)[kSumGroups], MatView<float> y) {
+// One tile of weights, kTileRows rows and groups [first, last), times kTokens tokens of x from
+// `token` on. What the groups before have given is in y; the bias comes after the last.
+template <DotProduct Dot, int kTokens, typename Weights>
+void MatmulTile(const Weights& w, const QuantizedActivations& x, std::size_t tile,
+                std::size_t first, std::size_t last, std::size_t token,
+                WeightSums (&weight_sums)[kSumGroups], MatView<float> y) {
   const Dot dot;
   constexpr bool kSums = Dot::kSumsWeights && std::is_same_v<Weights, TiledQ8>;
-  const auto out = [&](int i, int t, int half) {
-    return y.data + (token + t) * y.stride + (tile + i * apart) * kTileRows + half * 4;
-  };
-  v128_t total[kTiles][kTokens][2];
-  for (int i = 0; i < kTiles; ++i) {
-    for (int t = 0; t < kTokens; ++t) {
-      for (int half = 0; half < 2; ++half) {
-        total[i][t][half] = first == 0 ? Splat(0.0f) : wasm_v128_load(out(i, t, half));
-      }
+  v128_t total[kTokens][2];
+  for (int t = 0; t < kTokens; ++t) {
+    const float* before = y.data + (token + t) * y.stride + tile * kTileRows;
+    for (int half = 0; half < 2; ++half) {
+      total[t][half] = first == 0 ? Splat(0.0f) : wasm_v128_load(before + half * 4);
     }
   }
   for (std::size_t g = first; g < last; ++g) {
+    const std::size_t tile_group = tile * w.groups + g;
+    WeightSums& group_sums = weight_sums[g - first];
+    if constexpr (kSums) {
+      if (token == 0) group_sums = SumWeights(dot, w.codes + tile_group * kGroup * kTileRows);
+    }
+    v128_t sums[kTokens][2];
     const std::size_t place = x.Place(token, g, x.groups);
-    for (int i = 0; i < kTiles; ++i) {
-      const std::size_t tile_group = (tile + i * apart) * w.groups + g;
-      WeightSums& group_sums = weight_sums[g - first];
-      if constexpr (kSums) {
-        if (token == 0) group_sums = SumWeights(dot, w.codes + tile_group * kGroup * kTileRows);
-      }
-      v128_t sums[kTokens][2];
-      SumGroup(dot, w, tile_group, {x.codes + place * kGroup, x.offsets + place}, group_sums, sums);
-      const BFloat16* scales = w.scales + tile_group * kTileRows;
-      const v128_t scale[2] = {LoadBFloat16(scales), LoadBFloat16(scales + 4)};
-      for (int t = 0; t < kTokens; ++t) {
-        const v128_t in_scale = wasm_v128_load32_splat(x.scales + place + t);
-        for (int half = 0; half < 2; ++half) {
-          total[i][t][half] = MulAdd(wasm_f32x4_convert_i32x4(sums[t][half]),
-                                     wasm_f32x4_mul(scale[half], in_scale), total[i][t][half]);
-        }
+    SumGroup(dot, w, tile_group, {x.codes + place * kGroup, x.offsets + place}, group_sums, sums);
+    const BFloat16* scales = w.scales + tile_group * kTileRows;
+    const v128_t scale[2] = {LoadBFloat16(scales), LoadBFloat16(scales + 4)};
+    for (int t = 0; t < kTokens; ++t) {
+      const v128_t in_scale = wasm_v128_load32_splat(x.scales + place + t);
+      for (int half = 0; half < 2; ++half) {
+        total[t][half] = MulAdd(wasm_f32x4_convert_i32x4(sums[t][half]),
+                                wasm_f32x4_mul(scale[half], in_scale), total[t][half]);
       }
     }
   }
-  for (int i = 0; i < kTiles; ++i) {
-    const float* bias = w.bias + (tile + i * apart) * kTileRows;
-    for (int t = 0; t < kTokens; ++t) {
-      for (int half = 0; half < 2; ++half) {
-        if (last == w.groups) {
-          total[i][t][half] = wasm_f32x4_add(total[i][t][half], wasm_v128_load(bias + half * 4));
-        }
-        wasm_v128_store(out(i, t, half), total[i][t][half]);
+
+  const float* bias = w.bias + tile * kTileRows;
+  for (int t = 0; t < kTokens; ++t) {
+    float* out = y.data + (token + t) * y.stride + tile * kTileRows;
+    for (int half = 0; half < 2; ++half) {
+      if (last == w.groups) {
+        total[t][half] = wasm_f32x4_add(total[t][half], wasm_v128_load(bias + half * 4));
       }
+      wasm_v128_store(out + half * 4, total[t][half]);
     }
   }
 }
@@ -161,28 +154,9 @@ void MatmulRest(const Weights& w, const QuantizedActivations& x, std::size_t til
                 WeightSums (&weight_sums)[kSumGroups], MatView<float> y) {
   if constexpr (kTokens > 0) {
     if (x.tokens - token == kTokens) {
-      return MatmulTiles<Dot, kTokens, 1>(w, x, tile, 0, first, last, token, weight_sums, y);
+      return MatmulTile<Dot, kTokens>(w, x, tile, first, last, token, weight_sums, y);
     }
     MatmulRest<Dot, kTokens - 1>(w, x, tile, first, last, token, weight_sums, y);
-  }
-}
-
-// One token. A thread waits for memory here, and processors fetch ahead more of two places than of
-// one: so tiles of the two halves of its share in turn, where registers allow it.
-template <DotProduct Dot, typename Weights>
-void MatmulToken(const Weights& w, const QuantizedActivations& x, TileRange tiles,
-                 MatView<float> y) {
-  WeightSums weight_sums[kSumGroups];
-  const std::size_t apart = (tiles.last - tiles.first) / Dot::kTokenTiles;
-  for (std::size_t first = 0; first < w.groups; first += kSumGroups) {
-    const std::size_t last = std::min(first + kSumGroups, w.groups);
-    std::size_t tile = tiles.first;
-    for (; tile < tiles.first + apart; ++tile) {
-      MatmulTiles<Dot, 1, Dot::kTokenTiles>(w, x, tile, apart, first, last, 0, weight_sums, y);
-    }
-    for (tile += (Dot::kTokenTiles - 1) * apart; tile < tiles.last; ++tile) {
-      MatmulTiles<Dot, 1, 1>(w, x, tile, 0, first, last, 0, weight_sums, y);
-    }
   }
 }
 
@@ -191,14 +165,13 @@ template <DotProduct Dot, typename Weights>
 void MatmulQuantized(const Weights& w, const QuantizedActivations& x, TileRange tiles,
                      MatView<float> y) {
   static_assert(kTokenBlock % Dot::kTokens == 0, "tokens of one tile lie in one block");
-  if (x.tokens == 1) return MatmulToken<Dot>(w, x, tiles, y);
   WeightSums weight_sums[kSumGroups];
   for (std::size_t tile = tiles.first; tile < tiles.last; ++tile) {
     for (std::size_t first = 0; first < w.groups; first += kSumGroups) {
       const std::size_t last = std::min(first + kSumGroups, w.groups);
       std::size_t token = 0;
       for (; token + Dot::kTokens <= x.tokens; token += Dot::kTokens) {
-        MatmulTiles<Dot, Dot::kTokens, 1>(w, x, tile, 0, first, last, token, weight_sums, y);
+        MatmulTile<Dot, Dot::kTokens>(w, x, tile, first, last, token, weight_sums, y);
       }
       MatmulRest<Dot, Dot::kTokens - 1>(w, x, tile, first, last, token, weight_sums, y);
     }
