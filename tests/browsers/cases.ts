@@ -34,7 +34,10 @@ export interface Case {
   store: "opfs" | "cache-storage";
   /** Builds of the engine whose own tests run there, and GoogleTest's filter of them. */
   engineTests: { variants: readonly Variant[]; filter: string };
-  /** Loads that may be repeated because the browser, driven as it is, hangs while a worker starts another: of 850 that nobody drove, none did. */
+  /**
+   * Loads that may be repeated because the browser, driven as it is, hangs while a worker starts another; of 850 that nobody
+   * drove, none did.
+   */
   mostHangs: number;
 }
 
