@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/format/config_json.h"
 #include "engine/generate/options.h"
 #include "engine/kernels/kernels.h"
 #include "weights_tools/commands.h"
-#include "weights_tools/model_writer.h"
 #include "weights_tools/number_arguments.h"
 
 namespace gpt2::tools {
@@ -102,6 +102,12 @@ void AddRun(CLI::App* command, Arguments& a) {
   std::vector<std::string> kernels;
   for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
   AddCount(command, "--threads", a.run.threads, kMostThreads, "Threads; 0: one per core");
+  command
+      ->add_option(
+          "--weights", a.run.weights,
+          "What a model of floats is computed in, q8 or f32; by default generate takes q8, as the "
+          "page does, and the other commands take f32. A converted folder stays what it is")
+      ->check(CLI::IsMember({"q8", "f32"}));
   command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default as the weights")
       ->check(CLI::IsMember({"q8", "f32"}));
   command->add_option("--kernels", a.run.kernels, "Implementation to force")

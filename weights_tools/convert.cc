@@ -22,6 +22,7 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
+#include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/calibration.h"
 #include "weights_tools/commands.h"
@@ -192,13 +193,13 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                        {"pieces", report.pieces},
                        {"sha256", report.sha256}};
   if (json) {
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
     return Done{};
   }
   std::printf(
       "%s: %zu parameters, %llu -> %llu bytes (%.1f %%, %.2f bits per parameter) in %zu pieces\n"
       "sha256 %s\n",
-      out.c_str(), model.weights->parameter_count,
+      Visible(out).c_str(), model.weights->parameter_count,
       static_cast<unsigned long long>(model.file_bytes),
       static_cast<unsigned long long>(report.bytes),
       100.0 * static_cast<double>(report.bytes) / static_cast<double>(model.file_bytes),

@@ -13,10 +13,12 @@
 #include "engine/format/json.h"
 #include "engine/generate/context.h"
 #include "engine/generate/scorer.h"
+#include "engine/text/quoted.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/files.h"
 #include "weights_tools/progress.h"
 #include "weights_tools/runner.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 
@@ -123,23 +125,26 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
                  {"kernels", runner->compute.kernels->name}};
   std::optional<Difference> difference;
   if (!original.empty()) {
-    GPT2_ASSIGN(const auto other, MakeRunner(original, run));
+    RunOptions as_it_is = run;
+    as_it_is.weights.reset();
+    GPT2_ASSIGN(const auto other, MakeRunner(original, as_it_is));
     GPT2_ASSIGN(difference, Compare(*runner->context, *other->context, ids));
     result["kl_divergence"] = difference->kl_divergence;
     result["top1_agreement"] = difference->top1_agreement;
   }
   if (json) {
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
   } else {
     std::printf(
         "%s on %s: perplexity %.4f (loss %.5f nats per token), %zu tokens, windows of %zu that "
         "advance by %zu, %.0f tokens/s with %zu threads\n",
-        folder.c_str(), file.c_str(), perplexity, sum / count, ids.size(),
+        Visible(folder).c_str(), Visible(file).c_str(), perplexity, sum / count, ids.size(),
         runner->context->config().n_positions, stride, count / seconds.count(),
         runner->pool->threads());
     if (difference) {
       std::printf("against %s: KL divergence %.6f nats per token, top-1 agreement %.2f %%\n",
-                  original.c_str(), difference->kl_divergence, 100 * difference->top1_agreement);
+                  Visible(original).c_str(), difference->kl_divergence,
+                  100 * difference->top1_agreement);
     }
   }
   return Done{};

@@ -8,6 +8,7 @@
 #include "engine/format/json.h"
 #include "engine/generate/options.h"
 #include "engine/generate/session.h"
+#include "engine/model/matrix.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
 #include "weights_tools/standard_streams.h"
@@ -16,7 +17,8 @@ namespace gpt2::tools {
 
 Status Generate(const std::string& folder, const Prompt& prompt,
                 const std::vector<SetOption>& wanted, const RunOptions& run, bool json) {
-  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
+  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run, WeightFormat::kQ8));
+  PrintNotes(runner->model.warnings);
   GenerateOptions options = runner->model.defaults;
   for (const SetOption& set : wanted) set(options);
   GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, options.allow_special));
@@ -38,13 +40,14 @@ Status Generate(const std::string& folder, const Prompt& prompt,
       continuation.logprobs.push_back(token.logprob);
       continuation.text += text;
       if (!streams) continue;
-      std::fwrite(text.data(), 1, text.size(), stdout);
+      PrintModelText(text);
       GPT2_TRY(FlushStandardOutput());
     }
   }
   if (!json) {
     for (std::size_t i = 0; !streams && i < written.size(); ++i) {
-      std::printf("--- %zu\n%s\n", i, written[i].text.c_str());
+      std::printf("--- %zu\n", i);
+      PrintModelText(written[i].text + "\n");
     }
     if (streams) std::printf("\n");
     if (session.dropped_tokens() > 0) {
@@ -66,7 +69,7 @@ Status Generate(const std::string& folder, const Prompt& prompt,
   result["dropped_tokens"] = session.dropped_tokens();
   result["drafted_tokens"] = session.drafted_tokens();
   result["accepted_tokens"] = session.accepted_tokens();
-  std::printf("%s\n", result.dump().c_str());
+  PrintJson(result);
   return Done{};
 }
 

@@ -15,6 +15,7 @@
 #include "engine/model/config.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
+#include "engine/text/quoted.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
 #include "weights_tools/standard_streams.h"
@@ -133,10 +134,10 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
     GPT2_ASSIGN(result["errors"], CompareTensors(model, original));
   }
   if (json) {
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
     return Done{};
   }
-  std::printf("%s\n", folder.c_str());
+  std::printf("%s\n", Visible(folder).c_str());
   for (const auto& [key, value] : result["config"].items()) {
     std::printf("  %-20s %s\n", key.c_str(), value.dump().c_str());
   }
@@ -153,8 +154,8 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
   std::printf("bytes\n  %-20s %14llu\n  %-20s %14zu\n", "file",
               static_cast<unsigned long long>(model.file_bytes), "memory", model.weights->bytes);
   if (result.contains("errors")) {
-    std::printf("error against %s\n  %-28s %-6s %12s %12s\n", original.c_str(), "tensor", "format",
-                "relative rms", "largest");
+    std::printf("error against %s\n  %-28s %-6s %12s %12s\n", Visible(original).c_str(), "tensor",
+                "format", "relative rms", "largest");
     for (const Json& row : result["errors"]) {
       std::printf("  %-28s %-6s %12.3e %12.3e\n", row["tensor"].get<std::string>().c_str(),
                   row["format"].get<std::string>().c_str(), row["relative_rms_error"].get<double>(),

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "engine/base/result.h"
+#include "engine/text/quoted.h"
 #include "weights_tools/command_line.h"
 #include "weights_tools/standard_streams.h"
 
@@ -21,12 +22,15 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int Fail(const char* message) {
-  std::fprintf(stderr, "gpt2-weights: %s\n", message);
+  std::fprintf(stderr, "gpt2-weights: %s\n", Visible(message).c_str());
   return kFailed;
 }
 
 int Run(int argc, char** argv) {
   CLI::App app("Makes, checks and runs GPT-2 model folders.", "gpt2-weights");
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return Visible(error.what()) + "\nRun with --help for more information.\n";
+  });
   Arguments arguments;
   AddCommands(app, arguments);
   try {

@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "engine/api/generation_config.h"
+#include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/convert/converter.h"
+#include "engine/convert/gguf_model.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
@@ -183,11 +186,27 @@ bool IsPieceName(const std::string& name) {
 }
 
 bool IsModelFile(const std::string& name) {
-  for (const char* file : {kConfigFile, kVocabFile, kMergesFile, kGenerationConfigFile,
-                           kWeightsIndexFile, kWeightsFile}) {
+  for (const char* file : {kConfigFile, kTokenizerFile, kVocabFile, kMergesFile,
+                           kTokenizerConfigFile, kSpecialTokensFile, kAddedTokensFile,
+                           kGenerationConfigFile, kWeightsIndexFile, kWeightsFile}) {
     if (name == file) return true;
   }
   return IsPieceName(name);
+}
+
+Status VocabularyFiles::ForEach(
+    FunctionRef<Status(const char* name, const std::string& text)> take) const {
+  const std::pair<const char*, const std::string*> files[] = {
+      {kTokenizerFile, &tokenizer_json},
+      {kVocabFile, &vocab_json},
+      {kMergesFile, &merges_txt},
+      {kTokenizerConfigFile, &tokenizer_config},
+      {kSpecialTokensFile, &special_tokens_map},
+      {kAddedTokensFile, &added_tokens}};
+  for (const auto& [name, text] : files) {
+    if (!text->empty()) GPT2_TRY(take(name, *text));
+  }
+  return Done{};
 }
 
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
@@ -230,16 +249,33 @@ std::set<std::string> PresentTensors(const LoadedModel& model) {
 
 namespace {
 
+bool HasTokenizer(const TextFiles& texts) {
+  return texts.Has(kTokenizerFile) || texts.Has(kVocabFile) || texts.Has(kMergesFile);
+}
+
 Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
   VocabularyFiles files;
+  if (texts.Has(kTokenizerFile)) {
+    GPT2_ASSIGN(files.tokenizer_json, texts.Read(kTokenizerFile));
+    if (!files.tokenizer_json.empty()) return files;
+    return Error{ErrorCode::kCorrupt, "tokenizer.json is empty"};
+  }
   GPT2_ASSIGN(files.vocab_json, texts.Read(kVocabFile));
   GPT2_ASSIGN(files.merges_txt, texts.Read(kMergesFile));
+  const auto read = [&](const char* name, std::string& text) -> Status {
+    if (!texts.Has(name)) return Done{};
+    GPT2_ASSIGN(text, texts.Read(name));
+    return Done{};
+  };
+  GPT2_TRY(read(kTokenizerConfigFile, files.tokenizer_config));
+  GPT2_TRY(read(kSpecialTokensFile, files.special_tokens_map));
+  GPT2_TRY(read(kAddedTokensFile, files.added_tokens));
   return files;
 }
 
 Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& files,
                                 std::size_t vocab_size) {
-  auto tokenizer = ReadTokenizer(files.vocab_json, files.merges_txt, vocab_size);
+  auto tokenizer = ReadTokenizer(files.views(), vocab_size);
   if (!tokenizer.ok()) return InFolder(folder, tokenizer.error());
   return tokenizer;
 }
@@ -253,14 +289,16 @@ Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
   std::optional<WeightReader> reader;
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;
-  const auto begin = [&](const GgufTexts& texts) -> Status {
+  const auto begin = [&](const ConvertedFolder& texts) -> Status {
     GPT2_ASSIGN(model.config, ReadConfigJson(texts.config));
     GPT2_ASSIGN(ParsedJson config_json, ParseJson(texts.config, kConfigFile));
     model.config_json = config_json.Take();
-    if (!texts.vocab.empty()) {
-      model.vocabulary = VocabularyFiles{texts.vocab, texts.merges};
+    if (const GgufVocabulary& files = texts.vocabulary; !files.vocab.empty()) {
+      model.vocabulary = VocabularyFiles{.vocab_json = files.vocab,
+                                         .merges_txt = files.merges,
+                                         .tokenizer_config = files.tokenizer_config};
       GPT2_ASSIGN(model.tokenizer,
-                  ReadTokenizer(texts.vocab, texts.merges, model.config.config.vocab_size));
+                  ReadTokenizer(model.vocabulary->views(), model.config.config.vocab_size));
     }
     reader.emplace(model.config, float_format);
     return Done{};
@@ -284,7 +322,8 @@ Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
 
 }  // namespace
 
-Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
+Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
+                              std::optional<WeightFormat> converted_format) {
   if (IsGgufName(path) && !fs::is_directory(path)) return LoadGguf(path, float_format);
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
@@ -300,10 +339,13 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
     auto defaults = ReadGenerationConfig(*model.generation_config);
     if (!defaults.ok()) return InFolder(folder, defaults.error());
     model.defaults = std::move(defaults.value());
+    model.warnings = IgnoredSettings(*model.generation_config);
   }
   const bool is_cut = !texts.index() && !folder.Has(kWeightsFile) && folder.Has(kShardIndexFile);
   if (is_cut) model.config.weights = StoredWeights::kF32;  // which is what is streamed
-  WeightReader reader(model.config, float_format);
+  const bool is_converted = !is_cut && model.config.weights != StoredWeights::kHub;
+  WeightReader reader(model.config,
+                      is_converted ? converted_format.value_or(float_format) : float_format);
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;
   const auto feed = [&](std::span<const std::byte> bytes) -> Status {
@@ -328,7 +370,7 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format) {
   if (!weights.ok()) return InFolder(folder, weights.error());
   model.weights = std::move(weights.value());
   model.header = reader.header();
-  if (texts.Has(kVocabFile) || texts.Has(kMergesFile)) {
+  if (HasTokenizer(texts)) {
     GPT2_ASSIGN(model.vocabulary, ReadVocabularyFiles(texts));
     GPT2_ASSIGN(model.tokenizer,
                 MakeTokenizer(folder, *model.vocabulary, model.config.config.vocab_size));

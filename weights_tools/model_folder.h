@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
+#include "engine/format/vocabulary_files.h"
 #include "engine/format/weight_reader.h"
 #include "engine/generate/options.h"
 #include "engine/text/tokenizer.h"
@@ -20,6 +22,10 @@ namespace gpt2::tools {
 inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kVocabFile = "vocab.json";
 inline constexpr const char* kMergesFile = "merges.txt";
+inline constexpr const char* kTokenizerFile = "tokenizer.json";
+inline constexpr const char* kTokenizerConfigFile = "tokenizer_config.json";
+inline constexpr const char* kSpecialTokensFile = "special_tokens_map.json";
+inline constexpr const char* kAddedTokensFile = "added_tokens.json";
 inline constexpr const char* kGenerationConfigFile = "generation_config.json";
 inline constexpr const char* kWeightsIndexFile = "weights.json";
 inline constexpr const char* kWeightsFile = "model.safetensors";
@@ -54,10 +60,21 @@ struct WeightsIndex {
 };
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text);
 
-// The tokenizer's files, word for word.
+// The tokenizer's files, word for word; "" where there is none.
 struct VocabularyFiles {
+  std::string tokenizer_json;  // where there is one, the others are not read
   std::string vocab_json;
   std::string merges_txt;
+  std::string tokenizer_config;
+  std::string special_tokens_map;
+  std::string added_tokens;
+
+  TokenizerFiles views() const {
+    return {tokenizer_json,   vocab_json,         merges_txt,
+            tokenizer_config, special_tokens_map, added_tokens};
+  }
+  // Calls `take` with the name and the text of each that is there, until it fails.
+  Status ForEach(FunctionRef<Status(const char* name, const std::string& text)> take) const;
 };
 
 struct LoadedModel {
@@ -67,6 +84,7 @@ struct LoadedModel {
   std::optional<VocabularyFiles> vocabulary;
   std::optional<Tokenizer> tokenizer;            // of `vocabulary`
   std::optional<std::string> generation_config;  // generation_config.json, word for word
+  std::vector<std::string> warnings;             // what of that is ignored
   GenerateOptions defaults;                      // as that says, and ours for the rest
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
@@ -77,9 +95,10 @@ struct LoadedModel {
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
 // Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
-// states. Matrices that are stored as floats become `float_format`; quantized ones stay as they
-// are.
-Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format);
+// states. Matrices that are stored as floats become `float_format`, those of a folder that
+// `convert` wrote `converted_format`, where it is given; quantized ones stay as they are.
+Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
+                              std::optional<WeightFormat> converted_format = std::nullopt);
 
 // Only the vocabulary; an error where the folder has none.
 Result<Tokenizer> LoadTokenizer(const fs::path& path);

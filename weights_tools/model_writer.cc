@@ -173,8 +173,7 @@ Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& reques
   };
   GPT2_TRY(write(kConfigFile, config.dump(2) + "\n"));
   if (request.vocabulary != nullptr) {
-    GPT2_TRY(write(kVocabFile, request.vocabulary->vocab_json));
-    GPT2_TRY(write(kMergesFile, request.vocabulary->merges_txt));
+    GPT2_TRY(request.vocabulary->ForEach(write));
   }
   if (request.generation_config != nullptr) {
     GPT2_TRY(write(kGenerationConfigFile, *request.generation_config));

@@ -73,7 +73,7 @@ Status StreamGguf(const fs::path& path, TakeTexts begin, TakeBytes take) {
     if (!has_begun) {
       has_begun = true;
       const ConvertedFolder& texts = *converter->folder();
-      GPT2_TRY(begin({texts.config, texts.vocab, texts.merges}));
+      GPT2_TRY(begin(texts));
     }
     return take(bytes);
   };

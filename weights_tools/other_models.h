@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/base/result.h"
+#include "engine/convert/converter.h"
 #include "weights_tools/files.h"
 
 namespace gpt2::tools {
@@ -15,15 +16,9 @@ inline constexpr const char* kShardIndexFile = "model.safetensors.index.json";
 // Whether `path` is named as a GGUF file is.
 bool IsGgufName(const fs::path& path);
 
-// The texts that a GGUF file holds beside its weights. The config says that matrices are f32.
-struct GgufTexts {
-  std::string config;
-  std::string vocab;  // empty, as `merges`, where the file has no tokenizer
-  std::string merges;
-};
-
-// Calls begin(texts) once, then take(bytes) for all of model.safetensors.
-using TakeTexts = FunctionRef<Status(const GgufTexts& texts)>;
+// Calls begin(texts) once, then take(bytes) for all of model.safetensors. The config says that
+// matrices are f32.
+using TakeTexts = FunctionRef<Status(const ConvertedFolder& texts)>;
 Status StreamGguf(const fs::path& path, TakeTexts begin, TakeBytes take);
 
 // Calls take(bytes) for all of the model.safetensors that the files of a hub's folder with

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <utility>
+#include <string_view>
+
+#include "engine/text/quoted.h"
 
 namespace gpt2::tools {
 namespace {
@@ -47,8 +49,8 @@ std::string ProgressLine(const std::string& label, double part, double seconds) 
          TimeLeft(part, seconds);
 }
 
-Progress::Progress(std::string label, std::uint64_t total)
-    : label_(std::move(label)),
+Progress::Progress(std::string_view label, std::uint64_t total)
+    : label_(Visible(label)),
       total_(total),
       is_terminal_(isatty(STDERR_FILENO) != 0),
       start_(Clock::now()),

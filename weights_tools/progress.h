@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace gpt2::tools {
 
@@ -20,7 +21,7 @@ std::string ProgressLine(const std::string& label, double part, double seconds);
 class Progress {
  public:
   // `total`: what Advance counts to, in whatever unit; 0 where Update says both.
-  explicit Progress(std::string label, std::uint64_t total = 0);
+  explicit Progress(std::string_view label, std::uint64_t total = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -15,6 +16,7 @@
 #include "engine/kernels/layout.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
+#include "engine/text/quoted.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/files.h"
 #include "weights_tools/model_writer.h"
@@ -129,10 +131,10 @@ Status MakeRandomModel(const std::string& config_file, const std::string& out, S
                          {"parameters", weights.parameter_count},
                          {"bytes", report.bytes},
                          {"sha256", report.sha256}};
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
   } else {
-    std::printf("%s: %zu random parameters, %llu bytes\n", out.c_str(), weights.parameter_count,
-                static_cast<unsigned long long>(report.bytes));
+    std::printf("%s: %zu random parameters, %llu bytes\n", Visible(out).c_str(),
+                weights.parameter_count, static_cast<unsigned long long>(report.bytes));
   }
   return Done{};
 }

@@ -11,6 +11,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
+#include "engine/format/config_json.h"
 #include "engine/generate/context.h"
 #include "engine/kernels/kernels.h"
 #include "engine/model/kv_cache.h"
@@ -26,9 +27,23 @@ std::size_t CoreCount() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options) {
+Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
+                                           WeightFormat hub_format) {
   auto runner = std::make_unique<Runner>();
-  GPT2_ASSIGN(runner->model, LoadModel(folder, WeightFormat::kF32));
+  // What was converted to floats on purpose stays so.
+  WeightFormat converted_format = WeightFormat::kF32;
+  if (options.weights) {
+    hub_format = converted_format =
+        *options.weights == "q8" ? WeightFormat::kQ8 : WeightFormat::kF32;
+  }
+  GPT2_ASSIGN(runner->model, LoadModel(folder, hub_format, converted_format));
+  const StoredWeights stored = runner->model.config.weights;
+  const bool is_quantized = stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4;
+  if (options.weights && is_quantized && *options.weights != StoredWeightsName(stored)) {
+    return Error{ErrorCode::kInvalidArgument, folder + " is converted to " +
+                                                  std::string(StoredWeightsName(stored)) +
+                                                  " already: leave out --weights"};
+  }
   runner->pool = std::make_unique<ThreadPool>(options.threads == 0 ? CoreCount() : options.threads);
   const KernelTable* kernels = &BestKernels();
   for (const KernelTable* table : KernelTables()) {
@@ -46,11 +61,11 @@ Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& 
                                             bool allow_special) {
   if (!prompt.text) return prompt.ids;
   if (runner.tokenizer() == nullptr) {
-    return Error{ErrorCode::kNotFound,
-                 "the model folder has no vocab.json and merges.txt: give --ids instead of text"};
+    return Error{ErrorCode::kNotFound, "the model has no tokenizer: give --ids instead of text"};
   }
   return runner.tokenizer()->Encode(
-      *prompt.text, allow_special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
+      *prompt.text, allow_special ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
+      TextEnds::kWith);
 }
 
 }  // namespace gpt2::tools

@@ -8,6 +8,7 @@
 #include "engine/base/result.h"
 #include "engine/base/thread_pool.h"
 #include "engine/generate/context.h"
+#include "engine/model/matrix.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
 
@@ -26,7 +27,10 @@ struct Runner {
 // Threads to use where no option says how many: one per core.
 std::size_t CoreCount();
 
-Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options);
+// `hub_format`: what the floats of a model become that was not converted, unless the options say
+// it.
+Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
+                                           WeightFormat hub_format = WeightFormat::kF32);
 
 // The prompt's ids; an error where text meets a folder without vocabulary.
 Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,

@@ -13,6 +13,8 @@
 
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/text/quoted.h"
 #include "engine/text/utf8.h"
 #include "weights_tools/files.h"
 
@@ -82,9 +84,19 @@ Status CheckPrintable(const char* what, const std::string& text) {
   return Done{};
 }
 
+void PrintJson(const Json& json) {
+  std::printf("%s\n", Visible(json.dump()).c_str());
+}
+
+void PrintModelText(const std::string& text) {
+  static const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+  const std::string shown = is_terminal ? Visible(text, "\n\t") : text;
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
 void PrintNotes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
-    std::fprintf(stderr, "gpt2-weights: note: %s\n", note.c_str());
+    std::fprintf(stderr, "gpt2-weights: note: %s\n", Visible(note).c_str());
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/format/json.h"
 
 namespace gpt2::tools {
 
@@ -21,6 +22,12 @@ Status ForLinesOfStandardInput(FunctionRef<Status(const std::string& line)> answ
 
 // Fails unless `text`, which `what` names, is UTF-8, as JSON must be.
 Status CheckPrintable(const char* what, const std::string& text);
+
+// Prints `json` on a line of its own.
+void PrintJson(const Json& json);
+
+// Prints what a model wrote: as it is, but on a terminal without what could steer that.
+void PrintModelText(const std::string& text);
 
 // Prints what the user should know, though nothing failed, on standard error.
 void PrintNotes(const std::vector<std::string>& notes);

@@ -4,6 +4,7 @@
 
 #include "engine/base/result.h"
 #include "engine/format/json.h"
+#include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
@@ -20,7 +21,7 @@ Result<std::string> Decode(const Tokenizer& tokenizer, const std::string& line) 
 
 // A JSON string; bytes that are not valid UTF-8 become U+FFFD.
 std::string JsonText(const std::string& bytes) {
-  return Json(bytes).dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return Visible(Json(bytes).dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ Status Tokenize(const std::string& model, bool lines, bool allow_special) {
   GPT2_ASSIGN(const Tokenizer tokenizer, LoadTokenizer(model));
   const SpecialTokens special = allow_special ? SpecialTokens::kAllowed : SpecialTokens::kAsText;
   const auto print = [&](const std::string& text) -> Status {
-    GPT2_ASSIGN(const auto ids, tokenizer.Encode(text, special));
+    GPT2_ASSIGN(const auto ids, tokenizer.Encode(text, special, TextEnds::kWith));
     std::printf("%s\n", Json(ids).dump().c_str());
     return Done{};
   };

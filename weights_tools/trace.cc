@@ -15,6 +15,7 @@
 #include "engine/model/forward.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 namespace {
@@ -64,7 +65,7 @@ Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOpt
     AppendRows("logits", logits, result["logits"], is_finite);
   }
   if (!is_finite.ok()) return is_finite;
-  std::printf("%s\n", result.dump().c_str());
+  PrintJson(result);
   return Done{};
 }
 

@@ -10,6 +10,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
+#include "engine/text/quoted.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/fact_comparison.h"
 #include "weights_tools/files.h"
@@ -52,8 +53,8 @@ Status Verify(const std::string& folder, const std::string& text_file, const Run
     if (json) continue;
     std::printf("%-14s %s\n%14s expected %s\n%14s found    %s\n%14s %s\n",
                 std::string(kVerdictNames[static_cast<std::size_t>(finding.verdict)]).c_str(),
-                finding.fact.c_str(), "", finding.expected.c_str(), "", finding.found.c_str(), "",
-                finding.source.c_str());
+                Visible(finding.fact).c_str(), "", finding.expected.c_str(), "",
+                Visible(finding.found).c_str(), "", finding.source.c_str());
   }
   const auto [passed, failed, not_applicable] = counts;
   if (json) {
@@ -63,7 +64,7 @@ Status Verify(const std::string& folder, const std::string& text_file, const Run
                          {"failed", failed},
                          {"not_applicable", not_applicable},
                          {"facts", lines}};
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
   } else {
     std::printf("%zu passed, %zu failed, %zu not applicable\n", passed, failed, not_applicable);
   }

@@ -71,8 +71,10 @@ void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 // Starts a load from the texts of config.json, vocab.json and merges.txt; the last two may both be
 // empty, then only token ids work. What was loaded before is gone. A hub's folder is quantized to 8
 // bits as it streams, a converted one is taken as it is. `options`: {"kv": "q8" | "f32",
-// "generationConfig": the text of generation_config.json}. A load in which a call fails is over,
-// its memory given back: the same error answers until the next begins. No result.
+// "generationConfig": the text of generation_config.json, "tokenizer": {"tokenizer.json",
+// "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json": texts of the files that
+// the model has}}; where there is a tokenizer.json, no other file is read. A load in which a call
+// fails is over, its memory given back: the same error answers until the next begins. No result.
 const char* gpt2_load_begin(Gpt2Engine* engine, const char* config, size_t config_size,
                             const char* vocab, size_t vocab_size, const char* merges,
                             size_t merges_size, const char* options, size_t options_size);

@@ -124,8 +124,10 @@ const char* gpt2_converter_folder(Gpt2Converter* converter) {
     converter->reply = R"({"result":)";
     JsonWriter out(converter->reply);
     if (const gpt2::ConvertedFolder* const folder = c.folder()) {
-      out.Open('{').Member("config", folder->config).Member("vocab", folder->vocab);
-      out.Member("merges", folder->merges).Member("weightBytes", folder->weight_bytes).Close('}');
+      const auto& [vocab, merges, tokenizer_config] = folder->vocabulary;
+      out.Open('{').Member("config", folder->config).Member("vocab", vocab);
+      out.Member("merges", merges).Member("tokenizerConfig", tokenizer_config);
+      out.Member("weightBytes", folder->weight_bytes).Close('}');
     } else {
       out.Null();
     }

@@ -41,8 +41,8 @@ typedef struct Gpt2Bytes {
 const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter);
 
 // What belongs beside the weights. Result: null until all that is before the first tensor has come;
-// then {"config", "vocab", "merges": texts of the files, the latter two of a GGUF file and else
-// empty, "weightBytes": of model.safetensors}.
+// then {"config", "vocab", "merges", "tokenizerConfig": texts of the files, all but the first of a
+// GGUF file and else empty, "weightBytes": of model.safetensors}.
 const char* gpt2_converter_folder(Gpt2Converter* converter);
 
 // Ends the conversion; an error where a byte is missing. No result.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/api/api.h"
 #include "engine/api/options_json.h"
@@ -32,7 +33,9 @@ Status NeedModel(const Gpt2Engine& engine) {
 Status NeedTokenizer(const Gpt2Engine& engine, const char* so) {
   if (engine.tokenizer) return Done{};
   return Error{ErrorCode::kNotFound,
-               std::string("the model folder has no vocab.json and merges.txt") + so};
+               "the model has no tokenizer: its folder has neither tokenizer.json nor vocab.json "
+               "and merges.txt" +
+                   std::string(so)};
 }
 
 Result<ParsedJson> ReadOptions(std::string_view text) {
@@ -57,7 +60,7 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
   }
   GPT2_TRY(NeedTokenizer(engine, ": only token ids work"));
   Encoding encoding(*engine.tokenizer, prompt.bytes,
-                    special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
+                    special ? SpecialTokens::kAllowed : SpecialTokens::kAsText, TextEnds::kWith);
   while (!encoding.is_done()) {
     GPT2_ASSIGN(const std::size_t count, encoding.Next(portion));
     GPT2_TRY(take(std::span(portion).first(count)));
@@ -96,7 +99,8 @@ Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view opti
   GPT2_ASSIGN(const bool special, ReadFlag(*options, "allowSpecial"));
   GPT2_TRY(NeedTokenizer(engine, ""));
   engine.encoding.emplace(*engine.tokenizer, text,
-                          special ? SpecialTokens::kAllowed : SpecialTokens::kAsText);
+                          special ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
+                          TextEnds::kWith);
   return Done{};
 }
 

@@ -36,6 +36,7 @@ struct Gpt2Engine {
   gpt2::ThreadPool pool;
   std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
   gpt2::GenerateOptions defaults;            // of generations: the model's, where it has some
+  std::vector<std::string> warnings;         // what of the model's settings is ignored
   std::optional<gpt2::WeightReader> reader;  // during a load
   std::vector<std::int32_t> early_prompt;    // during a load: what to prefill on the way
   std::optional<gpt2::EarlyPrefill> early_prefill;  // of that, from the first layer on

@@ -1,7 +1,11 @@
 #include "engine/api/generation_config.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/api/options_json.h"
 #include "engine/base/concat.h"
@@ -9,6 +13,7 @@
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
 #include "engine/generate/options.h"
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
@@ -23,7 +28,75 @@ Error InFile(const std::string& what) {
   return Error{ErrorCode::kCorrupt, Concat("generation_config.json: ", what)};
 }
 
+// Settings that do not change what is written, or that are read elsewhere (GenerationConfig in
+// transformers/generation/configuration_utils.py).
+constexpr std::string_view kHarmless[] = {"_from_model_config",
+                                          "transformers_version",
+                                          "bos_token_id",
+                                          "pad_token_id",
+                                          "eos_token_id",
+                                          "decoder_start_token_id",
+                                          "do_sample",
+                                          "max_length",
+                                          "use_cache",
+                                          "cache_implementation",
+                                          "cache_config",
+                                          "return_legacy_cache",
+                                          "output_attentions",
+                                          "output_hidden_states",
+                                          "output_scores",
+                                          "output_logits",
+                                          "return_dict_in_generate",
+                                          "num_return_sequences",
+                                          "prompt_lookup_num_tokens",
+                                          "num_assistant_tokens",
+                                          "num_assistant_tokens_schedule",
+                                          "assistant_confidence_threshold",
+                                          "compile_config",
+                                          "disable_compile",
+                                          "generation_kwargs"};
+// These change nothing at 1; all others where they are 0, false, null or empty.
+constexpr std::string_view kNeutralAtOne[] = {"num_beams",      "num_beam_groups",
+                                              "length_penalty", "encoder_repetition_penalty",
+                                              "typical_p",      "guidance_scale"};
+
+template <std::size_t kSize>
+bool IsAmong(const std::string_view (&names)[kSize], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool IsNeutral(std::string_view key, const Json& value) {
+  if (value.is_null()) return true;
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_number()) return value.get<double>() == (IsAmong(kNeutralAtOne, key) ? 1 : 0);
+  return value.empty();
+}
+
+bool IsOption(std::string_view key) {
+  for (const NumberOption& option : NumberOptions()) {
+    if (option.hub_name == key) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::vector<std::string> IgnoredSettings(std::string_view text) {
+  std::vector<std::string> warnings;
+  const auto json = ParseJson(text, "generation_config.json");
+  if (!json.ok() || !(*json.value()).is_object()) return warnings;
+  for (const auto& [key, value] : (*json.value()).get_ref<const Json::object_t&>()) {
+    if (IsAmong(kHarmless, key) || IsOption(key) || IsNeutral(key, value)) continue;
+    warnings.push_back(Concat("generation_config.json: ", Quoted(key), " is ", Shown(value),
+                              ", which is ignored"));
+  }
+  const Json* const length = FindSaid(*json.value(), "max_length");
+  if (length != nullptr && FindSaid(*json.value(), "max_new_tokens") == nullptr) {
+    warnings.push_back(Concat("generation_config.json: \"max_length\" is ", Shown(*length),
+                              ", which counts new tokens here, without the prompt"));
+  }
+  return warnings;
+}
 
 Result<GenerateOptions> ReadGenerationConfig(std::string_view text) {
   GPT2_ASSIGN(const ParsedJson json, ParseJson(text, "generation_config.json"));
@@ -43,6 +116,11 @@ Result<GenerateOptions> ReadGenerationConfig(std::string_view text) {
       return InFile(Concat("do_sample is ", Shown(*samples), ", expected true or false"));
     }
     if (!samples->get<bool>()) options.temperature = 0;
+  }
+  if (const Json* const end = FindSaid(*json, "eos_token_id")) {
+    const auto ids = ReadTokenIds(end->is_array() ? *end : Json::array({*end}));
+    if (!ids.ok()) return InFile(Concat("eos_token_id: ", ids.error().message));
+    options.eos_token_ids = ids.value();
   }
   return options;
 }

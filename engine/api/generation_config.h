@@ -1,7 +1,9 @@
 // generation_config.json: the options that a model's maker would have it write with.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/format/json_writer.h"
@@ -12,9 +14,13 @@ namespace gpt2 {
 // What the file `text` says, and GenerateOptions' own defaults for the rest. It has the names of
 // Hugging Face transformers (NumberOption::hub_name); null says nothing, and neither do keys that
 // are not among them. `do_sample: false` is temperature 0. `max_length`, which there counts the
-// prompt, too, is the number of new tokens where `max_new_tokens` does not say it. An error names
-// the file, the key and the range.
+// prompt, too, is the number of new tokens where `max_new_tokens` does not say it. `eos_token_id`
+// is a token or an array of them. An error names the file, the key and the range.
 Result<GenerateOptions> ReadGenerationConfig(std::string_view text);
+
+// A sentence for each setting of the file `text`, which ReadGenerationConfig takes, that would
+// change what transformers writes and that this engine does not have, or takes otherwise.
+std::vector<std::string> IgnoredSettings(std::string_view text);
 
 // Writes the options that the file can set, by their names in the web API.
 void WriteDefaults(const GenerateOptions& defaults, JsonWriter& out);

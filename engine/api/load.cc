@@ -42,11 +42,24 @@ Result<std::optional<KvFormat>> ReadKvFormat(const Json& options) {
 }
 
 // As the text of generation_config.json among the load options says, if there is one.
-Result<GenerateOptions> ReadDefaults(const Json& options) {
+Status ReadDefaults(const Json& options, Gpt2Engine& engine) {
+  engine.defaults = {};
+  engine.warnings.clear();
   const Json* const file = FindMember(options, "generationConfig");
-  if (file == nullptr) return GenerateOptions();
-  const auto* const text = file->get_ptr<const std::string*>();  // null where it is no text
-  return ReadGenerationConfig(text == nullptr ? std::string_view() : *text);
+  if (file == nullptr) return Done{};
+  const auto* const found = file->get_ptr<const std::string*>();  // null where it is no text
+  const std::string_view text = found == nullptr ? std::string_view() : *found;
+  GPT2_ASSIGN(engine.defaults, ReadGenerationConfig(text));
+  engine.warnings = IgnoredSettings(text);
+  return Done{};
+}
+
+// The text of the file `key` among the load options' "tokenizer"; "" where they have none.
+std::string_view TokenizerText(const Json& options, std::string_view key) {
+  const Json* const files = FindMember(options, "tokenizer");
+  const Json* const file = files == nullptr ? nullptr : FindMember(*files, key);
+  const auto* const text = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
+  return text == nullptr ? std::string_view() : *text;
 }
 
 Status NeedLoad(const Gpt2Engine& engine) {
@@ -85,6 +98,9 @@ void WriteInfo(const Gpt2Engine& engine, JsonWriter& out) {
   out.Member("kernels", BestKernels().name);
   out.Member("hasTokenizer", engine.tokenizer.has_value());
   WriteDefaults(engine.defaults, out.Key("defaults"));
+  out.Key("warnings").Open('[');
+  for (const std::string& warning : engine.warnings) out.Value(warning);
+  out.Close(']');
   out.Close('}');
 }
 
@@ -97,11 +113,18 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   engine.load_ran_out = false;
   GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
   GPT2_ASSIGN(const ParsedJson wanted, ParseRequest(options, "the load options"));
-  GPT2_TRY(CheckNames(*wanted, "the load options", {"kv", "generationConfig"}));
+  GPT2_TRY(CheckNames(*wanted, "the load options", {"kv", "generationConfig", "tokenizer"}));
   GPT2_ASSIGN(engine.kv_format, ReadKvFormat(*wanted));
-  GPT2_ASSIGN(engine.defaults, ReadDefaults(*wanted));
-  if (!vocab.empty() || !merges.empty()) {
-    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(vocab, merges, config.config.vocab_size));
+  GPT2_TRY(ReadDefaults(*wanted, engine));
+  const TokenizerFiles files = {
+      .tokenizer = TokenizerText(*wanted, "tokenizer.json"),
+      .vocab = vocab,
+      .merges = merges,
+      .tokenizer_config = TokenizerText(*wanted, "tokenizer_config.json"),
+      .special_tokens_map = TokenizerText(*wanted, "special_tokens_map.json"),
+      .added_tokens = TokenizerText(*wanted, "added_tokens.json")};
+  if (files.HasTokenizer()) {
+    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(files, config.config.vocab_size));
   }
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
   const bool is_hub = config.weights == StoredWeights::kHub;

@@ -10,19 +10,21 @@
 
 namespace gpt2 {
 
-// A text, which is borrowed, or a whole number below 2^63.
+// A text, which is borrowed, or a whole number.
 class Piece {
  public:
   Piece(std::string_view text)  // NOLINT: implicit by design
-      : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
+      : text_(text.data()), number_(text.size()) {}
   Piece(std::integral auto number)  // NOLINT: implicit by design
-      : text_(nullptr), number_(static_cast<std::int64_t>(number)) {}
+      : text_(number < 0 ? &kMinus : nullptr), number_(static_cast<std::uint64_t>(number)) {}
 
   void AppendTo(std::string& out) const;
 
  private:
-  const char* text_;     // null for a number
-  std::int64_t number_;  // or bytes of text_
+  static constexpr char kMinus = '-';
+
+  const char* text_;      // null for a number from 0 on, &kMinus for one below
+  std::uint64_t number_;  // in two's complement, or bytes of text_
 };
 
 std::string ConcatPieces(std::initializer_list<Piece> pieces);

@@ -105,7 +105,7 @@ Status Converter::PlanGguf() {
     return error;
   }
   folder_.emplace();
-  GPT2_TRY(ReadGgufVocabulary(header, folder_->vocab, folder_->merges));
+  GPT2_ASSIGN(folder_->vocabulary, ReadGgufVocabulary(header));
   GPT2_TRY(ReadGgufTensors(header, specs_, tensors_));
   spare_ = GgufAlignment(header) - 1;
   gguf_.reset();

@@ -13,6 +13,7 @@
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
+#include "engine/convert/gguf_model.h"
 #include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
@@ -24,9 +25,8 @@ namespace gpt2 {
 
 // What belongs beside the weights that come out.
 struct ConvertedFolder {
-  std::string config;  // config.json, with quantization_config
-  std::string vocab;   // vocab.json and merges.txt of a GGUF file's tokenizer; else empty
-  std::string merges;
+  std::string config;              // config.json, with quantization_config
+  GgufVocabulary vocabulary;       // the tokenizer of a GGUF file
   std::uint64_t weight_bytes = 0;  // of model.safetensors
 };
 

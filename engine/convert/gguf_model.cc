@@ -18,6 +18,7 @@
 #include "engine/format/json_writer.h"
 #include "engine/model/weights.h"
 #include "engine/text/quoted.h"
+#include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 namespace {
@@ -55,6 +56,85 @@ std::uint64_t Align(std::uint64_t offset, std::uint64_t alignment) {
 
 SourceTensor Between(std::uint64_t bytes) {
   return {.rows = static_cast<std::size_t>(bytes), .row_bytes = 1, .band_rows = kSkippedBytes};
+}
+
+// llama.cpp's llama_token_type.
+enum TokenType : char { kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5 };
+
+TokenType TypeOf(const GgufHeader& header, std::size_t id) {
+  if (header.token_types.empty()) return kNormal;
+  return static_cast<TokenType>(header.token_types[id]);
+}
+
+Error Unsupported(std::string_view key, std::string_view found, std::string_view expected) {
+  return Error{ErrorCode::kUnsupported,
+               Concat(kFile, "\"", key, "\" is ", found, ", expected ", expected)};
+}
+
+// Fails where a text would become other tokens than the file asks for.
+Status CheckRules(const GgufHeader& header) {
+  const std::string& model = header.Text(GgufText::kTokenizer);
+  if (model != "gpt2") {
+    return Unsupported(GgufKey(GgufText::kTokenizer), Quoted(model), "\"gpt2\"");
+  }
+  const std::string& rules = header.Text(GgufText::kPreTokenizer);
+  if (std::find(std::begin(kGpt2Rules), std::end(kGpt2Rules), rules) == std::end(kGpt2Rules)) {
+    return Unsupported(GgufKey(GgufText::kPreTokenizer), Quoted(rules),
+                       "\"gpt-2\" or another name of its rules");
+  }
+  for (const GgufFlag flag : {GgufFlag::kAddEnd, GgufFlag::kAddSpacePrefix}) {
+    if (header.Flag(flag)) return Unsupported(GgufKey(flag), "true", "false");
+  }
+  return Done{};
+}
+
+Status CheckTokenTypes(const GgufHeader& header) {
+  constexpr std::string_view kKey = "tokenizer.ggml.token_type";
+  const std::string& types = header.token_types;
+  if (!types.empty() && types.size() != header.tokens.size()) {
+    return Unsupported(kKey, Concat("an array of ", types.size()),
+                       Concat("a type for each of the ", header.tokens.size(), " tokens"));
+  }
+  for (std::size_t id = 0; id < types.size(); ++id) {
+    if (types[id] >= kNormal && types[id] <= kUnused) continue;
+    return Error{ErrorCode::kUnsupported,
+                 Concat(kFile, "\"", kKey, "\" of the token ", Quoted(header.tokens[id]), ", id ",
+                        id, ", is none of 1 to 5")};
+  }
+  return Done{};
+}
+
+// tokenizer_config.json with the tokens that are found in the text before all rules, and the one
+// that begins it. kEndOfText is such a token without being listed.
+Result<std::string> TokenizerConfig(const GgufHeader& header) {
+  std::string text;
+  JsonWriter json(text);
+  json.Open('{').Key("added_tokens_decoder").Open('{');
+  bool says_something = false;
+  for (std::size_t id = 0; id < header.tokens.size(); ++id) {
+    const TokenType type = TypeOf(header, id);
+    const std::string& token = header.tokens[id];
+    if ((type != kControl && type != kUserDefined) || token.empty() || token == kEndOfText) {
+      continue;
+    }
+    says_something = true;
+    json.Key(std::to_string(id)).Open('{').Member("content", token);
+    json.Member("special", type == kControl).Close('}');
+  }
+  json.Close('}');
+  if (header.Flag(GgufFlag::kAddBeginning)) {
+    says_something = true;
+    const double id = header.Number(GgufNumber::kBeginning);
+    if (!(id >= 0 && id < static_cast<double>(header.tokens.size()))) {
+      return Unsupported(
+          GgufKey(GgufFlag::kAddBeginning), "true",
+          Concat("false, as \"", GgufKey(GgufNumber::kBeginning), "\" names no token"));
+    }
+    json.Member("add_bos_token", true);
+    json.Member("bos_token", header.tokens[static_cast<std::size_t>(id)]);
+  }
+  json.Close('}');
+  return says_something ? text : std::string();
 }
 
 Status CheckTensor(const GgufTensor& tensor, const TensorSpec& spec) {
@@ -131,35 +211,28 @@ Result<std::string> GgufConfig(const GgufHeader& header) {
   return text;
 }
 
-Status ReadGgufVocabulary(const GgufHeader& header, std::string& vocab, std::string& merges) {
-  if (header.tokens.empty()) return Done{};
-  const std::string& model = header.Text(GgufText::kTokenizer);
-  const std::string& rules = header.Text(GgufText::kPreTokenizer);
-  const bool is_known =
-      std::find(std::begin(kGpt2Rules), std::end(kGpt2Rules), rules) != std::end(kGpt2Rules);
-  if (model != "gpt2" || !is_known) {
-    return Error{
-        ErrorCode::kUnsupported,
-        Concat(kFile, "its tokenizer is ", Quoted(model), " with the rules ", Quoted(rules),
-               ", expected \"gpt2\" with \"gpt-2\" or a name of the same rules")};
-  }
-  constexpr char kUnused = 5;  // what a matrix was padded with
-  JsonWriter json(vocab);
+Result<GgufVocabulary> ReadGgufVocabulary(const GgufHeader& header) {
+  GgufVocabulary files;
+  if (header.tokens.empty()) return files;
+  GPT2_TRY(CheckRules(header));
+  GPT2_TRY(CheckTokenTypes(header));
+  JsonWriter json(files.vocab);
   json.Open('{');
   for (std::size_t id = 0; id < header.tokens.size(); ++id) {
-    const bool is_unused = id < header.token_types.size() && header.token_types[id] == kUnused;
-    if (!is_unused && !header.tokens[id].empty()) json.Member(header.tokens[id], id);
+    if (TypeOf(header, id) != kUnused && !header.tokens[id].empty()) {
+      json.Member(header.tokens[id], id);
+    }
   }
   json.Close('}');
-  (merges += "#version: 0.2\n") += header.merges;
-  return Done{};
+  (files.merges += "#version: 0.2\n") += header.merges;
+  GPT2_ASSIGN(files.tokenizer_config, TokenizerConfig(header));
+  return files;
 }
 
 std::uint64_t GgufAlignment(const GgufHeader& header) {
   constexpr std::uint64_t kUsual = 32;
   const double stated = header.Number(GgufNumber::kTensorAlignment);
-  constexpr double kMost = 1 << 20;
-  return stated >= 1 && stated <= kMost ? static_cast<std::uint64_t>(stated) : kUsual;
+  return std::isnan(stated) ? kUsual : static_cast<std::uint64_t>(stated);
 }
 
 Status ReadGgufTensors(const GgufHeader& header, std::span<const TensorSpec> specs,

@@ -19,9 +19,15 @@ std::string GgufName(std::string name);
 // The text of a config.json for the file. Fails where it is not a GPT-2, or of several files.
 Result<std::string> GgufConfig(const GgufHeader& header);
 
-// Appends the texts of vocab.json and merges.txt, nothing where the file has no tokenizer. Fails
-// where it has another tokenizer than GPT-2's.
-Status ReadGgufVocabulary(const GgufHeader& header, std::string& vocab, std::string& merges);
+// The texts of a tokenizer's files, "" each where a GGUF file has no tokenizer.
+struct GgufVocabulary {
+  std::string vocab;             // vocab.json
+  std::string merges;            // merges.txt
+  std::string tokenizer_config;  // tokenizer_config.json; "" where it would say nothing
+};
+
+// Fails, naming the field, where the file asks for another tokenizer than GPT-2's.
+Result<GgufVocabulary> ReadGgufVocabulary(const GgufHeader& header);
 
 // Appends the tensors in the order in which they come, with what is between them. Fails, naming the
 // tensor, where one is unknown, missing, twice there, not what the config says, or elsewhere than

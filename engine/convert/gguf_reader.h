@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +17,7 @@
 
 namespace gpt2 {
 
-// The numbers and the texts of the metadata that mean something here.
+// The numbers, texts and flags of the metadata that mean something here.
 enum class GgufNumber {
   kTensorAlignment,
   kSplits,
@@ -30,9 +32,13 @@ enum class GgufNumber {
   kEnd,
 };
 enum class GgufText { kArchitecture, kTokenizer, kPreTokenizer };
+enum class GgufFlag { kAddBeginning, kAddEnd, kAddSpacePrefix };
 inline constexpr std::size_t kGgufNumbers = 11;
 inline constexpr std::size_t kGgufTexts = 3;
+inline constexpr std::size_t kGgufFlags = 3;
 std::string_view GgufKey(GgufNumber number);
+std::string_view GgufKey(GgufText text);
+std::string_view GgufKey(GgufFlag flag);
 
 struct GgufTensor {
   std::string name;
@@ -51,11 +57,13 @@ struct GgufHeader {
 
   double Number(GgufNumber number) const { return numbers[static_cast<std::size_t>(number)]; }
   const std::string& Text(GgufText text) const { return texts[static_cast<std::size_t>(text)]; }
+  bool Flag(GgufFlag flag) const { return flags[static_cast<std::size_t>(flag)]; }
 
   std::array<double, kGgufNumbers> numbers;  // NaN where there is none
   std::array<std::string, kGgufTexts> texts;
+  std::array<bool, kGgufFlags> flags{};
   std::vector<std::string> tokens;  // by id, in the byte alphabet
-  std::string token_types;          // by id: llama.cpp's llama_token_type
+  std::string token_types;          // by id: llama.cpp's llama_token_type, 0 for one it lacks
   std::string merges;               // one a line
   std::vector<GgufTensor> tensors;  // in the order of the list
   std::uint64_t size = 0;           // bytes of all this
@@ -78,19 +86,24 @@ class GgufReader {
   Status TakeItem(Cursor& at);
   Status TakeStart(Cursor& at);
   Status TakePair(Cursor& at);
+  Status TakeArrayHead(std::string_view key, Cursor& at);
+  Status TakeKey(std::string_view key);
+  Status CheckAlignment(std::uint32_t type, double value) const;
   Status TakeElement(Cursor& at);
   Status TakeTensor(Cursor& at);
   void NextStage();
   Error Bad(std::string_view what) const;
+  Error WrongType(std::string_view key, std::string_view found, std::string_view expected) const;
 
   GgufHeader header_;
   Stage stage_ = Stage::kStart;
   std::string pending_;  // what has come since the last whole item
   std::uint64_t tensors_left_ = 0;
   std::uint64_t pairs_left_ = 0;
-  std::string key_;                  // of the array under way
-  std::uint32_t element_type_ = 0;   // of its elements
-  std::uint64_t elements_left_ = 0;  // of it
+  std::set<std::string, std::less<>> keys_;  // of all pairs so far
+  std::string key_;                          // of the array under way
+  std::uint32_t element_type_ = 0;           // of its elements
+  std::uint64_t elements_left_ = 0;          // of it
 };
 
 }  // namespace gpt2

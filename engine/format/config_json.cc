@@ -75,16 +75,28 @@ Result<float> ReadEpsilon(const Json& json, float otherwise) {
 
 // Tiny test models carry GPT-2's own 50256, others -1: outside the vocabulary means that there is
 // none.
-Result<std::optional<std::int32_t>> ReadEndOfText(const Json& json, std::size_t vocab_size) {
-  using Id = std::optional<std::int32_t>;
+Status ReadEndOfText(const Json& json, Config& c) {
   const Json* const value = FindValue(json, "eos_token_id");
-  if (value == nullptr) return Id();
-  const auto id = WholeNumber(*value, std::numeric_limits<std::int64_t>::min(),
-                              std::numeric_limits<std::int64_t>::max());
-  if (!id)
-    return Bad(Concat("\"eos_token_id\" is ", Shown(*value), ", expected a token id or null"));
-  const bool is_token = *id >= 0 && static_cast<std::uint64_t>(*id) < vocab_size;
-  return is_token ? Id(static_cast<std::int32_t>(*id)) : Id();
+  if (value == nullptr) return Done{};
+  const auto read = [&](const Json& json_id) -> Status {
+    const auto id = WholeNumber(json_id, std::numeric_limits<std::int64_t>::min(),
+                                std::numeric_limits<std::int64_t>::max());
+    if (!id) {
+      return Bad(Concat("\"eos_token_id\" is ", Shown(json_id),
+                        ", expected a token id, an array of them, or null"));
+    }
+    if (*id < 0 || static_cast<std::uint64_t>(*id) >= c.vocab_size) return Done{};
+    const auto token = static_cast<std::int32_t>(*id);
+    if (c.eos_token_id) {
+      c.other_eos_token_ids.push_back(token);
+    } else {
+      c.eos_token_id = token;
+    }
+    return Done{};
+  };
+  if (!value->is_array()) return read(*value);
+  for (const Json& id : *value) GPT2_TRY(read(id));
+  return Done{};
 }
 
 Result<StoredWeights> ReadStoredWeights(const Json& json) {
@@ -186,7 +198,7 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(c.activation, ReadActivation(json));
   GPT2_ASSIGN(c.tie_word_embeddings, ReadFlag(json, "tie_word_embeddings", true));
   GPT2_ASSIGN(c.layer_norm_epsilon, ReadEpsilon(json, c.layer_norm_epsilon));
-  GPT2_ASSIGN(c.eos_token_id, ReadEndOfText(json, c.vocab_size));
+  GPT2_TRY(ReadEndOfText(json, c));
   GPT2_ASSIGN(model.weights, ReadStoredWeights(json));
   return model;
 }

@@ -11,8 +11,11 @@
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
+#include "engine/format/tokenizer_json.h"
+#include "engine/format/tokenizer_settings.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
 namespace {
@@ -23,36 +26,11 @@ Error Corrupt(const std::string& what) {
 
 // Tokens by id, "" where an id has none.
 Result<std::vector<std::string>> ReadTokens(std::string_view vocab_json, std::size_t vocab_size) {
-  constexpr std::size_t kGapsAllowed = 256;  // beside as many as there are tokens
-  std::vector<std::pair<std::size_t, std::string>> entries;
-  std::size_t size = 0;  // one more than the largest id
-  const auto take = [&](std::string& token, const Json& value) -> Status {
-    const auto id = WholeNumber(value, 0, static_cast<std::int64_t>(vocab_size) - 1);
-    if (!id) {
-      return Corrupt(Concat("vocab.json: the token ", Quoted(token), " has the id ", Shown(value),
-                            ", expected a whole number below ", vocab_size,
-                            ", config.json's \"vocab_size\""));
-    }
-    size = std::max(size, static_cast<std::size_t>(*id) + 1);
-    entries.emplace_back(*id, std::move(token));
-    return Done{};
-  };
-  GPT2_TRY(ForMembers(vocab_json, "vocab.json", take));
-  if (entries.empty()) return Corrupt("vocab.json has no tokens");
-  if (size > 2 * entries.size() + kGapsAllowed) {
-    return Corrupt(
-        Concat("vocab.json has the id ", size - 1, ", but only ", entries.size(), " tokens"));
-  }
-  std::vector<std::string> tokens(size);
-  std::vector<bool> is_taken(size);
-  for (auto& [id, token] : entries) {
-    if (is_taken[id]) {
-      return Corrupt(Concat("vocab.json: ", Quoted(token), " is a second token with id ", id));
-    }
-    is_taken[id] = true;
-    tokens[id] = std::move(token);
-  }
-  return tokens;
+  VocabularyIds ids("vocab.json", vocab_size);
+  GPT2_TRY(ForMembers(vocab_json, "vocab.json", [&](std::string& token, const Json& value) {
+    return ids.Add(token, value);
+  }));
+  return ids.Take();
 }
 
 // The two halves of each merge, in order of rank.
@@ -79,16 +57,58 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadMerges(std::string_
 
 }  // namespace
 
-Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,
-                                std::size_t vocab_size) {
-  if (vocab_json.empty() || merges_txt.empty()) {
+Result<Tokenizer> InFile(std::string_view file, Result<Tokenizer> tokenizer) {
+  if (tokenizer.ok()) return tokenizer;
+  return Error{tokenizer.error().code, Concat(file, ": ", tokenizer.error().message)};
+}
+
+Status VocabularyIds::Add(const std::string& token, const Json& value) {
+  const auto id = WholeNumber(value, 0, static_cast<std::int64_t>(vocab_size_) - 1);
+  if (!id) {
+    return Corrupt(Concat(file_, ": the token ", Quoted(token), " has the id ", Shown(value),
+                          ", expected a whole number below ", vocab_size_,
+                          ", config.json's \"vocab_size\""));
+  }
+  size_ = std::max(size_, static_cast<std::size_t>(*id) + 1);
+  entries_.emplace_back(*id, token);
+  return Done{};
+}
+
+Result<std::vector<std::string>> VocabularyIds::Take() {
+  constexpr std::size_t kGapsAllowed = 256;  // beside as many as there are tokens
+  if (entries_.empty()) return Corrupt(Concat(file_, " has no tokens"));
+  if (size_ > 2 * entries_.size() + kGapsAllowed) {
+    return Corrupt(
+        Concat(file_, " has the id ", size_ - 1, ", but only ", entries_.size(), " tokens"));
+  }
+  std::vector<std::string> tokens(size_);
+  std::vector<bool> is_taken(size_);
+  for (auto& [id, token] : entries_) {
+    if (is_taken[id]) {
+      return Corrupt(Concat(file_, ": ", Quoted(token), " is a second token with id ", id));
+    }
+    is_taken[id] = true;
+    tokens[id] = std::move(token);
+  }
+  return tokens;
+}
+
+Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
+  if (!files.tokenizer.empty()) return ReadTokenizerJson(files.tokenizer, vocab_size);
+  if (files.vocab.empty() || files.merges.empty()) {
     return Error{ErrorCode::kNotFound,
-                 Concat(vocab_json.empty() ? "vocab.json" : "merges.txt",
+                 Concat(files.vocab.empty() ? "vocab.json" : "merges.txt",
                         " is missing or empty: vocab.json and merges.txt go together")};
   }
-  GPT2_ASSIGN(std::vector<std::string> tokens, ReadTokens(vocab_json, vocab_size));
-  GPT2_ASSIGN(auto merges, ReadMerges(merges_txt));
-  return Tokenizer::Create(tokens, merges);
+  GPT2_ASSIGN(const std::vector<std::string> tokens, ReadTokens(files.vocab, vocab_size));
+  GPT2_ASSIGN(const auto merges, ReadMerges(files.merges));
+  GPT2_ASSIGN(TokenizerRules rules, ReadTokenizerSettings(files, tokens));
+  return InFile("vocab.json and merges.txt", Tokenizer::Create(tokens, merges, std::move(rules)));
+}
+
+Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,
+                                std::size_t vocab_size) {
+  return ReadTokenizer({.vocab = vocab_json, .merges = merges_txt}, vocab_size);
 }
 
 }  // namespace gpt2

@@ -232,6 +232,15 @@ void Session::Push(std::size_t index, std::int32_t id) {
   continuation.dropped_tokens += context_->sequence(index).Push(id);
 }
 
+bool Session::IsEnd(std::int32_t id) const {
+  const Config& config = context_->config();
+  const auto has = [id](const std::vector<std::int32_t>& ids) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  return config.eos_token_id == id || has(config.other_eos_token_ids) ||
+         has(options_.eos_token_ids);
+}
+
 GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> logits) {
   Continuation& continuation = continuations_[index];
   GeneratedToken token;
@@ -265,7 +274,7 @@ GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> lo
   bytes.remove_prefix(healed);
   continuation.healed_bytes += healed;
 
-  if (context_->config().eos_token_id == token.id && !options_.ignore_eos) {
+  if (IsEnd(token.id) && !options_.ignore_eos) {
     continuation.finish = FinishReason::kEos;
   } else if (continuation.written == options_.max_new_tokens) {
     continuation.finish = FinishReason::kLength;

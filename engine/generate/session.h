@@ -130,6 +130,7 @@ class Session {
   Status DecodeBatch(std::vector<GeneratedToken>& tokens);
   Status DecodeDraft(std::vector<GeneratedToken>& tokens);
   void Push(std::size_t index, std::int32_t id);
+  bool IsEnd(std::int32_t id) const;
   GeneratedToken SampleToken(std::size_t index, std::span<const float> logits);
   std::string TextOf(Continuation& continuation, std::string_view bytes);
 

@@ -52,13 +52,14 @@ bool IsOneSpace(std::string_view text) {
 }  // namespace
 
 bool TokenHealer::IsText(std::int32_t id) const {
-  return !tokenizer_->TokenBytes(id).empty() && id != eos_ && id != tokenizer_->end_of_text();
+  return !tokenizer_->TokenBytes(id).empty() && id != eos_ && !tokenizer_->IsAdded(id);
 }
 
 // Whatever follows, some token of the whole text holds the prompt's last byte. Those before it are
 // the tokens of the text before it, as a run of a text's tokens is what that run's text has. So the
 // places where such a token can begin say which tokens of the prompt may change.
 Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
+  if (!tokenizer_->HasGpt2Rules()) return {};
   const auto text_of = [this](std::span<const std::int32_t> tokens) {
     std::string text;
     for (const std::int32_t id : tokens) text += tokenizer_->TokenBytes(id);

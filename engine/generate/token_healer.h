@@ -34,12 +34,13 @@ class TokenHealer {
   static constexpr std::size_t kMostBytes = 128;
   static constexpr std::size_t kMostTokens = 16;
 
-  // `eos` and the tokenizer's end of text are no text: never taken back, nor written.
+  // `eos` and the tokenizer's added tokens are no text: never taken back, nor written.
   TokenHealer(const Tokenizer& tokenizer, std::optional<std::int32_t> eos)
       : tokenizer_(&tokenizer), eos_(eos) {}
 
   // What the rule takes back of `ids`, the end of a prompt. Of ids that are not the tokens of their
-  // own text only the end that is counts: nothing where that is a special token.
+  // own text only the end that is counts: nothing where that is an added token. Nothing, too, with
+  // other rules than GPT-2's, for which the rule does not hold.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
   // Fills `allowed` [vocab_size] with those of `logits` whose tokens go on in `bytes`, which are

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace gpt2 {
 
@@ -22,7 +23,8 @@ struct Config {
   float layer_norm_epsilon = 1e-5f;
   Activation activation = Activation::kGeluTanh;
   bool tie_word_embeddings = true;
-  std::optional<std::int32_t> eos_token_id;
+  std::optional<std::int32_t> eos_token_id;       // the first, where there are several
+  std::vector<std::int32_t> other_eos_token_ids;  // end a text as well
 
   std::size_t head_dim() const { return n_embd / n_head; }
 };

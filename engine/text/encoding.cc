@@ -7,11 +7,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
-#include "engine/text/pre_tokenizer.h"
+#include "engine/text/added_tokens.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
 
@@ -24,6 +27,11 @@ Status WordMerger::Encode(std::string_view word) {
     narrow_.resize(size);
   }
   begins_.assign(size, true);
+  if (const auto token = tokenizer_->WholeWord(word)) {
+    SetToken(0, *token);
+    size_ = size;
+    return Done{};
+  }
   for (std::size_t i = 0; i < size; ++i) {
     const auto byte = static_cast<unsigned char>(word[i]);
     const std::int32_t token = tokenizer_->ByteToken(byte);
@@ -111,35 +119,91 @@ void WordMerger::Apply(std::size_t left, std::int32_t merged) {
   Consider(left);
 }
 
-Encoding::Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special)
+Encoding::Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special,
+                   TextEnds ends)
     : tokenizer_(&tokenizer),
-      finds_special_(special == SpecialTokens::kAllowed && tokenizer.end_of_text()),
-      rest_(text),
+      takes_special_(special == SpecialTokens::kAllowed),
+      raw_(tokenizer.added(), text, takes_special_),
+      normal_(tokenizer.normalized_added(), {}, takes_special_),
+      rest_(tokenizer.rules().splitters.size() + 1),
       word_(tokenizer) {
-  FindSpecial();
+  if (ends == TextEnds::kWith) {
+    beginning_ = tokenizer.rules().beginning;
+    ending_ = tokenizer.rules().end;
+  }
+  FindText();
 }
 
-// Cuts rest_ at the next end-of-text token.
-void Encoding::FindSpecial() {
-  const std::size_t found = finds_special_ ? rest_.find(kEndOfText) : std::string_view::npos;
-  has_special_ = found != std::string_view::npos;
-  text_ = rest_.substr(0, found);
-  rest_ = has_special_ ? rest_.substr(found + kEndOfText.size()) : std::string_view();
+bool Encoding::HasText() const {
+  return std::any_of(rest_.begin(), rest_.end(),
+                     [](std::string_view rest) { return !rest.empty(); });
+}
+
+// Finds what comes next: text, a token behind it, or the end.
+void Encoding::FindText() {
+  while (beginning_.empty() && !HasText() && !id_) {
+    if (!normal_.is_done()) {
+      const AddedTokenCutter::Cut cut = normal_.Next();
+      rest_[0] = WithPrefix(0, cut.before);
+      id_ = cut.id;
+    } else if (raw_id_) {
+      std::swap(id_, raw_id_);
+    } else if (!raw_.is_done()) {
+      const AddedTokenCutter::Cut cut = raw_.Next();
+      raw_id_ = cut.id;
+      std::string_view text = cut.before;
+      if (!tokenizer_->rules().normalizers.empty() && !text.empty()) {
+        text = normalized_ = Normalize(tokenizer_->rules().normalizers, text);
+      }
+      normal_ = AddedTokenCutter(tokenizer_->normalized_added(), text, takes_special_);
+    } else {
+      is_done_ = ending_.empty();
+      return;
+    }
+  }
+}
+
+std::string_view Encoding::WithPrefix(std::size_t level, std::string_view piece) {
+  if (tokenizer_->rules().prefix_space_at != level || piece.empty() || piece[0] == ' ') {
+    return piece;
+  }
+  (prefixed_ = ' ') += piece;
+  return prefixed_;
+}
+
+std::string_view Encoding::NextWord() {
+  const std::vector<Splitter>& splitters = tokenizer_->rules().splitters;
+  std::size_t level = splitters.size();
+  while (rest_[level].empty()) --level;
+  for (; level < splitters.size(); ++level) {
+    const std::size_t size = FirstPieceSize(splitters[level], rest_[level]);
+    rest_[level + 1] = WithPrefix(level + 1, rest_[level].substr(0, size));
+    rest_[level].remove_prefix(size);
+  }
+  return std::exchange(rest_[level], {});
 }
 
 Result<std::size_t> Encoding::Next(std::span<std::int32_t> ids) {
   std::size_t count = 0;
+  const auto take = [&](std::span<const std::int32_t>& some) {
+    ids[count++] = some[0];
+    some = some.subspan(1);
+  };
   while (count < ids.size() && !is_done()) {
-    if (!word_.is_done()) {
+    if (!beginning_.empty()) {
+      take(beginning_);
+    } else if (!word_.is_done()) {
       ids[count++] = word_.Next();
-    } else if (!text_.empty()) {
-      const std::size_t size = FirstWordSize(text_);
-      GPT2_TRY(word_.Encode(text_.substr(0, size)));
-      text_.remove_prefix(size);
+      continue;
+    } else if (HasText()) {
+      GPT2_TRY(word_.Encode(NextWord()));
+    } else if (id_) {
+      ids[count++] = *id_;
+      id_.reset();
     } else {
-      ids[count++] = *tokenizer_->end_of_text();
-      FindSpecial();
+      take(ending_);
     }
+    FindText();
   }
   return count;
 }

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/text/added_tokens.h"
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
@@ -66,26 +69,41 @@ class WordMerger {
   Candidate limit_{};
 };
 
-// Borrows the tokenizer and the text until it is done. Not thread-safe.
+// Borrows the tokenizer and the text until it is done. Not thread-safe. Takes the memory of a
+// WordMerger; with normalizers, that of the text between two added tokens, too.
 class Encoding {
  public:
-  Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special);
+  Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTokens special,
+           TextEnds ends = TextEnds::kWithout);
+  Encoding(Encoding&&) = delete;  // it borrows from itself
 
   // Fills the beginning of `ids` (at least one) with the next ids, and returns how many: fewer than
   // there is room for only at the end of the text. Fails only where the vocabulary lacks a byte
   // that the text holds.
   Result<std::size_t> Next(std::span<std::int32_t> ids);
 
-  bool is_done() const { return text_.empty() && !has_special_ && word_.is_done(); }
+  bool is_done() const { return is_done_ && word_.is_done(); }
 
  private:
-  void FindSpecial();
+  bool HasText() const;
+  void FindText();
+  std::string_view NextWord();
+  std::string_view WithPrefix(std::size_t level, std::string_view piece);
 
   const Tokenizer* tokenizer_;
-  bool finds_special_;
-  std::string_view rest_;  // behind the next end-of-text token
-  std::string_view text_;  // before it, what is not yet encoded
-  bool has_special_ = false;
+  bool takes_special_;
+  AddedTokenCutter raw_;
+  std::string normalized_;  // what raw_ gave last
+  AddedTokenCutter normal_;
+  std::optional<std::int32_t> raw_id_;    // of the token behind what raw_ gave last
+  std::optional<std::int32_t> id_;        // of the token behind the text in rest_
+  std::span<const std::int32_t> ending_;  // ids still to come behind the text
+  std::span<const std::int32_t> beginning_;
+  // [splitters + 1] what is left of the text, of the piece of it that the first splitter cut last,
+  // and so on.
+  std::vector<std::string_view> rest_;
+  std::string prefixed_;  // the last piece that was given a space
+  bool is_done_ = false;  // but for word_
   WordMerger word_;
 };
 

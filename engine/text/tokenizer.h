@@ -1,6 +1,7 @@
 // GPT-2's byte-level byte-pair encoding (Sennrich et al. 2016, on bytes), for any vocabulary.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +10,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/text/added_tokens.h"
+#include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
 
@@ -21,6 +25,9 @@ enum class SpecialTokens {
   kAllowed,  // it is the end-of-text token
 };
 
+// What the rules put at the beginning and at the end of a text.
+enum class TextEnds { kWithout, kWith };
+
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
 // Immutable; any number of threads may use one.
@@ -28,14 +35,19 @@ class Tokenizer {
  public:
   // `tokens`: id -> token, `merges`: the two halves of each merge by rank, all spelled in the byte
   // alphabet; ids that name no token are empty strings. Fails where a merge names or makes a token
-  // that is not in the vocabulary.
+  // that is not in the vocabulary, and where an added token has the id of another one.
+  static Result<Tokenizer> Create(std::span<const std::string> tokens,
+                                  std::span<const std::pair<std::string, std::string>> merges,
+                                  TokenizerRules rules);
+  // With GPT-2's rules: kEndOfText is a special token, if there is one.
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges);
 
   // The ids of `text`, any bytes, all at once: see Encoding. Time grows linearly with the text, and
   // as n log n in its longest word. Fails only where the vocabulary lacks a byte that the text
   // holds.
-  Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special) const;
+  Result<std::vector<std::int32_t>> Encode(std::string_view text, SpecialTokens special,
+                                           TextEnds ends = TextEnds::kWithout) const;
 
   // The bytes of a token: not always whole characters. Empty where there is no such token.
   std::string_view TokenBytes(std::int32_t id) const {
@@ -49,7 +61,20 @@ class Tokenizer {
   // One more than the largest id.
   std::size_t vocab_size() const { return bytes_.size(); }
 
+  // The token kEndOfText.
   std::optional<std::int32_t> end_of_text() const { return end_of_text_; }
+
+  const TokenizerRules& rules() const { return rules_; }
+  // Those that are found before the text is normalized, and those that are found after it.
+  const AddedTokens& added() const { return added_; }
+  const AddedTokens& normalized_added() const { return normalized_added_; }
+  bool IsAdded(std::int32_t id) const;
+
+  // Whether a run of a text's tokens is what the text of that run has.
+  bool HasGpt2Rules() const;
+
+  // The token that is all of `word`, where the rules ignore merges; else nothing.
+  std::optional<std::int32_t> WholeWord(std::string_view word) const;
 
   // The token of one byte, or -1.
   std::int32_t ByteToken(unsigned char byte) const { return byte_tokens_[byte]; }
@@ -63,21 +88,38 @@ class Tokenizer {
     std::int32_t merged;
   };
   const Merge* FindMerge(std::int32_t left, std::int32_t right) const {
-    const auto found = merges_.find(PairKey(left, right));
-    return found == merges_.end() ? nullptr : &found->second;
+    const auto row = static_cast<std::size_t>(left);
+    const auto end = merges_.begin() + merge_begins_[row + 1];
+    const auto found =
+        std::partition_point(merges_.begin() + merge_begins_[row], end,
+                             [right](const PairMerge& merge) { return merge.right < right; });
+    return found == end || found->right != right ? nullptr : &found->merge;
   }
 
  private:
-  static std::uint64_t PairKey(std::int32_t left, std::int32_t right) {
-    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
-           static_cast<std::uint32_t>(right);
-  }
+  Status AddTokens();
+
+  struct PairMerge {
+    std::int32_t left;
+    std::int32_t right;
+    Merge merge;
+  };
+  // Takes the merges in order of rank; of two of the same pair, the first counts.
+  void SetMerges(std::vector<PairMerge> merges);
 
   std::vector<std::string> bytes_;
   std::vector<std::uint32_t> symbols_;
   std::array<std::int32_t, 256> byte_tokens_{};  // -1 where the vocabulary lacks the byte
-  std::unordered_map<std::uint64_t, Merge> merges_;
+  // By left and right token. Not by a hash: a file could choose its ids so that all of them
+  // collide.
+  std::vector<PairMerge> merges_;
+  std::vector<std::ptrdiff_t> merge_begins_;  // of each left token, and behind the last
   std::optional<std::int32_t> end_of_text_;
+  TokenizerRules rules_;
+  AddedTokens added_;
+  AddedTokens normalized_added_;
+  std::unordered_set<std::int32_t> added_ids_;
+  std::unordered_map<std::string, std::int32_t> words_;  // by bytes, where the rules ignore merges
 };
 
 }  // namespace gpt2

@@ -9,10 +9,13 @@
 namespace gpt2 {
 namespace {
 
+// A class, and whether its characters are part of a word.
+enum class Stored { kLetter, kDigit, kNumber, kSpace, kWord };
+
 struct Range {
   char32_t first;
   char32_t last;  // inclusive
-  CharacterClass character_class;
+  Stored stored;
 };
 
 // For the compiler alone: what is downloaded is kCoded, a fifth of its size.
@@ -21,7 +24,7 @@ constexpr Range kRanges[] = {
 };
 
 // Two numbers a range, seven bits a byte, the lowest first, the top bit set on all but the last
-// byte: how far it begins after the end of the one before, and its length less 1, times four plus
+// byte: how far it begins after the end of the one before, and its length less 1, times eight plus
 // the class.
 template <std::size_t kSize>
 struct Coded {
@@ -42,7 +45,7 @@ constexpr Coded<kSize> Encode() {
   char32_t end = 0;
   for (const Range& range : kRanges) {
     coded.Add(range.first - end);
-    coded.Add((range.last - range.first) * 4 + static_cast<char32_t>(range.character_class));
+    coded.Add((range.last - range.first) * 8 + static_cast<char32_t>(range.stored));
     end = range.last;
   }
   return coded;
@@ -50,7 +53,7 @@ constexpr Coded<kSize> Encode() {
 
 constexpr std::size_t kMostCodedBytes = std::size(kRanges) * 2 * 3;  // 21 bits are a code point's
 constexpr auto kCoded = Encode<Encode<kMostCodedBytes>().size>().bytes;
-static_assert(static_cast<int>(CharacterClass::kOther) < 4);
+static_assert(static_cast<int>(Stored::kWord) < 8);
 
 using Table = std::array<Range, std::size(kRanges)>;
 
@@ -67,8 +70,8 @@ Table Decode() {
   for (Range& range : table) {
     range.first = end + next();
     const char32_t length_and_class = next();
-    range.last = range.first + length_and_class / 4;
-    range.character_class = static_cast<CharacterClass>(length_and_class % 4);
+    range.last = range.first + length_and_class / 8;
+    range.stored = static_cast<Stored>(length_and_class % 8);
     end = range.last;
   }
   return table;
@@ -80,16 +83,38 @@ const Table& RangeTable() {
   return table;
 }
 
-}  // namespace
-
-CharacterClass ClassOf(char32_t code_point) {
+// The range that `code_point` is in, or null.
+const Range* FindRange(char32_t code_point) {
   const Table& ranges = RangeTable();
   const auto range =
       std::upper_bound(ranges.begin(), ranges.end(), code_point,
                        [](char32_t value, const Range& r) { return value < r.first; });
-  if (range == ranges.begin()) return CharacterClass::kOther;
-  const Range& before = *std::prev(range);
-  return code_point <= before.last ? before.character_class : CharacterClass::kOther;
+  if (range == ranges.begin() || code_point > std::prev(range)->last) return nullptr;
+  return &*std::prev(range);
+}
+
+}  // namespace
+
+CharacterClass ClassOf(char32_t code_point) {
+  const Range* const range = FindRange(code_point);
+  if (range == nullptr) return CharacterClass::kOther;
+  switch (range->stored) {
+    case Stored::kLetter:
+      return CharacterClass::kLetter;
+    case Stored::kDigit:
+    case Stored::kNumber:
+      return CharacterClass::kNumber;
+    case Stored::kSpace:
+      return CharacterClass::kSpace;
+    case Stored::kWord:
+      break;
+  }
+  return CharacterClass::kOther;
+}
+
+bool IsWordCharacter(char32_t code_point) {
+  const Range* const range = FindRange(code_point);
+  return range != nullptr && range->stored != Stored::kNumber && range->stored != Stored::kSpace;
 }
 
 }  // namespace gpt2

@@ -12,4 +12,8 @@ enum class CharacterClass {
 
 CharacterClass ClassOf(char32_t code_point);
 
+// Whether it is part of a word, as \w of Rust's regular expressions has it: Alphabetic, Mark,
+// Decimal_Number, Connector_Punctuation or Join_Control (UTS #18, annex C).
+bool IsWordCharacter(char32_t code_point);
+
 }  // namespace gpt2

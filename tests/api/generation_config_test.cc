@@ -53,6 +53,25 @@ TEST(GenerationConfig, NullAndWhatTheEngineDoesNotHaveSayNothing) {
             kOurs);
 }
 
+TEST(GenerationConfig, TokensThatEndTheTextAreANumberOrAList) {
+  EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": 7})").value().eos_token_ids,
+            std::vector<std::int32_t>{7});
+  EXPECT_EQ(ReadGenerationConfig(R"({"eos_token_id": [7, 9]})").value().eos_token_ids,
+            (std::vector<std::int32_t>{7, 9}));
+  EXPECT_NE(ErrorOf(R"({"eos_token_id": "x"})").find("eos_token_id"), std::string::npos);
+}
+
+TEST(GenerationConfig, WhatIsIgnoredIsNamed) {
+  EXPECT_TRUE(IgnoredSettings(R"({"num_beams": 1, "no_repeat_ngram_size": 0, "top_k": 5,
+                                  "bad_words_ids": null, "use_cache": true})")
+                  .empty());
+  const auto warnings =
+      IgnoredSettings(R"({"num_beams": 4, "forced_eos_token_id": 5, "max_length": 50})");
+  ASSERT_EQ(warnings.size(), 3u);
+  EXPECT_EQ(warnings[0], "generation_config.json: \"num_beams\" is 4, which is ignored");
+  EXPECT_NE(warnings[2].find("max_length"), std::string::npos);
+}
+
 TEST(GenerationConfig, WithoutSamplingTheMostProbableTokenIsTaken) {
   EXPECT_EQ(DefaultsOf(R"({"do_sample": false})")["temperature"], 0);
   EXPECT_EQ(DefaultsOf(R"({"temperature": 0.7, "do_sample": false})")["temperature"], 0);

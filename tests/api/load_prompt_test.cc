@@ -238,7 +238,7 @@ TEST_P(LoadPrompt, OutsideTheVocabularyOrOutOfTurnIsAnError) {
   EXPECT_NE(error(GivePrompt({1, -2})).find("token id -2 at index 1, expected 0 to "),
             std::string::npos);
   Begin();
-  EXPECT_NE(error(gpt2_load_prompt(engine, "text", 4, /*is_ids=*/false)).find("vocab.json"),
+  EXPECT_NE(error(gpt2_load_prompt(engine, "text", 4, /*is_ids=*/false)).find("has no tokenizer"),
             std::string::npos);
   Begin();
   Feed(hub_order);

@@ -79,6 +79,21 @@ TEST_F(SessionTextTest, EndOfTextEndsTheTextWithoutShowingItUnlessIgnored) {
   EXPECT_EQ(ignored.text, whole.text);
 }
 
+TEST_F(SessionTextTest, EachTokenOfAListOfEndsEndsTheText) {
+  const WrittenText whole = Write({1, 2, 3}, options);
+  const auto expect_ended = [&] {
+    const WrittenText ended = Write({1, 2, 3}, options);
+    EXPECT_EQ(ended.finish, FinishReason::kEos);
+    EXPECT_EQ(ended.ids.back(), whole.ids[4]);
+    EXPECT_LE(ended.ids.size(), 5u);
+  };
+  options.eos_token_ids = {-1, whole.ids[4]};  // generation_config.json's
+  expect_ended();
+  options.eos_token_ids.clear();
+  model.weights->config.other_eos_token_ids = {whole.ids[4]};  // config.json's
+  expect_ended();
+}
+
 TEST_F(SessionTextTest, AnEmptyPromptStartsAtEndOfText) {
   model.weights->config.eos_token_id = 17;
   options.ignore_eos = true;

@@ -82,10 +82,10 @@ describe("the sampling options", () => {
           "",
         );
 
-  it("are the same in the engine, the module and README", () => {
+  it("are the same in the engine, the module and docs/api.md", () => {
     expect(names.length).toBeGreaterThan(10);
     expect([...generateOptionNames].sort()).toEqual([...names].sort());
-    const table = read("README.md").split("| option | default | meaning |")[1]?.split("\n\n")[0] ?? "";
+    const table = read("docs/api.md").split("| option | default | meaning |")[1]?.split("\n\n")[0] ?? "";
     const rows = [...table.matchAll(/^\| `(\w+)` \| (\S+) \|/gm)].map(([, name, value]) => [name, value]);
     expect(rows.map(([name]) => name).sort()).toEqual([...names].sort());
     for (const [name = "", value] of rows) expect(initialOf(name) ?? value, name).toBe(value);

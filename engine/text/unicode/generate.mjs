@@ -1,12 +1,15 @@
-// Writes ../unicode_ranges.inc: the code points that GPT-2's pre-tokenizer tells apart, from the Unicode
+// Writes ../unicode_ranges.inc: the code points that tokenizers tell apart, from the Unicode
 // tables of this Node.js. Run by hand when Unicode grows: node engine/text/unicode/generate.mjs
 import { writeFileSync } from "node:fs";
 
 /** @type {[string, RegExp][]} */
 const classes = [
   ["kLetter", /^\p{L}$/u],
+  // \w of Rust's regular expressions tells these two apart, and has the last.
+  ["kDigit", /^(?=\p{N})[\p{Alphabetic}\p{Nd}]$/u],
   ["kNumber", /^\p{N}$/u],
   ["kSpace", /^\p{White_Space}$/u],
+  ["kWord", /^[\p{Alphabetic}\p{M}\p{Pc}\p{Join_Control}]$/u],
 ];
 
 const classOf = (codePoint) => {
@@ -21,7 +24,7 @@ for (let codePoint = 1; codePoint <= 0x110000; ++codePoint) {
   const name = classOf(start);
   if (codePoint < 0x110000 && classOf(codePoint) === name) continue;
   const hex = (value) => `0x${value.toString(16)}`;
-  if (name) lines.push(`{${hex(start)}, ${hex(codePoint - 1)}, CharacterClass::${name}},`);
+  if (name) lines.push(`{${hex(start)}, ${hex(codePoint - 1)}, Stored::${name}},`);
   start = codePoint;
 }
 writeFileSync(new URL("../unicode_ranges.inc", import.meta.url), `${lines.join("\n")}\n`);

@@ -1,0 +1,16 @@
+// tokenizer.json, the file of the library `tokenizers`.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "engine/base/result.h"
+#include "engine/text/tokenizer.h"
+
+namespace gpt2 {
+
+// Builds the tokenizer that `text` describes. An error names the field that this engine does not
+// compute, and its value.
+Result<Tokenizer> ReadTokenizerJson(std::string_view text, std::size_t vocab_size);
+
+}  // namespace gpt2

@@ -1,0 +1,70 @@
+// What a tokenizer does beside merging byte pairs: the other sections of a tokenizer.json.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpt2 {
+
+// A token that is found in the text before all rules, spelled as it stands in the text.
+struct AddedToken {
+  std::string content;
+  std::int32_t id = -1;
+  bool is_special = false;      // found only where special tokens are allowed
+  bool is_single_word = false;  // not inside a word
+  bool strips_left = false;     // takes white space before it with it
+  bool strips_right = false;    // and behind it
+  bool is_normalized = false;   // found in the normalized text
+};
+
+// A step that changes the text.
+struct Normalizer {
+  enum class Kind {
+    kReplace,  // `pattern` becomes `content`
+    kPrepend,  // `content` comes before a text that is not empty
+    kStrip,    // no white space at the ends
+  };
+  Kind kind = Kind::kReplace;
+  std::string pattern;
+  std::string content;
+  bool strips_left = false;
+  bool strips_right = false;
+};
+
+// A step that cuts the text. What is cut apart does not merge.
+struct Splitter {
+  enum class Kind {
+    kDigits,        // runs of the Unicode category N
+    kSingleDigits,  // each of them
+    kText,          // `pattern`
+    kGpt2Words,     // FirstWordSize
+  };
+  Kind kind = Kind::kDigits;
+  std::string pattern;
+};
+
+// GPT-2's own where nothing is set.
+struct TokenizerRules {
+  std::vector<AddedToken> added;        // ids may lie behind those of the vocabulary
+  std::vector<Normalizer> normalizers;  // in order
+  std::vector<Splitter> splitters{{.kind = Splitter::Kind::kGpt2Words, .pattern = {}}};
+  // Each piece that comes to the splitter of this index, or past the last one, begins with a space:
+  // one is put before those that do not.
+  std::optional<std::size_t> prefix_space_at;
+  bool ignores_merges = false;          // a word that is a token is that token
+  std::vector<std::int32_t> beginning;  // of every text
+  std::vector<std::int32_t> end;
+};
+
+// `text` after all `normalizers`. Bytes that are no character stay as they are.
+std::string Normalize(const std::vector<Normalizer>& normalizers, std::string_view text);
+
+// Bytes of the first piece of `text`, which is not empty and begins where a piece does. Takes time
+// linear in that.
+std::size_t FirstPieceSize(const Splitter& splitter, std::string_view text);
+
+}  // namespace gpt2
