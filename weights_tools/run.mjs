@@ -1,5 +1,5 @@
-// `npm run -s gpt2-weights -- ...`: builds the tool when needed, silently, and runs it. `fetch` is no part of the tool
-// itself, which knows no network.
+// `npm run -s gpt2-weights -- ...`: builds the tool silently if needed, and runs it. `fetch` runs in Node.js, because the
+// tool itself has no network code.
 import { spawnSync } from "node:child_process";
 import { buildPreset, root } from "../engine/toolchain/build.mjs";
 
@@ -20,12 +20,12 @@ function runTool() {
 if (command === "fetch") {
   process.chdir(cwd);
   const { runFetch } = await import("./hub/fetch.mjs");
-  process.exitCode = await runFetch(args);
+  await runFetch(args);
 } else {
   process.exitCode = runTool();
   if (command === "--help" || command === "-h") {
     console.log(
-      "  fetch                       Fetch a GPT-2 from the Hugging Face hub: gpt2-weights fetch --help\n",
+      "  fetch                       Download a GPT-2 from the Hugging Face Hub: gpt2-weights fetch --help\n",
     );
   }
 }

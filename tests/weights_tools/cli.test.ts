@@ -332,6 +332,8 @@ describe.skipIf(!process.env.GPT2_MODELS)("trained models (GPT2_MODELS)", () => 
       const result = json([
         "generate",
         demo,
+        "--weights",
+        "f32",
         "--prompt",
         prompt,
         "--temperature",

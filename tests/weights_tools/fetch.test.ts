@@ -1,5 +1,4 @@
 // `gpt2-weights fetch`, run as a user runs it, from a stand-in for the hub.
-import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +11,7 @@ import {
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { json, root, scratch, tiny } from "./tool.js";
+import { json, scratch, start, tiny } from "./tool.js";
 import { commit, StandInHub } from "./stand-in-hub.js";
 
 let hub: StandInHub;
@@ -31,19 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-interface Run {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-function run(args: string[], env: Record<string, string> = {}, program = process.execPath): Promise<Run> {
-  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env } });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (text) => (stdout += String(text)));
-  child.stderr.on("data", (text) => (stderr += String(text)));
-  return new Promise((ended) => child.on("close", (status) => ended({ status, stdout, stderr })));
-}
+const run = (...all: Parameters<typeof start>) => start(...all).ended;
 
 const fetchModel = (
   id = "user/tied",
@@ -89,7 +76,7 @@ it("asks for nothing that is there", async () => {
   expect(hub.asked.filter(({ path }) => path.includes("/resolve/"))).toEqual([]);
 });
 
-it("goes on where a connection was cut, at a new signed address", async () => {
+it("a broken connection resumes where it stopped, at a new signed address", async () => {
   const cuts = [1000, 5000];
   hub.fault = (name, response) => {
     const cut = name === "model.safetensors" ? cuts.shift() : undefined;
@@ -105,7 +92,7 @@ it("goes on where a connection was cut, at a new signed address", async () => {
   expect(storeRequests().map(({ range }) => range)).toEqual([undefined, "bytes=1000-", "bytes=6000-"]);
 });
 
-it("goes on where an earlier run was cut", async () => {
+it("a second run resumes where the first was interrupted", async () => {
   mkdirSync(out);
   writeFileSync(partial(), weights().subarray(0, 3000));
   expect((await fetchModel()).status).toBe(0);
@@ -122,20 +109,20 @@ it("leaves a file alone that has come meanwhile, and one that is called as if it
     return false;
   };
   const { status, stderr } = await fetchModel();
-  expect([status, stderr]).toEqual([1, expect.stringContaining("has come from elsewhere meanwhile")]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("another program has written")]);
   expect(readFileSync(join(out, "model.safetensors"), "utf8")).toBe("mine, too");
   expect(readFileSync(join(out, "model.safetensors.partial"), "utf8")).toBe("mine");
   expect(readFileSync(partial())).toEqual(weights());
 });
 
-it("writes through no symbolic link, and into nothing that is no file", async () => {
+it("refuses symbolic links and everything else that is not a file", async () => {
   mkdirSync(out);
   const other = `${out}-other`;
   symlinkSync(other, partial());
   const linked = await fetchModel();
   expect([linked.status, linked.stderr]).toEqual([
     1,
-    expect.stringContaining("is there, and is no file: remove it"),
+    expect.stringContaining("exists and is not a file: remove it"),
   ]);
   expect(existsSync(other)).toBe(false);
   writeFileSync(other, "mine");
@@ -174,7 +161,7 @@ it("leaves a file alone that is another", async () => {
   const { status, stderr } = await fetchModel();
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining("config.json is there, and is not the config.json of the hub"),
+    expect.stringContaining("config.json exists and differs from the hub's config.json"),
   ]);
   expect(readFileSync(join(out, "config.json"), "utf8")).toBe("mine");
 });
@@ -220,10 +207,10 @@ it("sends the token to the hub alone", async () => {
 });
 
 it.each([
-  [401, /does not give user\/tied at main: .*HF_TOKEN/],
-  [403, /does not give user\/tied at main to everybody: accept its conditions/],
+  [401, /does not give access to user\/tied at main: .*HF_TOKEN/],
+  [403, /restricts access to user\/tied at main: accept its conditions/],
   [404, /has no user\/tied at main/],
-  [429, /has had too many requests from here/],
+  [429, /had too many requests from this network/],
   [500, /answered 500 for user\/tied at main/],
 ])("says what %i means", async (status, sentence) => {
   hub.status = status;
@@ -239,7 +226,7 @@ it("takes a revision, and names one that is not there", async () => {
 });
 
 it.each([
-  [["config.json"], "has no config.json: it is no model of the library transformers"],
+  [["config.json"], "has no config.json: it is not a model of the library transformers"],
   [["model.safetensors"], "has no model.safetensors\n"],
 ])("names what a repository lacks: %j", async (lacking, sentence) => {
   for (const name of lacking) Reflect.deleteProperty(hub.files, name);
@@ -264,8 +251,8 @@ it("refuses half a tokenizer", async () => {
 });
 
 it.each([
-  ["no id", /"no id" is no id of a model: expected user\/name/],
-  ["a/b/c", /"a\/b\/c" is no id/],
+  ["no id", /"no id" is not a model id: expected user\/name/],
+  ["a/b/c", /"a\/b\/c" is not a model id/],
 ])("refuses the id %s", async (id, sentence) => {
   const { status, stderr } = await fetchModel(id);
   expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
@@ -277,7 +264,9 @@ it("says where the hub cannot be reached, and what an option should have been", 
     1,
     expect.stringContaining("http://localhost:1 cannot be reached: "),
   ]);
-  expect((await fetchModel("user/tied", { args: ["--hub", "hub"] })).stderr).toContain("--hub hub is no URL");
+  expect((await fetchModel("user/tied", { args: ["--hub", "hub"] })).stderr).toContain(
+    "--hub or HF_ENDPOINT is not the address of a hub: expected http(s)://host",
+  );
   expect((await fetchModel("user/tied", { args: ["--what"] })).status).toBe(2);
   const help = await fetchModel("user/tied", { args: ["--help"] });
   expect([help.status, help.stdout]).toEqual([
@@ -307,10 +296,12 @@ it("fetches the shards that a list names, each once", async () => {
 
 it.each([
   [{ a: shards[0], b: "model-9.safetensors" }, 'names the shard "model-9.safetensors", which is not'],
-  [{ a: "../x" }, 'names the shard "../x", which is not'],
-  [{ a: 7 }, "names the shard 7, which is not"],
-  [{ a: [7] }, "names the shard an object, which is not"],
-  [{ a: "x".repeat(1000) }, `names the shard "${"x".repeat(99)}, which is not`],
+  [{ a: "../x.safetensors" }, 'names the shard "../x.safetensors": it has the part ".."'],
+  [{ a: 7 }, "names the shard 7, expected the name of a .safetensors file"],
+  [{ a: [7] }, "names the shard an array, expected"],
+  [{ a: "config.json" }, 'names the shard "config.json", expected'],
+  [{ a: ".fetching" }, 'names the shard ".fetching", expected'],
+  [{ a: "x".repeat(1000) }, `names the shard "${"x".repeat(100)}"... (1000 characters), expected`],
   [{}, 'has no "weight_map"'],
 ])("refuses a list of shards %j", async (map, sentence) => {
   cutIntoShards(map);
@@ -325,7 +316,7 @@ it.each([
   [
     "a list of shards that is nested deeply",
     `{"weight_map":{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}}`,
-    "an object",
+    "an array",
   ],
   ["one that is null", "null", 'has no "weight_map"'],
 ])("refuses %s in a sentence", async (_, text, sentence) => {

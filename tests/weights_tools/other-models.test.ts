@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
+import { ggufMetadata, ggufTensors, writeGguf, type Metadata } from "../web/support/gguf.js";
 import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
 import { contents, json, refusal, scratch, tiny, weights } from "./tool.js";
 
@@ -42,12 +42,9 @@ describe("a GGUF file", () => {
     const vocab = Object.fromEntries(
       [...Array(Number(config.vocab_size)).keys()].map((id) => [`t${id}`, id]),
     );
-    const named = (rules: string) => {
-      const model = join(scratch, "rules.gguf");
-      const metadata = {
-        ...ggufMetadata(config, { vocab, merges: [] }),
-        "tokenizer.ggml.pre": { text: rules },
-      };
+    const model = join(scratch, "rules.gguf");
+    const converted = (fields: Metadata) => {
+      const metadata = { ...ggufMetadata(config, { vocab, merges: [] }), ...fields };
       const made = writeGguf(
         metadata,
         ggufTensors(tensors, () => "F32"),
@@ -55,6 +52,7 @@ describe("a GGUF file", () => {
       writeFileSync(model, made);
       return weights(["convert", model, join(scratch, "rules"), "--weights", "q8", "--force"]);
     };
+    const named = (rules: string) => converted({ "tokenizer.ggml.pre": { text: rules } });
 
     it.each(["gpt-2", "default", "olmo", "phi-2"])(
       "of the rules %s, which are GPT-2's, keeps it",
@@ -66,9 +64,49 @@ describe("a GGUF file", () => {
     );
 
     it.each(["llama-bpe", "gpt-4o", "starcoder"])("of the rules %s is refused by their name", (rules) => {
-      expect(refusal(named(rules))).toContain(
-        `its tokenizer is "gpt2" with the rules "${rules}", expected "gpt2" with "gpt-2"`,
-      );
+      expect(refusal(named(rules))).toContain(`"tokenizer.ggml.pre" is "${rules}", expected "gpt-2"`);
+    });
+
+    describe("of bytes and added tokens", () => {
+      const letters = Object.fromEntries(Array.from("abcdefghij").map((letter, id) => [letter, id]));
+      const tokens = [...Object.keys(letters), "<user>", "<control>"];
+      const types = [...Object.keys(letters).map(() => 1), 4, 3];
+      while (tokens.length < Number(config.vocab_size)) {
+        types.push(5);
+        tokens.push(`[PAD${tokens.length}]`);
+      }
+      const fields = {
+        "tokenizer.ggml.tokens": { texts: tokens },
+        "tokenizer.ggml.token_type": { i32s: types },
+      };
+      const ids = (folder: string, ...options: string[]) =>
+        json(["tokenize", folder, ...options], "a<user>bj<control>") as number[];
+
+      it("finds them in the text, as llama.cpp does", () => {
+        expect(converted(fields).status).toBe(0);
+        expect(ids(join(scratch, "rules"), "--allow-special")).toEqual([0, 10, 1, 9, 11]);
+      });
+
+      it("begins a text with the token of add_bos_token", () => {
+        const begin = {
+          "tokenizer.ggml.add_bos_token": { flag: true },
+          "tokenizer.ggml.bos_token_id": { u32: 11 },
+        };
+        expect(converted({ ...fields, ...begin }).status).toBe(0);
+        expect(ids(join(scratch, "rules"), "--allow-special")).toEqual([11, 0, 10, 1, 9, 11]);
+      });
+
+      it.each([
+        ["tokenizer.ggml.add_bos_token", { flag: true }],
+        ["tokenizer.ggml.add_eos_token", { flag: true }],
+        ["tokenizer.ggml.add_space_prefix", { flag: true }],
+        ["tokenizer.ggml.add_eos_token", { u32: 1 }],
+        ["tokenizer.ggml.token_type", { i32s: tokens.map(() => 6) }],
+        ["tokenizer.ggml.token_type", { i32s: [1] }],
+        ["tokenizer.ggml.model", { text: "llama" }],
+      ])("is refused by the name of %s, which is %j", (key, value) => {
+        expect(refusal(converted({ ...fields, [key]: value }))).toContain(`"${key}"`);
+      });
     });
   });
 

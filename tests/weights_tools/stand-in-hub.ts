@@ -25,6 +25,8 @@ export class StandInHub {
   files: Record<string, Buffer> = {};
   /** Answers a request for a file, at the hub or where that redirects to, and returns true; or leaves it to the stand-in. */
   fault: (name: string, response: ServerResponse) => boolean = () => false;
+  /** Answers a request about the model in place of the hub, and returns true. */
+  apiFault: (path: string, response: ServerResponse) => boolean = () => false;
   /** What every request to the hub gets, where it is not 200. */
   status = 200;
   /** Why, in the hub's own words; and in how many seconds to come again. */
@@ -85,6 +87,7 @@ export class StandInHub {
       if (this.retryAfter) response.setHeader("Retry-After", this.retryAfter);
       return json({ error: "as the test wants" });
     }
+    if (pathname.startsWith("/api/") && this.apiFault(pathname, response)) return;
     if (/^\/api\/models\/.+\/revision\//.test(pathname)) {
       const [, id, revision] = /^\/api\/models\/(.+)\/revision\/(.+)$/.exec(pathname) ?? [];
       if (!this.revisions.includes(revision ?? "")) {

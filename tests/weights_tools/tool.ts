@@ -1,5 +1,5 @@
 // `gpt2-weights`, run as a user runs it, and the models it is run on.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,6 +28,25 @@ export function shell(script: string) {
   const env = { ...process.env, tool, scratch, tiny, vocabulary };
   const { status, stdout, stderr } = spawnSync("bash", ["-c", script], { env, encoding: "utf8" });
   return { status, stdout, stderr };
+}
+
+export interface Run {
+  status: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a program without waiting for it; by default Node.js. */
+export function start(args: string[], env: Record<string, string> = {}, program = process.execPath) {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env } });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (text) => (stdout += String(text)));
+  child.stderr.on("data", (text) => (stderr += String(text)));
+  const ended = new Promise<Run>((resolve) =>
+    child.on("close", (status, signal) => resolve({ status, signal, stdout, stderr })),
+  );
+  return { child, ended };
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what the tool writes is what tests look into

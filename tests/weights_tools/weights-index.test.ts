@@ -10,7 +10,7 @@ cpSync(converted("tied", "q8"), folder, { recursive: true });
 const index = JSON.parse(readFileSync(join(folder, "weights.json"), "utf8")) as WeightsIndex;
 const piece = index.pieces[0] ?? { path: "", size: 0, sha256: "" };
 const empty = { ...piece, size: 0 };
-const [config] = index.files;
+const config = index.files?.[0];
 const changed = (changes: object) => JSON.stringify({ ...index, ...changes });
 const withPieces = (...pieces: unknown[]) => changed({ pieces });
 const withPiece = (changes: object) => withPieces({ ...piece, ...changes });

@@ -1,36 +1,41 @@
-// `npm run model -- ID`: fetches a GPT-2 of the hub and makes of it a folder that the page shows.
+// `npm run model -- ID`: downloads a GPT-2 from the Hub, and converts it into a folder that the page offers.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
+import { problemOfFileName } from "../../web/src/shared/file-names.mjs";
+import { usualHub } from "./addresses.mjs";
 import { fetchModel } from "./fetch.mjs";
-import { print } from "./print.mjs";
-import { FetchError, parseId, UsageError, usualHub } from "./repository.mjs";
+import { FetchError, print, quoted, reasonOf, runCommand, UsageError, visible } from "./messages.mjs";
+import { parseId } from "./repository.mjs";
 
 const usage = `npm run model -- ID [OPTIONS]
 
-Fetches a GPT-2 of the Hugging Face hub, as openai-community/gpt2, converts it, and adds it to what the page offers:
-npm start, then "Model" on the page, or http://localhost:4173/?model=models/NAME/
+Downloads a GPT-2 from the Hugging Face Hub, converts it, and adds it to the page's list of models.
+To use it: npm start, then "Model" on the page, or http://localhost:4173/?model=models/NAME/
 
-  ID                   user/name, or user/name@revision
+  ID                   user/name, or user/name@revision: openai-community/gpt2
   --weights FORMAT     q8, q4, f16 or f32 [q8]
-  --name NAME          of the folder [the model's and the format's]
+  --name NAME          name of the folder [the model's name and the format]
   --hub URL            another hub [HF_ENDPOINT, or ${usualHub}]
   --models FOLDER      where to put it [web/models]
-  --originals FOLDER   where to keep what was fetched [build/hub]
+  --originals FOLDER   where to keep the downloaded files [build/hub]
   -h, --help           this text`;
 
+const formats = ["q8", "q4", "f16", "f32"];
+
 /**
- * Runs gpt2-weights, and gives what it prints as JSON.
+ * Runs gpt2-weights. Returns the JSON that it prints. Throws a FetchError if it fails.
  * @param {string[]} args
  */
 function runTool(...args) {
   const program = join(root, "build/native/weights_tools/gpt2-weights");
-  const { status, stdout } = spawnSync(program, [...args, "--json"], {
+  const { status, signal, stdout } = spawnSync(program, [...args, "--json"], {
     stdio: ["ignore", "pipe", 2],
     encoding: "utf8",
   });
+  if (signal) throw new FetchError(`gpt2-weights ${args[0]} was killed by ${signal}`);
   if (status !== 0) throw new FetchError(`gpt2-weights ${args.join(" ")} failed`);
   return JSON.parse(stdout);
 }
@@ -43,20 +48,37 @@ function runTool(...args) {
  * @property {number} bytes to download
  */
 
-/** @param {string} path */
-const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+/**
+ * @param {string} path
+ * @returns {unknown} Throws a FetchError if the file cannot be read or is not JSON.
+ */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new FetchError(`cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
 
 /**
- * Puts `model` into index.json of the folder `models`, and takes out what is no longer there.
+ * The models that index.json lists.
+ * @param {string} path
+ * @returns {ListedModel[]}
+ */
+function readIndex(path) {
+  const list = existsSync(path) ? readJson(path) : [];
+  if (Array.isArray(list) && list.every((model) => typeof Object(model).folder === "string")) return list;
+  throw new FetchError(`${path} is not a list of models: remove it`);
+}
+
+/**
+ * Adds `model` to index.json in the folder `models`, and removes models whose folders are gone.
  * @param {string} models
  * @param {ListedModel} model
  */
 function addToIndex(models, model) {
   const path = join(models, "index.json");
-  /** @type {ListedModel[]} */
-  const before = existsSync(path) ? readJson(path) : [];
-  if (!Array.isArray(before)) throw new FetchError(`${path} is no list of models: remove it`);
-  const others = before.filter(
+  const others = readIndex(path).filter(
     ({ folder }) => folder !== model.folder && existsSync(join(models, folder, "config.json")),
   );
   const partial = `${path}.${process.pid}.partial`;
@@ -65,17 +87,45 @@ function addToIndex(models, model) {
 }
 
 /**
- * What is said of the model in `folder`.
+ * The numbers that the page shows of the model in `folder`. gpt2-weights has checked its weights.json.
  * @param {string} folder
  */
 function measure(folder) {
   const { parameters } = runTool("inspect", folder);
-  const { size, files } = readJson(join(folder, "weights.json"));
-  const bytes = files.reduce(
-    (/** @type {number} */ sum, /** @type {{size: number}} */ file) => sum + file.size,
-    size,
+  const { size, files } = /** @type {{size: number, files?: {size: number}[]}} */ (
+    readJson(join(folder, "weights.json"))
   );
+  const bytes = (files ?? []).reduce((sum, file) => sum + file.size, size);
   return { parameters: parameters.total, bytes };
+}
+
+/** Builds gpt2-weights. Throws a FetchError. */
+function buildTool() {
+  try {
+    buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
+  } catch (error) {
+    throw new FetchError(reasonOf(error), { cause: error });
+  }
+}
+
+/**
+ * The absolute path of a folder. A relative one starts where the user is, because npm runs this program elsewhere.
+ * @param {string} option
+ * @param {string} folder
+ */
+function chosenFolder(option, folder) {
+  if (folder === "") throw new UsageError(`${option} is empty, expected a folder`);
+  return resolve(process.env.INIT_CWD ?? ".", folder);
+}
+
+/**
+ * The name of the model's folder. Throws a UsageError for a name that is none.
+ * @param {string} name
+ */
+function folderName(name) {
+  const problem = problemOfFileName(name) ?? (name.includes("/") ? 'it contains "/"' : undefined);
+  if (problem) throw new UsageError(`--name ${quoted(name)} cannot be the name of a folder: ${problem}`);
+  return name;
 }
 
 async function addModel() {
@@ -84,7 +134,7 @@ async function addModel() {
     options: {
       weights: { type: "string", default: "q8" },
       name: { type: "string" },
-      hub: { type: "string", default: process.env.HF_ENDPOINT ?? usualHub },
+      hub: { type: "string", default: process.env.HF_ENDPOINT || usualHub },
       models: { type: "string", default: join(root, "web/models") },
       originals: { type: "string", default: join(root, "build/hub") },
       help: { type: "boolean", short: "h" },
@@ -94,26 +144,31 @@ async function addModel() {
   const [wanted, ...more] = positionals;
   if (wanted === undefined || more.length > 0) throw new UsageError("expected one ID; --help says more");
   const { id, revision } = parseId(wanted);
-  const name = values.name ?? `${id.replace(/^.*\//, "")}-${values.weights}`;
-  const folder = join(values.models, name);
-  buildPreset("native", { targets: ["gpt2-weights"], quiet: true });
+  const format = values.weights;
+  if (!formats.includes(format))
+    throw new UsageError(`--weights is ${quoted(format)}, expected one of ${formats.join(", ")}`);
+  const models = chosenFolder("--models", values.models);
+  const originals = chosenFolder("--originals", values.originals);
+  const model = {
+    folder: folderName(values.name ?? `${id.replace(/^.*\//, "")}-${format}`),
+    name: `${id}, ${format}`,
+  };
+  const other = readIndex(join(models, "index.json")).find(({ folder }) => folder === model.folder)?.name;
+  if (other !== undefined && other !== model.name)
+    throw new FetchError(`${models} already has ${quoted(other)} in ${model.folder}: choose another --name`);
+  const folder = join(models, model.folder);
+  buildTool();
   if (!existsSync(join(folder, "weights.json"))) {
-    const original = join(values.originals, `${id.replace("/", "--")}@${revision.replaceAll("/", "-")}`);
+    const original = join(originals, `${id.replace("/", "--")}@${revision.replaceAll("/", "-")}`);
     await fetchModel(wanted, original, values.hub);
-    mkdirSync(values.models, { recursive: true });
-    runTool("convert", original, folder, "--weights", values.weights);
+    mkdirSync(models, { recursive: true });
+    runTool("convert", original, folder, "--weights", format);
   }
-  addToIndex(values.models, { folder: name, name: `${id}, ${values.weights}`, ...measure(folder) });
+  addToIndex(models, { ...model, ...measure(folder) });
+  const address = `?model=models/${encodeURIComponent(model.folder)}/`;
   await print(
-    `${id} is in ${folder}: npm start, then choose it on the page, or add ?model=models/${name}/ to the address`,
+    visible(`${id} is in ${folder}: npm start, then choose it on the page, or add ${address} to the address`),
   );
 }
 
-try {
-  await addModel();
-} catch (error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-  if (!(error instanceof FetchError) && code === undefined) throw error;
-  console.error(`model: ${message}`);
-  process.exitCode = error instanceof UsageError || code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
-}
+await runCommand("model", addModel);

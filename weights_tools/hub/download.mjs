@@ -1,25 +1,17 @@
-// One file of a hub onto a disk: it goes on where it was cut, and is only there under its name once its hash is right.
+// Downloads one file of a hub. An interrupted download resumes, and the file gets its name only once its hash is right.
 import { createHash } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
 import { lstat, open, rename, rm, stat } from "node:fs/promises";
-import { FetchError, reasonOf, refusal } from "./repository.mjs";
+import { FetchError, reasonOf, say } from "./messages.mjs";
+import { get, refusal } from "./requests.mjs";
 
 /** @typedef {import("./repository.mjs").HubFile} HubFile */
+/** @typedef {import("./requests.mjs").Access} Access */
 
-/**
- * @typedef {object} Access
- * @property {string} hub
- * @property {string | undefined} token goes to the hub alone, never to where it redirects
- * @property {number} stallMs silence that counts as a broken connection
- */
-
-/** Attempts in a row that bring no byte. */
+/** Attempts in a row without a new byte before the download fails. */
 const mostAttempts = 5;
 const firstPauseMs = 500;
 const longestPauseMs = 60_000;
-
-/** @param {number} ms */
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @param {HubFile} file */
 function hasher({ size, hash }) {
@@ -28,7 +20,7 @@ function hasher({ size, hash }) {
 }
 
 /**
- * What `ask` says, undefined where there is no such file.
+ * The result of `ask`; undefined if there is no such file.
  * @template T
  * @param {Promise<T>} ask
  * @returns {Promise<T | undefined>}
@@ -44,17 +36,24 @@ async function unlessMissing(ask) {
 
 /**
  * @param {string} path
- * @returns {Promise<number | undefined>} bytes; undefined where there is no such file
+ * @param {typeof stat} ask `lstat` does not follow a symbolic link.
+ * @returns {Promise<import("node:fs").Stats | undefined>} undefined if nothing has that path. Throws a FetchError if
+ *   something other than a file has it.
  */
-const sizeOf = async (path) => (await unlessMissing(stat(path)))?.size;
+async function statFile(path, ask) {
+  const found = await unlessMissing(ask(path));
+  if (found && !found.isFile()) throw new FetchError(`${path} exists and is not a file: remove it`);
+  return found;
+}
 
 /**
- * @param {string} path of what an earlier run may have left
- * @returns {Promise<number>} its bytes. Throws a FetchError where something else is there
+ * @param {string} path The file that an earlier run may have left.
+ * @returns {Promise<number>} Its size in bytes; 0 if there is none. Throws a FetchError if writing to it would change another file.
  */
 async function sizeOfPartial(path) {
-  const found = await unlessMissing(lstat(path));
-  if (found && !found.isFile()) throw new FetchError(`${path} is there, and is no file: remove it`);
+  const found = await statFile(path, lstat);
+  if (found && found.nlink > 1)
+    throw new FetchError(`${path} has a hard link, so writing to it would change another file: remove it`);
   return found?.size ?? 0;
 }
 
@@ -62,19 +61,18 @@ async function sizeOfPartial(path) {
 const appending = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
 
 /**
- * Whether the file at `path` is what the hub has.
+ * The hash of what `path` holds, by the algorithm of the hub's hash of `file`.
  * @param {string} path
  * @param {HubFile} file
  */
-async function isSame(path, file) {
-  if ((await sizeOf(path)) !== file.size) return false;
+async function digestOf(path, file) {
   const hash = hasher(file);
   for await (const chunk of createReadStream(path)) hash.update(chunk);
-  return hash.digest("hex") === file.hash.digest;
+  return hash.digest("hex");
 }
 
-/** An answer that another attempt may better, after a pause that the host may name. */
-class PassingError extends Error {
+/** A temporary failure: another attempt may succeed, after a pause that the host may name. */
+export class PassingError extends Error {
   /**
    * @param {string} message
    * @param {number | undefined} pauseMs
@@ -92,30 +90,23 @@ class PassingError extends Error {
  * @param {Access} access
  * @param {AbortSignal} signal
  */
-async function request(file, from, { hub, token }, signal) {
-  /** @type {Record<string, string>} */
-  const headers = { "Accept-Encoding": "identity" };
-  if (token) headers.Authorization = `Bearer ${token}`; // fetch leaves it out at another host
-  if (from > 0) headers.Range = `bytes=${from}-`;
-  const response = await fetch(file.url, { headers, signal });
-  const { status } = response;
+export async function request({ name, url }, from, access, signal) {
+  const headers = { "Accept-Encoding": "identity", ...(from > 0 && { Range: `bytes=${from}-` }) };
+  const { response, isHub } = await get(url, name, access, { headers, signal, isFile: true });
+  const { status, body } = response;
+  const refused = refusal(status, name, access.hub);
   if (status === 429 || status >= 500 || status === 408) {
     const seconds = Number(response.headers.get("retry-after") ?? NaN);
-    throw new PassingError(
-      refusal(status, file.name, hub),
-      Number.isFinite(seconds) ? seconds * 1000 : undefined,
-    );
+    throw new PassingError(refused, Number.isFinite(seconds) ? Math.max(seconds, 0) * 1000 : undefined);
   }
-  // A signed address that has expired: the hub makes another.
-  if (status === 403 && new URL(response.url).origin !== new URL(hub).origin) {
-    throw new PassingError(refusal(status, file.name, hub), 0);
-  }
-  if (!response.ok || !response.body) throw new FetchError(refusal(status, file.name, hub));
-  return { isPart: status === 206, body: response.body };
+  // The signed address has expired: the hub signs another one.
+  if (status === 403 && !isHub) throw new PassingError(refused, 0);
+  if (!response.ok || !body) throw new FetchError(refused);
+  return { isPart: status === 206, body };
 }
 
 /**
- * Appends what is missing of `file` to the file at `path`. Returns how many bytes that brought, and throws what ended it.
+ * Appends the missing bytes of `file` to the file at `path`. Throws whatever interrupts it.
  * @param {HubFile} file
  * @param {string} path
  * @param {Access} access
@@ -126,14 +117,10 @@ async function append(file, path, access, onBytes) {
   const stalled = () => controller.abort(new Error(`no byte came for ${access.stallMs / 1000} s`));
   let timer = setTimeout(stalled, access.stallMs);
   const from = await sizeOfPartial(path);
-  const { isPart, body } = await request(file, from, access, controller.signal).catch(
-    (/** @type {unknown} */ error) => {
-      clearTimeout(timer);
-      throw error;
-    },
-  );
-  const target = await open(path, appending, 0o666);
+  let target;
   try {
+    const { isPart, body } = await request(file, from, access, controller.signal);
+    target = await open(path, appending, 0o666);
     let size = isPart ? from : 0;
     await target.truncate(size);
     for await (const chunk of body) {
@@ -141,14 +128,15 @@ async function append(file, path, access, onBytes) {
       timer = setTimeout(stalled, access.stallMs);
       size += chunk.length;
       if (size > file.size)
-        throw new FetchError(`${file.name} is longer than the ${file.size} bytes that the hub says`);
+        throw new FetchError(`${file.name} is longer than ${file.size} bytes, the size that the hub gives`);
       await target.write(chunk);
       onBytes(size);
     }
     await target.sync();
   } finally {
     clearTimeout(timer);
-    await target.close();
+    controller.abort(); // the host may still be sending
+    await target?.close();
   }
 }
 
@@ -160,6 +148,7 @@ async function append(file, path, access, onBytes) {
  */
 async function appendPatiently(file, path, access, onBytes) {
   let attempts = 0;
+  let most = await sizeOfPartial(path);
   for (;;) {
     const before = await sizeOfPartial(path);
     if (before >= file.size && before > 0) return;
@@ -171,23 +160,28 @@ async function appendPatiently(file, path, access, onBytes) {
       if (size === file.size) return;
       reason = `the connection ended after ${size} of ${file.size} bytes`;
     } catch (error) {
-      // What the disk says, another attempt does not change.
+      // Another attempt does not help against an error of the disk.
       if (error instanceof FetchError || /** @type {NodeJS.ErrnoException} */ (error).syscall !== undefined)
         throw error;
       if (error instanceof PassingError) pauseMs = error.pauseMs;
       reason = reasonOf(error);
     }
     const size = await sizeOfPartial(path);
-    attempts = size > before ? 1 : attempts + 1;
+    attempts = size > most ? 1 : attempts + 1;
+    most = Math.max(most, size);
     if (attempts === mostAttempts || (pauseMs ?? 0) > longestPauseMs) {
-      throw new FetchError(`${file.name}: ${reason}; what has come is kept, run the command again to go on`);
+      throw new FetchError(
+        `${file.name}: ${reason}; the bytes so far are stored, run the command again to resume`,
+      );
     }
-    await pause(pauseMs ?? firstPauseMs * 2 ** (attempts - 1) * (0.5 + Math.random()));
+    pauseMs ??= firstPauseMs * 2 ** (attempts - 1) * (0.5 + Math.random());
+    say(`${file.name}: ${reason}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
+    await access.pause(pauseMs);
   }
 }
 
 /**
- * Brings `file` to `path`: nothing is asked where it is there already. Throws a FetchError where another file is.
+ * Downloads `file` to `path`. Makes no request if it is there already. Throws a FetchError if another file has that path.
  * @param {HubFile} file
  * @param {string} path
  * @param {Access} access
@@ -195,31 +189,30 @@ async function appendPatiently(file, path, access, onBytes) {
  * @returns {Promise<"there" | "fetched">}
  */
 export async function download(file, path, access, onBytes) {
-  if ((await sizeOf(path)) !== undefined) {
-    if (await isSame(path, file)) return "there";
+  const existing = await statFile(path, stat);
+  if (existing) {
+    if (existing.size === file.size && (await digestOf(path, file)) === file.hash.digest) return "there";
     throw new FetchError(
-      `${path} is there, and is not the ${file.name} of the hub: remove it, or choose another folder`,
+      `${path} exists and differs from the hub's ${file.name}: remove it, or choose another folder`,
     );
   }
-  // By what it will hold: nobody else's file has such a name.
+  // The hash in the name keeps it apart from every other file.
   const partial = `${path}.${file.hash.digest.slice(0, 16)}.partial`;
-  // What lies there may be damaged: then once more, from the beginning.
-  for (const isLast of [false, true]) {
+  // What an earlier run left may be damaged: then the download starts again, once.
+  let found = "";
+  for (let attempt = 0; attempt < 2; attempt += 1) {
     await appendPatiently(file, partial, access, onBytes);
-    if (await isSame(partial, file)) {
+    found = await digestOf(partial, file);
+    if (found === file.hash.digest) {
       if (await unlessMissing(lstat(path))) {
-        throw new FetchError(`${path} has come from elsewhere meanwhile: what was fetched is ${partial}`);
+        throw new FetchError(`another program has written ${path} meanwhile: the download is ${partial}`);
       }
       await rename(partial, path);
       return "fetched";
     }
-    if (isLast) break;
     await rm(partial);
   }
-  const found = hasher(file);
-  for await (const chunk of createReadStream(partial)) found.update(chunk);
-  await rm(partial);
   throw new FetchError(
-    `${file.name} has the hash ${found.digest("hex")}, the hub says ${file.hash.digest} (${file.hash.algorithm})`,
+    `${file.name} has the hash ${found}, the hub says ${file.hash.digest} (${file.hash.algorithm})`,
   );
 }

@@ -1,44 +1,35 @@
-// `gpt2-weights fetch ID [OUT]`: a GPT-2 of a hub onto a disk, as `convert` takes it.
+// `gpt2-weights fetch ID [OUT]`: downloads a GPT-2 from a hub into a folder that `convert` reads.
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import lockfile from "proper-lockfile";
+import { usualHub } from "./addresses.mjs";
+import { chooseFiles, chooseShards, shardsFile } from "./choose-files.mjs";
 import { download } from "./download.mjs";
-import { print } from "./print.mjs";
-import {
-  chooseFiles,
-  chooseShards,
-  FetchError,
-  openRepository,
-  parseId,
-  shardsFile,
-  UsageError,
-  usualHub,
-} from "./repository.mjs";
+import { FetchError, print, runCommand, say, UsageError, visible } from "./messages.mjs";
+import { openRepository, parseId } from "./repository.mjs";
+import { openAccess } from "./requests.mjs";
 
 const usage = `Usage: gpt2-weights fetch [OPTIONS] ID [OUT]
 
-Fetches a GPT-2 of the Hugging Face hub into the folder OUT, for convert: openai-community/gpt2, user/fine-tune@revision.
-A fetch that was cut goes on where it was; each file's hash is compared with the hub's.
+Downloads a GPT-2 from the Hugging Face Hub into the folder OUT, for convert: openai-community/gpt2, user/fine-tune@revision.
+An interrupted download resumes. Each file's hash is compared with the Hub's.
 
 Positionals:
   ID                   user/name, or user/name@revision
-  OUT                  Folder to write [the name, in this folder]
+  OUT                  Folder to write [the model's name, in the current folder]
 
 Options:
   -h, --help           Print this help message and exit
   --json               Print the result as JSON
   --hub URL            Another hub [HF_ENDPOINT, or ${usualHub}]
 
-The token in HF_TOKEN, if there is one, is sent to the hub: private models, and those with conditions, need it.`;
-
-/** Silence of a host that counts as a broken connection. */
-const stallMs = 30_000;
+Private models, and models with conditions, need HF_TOKEN. It is sent to the hub and to no other host.`;
 
 /** @param {number} bytes */
 const inWords = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
-/** Tells on a terminal how far a file has come, a few times a second. */
+/** Shows the progress of a file on a terminal, a few times a second. */
 class Progress {
   last = 0;
   begun = Date.now();
@@ -59,7 +50,7 @@ class Progress {
     const rate = ((bytes - this.first) * 1000) / Math.max(now - this.begun, 1);
     const left = rate > 0 ? `, ${Math.ceil((this.size - bytes) / rate)} s left` : "";
     process.stderr.write(
-      `\r\x1b[K${this.name}: ${inWords(bytes)} of ${inWords(this.size)}, ${inWords(rate)}/s${left}`,
+      `\r\x1b[K${visible(this.name)}: ${inWords(bytes)} of ${inWords(this.size)}, ${inWords(rate)}/s${left}`,
     );
   }
 
@@ -69,33 +60,50 @@ class Progress {
 }
 
 /**
- * Fetches the model `wanted`, an id, into the folder `out`; by default the one of its name, here.
+ * Locks `folder` for this process until the returned function is called. It is synchronous: a signal between the lock
+ * and its record would leave the lock behind.
+ * @param {string} folder
+ */
+function lock(folder) {
+  const onCompromised = () => {
+    say(`another fetch has taken over ${folder}: run the command again`);
+    process.exit(1);
+  };
+  try {
+    return lockfile.lockSync(folder, { lockfilePath: join(folder, ".fetching"), onCompromised });
+  } catch (error) {
+    throw error.code === "ELOCKED" ? new FetchError(`another fetch is writing to ${folder}`) : error;
+  }
+}
+
+/**
+ * Downloads the model with the id `wanted` into the folder `out`, by default the one of its name in the current folder.
  * @param {string} wanted
  * @param {string | undefined} out
  * @param {string} hub
  */
 export async function fetchModel(wanted, out, hub) {
-  const access = { hub: hub.replace(/\/+$/, ""), token: process.env.HF_TOKEN || undefined, stallMs };
-  const repository = await openRepository(parseId(wanted), access);
+  const id = parseId(wanted);
+  const access = openAccess(hub, process.env.HF_TOKEN);
+  if (out === "") throw new UsageError("OUT is empty, expected a folder");
+  const repository = await openRepository(id, access);
   const files = chooseFiles(repository);
   const folder = out ?? repository.id.replace(/^.*\//, "");
   await mkdir(folder, { recursive: true });
-  const unlock = await lockfile.lock(folder, { lockfilePath: join(folder, ".fetching") }).catch((error) => {
-    throw error.code === "ELOCKED" ? new FetchError(`another fetch is writing to ${folder}`) : error;
-  });
+  const unlock = lock(folder);
   try {
     for (const file of files) {
       const progress = new Progress(file.name, file.size);
       const how = await download(file, join(folder, file.name), access, (bytes) => progress.show(bytes));
       progress.end();
       const done = how === "there" ? "is there" : "fetched";
-      console.error(`${file.name}: ${inWords(file.size)}, ${done}, hash as the hub's`);
-      // The loop goes on with them.
+      say(`${file.name}: ${inWords(file.size)}, ${done}, hash as the hub's`);
+      // The loop downloads the added files, too.
       if (file.name === shardsFile)
         files.push(...chooseShards(repository, await readFile(join(folder, shardsFile), "utf8")));
     }
   } finally {
-    await unlock();
+    unlock();
   }
   return {
     id: repository.id,
@@ -105,39 +113,30 @@ export async function fetchModel(wanted, out, hub) {
   };
 }
 
+/** @param {string[]} args */
+async function fetchCommand(args) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      help: { type: "boolean", short: "h" },
+      json: { type: "boolean" },
+      hub: { type: "string", default: process.env.HF_ENDPOINT || usualHub },
+    },
+  });
+  if (values.help) return print(usage);
+  const [id, out, ...more] = positionals;
+  if (id === undefined || more.length > 0) {
+    throw new UsageError("expected ID and at most OUT; see gpt2-weights fetch --help");
+  }
+  const result = await fetchModel(id, out, values.hub);
+  await print(
+    values.json ? JSON.stringify(result) : visible(`${result.id} at ${result.commit} is in ${result.folder}`),
+  );
+}
+
 /**
- * Runs the command with its arguments. Returns the exit status.
+ * Runs the command with its arguments, and ends the process.
  * @param {string[]} args
  */
-export async function runFetch(args) {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        help: { type: "boolean", short: "h" },
-        json: { type: "boolean" },
-        hub: { type: "string", default: process.env.HF_ENDPOINT ?? usualHub },
-      },
-    });
-    if (values.help) {
-      await print(usage);
-      return 0;
-    }
-    const [id, out, ...more] = positionals;
-    if (id === undefined || more.length > 0) {
-      throw new UsageError("expected ID, and perhaps OUT; gpt2-weights fetch --help says more");
-    }
-    if (!URL.canParse(values.hub)) throw new UsageError(`--hub ${values.hub} is no URL`);
-    const result = await fetchModel(id, out, values.hub);
-    await print(
-      values.json ? JSON.stringify(result) : `${result.id} at ${result.commit} is in ${result.folder}`,
-    );
-    return 0;
-  } catch (error) {
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (!(error instanceof FetchError) && code === undefined) throw error;
-    console.error(`gpt2-weights fetch: ${message}`);
-    return error instanceof UsageError || code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1;
-  }
-}
+export const runFetch = (args) => runCommand("gpt2-weights fetch", () => fetchCommand(args));

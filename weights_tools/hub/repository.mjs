@@ -1,18 +1,12 @@
-// A model's repository on a hub: which files it has at one commit, and what each of them must hash to.
-import { HubApiError, listFiles, modelInfo } from "@huggingface/hub";
-
-export const usualHub = "https://huggingface.co";
-
-/** Something that the user can do something about. */
-export class FetchError extends Error {}
-
-/** Wrong usage of a command: exit status 2. */
-export class UsageError extends FetchError {}
+// A model's repository on a hub: the files of one commit, with their sizes and hashes.
+import { fileAddress, problemOfFileName } from "../../web/src/shared/file-names.mjs";
+import { FetchError, quoted, UsageError } from "./messages.mjs";
+import { HubApi } from "./requests.mjs";
 
 /**
  * @typedef {object} HubFile
  * @property {string} name
- * @property {string} url asked anew for each attempt: what it redirects to expires
+ * @property {string} url The hub's own address: each attempt asks it again, because the address it redirects to expires.
  * @property {number} size in bytes
  * @property {{algorithm: "sha256" | "git-sha1", digest: string}} hash lower-case hexadecimal; Git's covers a header, too
  */
@@ -21,7 +15,7 @@ export class UsageError extends FetchError {}
  * @typedef {object} Repository
  * @property {string} id
  * @property {string} commit
- * @property {Map<string, HubFile>} files by name; those at the top
+ * @property {Map<string, HubFile>} files by name; only those at the top
  */
 
 /**
@@ -30,137 +24,103 @@ export class UsageError extends FetchError {}
  */
 export function parseId(text) {
   const match = /^(?<id>[\w.-]+(?:\/[\w.-]+)?)(?:@(?<revision>[^@\s]+))?$/.exec(text);
-  if (!match?.groups?.id) {
+  const { id = "", revision = "main" } = match?.groups ?? {};
+  if (problemOfFileName(id) || problemOfFileName(revision)) {
     throw new UsageError(
-      `"${text}" is no id of a model: expected user/name or user/name@revision, as openai-community/gpt2`,
+      `${quoted(text)} is not a model id: expected user/name or user/name@revision, such as openai-community/gpt2`,
     );
   }
-  return { id: match.groups.id, revision: match.groups.revision ?? "main" };
+  return { id, revision };
+}
+
+/** Most pages of a list of files; a hub lists about a thousand files on each. */
+const mostPages = 100;
+
+/** @param {unknown} value @returns {Record<string, unknown>} */
+const membersOf = (value) => (typeof value === "object" && value !== null ? { ...value } : {});
+
+/**
+ * The hash in an entry of a hub's list.
+ * @param {Record<string, unknown>} entry
+ * @returns {HubFile["hash"] | undefined}
+ */
+function hashOf({ lfs, oid }) {
+  const digest = lfs ? membersOf(lfs).oid : oid;
+  if (typeof digest !== "string" || !/^[0-9a-f]+$/.test(digest)) return undefined;
+  if (lfs) return digest.length === 64 ? { algorithm: "sha256", digest } : undefined;
+  return digest.length === 40 ? { algorithm: "git-sha1", digest } : undefined;
 }
 
 /**
- * What a hub's refusal means.
- * @param {number} status
- * @param {string} what
+ * The file that `value`, an entry of a hub's list, describes.
+ * @param {unknown} value
  * @param {string} hub
+ * @param {string} folder address of the files
+ * @returns {HubFile | undefined} undefined if it is not a file, or if a folder cannot hold a file of that name.
  */
-export function refusal(status, what, hub) {
-  switch (status) {
-    case 401:
-      return `${hub} does not give ${what}: there is none of that name, or it is private: set HF_TOKEN to a token that may read it`;
-    case 403:
-      return `${hub} does not give ${what} to everybody: accept its conditions there, and set HF_TOKEN to your token`;
-    case 404:
-      return `${hub} has no ${what}`;
-    case 429:
-      return `${hub} has had too many requests from here: try again later, or set HF_TOKEN`;
-    default:
-      return `${hub} answered ${status} for ${what}`;
+function parseEntry(value, hub, folder) {
+  const entry = membersOf(value);
+  const { type, path: name, lfs } = entry;
+  const wrong = (/** @type {string} */ why) => new FetchError(`${hub} lists ${quoted(name ?? value)} ${why}`);
+  if (typeof name !== "string" || typeof type !== "string") throw wrong("without a path and a type");
+  if (type !== "file" || problemOfFileName(name) || name.includes("/")) return undefined;
+  const size = lfs ? membersOf(lfs).size : entry.size;
+  if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
+    throw wrong(`with the size ${quoted(size)}, expected a number of bytes`);
+  const hash = hashOf(entry);
+  if (!hash) throw wrong("without a hash in hexadecimal digits");
+  return { name, url: fileAddress(folder, name), size, hash };
+}
+
+/**
+ * Yields the entries of a list of files, page by page.
+ * @param {HubApi} api
+ * @param {string} first The address of the first page.
+ * @param {string} what The list, for messages.
+ */
+async function* entriesOf(api, first, what) {
+  const { hub } = api.access;
+  /** @type {string | undefined} */
+  let address = first;
+  for (let page = 0; address !== undefined; ++page) {
+    if (page === mostPages) throw new FetchError(`${hub} gives ${what} on more than ${mostPages} pages`);
+    const { value, next } = await api.json(address, what);
+    if (!Array.isArray(value))
+      throw new FetchError(`${hub} answered ${quoted(value)} for ${what}, expected an array`);
+    yield* value;
+    address = next;
   }
 }
 
 /**
+ * Asks a hub for a model's files. Throws a FetchError if it does not answer with a list of them.
  * @param {{id: string, revision: string}} wanted
- * @param {{hub: string, token: string | undefined}} access
+ * @param {import("./requests.mjs").Access} access
  * @returns {Promise<Repository>}
  */
-export async function openRepository({ id, revision }, { hub, token }) {
-  const access = { hubUrl: hub, ...(token && { accessToken: token }) };
+export async function openRepository({ id, revision }, access) {
+  const { hub } = access;
+  const what = `${id} at ${revision}`;
+  const api = new HubApi(access);
   try {
     // A branch may move while its files are fetched; a commit does not.
-    const { sha: commit } = await modelInfo({ name: id, revision, additionalFields: ["sha"], ...access });
+    const about = await api.json(`${hub}/api/models/${id}/revision/${encodeURIComponent(revision)}`, what);
+    const commit = membersOf(about.value).sha;
+    if (typeof commit !== "string" || !/^[0-9a-f]{40}$/.test(commit))
+      throw new FetchError(
+        `${hub} gives ${what} the commit ${quoted(commit)}, expected 40 hexadecimal digits`,
+      );
     /** @type {Repository["files"]} */
     const files = new Map();
-    for await (const { type, path, size, oid, lfs } of listFiles({ repo: id, revision: commit, ...access })) {
-      if (type !== "file" || (!lfs && !oid)) continue;
-      files.set(path, {
-        name: path,
-        url: `${hub}/${id}/resolve/${commit}/${encodeURIComponent(path)}`,
-        size: lfs?.size ?? size,
-        hash: lfs ? { algorithm: "sha256", digest: lfs.oid } : { algorithm: "git-sha1", digest: String(oid) },
-      });
+    const entries = entriesOf(api, `${hub}/api/models/${id}/tree/${commit}`, `the list of files of ${what}`);
+    for await (const entry of entries) {
+      const file = parseEntry(entry, hub, `${hub}/${id}/resolve/${commit}/`);
+      if (!file) continue;
+      if (files.has(file.name)) throw new FetchError(`${hub} lists ${quoted(file.name)} twice`);
+      files.set(file.name, file);
     }
     return { id, commit, files };
-  } catch (error) {
-    if (error instanceof HubApiError) {
-      throw new FetchError(refusal(error.statusCode, `${id} at ${revision}`, hub), { cause: error });
-    }
-    throw error instanceof TypeError
-      ? new FetchError(`${hub} cannot be reached: ${reasonOf(error)}`, { cause: error })
-      : error;
+  } finally {
+    api.close();
   }
-}
-
-/**
- * Node.js says "fetch failed", and why in the cause.
- * @param {unknown} error
- * @returns {string}
- */
-export function reasonOf(error) {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-const weightsFile = "model.safetensors";
-/** In place of it: which shard each tensor is in. */
-export const shardsFile = "model.safetensors.index.json";
-const optionalFiles = ["vocab.json", "merges.txt", "generation_config.json"];
-
-/**
- * The files that a model folder is made from; of weights in shards the list alone, which `chooseShards` reads.
- * @param {Repository} repository
- * @returns {HubFile[]}
- */
-export function chooseFiles({ id, files }) {
-  const config = files.get("config.json");
-  if (!config) throw new FetchError(`${id} has no config.json: it is no model of the library transformers`);
-  const weights = files.get(weightsFile) ?? files.get(shardsFile);
-  if (!weights) throw new FetchError(`${id} has no ${weightsFile}${insteadOf(id, [...files.keys()])}`);
-  if (files.has("vocab.json") !== files.has("merges.txt")) {
-    const [there, missing] = files.has("vocab.json")
-      ? ["vocab.json", "merges.txt"]
-      : ["merges.txt", "vocab.json"];
-    throw new FetchError(`${id} has ${there}, but no ${missing}: a tokenizer needs both`);
-  }
-  const others = optionalFiles.flatMap((name) => files.get(name) ?? []);
-  return [config, ...others, weights];
-}
-
-/**
- * The shards that `list`, the text of model.safetensors.index.json, names.
- * @param {Repository} repository
- * @param {string} list
- * @returns {HubFile[]}
- */
-export function chooseShards({ id, files }, list) {
-  const wrong = (/** @type {string} */ why) => new FetchError(`${id}: ${shardsFile} ${why}`);
-  let map;
-  try {
-    map = Object(JSON.parse(list)).weight_map;
-  } catch (error) {
-    throw wrong(`is not valid JSON: ${/** @type {Error} */ (error).message}`);
-  }
-  const names = [...new Set(Object.values(Object(map)))];
-  if (names.length === 0) throw wrong('has no "weight_map" of tensors to shards');
-  return names.map((name) => {
-    const shard = typeof name === "string" ? files.get(name) : undefined;
-    if (shard) return shard;
-    const found = Object(name) === name ? "an object" : JSON.stringify(name).slice(0, 100);
-    throw wrong(`names the shard ${found}, which is not in the repository`);
-  });
-}
-
-/**
- * What there is in place of the one file of weights, and the line that makes it.
- * @param {string} id
- * @param {string[]} names
- */
-function insteadOf(id, names) {
-  const found = names.find((name) => /^(pytorch_model|tf_model|flax_model).*\.(bin|h5|msgpack)$/.test(name));
-  if (!found) return "";
-  const how = /^tf_/.test(found) ? ", from_tf=True" : /^flax_/.test(found) ? ", from_flax=True" : "";
-  return (
-    `, but ${found}. Python with transformers makes it: python3 -c 'from transformers import GPT2LMHeadModel as M; ` +
-    `M.from_pretrained("${id}"${how}).save_pretrained("FOLDER", max_shard_size="100GB")'`
-  );
 }

@@ -1,0 +1,290 @@
+// `gpt2-weights fetch` and `npm run model`, run as a user runs them, from hubs that mean harm, and into folders that
+// hold traps.
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { download } from "../../weights_tools/hub/download.mjs";
+import { ScriptedHub } from "./scripted-hub.js";
+import { StandInHub } from "./stand-in-hub.js";
+import { scratch, start, tiny } from "./tool.js";
+
+let hub: StandInHub;
+let origin: string;
+let place: string;
+let out: string;
+let runs = 0;
+beforeEach(async () => {
+  hub = new StandInHub();
+  for (const name of ["config.json", "model.safetensors"])
+    hub.files[name] = readFileSync(join(tiny, "tied", name));
+  origin = await hub.start();
+  place = join(scratch, `hostile-${runs++}`);
+  out = join(place, "out");
+  mkdirSync(out, { recursive: true });
+});
+afterEach(() => hub.stop());
+
+const fetchModel = (env: Record<string, string> = {}, ...args: string[]) =>
+  start(["weights_tools/run.mjs", "fetch", "user/tied", out, "--hub", origin, ...args], env);
+const addModel = (...args: string[]) =>
+  start(["weights_tools/hub/add-model.mjs", "user/tied", "--hub", origin, "--models", out, ...args]).ended;
+const weights = () => hub.files["model.safetensors"] ?? Buffer.alloc(0);
+const partialOf = (name: string, digest: string) => join(out, `${name}.${digest.slice(0, 16)}.partial`);
+const partial = () => partialOf("model.safetensors", createHash("sha256").update(weights()).digest("hex"));
+// eslint-disable-next-line no-control-regex -- these are what no message may hold
+const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+
+/** Makes the weights of the one file those of `shard`, which the hub has and the list names. */
+function shardIs(shard: string) {
+  hub.files[shard] = weights();
+  delete hub.files["model.safetensors"];
+  hub.files["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: { a: shard } }));
+}
+
+it.each(["../../pwned/cron", "../pwned.safetensors", "/tmp/pwned.safetensors", "sub/pwned.safetensors"])(
+  "a shard %s is not written",
+  async (shard) => {
+    mkdirSync(join(place, "elsewhere"));
+    symlinkSync(join(place, "elsewhere"), join(out, "sub"));
+    shardIs(shard);
+    const { status, stderr } = await fetchModel().ended;
+    expect(status).toBe(1);
+    expect(stderr).toContain(`model.safetensors.index.json names the shard "${shard}"`);
+    expect(readdirSync(place).sort()).toEqual(["elsewhere", "out"]);
+    expect(readdirSync(join(place, "elsewhere"))).toEqual([]);
+    expect(readdirSync(out).sort()).toEqual(["config.json", "model.safetensors.index.json", "sub"]);
+    expect(hub.asked.filter(({ host }) => host === "store")).toEqual([]);
+  },
+);
+
+it.each(["\u001b]0;owned\u0007\u001b[2J", "\u009b2J", "a\u202eb", "a\r\nb"])(
+  "a shard %j does not reach the terminal as it is",
+  async (shard) => {
+    shardIs(`${shard}.safetensors`);
+    const { status, stderr } = await fetchModel().ended;
+    expect([status, unseen.test(stderr)]).toEqual([1, false]);
+    expect(stderr).toMatch(/names the shard ".*\\.*it contains the invisible character U\+/);
+  },
+);
+
+it("arguments do not reach the terminal as they are", async () => {
+  out = join(place, "a\u001b[31m\u202eb\nforged");
+  for (const { status, stdout, stderr } of [
+    await fetchModel().ended,
+    await fetchModel({}, "--json").ended,
+    await fetchModel({}, "--\u001b[2J").ended,
+    await start(["weights_tools/run.mjs", "fetch", "\u001b[2J"]).ended,
+  ]) {
+    expect(unseen.test(stdout + stderr)).toBe(false);
+    expect(stdout + stderr).not.toMatch(/^forged/m);
+    if (status === 0 && stdout.startsWith("{")) expect(JSON.parse(stdout)).toMatchObject({ folder: out });
+  }
+});
+
+it("a token that no header can carry is refused before a request, and not shown", async () => {
+  const { status, stderr } = await fetchModel({ HF_TOKEN: "hf_topsecret\nx: y" }).ended;
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringContaining("HF_TOKEN contains a character that no token has"),
+  ]);
+  expect(stderr).not.toContain("secret");
+  expect(hub.asked).toEqual([]);
+});
+
+it("a token that the hub repeats is not shown", async () => {
+  shardIs("hf_topsecret.safetensors");
+  const { status, stdout, stderr } = await fetchModel({ HF_TOKEN: "hf_topsecret" }, "--json").ended;
+  expect([status, stdout + stderr]).toEqual([0, expect.not.stringContaining("topsecret")]);
+});
+
+it.each([["--hub"], []])("a password in the address of the hub is not shown: %j", async (...option) => {
+  const address = origin.replace("//", "//me:topsecret@");
+  const args = option.length > 0 ? ["--hub", address] : [];
+  const run = start(["weights_tools/run.mjs", "fetch", "user/tied", out, ...args], { HF_ENDPOINT: address });
+  const { status, stderr } = await run.ended;
+  expect([status, stderr]).toEqual([2, expect.not.stringContaining("topsecret")]);
+});
+
+it("a list that continues on another host gets no token there", async () => {
+  const other = new StandInHub();
+  const elsewhere = await other.start();
+  hub.apiFault = (path, response) => {
+    if (path.includes("/tree/")) response.setHeader("Link", `<${elsewhere}/next>; rel="next"`);
+    return false;
+  };
+  const { status, stderr } = await fetchModel({ HF_TOKEN: "hf_topsecret" }).ended;
+  other.stop();
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`at "${new URL(elsewhere).host}"`)]);
+  expect(other.asked).toEqual([]);
+});
+
+it("HTML in place of an answer is refused in one sentence", async () => {
+  hub.apiFault = (_, response) => {
+    response.setHeader("Content-Type", "text/html").end("<html>\u001b[2J</html>");
+    return true;
+  };
+  const { status, stderr } = await fetchModel().ended;
+  expect([status, stderr]).toEqual([
+    1,
+    `gpt2-weights fetch: ${origin} did not answer with JSON for user/tied at main, but with the type "text/html": is it a Hugging Face hub?\n`,
+  ]);
+});
+
+it("the program ends with its error while the hub is still answering", async () => {
+  hub.apiFault = (_, response) => {
+    response.writeHead(404, { "Content-Length": 1e6 }).write("more will come");
+    return true;
+  };
+  const { status, stderr } = await fetchModel().ended; // the hub never ends its answer
+  expect([status, stderr]).toEqual([1, expect.stringContaining("has no user/tied at main")]);
+});
+
+it.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])(
+  "%s ends a waiting fetch, which leaves no lock and keeps its bytes",
+  async (signal) => {
+    hub.fault = (name, response) => {
+      if (name === "model.safetensors") response.writeHead(200).write(weights().subarray(0, 5000));
+      return name === "model.safetensors"; // and then silence
+    };
+    const { child, ended } = fetchModel();
+    await vi.waitUntil(() => existsSync(partial()) && statSync(partial()).size === 5000, { timeout: 50_000 });
+    child.kill(signal);
+    expect((await ended).signal).toBe(signal);
+    expect(existsSync(join(out, ".fetching"))).toBe(false);
+    hub.fault = () => false;
+    expect((await fetchModel().ended).status).toBe(0);
+    expect(hub.asked.at(-1)).toMatchObject({ range: "bytes=5000-" });
+  },
+);
+
+it("Ctrl+C ends a fetch whose hub is silent", async () => {
+  const { child, ended } = fetchModel();
+  hub.apiFault = () => {
+    child.kill("SIGINT");
+    return true;
+  };
+  expect((await ended).signal).toBe("SIGINT");
+});
+
+it("a file with a hard link is not written to", async () => {
+  const mine = join(place, "mine");
+  writeFileSync(mine, "mine");
+  linkSync(mine, partial());
+  const { status, stderr } = await fetchModel().ended;
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining("has a hard link, so writing to it would change another file: remove it"),
+  ]);
+  expect(readFileSync(mine, "utf8")).toBe("mine");
+});
+
+it.each(["config.json", ".fetching"])("a link at %s is not followed", async (name) => {
+  const mine = join(place, "mine");
+  symlinkSync(mine, join(out, name));
+  expect((await fetchModel().ended).status).toBe(1);
+  expect(existsSync(mine)).toBe(false);
+});
+
+it("a pipe in place of a file is not waited for", async () => {
+  spawnSync("mkfifo", [join(out, "config.json")]);
+  hub.files["config.json"] = Buffer.alloc(0);
+  const { status, stderr } = await fetchModel().ended;
+  expect([status, stderr]).toEqual([1, expect.stringContaining("config.json exists and is not a file")]);
+});
+
+it("an OUT that is a file, or empty, is refused", async () => {
+  out = join(place, "file");
+  writeFileSync(out, "mine");
+  expect(await fetchModel().ended).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^[^\n]+file[^\n]+\n$/),
+  });
+  expect(readFileSync(out, "utf8")).toBe("mine");
+  out = "";
+  expect(await fetchModel().ended).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining("OUT is empty"),
+  });
+});
+
+it("a host that begins again for ever is given up", async () => {
+  const bytes = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2];
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  const { access } = new ScriptedHub(
+    "https://hub.example",
+    () => new Response("x".repeat(bytes.shift() ?? 3)),
+  );
+  const url = "https://hub.example/x";
+  const file = { name: "x", url, size: 9, hash: { algorithm: "sha256" as const, digest: "0".repeat(64) } };
+  await expect(download(file, join(out, "x"), access, () => {})).rejects.toThrow(
+    "the connection ended after",
+  );
+  expect(said.mock.calls.flat()[0]).toMatch(
+    /^x: the connection ended after 1 of 9 bytes; trying again in \d s$/,
+  );
+  said.mockRestore();
+});
+
+it.each([
+  ["--name", "../pwned"],
+  ["--name", "a/b"],
+  ["--name", ".."],
+  ["--name", "a\u001bb"],
+  ["--name", ""],
+  ["--weights", "../../pwned"],
+  ["--models", ""],
+  ["--originals", ""],
+])("npm run model refuses %s %j before it writes", async (...option) => {
+  const { status, stderr } = await addModel(...option);
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(new RegExp(`^model: ${option[0]} [^\\n]+\\n$`)),
+  ]);
+  expect(unseen.test(stderr)).toBe(false);
+  expect(readdirSync(place)).toEqual(["out"]);
+  expect(hub.asked).toEqual([]);
+});
+
+it.each(["{", "null", "[null]", "[{}]", '[{"folder": 7}]', "\u001b"])(
+  "npm run model says that a list of models is none: %s",
+  async (text) => {
+    writeFileSync(join(out, "index.json"), text);
+    const { status, stderr } = await addModel();
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^model: [^\n]*index\.json[^\n]+\n$/)]);
+    expect(hub.asked).toEqual([]);
+  },
+);
+
+it("npm run model gives no model the folder of another", async () => {
+  writeFileSync(join(out, "index.json"), JSON.stringify([{ folder: "tied-q8", name: "other/tied, q8" }]));
+  const { status, stderr } = await addModel();
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining('has "other/tied, q8" in tied-q8: choose another --name'),
+  ]);
+});
+
+it("npm run model reads its folders from where the user is", async () => {
+  const args = ["user/tied", "--hub", origin, "--models", "models", "--originals", "originals"];
+  hub.status = 404;
+  const { stderr } = await start(["weights_tools/hub/add-model.mjs", ...args, "--weights", "f32"], {
+    INIT_CWD: place,
+  }).ended;
+  expect(stderr).toContain("has no user/tied");
+  hub.status = 200;
+  expect((await start(["weights_tools/hub/add-model.mjs", ...args], { INIT_CWD: place }).ended).status).toBe(
+    0,
+  );
+  expect(readdirSync(place).sort()).toEqual(["models", "originals", "out"]);
+});

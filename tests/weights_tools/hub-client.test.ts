@@ -1,0 +1,284 @@
+// What the hub's client makes of the answers of a hub that means harm, or is broken.
+import { afterEach, expect, it, vi } from "vitest";
+import { parseHub, parseToken } from "../../weights_tools/hub/addresses.mjs";
+import { chooseShards } from "../../weights_tools/hub/choose-files.mjs";
+import { request } from "../../weights_tools/hub/download.mjs";
+import { FetchError, quoted, UsageError, visible } from "../../weights_tools/hub/messages.mjs";
+import { openRepository, parseId } from "../../weights_tools/hub/repository.mjs";
+import { commit, entry, ScriptedHub, token, usual } from "./scripted-hub.js";
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const hub = "https://hub.example";
+const wanted = { id: "user/tied", revision: "main" };
+const open = (scripted: ScriptedHub) => openRepository(wanted, scripted.access);
+const isTree = ({ pathname }: URL) => pathname.includes("/tree/");
+const isAbout = ({ pathname }: URL) => pathname.includes("/revision/");
+const to = (location: string, status = 302) => new Response(null, { status, headers: { location } });
+
+async function problem(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => new Error("it worked"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(FetchError);
+  return String(error);
+}
+
+it.each<[string, unknown, string]>([
+  ["HTML", "<html>", "did not answer with JSON for the list"],
+  ["half of it", '[{"type":"file"', "did not answer with JSON"],
+  ["deep nesting", "[".repeat(1e6), "did not answer with JSON"],
+  ["null", null, "answered null for the list of files of user/tied at main, expected an array"],
+  ["an object", {}, "answered an object for"],
+  ["a null entry", [null], "lists null without a path and a type"],
+  ["an array as an entry", [[]], "lists an array without a path"],
+  ["a path that is a number", [{ ...entry("x"), path: 7 }], "lists 7 without a path"],
+  [
+    "no size",
+    [{ ...entry("x"), size: undefined }],
+    'lists "x" with the size nothing, expected a number of bytes',
+  ],
+  ["a negative size", [entry("x", -1)], 'lists "x" with the size -1'],
+  ["half a byte", [entry("x", 0.5)], "with the size 0.5"],
+  ["more than a number holds", [entry("x", 2 ** 53)], "with the size 9007199254740992"],
+  ["a numeric oid", [{ ...entry("x"), oid: 7 }], 'lists "x" without a hash'],
+  ["an oid that is not hexadecimal", [{ ...entry("x"), oid: "../".repeat(13) + "x" }], "without a hash"],
+  ["a null sha256", [{ ...entry("x"), lfs: { oid: null, size: 3 } }], "without a hash"],
+  ["a short sha256", [{ ...entry("x"), lfs: { oid: "ab", size: 3 } }], "without a hash"],
+  ["lfs that is a text", [{ ...entry("x"), lfs: "yes" }], "with the size nothing"],
+  ["a name twice", [entry("x"), entry("x")], 'lists "x" twice'],
+])("a list of files with %s is refused in a sentence", async (_, list, sentence) => {
+  const text = typeof list === "string" ? list : JSON.stringify(list);
+  const answer = await problem(
+    open(new ScriptedHub(hub, (url) => (isTree(url) ? new Response(text) : undefined))),
+  );
+  expect(answer).toContain(sentence);
+});
+
+it.each<[unknown, string]>([
+  [{}, "nothing"],
+  [null, "nothing"],
+  [{ sha: 7 }, "7"],
+  [{ sha: "../../x" }, '"../../x"'],
+])("the commit of %j is refused", async (about, found) => {
+  const scripted = new ScriptedHub(hub, (url) => (isAbout(url) ? Response.json(about) : undefined));
+  expect(await problem(open(scripted))).toContain(`the commit ${found}, expected 40 hexadecimal digits`);
+});
+
+it("files whose names lead out of a folder are not in the repository", async () => {
+  const names = ["../x", "a/../b", "/etc/x", "sub/x", "C:x", "a\\b", "a\u001bb", "..", "", "x\u202ey"];
+  const list = [...usual, ...names.map((name) => entry(name)), { ...entry("folder"), type: "directory" }];
+  const { files } = await open(
+    new ScriptedHub(hub, (url) => (isTree(url) ? Response.json(list) : undefined)),
+  );
+  expect([...files.keys()]).toEqual(["config.json", "model.safetensors"]);
+});
+
+it("a name is encoded in its address", async () => {
+  const list = [entry("a?b#c%2e.json")];
+  const { files } = await open(
+    new ScriptedHub(hub, (url) => (isTree(url) ? Response.json(list) : undefined)),
+  );
+  expect(files.get("a?b#c%2e.json")?.url).toBe(`${hub}/user/tied/resolve/${commit}/a%3Fb%23c%252e.json`);
+});
+
+it("shards that are one file on some disks are refused, and shards that would fill the disk", () => {
+  const files = new Map(
+    ["A.safetensors", "a.safetensors", "large.safetensors"].map((name) => [
+      name,
+      {
+        name,
+        url: "",
+        size: name.startsWith("l") ? 1e15 : 1,
+        hash: { algorithm: "sha256" as const, digest: "" },
+      },
+    ]),
+  );
+  const choose = (...names: string[]) =>
+    chooseShards({ id: "u/m", commit, files }, JSON.stringify({ weight_map: names }));
+  expect(() => choose("A.safetensors", "a.safetensors")).toThrow("differ only in upper and lower case");
+  expect(() => choose("large.safetensors")).toThrow(
+    "has 1000000000000000 bytes, expected at most 64000000000",
+  );
+});
+
+it.each([
+  ["https://evil.example/api", 'at "evil.example"'],
+  ["http://hub.example/api", 'at "hub.example"'],
+  ["https://user@hub.example/api", 'at "hub.example"'],
+  ["file:///etc/passwd", 'at ""'],
+  ["https://hub.example:81/x", 'at "hub.example:81"'],
+])("a list that continues at %s is refused, and nothing is requested there", async (next, sentence) => {
+  const scripted = new ScriptedHub(hub, (url) =>
+    isTree(url) ? Response.json(usual, { headers: { Link: `<${next}>; rel="next"` } }) : undefined,
+  );
+  expect(await problem(open(scripted))).toContain(sentence);
+  expect(scripted.asked.map(({ url }) => url.origin)).toEqual([hub, hub]);
+});
+
+it("a list may have more pages, but not without end", async () => {
+  const page = (url: URL, name: string, next?: string) =>
+    isTree(url)
+      ? Response.json([entry(name)], { headers: next ? { Link: `<${next}>; rel="next"` } : {} })
+      : undefined;
+  const two = new ScriptedHub(hub, (url) => (url.search ? page(url, "b") : page(url, "a", "?cursor=2")));
+  expect([...(await open(two)).files.keys()]).toEqual(["a", "b"]);
+  let count = 0;
+  const endless = new ScriptedHub(hub, (url) => page(url, `n${count++}`, `?cursor=${count}`));
+  expect(await problem(open(endless))).toContain("on more than 100 pages");
+});
+
+it("an answer without end is cut off", async () => {
+  const endless = () =>
+    new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20).fill(32)) }));
+  const scripted = new ScriptedHub(hub, (url) => (isTree(url) ? endless() : undefined));
+  expect(await problem(open(scripted))).toContain("answered more than 32 MiB");
+});
+
+it("a silent hub is waited for in words, and not for ever", async () => {
+  vi.useFakeTimers();
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  const { access } = new ScriptedHub(hub, () => undefined);
+  access.ask = (_, { signal }) =>
+    new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
+  access.listingMs = 60_000;
+  const opened = problem(openRepository(wanted, access));
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(said.mock.calls).toEqual([["waiting for hub.example to answer for user/tied at main"]]);
+  await vi.advanceTimersByTimeAsync(57_000);
+  expect(await opened).toContain(`${hub} has not listed the model's files within 60 s`);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+const file = {
+  name: "config.json",
+  url: `${hub}/user/tied/resolve/x/config.json`,
+  size: 3,
+  hash: { algorithm: "sha256" as const, digest: "" },
+};
+const ask = (scripted: ScriptedHub) => request(file, 0, scripted.access, new AbortController().signal);
+const redirecting = (location: string, status = 302, from = hub) =>
+  new ScriptedHub(from, (url) =>
+    url.href === file.url.replace(hub, from) ? to(location, status) : undefined,
+  );
+
+it.each([
+  ["file:///etc/passwd", 'with "file:", expected https:'],
+  ["data:,x", 'with "data:"'],
+  ["ftp://files.example/x", 'with "ftp:"'],
+  ["http://cdn.example/x", "to cdn.example without encryption"],
+  ["http://hub.example/x", "to hub.example without encryption"],
+  ["https://user:pw@cdn.example/x", "to cdn.example with a user name"],
+  ["https://127.0.0.1/x", "to 127.0.0.1, which is in a private network"],
+  ["https://127.1/x", "to 127.0.0.1, which"],
+  ["https://2130706433/x", "to 127.0.0.1, which"],
+  ["https://0/x", "to 0.0.0.0, which"],
+  ["https://169.254.169.254/latest/meta-data", "private network"],
+  ["https://192.168.0.1/x", "private network"],
+  ["https://[::1]/x", "private network"],
+  ["https://[::ffff:10.0.0.1]/x", "private network"],
+  ["https://[fd00::1]/x", "private network"],
+  ["https://localhost:8080/x", "private network"],
+  ["https://a.localhost./x", "private network"],
+  ["https://intranet/x", "private network"],
+  ["https://router.example/x", "private network"],
+  ["https://[", "which is not an address"],
+  ["http:\u00c3\u0080", "which is not an address"],
+  ["/user/tied/resolve/x/config.json", "more than 10 times"],
+])("a redirect to %s is refused", async (location, sentence) => {
+  const scripted = redirecting(location);
+  expect(await problem(ask(scripted))).toContain(sentence);
+  expect(new Set(scripted.asked.map(({ url }) => url.origin))).toEqual(new Set([hub]));
+});
+
+it.each([301, 302, 303, 307, 308])("the token stays at the hub when it answers %i", async (status) => {
+  const scripted = redirecting("https://cdn.example/x", status);
+  expect((await ask(scripted)).isPart).toBe(false);
+  expect(scripted.asked.map(({ url, hasToken }) => [url.host, hasToken])).toEqual([
+    ["hub.example", true],
+    ["cdn.example", false],
+  ]);
+});
+
+it("the token does not come back with a redirect that another host sends to the hub", async () => {
+  const scripted = new ScriptedHub(hub, (url) => {
+    if (url.href === file.url) return to("https://cdn.example/x");
+    return url.host === "cdn.example" ? to(`${hub}/settings`) : undefined;
+  });
+  await ask(scripted);
+  expect(scripted.asked.map(({ hasToken }) => hasToken)).toEqual([true, false, false]);
+});
+
+it("a hub in a private network may redirect within it", async () => {
+  const scripted = new ScriptedHub("http://intranet", () => undefined);
+  scripted.access.ask = (address) =>
+    Promise.resolve(address.includes("//store") ? new Response("abc") : to("http://store.localhost/x"));
+  expect(
+    (await request({ ...file, url: "http://intranet/x" }, 0, scripted.access, new AbortController().signal))
+      .isPart,
+  ).toBe(false);
+});
+
+it("what a hub says of a model comes from the hub alone", async () => {
+  const scripted = new ScriptedHub(hub, (url) => (isAbout(url) ? to("https://cdn.example/x") : undefined));
+  expect(await problem(open(scripted))).toContain(
+    "redirects user/tied at main to cdn.example, expected its own answer",
+  );
+  expect(scripted.asked.length).toBe(1);
+});
+
+it.each([
+  "hub",
+  "ftp://hub.example",
+  "file:///etc",
+  "https://me:hf_secretsecret@hub.example",
+  "me:hf_secretsecret@hub.example",
+  "https://me:hf_secretsecret@hub example",
+  "https://hub.example/?token=hf_secretsecret",
+  "https://hub.example/#hf_secretsecret",
+])("the hub's address %s is refused and not repeated", (text) => {
+  expect(() => parseHub(text)).toThrow(UsageError);
+  expect(() => parseHub(text)).not.toThrow("hf_secretsecret");
+});
+
+it("a hub's address may have a path and slashes at its end", () => {
+  expect(parseHub("https://mirror.example/hf//")).toBe("https://mirror.example/hf");
+});
+
+it.each(["hf_secret\n", "\rhf_secret", "hf secret", "hf_sécret", "hf_secret\u0000", "hf_\u202esecret"])(
+  "the token %j is refused and not repeated",
+  (text) => {
+    expect(() => parseToken(text)).toThrow(UsageError);
+    expect(() => parseToken(text)).not.toThrow(/s[eé]cret/);
+  },
+);
+
+it.each([
+  "..",
+  "user/..",
+  "../user",
+  "./x",
+  "user/tied@..",
+  "user/tied@a/../b",
+  "user/tied@a\u001bb",
+  "@main",
+  "",
+])("%j is not a model id", (text) => {
+  expect(() => parseId(text)).toThrow("is not a model id");
+});
+
+it("no text steers the terminal, and none shows the token", () => {
+  vi.stubEnv("HF_TOKEN", token);
+  expect(visible(`a\u001b]0;x\u0007\n\u009b1m\u202e\u200b\u2028\ud800 ${token}`)).toBe(
+    "a\\u001b]0;x\\u0007\\u000a\\u009b1m\\u202e\\u200b\\u2028\\ud800 [HF_TOKEN]",
+  );
+  expect(visible("\u{e0041}")).toBe("\\udb40\\udc41");
+  expect(quoted(`${"x".repeat(95)}${token}${token}`)).not.toContain(token.slice(0, 5));
+  const json = JSON.stringify({ a: '\u001b\u009b"\\\u202e' });
+  expect(JSON.parse(visible(json))).toEqual(JSON.parse(json));
+  vi.unstubAllEnvs();
+});
