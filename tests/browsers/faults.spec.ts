@@ -67,6 +67,14 @@ const write = (address: string, options: object) => `(async () => {
   return JSON.stringify({ end, retries: [...retries], sources: [...sources] });
 })()`;
 
+/** An expression for what is stored, once `gpt2` has done `change`. */
+const stored = (change = "undefined") => `(async () => {
+  const gpt2 = await import("/gpt2.js");
+  const changed = await ${change};
+  const models = (await gpt2.listModels()).map(({ isComplete }) => ({ isComplete }));
+  return JSON.stringify({ changed, models, bytes: (await gpt2.storage()).modelBytes });
+})()`;
+
 /** Longer than the engine's threads ever take to start. */
 const hangMs = 15_000;
 
@@ -109,6 +117,10 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       const answer = within(patienceMs, `a load in ${name}`, browser.evaluate(write(address, options)));
       return JSON.parse(await answer) as Found;
     };
+
+    /** Driven as it is, WebKitGTK keeps caches in memory, and those alone that some page holds. */
+    const holdCache = () =>
+      browser.evaluate(`caches.open("gpt2-wasm-store").then((cache) => ((globalThis.held = cache), ""))`);
 
     test("a cut, a stall, a busy host and a flipped bit pass", async () => {
       for (const [fault, answer] of Object.entries(passing)) {
@@ -154,10 +166,7 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       const models = await serve(true, { "/models/": resolve(root, "web/models") }, { open: true });
       const address = `${models.origin}/models/demo/`;
       let isOpen = true;
-      // Driven as it is, WebKitGTK keeps caches in memory, and those alone that some page holds.
-      await browser.evaluate(
-        `caches.open("gpt2-wasm-store").then((cache) => ((globalThis.held = cache), ""))`,
-      );
+      await holdCache();
       try {
         expect(await find(address, {})).toMatchObject({ end: expected, sources: ["network"] });
         await models.close();
@@ -170,6 +179,34 @@ for (const { name, launch, isolated, mostHangs } of cases.filter(
       } finally {
         if (isOpen) await models.close();
       }
+    });
+
+    test("a page that is open while the site's data is cleared loads and stores again", async () => {
+      await holdCache();
+      expect((await find("/models/demo/", {})).end).toBe(expected);
+      expect(JSON.parse(await browser.evaluate(stored()))).toMatchObject({ models: [{ isComplete: true }] });
+      host.answer(/^clear$/, (response) => {
+        response.writeHead(200, { "Clear-Site-Data": '"storage"' }).end();
+      });
+      await browser.evaluate(`fetch("/clear").then((response) => response.text())`);
+      expect(JSON.parse(await browser.evaluate(stored()))).toEqual({ models: [], bytes: 0 });
+      await holdCache();
+      expect(await find("/models/demo/", {})).toMatchObject({ end: expected, sources: ["network"] });
+      expect((await find("/models/demo/", {})).sources).toContain("cache");
+    });
+
+    test("a host that answers 200 with an error takes no stored model away, and removeModel does", async () => {
+      await holdCache();
+      expect((await find("/models/demo/", {})).end).toBe(expected);
+      host.answer(/^models\//, (response) => {
+        response.writeHead(200, { "Content-Type": "application/json" }).end('{"error":"busy"}');
+      });
+      const visit = await find("/models/demo/", {});
+      expect(visit.end).toBe(expected);
+      expect(visit.sources).toContain("cache");
+      expect(JSON.parse(await browser.evaluate(stored()))).toMatchObject({ models: [{ isComplete: true }] });
+      const removal = stored(`gpt2.removeModel("/models/demo/")`);
+      expect(JSON.parse(await browser.evaluate(removal))).toEqual({ changed: true, models: [], bytes: 0 });
     });
   });
 }

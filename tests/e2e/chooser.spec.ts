@@ -130,7 +130,13 @@ test("the model that writes is not loaded beside itself", async ({ page }) => {
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
-test("nothing is downloaded before one is told how much, or that nobody knows", async ({ page }) => {
+test("nothing is downloaded before one is told how much, or that nobody knows", async ({ page, baseURL }) => {
+  // As built for a site that lists this host.
+  await page.route(baseURL ?? "", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace("connect-src ", "connect-src https://models.example ");
+    await route.fulfill({ response, body });
+  });
   await page.route("**/assets/offers-*.js", (route) => route.abort());
   await open(page);
   await lookUp(page, "user/tale");
@@ -139,16 +145,19 @@ test("nothing is downloaded before one is told how much, or that nobody knows", 
   await page.reload();
   await expectReady(page);
   // Where the hub's own address fails, those of its files may still answer.
-  const answers: ((route: Route) => Promise<void>)[] = [
-    (route) => route.fulfill({ body: "<!doctype html>" }),
-    (route) => route.fulfill({ status: 429 }),
-    (route) => route.fulfill({ status: 503 }),
-    (route) => route.abort(),
+  const answers: [sentence: string, (route: Route) => Promise<void>][] = [
+    [
+      "does not tell how much user/tale is to download.",
+      (route) => route.fulfill({ body: "<!doctype html>" }),
+    ],
+    ["answered with the error 429: try again later.", (route) => route.fulfill({ status: 429 })],
+    ["answered with the error 503: try again later.", (route) => route.fulfill({ status: 503 })],
+    ["cannot be reached: check your connection, or try again later.", (route) => route.abort()],
   ];
-  for (const answer of answers) {
+  for (const [sentence, answer] of answers) {
     await page.route("https://huggingface.co/api/**", answer);
     await lookUp(page, "user/tale");
-    await expect(status(page)).toHaveText("huggingface.co does not tell how much user/tale is to download.");
+    await expect(status(page)).toHaveText(`huggingface.co ${sentence}`);
     await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
     expect(asked).toEqual([]);
     await page.unroute("https://huggingface.co/api/**");
@@ -159,6 +168,12 @@ test("nothing is downloaded before one is told how much, or that nobody knows", 
     elsewhere.push(route.request().url());
     return route.abort();
   });
+  await page.getByLabel("From the Hugging Face hub").fill("https://other.example/tale/");
+  await page.getByRole("button", { name: "Look up" }).click();
+  await expect(status(page)).toHaveText(
+    "The model could not be loaded: this page may not contact other.example: " +
+      "connect-src in its Content-Security-Policy does not list that host.",
+  );
   await page.getByLabel("From the Hugging Face hub").fill("https://models.example/tale/");
   await page.getByRole("button", { name: "Look up" }).dblclick();
   await expect(status(page)).toHaveText("models.example does not tell how much tale is to download.");

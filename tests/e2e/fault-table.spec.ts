@@ -117,7 +117,7 @@ function serve(cases: ReadonlyMap<string, Case>): void {
     };
     if (name.startsWith(elsewhere)) return give(name.slice(elsewhere.length));
     const file = name.replace(ownFolder, "");
-    const key = String(response.req.headers["x-case"] ?? "");
+    const key = String(response.req.headers.authorization ?? "");
     const found = cases.get(key);
     if (found && file.endsWith(found.file) && found.until?.(response.req)) left.set(key, 0);
     const rest = left.get(key) ?? 0;
@@ -152,7 +152,7 @@ async function tryAll(
       const controller = new AbortController();
       const timer = setTimeout(() => controller.abort(new Error("it never ends")), 60_000);
       try {
-        const headers = key === "" ? {} : { "x-case": key };
+        const headers = key === "" ? {} : { authorization: key };
         const options = {
           variant,
           threads: 2,

@@ -98,6 +98,47 @@ test.describe("a fault that passes", () => {
   });
 });
 
+test("a load goes on when the network is back, and says meanwhile that it waits", async ({
+  page,
+  context,
+}) => {
+  await page.goto(host.page);
+  let cut: () => void = () => {};
+  const isCut = new Promise<void>((resolve) => (cut = resolve));
+  let isFirst = true;
+  host.fault = (name, response) => {
+    if (!name.endsWith("safetensors.001") || !isFirst) return false;
+    isFirst = false;
+    const write = () => response.write(Buffer.alloc(1000), () => void context.setOffline(true).then(cut));
+    response.writeHead(200, { "Content-Length": 1_000_000 });
+    write();
+    return true;
+  };
+  const loading = inPage(
+    page,
+    async ({ loadModel }) => {
+      const retries = new Set<string | undefined>();
+      const onProgress = ({ retry }: { retry?: string }) => {
+        retries.add(retry);
+        document.title = retry ?? "";
+      };
+      const model = await loadModel("models/demo/", {
+        variant: "simd",
+        stallMs: 1000,
+        cache: false,
+        onProgress,
+      });
+      await model.dispose();
+      return [...retries];
+    },
+    undefined,
+  );
+  await isCut;
+  await expect(page).toHaveTitle("waiting for the network");
+  await context.setOffline(false);
+  expect(await loading).toContain("waiting for the network");
+});
+
 /** The demo model's weights.json as it was before it listed other files than the weights. */
 function indexOfVersion1(): string {
   const text = readFileSync(resolve(root, "web/models/demo/weights.json"), "utf8");
@@ -207,5 +248,5 @@ test("a worker whose script is empty, or never comes, is said to be missing; an 
   // Asked for once more, past the browser's cache.
   await page.clock.runFor(26_000);
   await page.clock.runFor(26_000);
-  expect(await failed).toMatch(/^network: the worker's script gpt2-worker\.js cannot be loaded/);
+  expect(await failed).toMatch(/^network: the worker's script gpt2-worker\.js has not started in time/);
 });

@@ -48,7 +48,7 @@ const write = (page: Page, ...texts: string[]) =>
   });
 
 const end = (page: Page) =>
-  answer(page, { type: "done", result: { finishReasons: ["length", "length", "length"] } });
+  answer(page, { type: "done", result: { seed: 1, finishReasons: ["length", "length", "length"] } });
 
 /** Opens the page behind `begun`, where suggestions are asked for and begin to grow. */
 async function beginToGrow(page: Page, ask = () => page.keyboard.press("Tab")): Promise<void> {

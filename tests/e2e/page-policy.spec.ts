@@ -16,10 +16,10 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
   const policy = page.locator('meta[http-equiv="Content-Security-Policy"]');
   await expect(policy).toHaveAttribute(
     "content",
-    /script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';.*connect-src 'self' https:;/,
+    /script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+';.*connect-src 'self' https:\/\/huggingface\.co https:\/\/\*\.huggingface\.co https:\/\/\*\.hf\.co;/,
   );
   // It holds.
-  const reply = await page.evaluate(() => fetch("http://example.invalid/").then(String, String));
+  const reply = await page.evaluate(() => fetch("https://example.invalid/").then(String, String));
   expect(reply).toContain("TypeError");
   expect(offences.join()).toContain("connect-src");
 });

@@ -85,7 +85,7 @@ test("a host that lacks a part of what is to be saved is named", async ({ page }
   await page.route("**/model.safetensors.001", (route) => route.fulfill({ body: "short" }));
   await page.getByRole("button", { name: "Save as one file" }).click();
   await expect(page.locator("#save-status")).toContainText(
-    "It could not be saved: model.safetensors.001 is 5 bytes, weights.json says 4891440.",
+    "It could not be saved: model.safetensors.001 is 5 bytes, weights.json says 4891440",
     { timeout: 30_000 },
   );
 });

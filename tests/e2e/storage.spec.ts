@@ -2,53 +2,13 @@
 // no room, and when it is damaged.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { ServerResponse } from "node:http";
 import { expect, test, type Page } from "@playwright/test";
 import { withoutHash } from "../../web/scripts/hash-files.mjs";
-import { FaultyHost, tryModel } from "./faulty-host.js";
-import { inPage, prompt, root } from "./model.js";
+import { CountingHost, demoBytes, load, write } from "./counting-host.js";
+import { tryModel } from "./faulty-host.js";
+import { inPage, root } from "./model.js";
 
 test.describe.configure({ timeout: 120_000 }); // many loads in one test
-
-const piece = (number: number) =>
-  readFileSync(resolve(root, `web/dist/models/demo/model.safetensors.00${number}`));
-const load = { variant: "simd" };
-
-/** Counts what is given of the weights. */
-class CountingHost extends FaultyHost {
-  /** Bytes of pieces, as they were sent. */
-  weightBytes = 0;
-  asked: string[] = [];
-  /** Sends so much of each piece in a second; Infinity: at once. */
-  bytesPerSecond = Infinity;
-
-  override fault = (name: string, response: ServerResponse): boolean => {
-    if (name.startsWith("models/")) this.asked.push(name);
-    const number = /model\.safetensors\.00(\d)$/.exec(name)?.[1];
-    if (number === undefined) return false;
-    const whole = piece(Number(number));
-    const from = Number(/^bytes=(\d+)-$/.exec(response.req.headers.range ?? "")?.[1] ?? 0);
-    response.writeHead(from > 0 ? 206 : 200, {
-      "Content-Length": whole.length - from,
-      ...(from > 0 && { "Content-Range": `bytes ${from}-${whole.length - 1}/${whole.length}` }),
-    });
-    void this.send(whole.subarray(from), response);
-    return true;
-  };
-
-  private async send(rest: Uint8Array, response: ServerResponse): Promise<void> {
-    const portion = 64 * 1024;
-    for (let at = 0; at < rest.length && !response.destroyed; at += portion) {
-      const part = rest.subarray(at, at + portion);
-      await new Promise<void>((sent) => response.write(part, () => sent()));
-      this.weightBytes += part.length;
-      if (this.bytesPerSecond < Infinity) {
-        await new Promise((later) => setTimeout(later, (part.length / this.bytesPerSecond) * 1000));
-      }
-    }
-    response.end();
-  }
-}
 
 let host: CountingHost;
 test.beforeEach(async ({ page }) => {
@@ -57,28 +17,6 @@ test.beforeEach(async ({ page }) => {
   await page.goto(host.page);
 });
 test.afterEach(() => host.stop());
-
-const demoBytes = () => piece(0).length + piece(1).length;
-
-/** Three greedy tokens, where the bytes came from, and what was said of storing. */
-function write(page: Page, options: object = load) {
-  return inPage(
-    page,
-    async ({ loadModel }, [text, chosen]) => {
-      const sources = new Set<string>();
-      const model = await loadModel("models/demo/", {
-        ...chosen,
-        onProgress: ({ stage, source }) => {
-          if (stage === "download") sources.add(source);
-        },
-      });
-      const { text: written } = await model.complete(text, { maxNewTokens: 3, temperature: 0 });
-      await model.dispose();
-      return { written, sources: [...sources], notStored: model.info.notStored };
-    },
-    [prompt, options] as const,
-  );
-}
 
 /** What `use` does with the folder of the store's files. */
 function inStore(page: Page, use: (blobs: FileSystemDirectoryHandle) => Promise<void>) {

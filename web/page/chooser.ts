@@ -91,6 +91,8 @@ async function lookUp(): Promise<void> {
   if (!offers || isOver()) return;
   if (!offers.isName(text)) return refuseName();
   const model = namedModel(text, weights());
+  const { problem } = model;
+  if (problem) return put(ui.hubStatus, () => phrase("notLoaded", { why: problem() }));
   if (model.elsewhere === undefined) return choose(model);
   const offer = await offers.describeElsewhere(model, signal);
   if (isOver()) return;

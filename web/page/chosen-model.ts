@@ -1,5 +1,9 @@
 // The model that the page shows, or is to show next.
+import { isHubId } from "../src/client/hub-id.js";
 import type { ModelSource } from "../src/client/index.js";
+import { usualHub } from "../src/shared/protocol.js";
+import { phrase } from "./language/start.js";
+import { mayContact } from "./policy.js";
 
 export interface ChosenModel {
   /** What loadModel takes. */
@@ -10,63 +14,95 @@ export interface ChosenModel {
   weights?: "q4" | undefined;
   /** The folder on this host that it is, which can be saved as one file; undefined where it is something else. */
   folder?: string | undefined;
-  /** The host that it would be fetched from, where that is not the page's own. */
+  /** The host that it would be fetched from, if that is not the page's own: the page asks its reader first. */
   elsewhere?: string | undefined;
+  /** Why it cannot be loaded, as a clause. */
+  problem?: (() => string) | undefined;
 }
 
-const hub = "huggingface.co";
+/** An id without the "hf:" that marks it as one. */
+const withoutMark = (text: string): string => text.replace(/^hf:/i, "");
 
-/** Whether `text` is meant for an address, and no id. */
-export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
+/** A model of the Hub. loadModel reports a wrong id before it makes a request. */
+function hubModel(id: string): ChosenModel {
+  const named = { source: `hf:${id}`, name: id };
+  if (!isHubId(id)) return named;
+  const { host } = new URL(usualHub);
+  if (!mayContact(new URL(usualHub))) return { ...named, problem: () => phrase("forbiddenHost", { host }) };
+  return { ...named, elsewhere: host };
+}
 
-/** A model of the hub by its id, with "hf:" or without; or by an address, of a folder or a GGUF file. */
-export function namedModel(text: string, weights?: string | null): ChosenModel {
-  const isFour = weights === "q4" && { weights: "q4" as const };
-  if (!isAddress(text)) {
-    const id = text.replace(/^hf:/i, "");
-    return { source: `hf:${id}`, name: id, elsewhere: hub, ...isFour };
-  }
+/** The folder or GGUF file at `text`, relative to the page. Only the parsed origin decides whether it is another host's. */
+function modelAt(text: string): ChosenModel {
   let url: URL;
   try {
     url = new URL(text, document.baseURI);
   } catch {
-    return { source: text, name: text }; // loadModel says what is wrong with it
+    return { source: text, name: text, problem: () => phrase("noAddress") };
   }
-  const name = url.pathname.replace(/\/$/, "").replace(/^.*\//, "") || url.host;
-  const where = url.origin === location.origin ? { folder: text } : { elsewhere: url.host };
-  return { source: url, name, ...where, ...isFour };
+  if (!/^https?:$/.test(url.protocol) || url.username || url.password)
+    return { source: url, name: text, problem: () => phrase("noAddress") };
+  url.hash = "";
+  if (!/\.gguf$/i.test(url.pathname)) {
+    url.pathname = url.pathname.replace(/\/*$/, "/");
+    url.search = "";
+  }
+  const { host } = url;
+  const name = url.pathname.replace(/\/$/, "").replace(/^.*\//, "") || host;
+  if (url.origin === location.origin) return { source: url, name, folder: url.href };
+  if (!mayContact(url)) return { source: url, name, problem: () => phrase("forbiddenHost", { host }) };
+  return { source: url, name, elsewhere: host };
 }
 
-/** A folder of this host, relative to the page. */
-export function folderModel(path: string, weights?: string | null): ChosenModel {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return namedModel(path, weights);
-  const folder = /\.gguf$/i.test(path) ? path : path.replace(/\/*$/, "/"); // no id
-  const name = folder.replace(/\/$/, "").replace(/^.*\//, "");
-  return { source: folder, name, folder, ...(weights === "q4" && { weights: "q4" as const }) };
-}
+const inFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
+  weights === "q4" ? { ...model, weights: "q4" } : model;
+
+/** Whether `text`, which somebody typed, is meant as an address, not as an id. */
+export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
+
+/** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
+export const namedModel = (text: string, weights?: string | null): ChosenModel =>
+  inFormat(isAddress(text) ? modelAt(text) : hubModel(withoutMark(text)), weights);
+
+/** The model in `?model=`: the address of a folder or file, or an id of the Hub with "hf:". */
+export const folderModel = (text: string, weights?: string | null): ChosenModel =>
+  inFormat(/^hf:/i.test(text) ? hubModel(withoutMark(text)) : modelAt(text), weights);
 
 /** Files of this device. */
 export function filesModel(files: readonly File[], weights?: string | null): ChosenModel {
   const [first] = files;
   const name = first?.webkitRelativePath.split("/")[0] || first?.name || "files";
-  return { source: [...files], name, ...(weights === "q4" && { weights: "q4" as const }) };
+  return inFormat({ source: [...files], name }, weights);
 }
 
-/** What names it in an address; "" for files. */
-export const addressOf = ({ source }: ChosenModel): string =>
-  typeof source === "string" ? source : source instanceof URL ? source.href : "";
+/** `text` as an absolute address; "" if it is none. */
+function hrefOf(text: string): string {
+  try {
+    return new URL(text, document.baseURI).href;
+  } catch {
+    return "";
+  }
+}
+
+/** Its name in `?model=`: an id, or an address, relative to the page if that leads to the same place; "" for files. */
+export function addressOf({ source }: ChosenModel): string {
+  if (typeof source === "string") return source;
+  if (!(source instanceof URL)) return "";
+  const beside = new URL(".", document.baseURI).href;
+  if (!source.href.startsWith(beside)) return source.href;
+  const rest = source.href.slice(beside.length) || "./";
+  return hrefOf(rest) === source.href ? rest : source.href; // a folder "http:a/" would be read as an address
+}
 
 export const isOfFiles = (model: ChosenModel): boolean => addressOf(model) === "";
 
-/** Whether both are the same, as far as their addresses tell: nobody knows of files. */
+/** Whether both have the same address and format. Files have no address, so two models of files never compare equal. */
 export function isSameModel(one: ChosenModel, other: ChosenModel): boolean {
-  const hrefOf = (model: ChosenModel) => new URL(addressOf(model), document.baseURI).href;
-  const haveAddresses = addressOf(one) !== "" && addressOf(other) !== "";
-  return haveAddresses && hrefOf(one) === hrefOf(other) && one.weights === other.weights;
+  return !isOfFiles(one) && addressOf(one) === addressOf(other) && one.weights === other.weights;
 }
 
-/** The part of the page's address that brings the model back; "" for files. */
+/** The query of the page's address that loads the model again; "" for files. */
 export function queryOf(model: ChosenModel): string {
-  const address = addressOf(model).replace(/[^\w./:@-]/g, encodeURIComponent);
+  const address = addressOf(model).replace(/[^\w./:@-]/gu, encodeURIComponent);
   return address && `?model=${address}${model.weights ? `&weights=${model.weights}` : ""}`;
 }

@@ -215,7 +215,7 @@ export function showModel(): void {
   ui.model.textContent = phrase("model", { count, weights: info.weights });
   ui.memory.textContent = formatBytes(info.memoryBytes);
   const unstored = info.notStored && phrase("notStored", { why: info.notStored });
-  const notices = [info.notice, unstored].filter((text) => text !== null);
+  const notices = [info.notice, unstored, ...info.warnings].filter((text) => text !== null);
   ui.notice.textContent = notices.join(" ");
   ui.notice.hidden = notices.length === 0;
 }
@@ -240,6 +240,7 @@ async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: () 
   fetching += 1;
   hideError(ui.loadingCancel);
   try {
+    if (loading.problem) throw new InvalidArgumentError("invalid-argument", loading.problem());
     await prepareHost(signal);
     const threads = query.get("threads");
     const came = { network: 0, cache: 0 };
@@ -250,6 +251,8 @@ async function fetchModel(loading: ChosenModel, signal: AbortSignal, stage?: () 
       fetch: modelFetch,
       weights: loading.weights,
       cache: storesModel(loading),
+      // The host may redirect its own demo model. A model that a link names may not be redirected to another host.
+      redirect: loading.folder !== undefined && storesModel(loading) ? "error" : "follow",
       threads: threads === null ? undefined : Number(threads),
       variant: (query.get("variant") ?? undefined) as Variant | undefined, // checked by loadModel
       onProgress: (progress) => {

@@ -3,11 +3,10 @@ import { onPress } from "./buttons.js";
 import { askForElsewhere, isChosen, offerModels } from "./chooser.js";
 import { elements as ui } from "./elements.js";
 import { offerDevice } from "./device/offer.js";
-import { currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
-import { keepText } from "./kept-text.js";
+import { awaitStored, currentEditor, keptText, needEditor, onTextChange } from "./editor/surface.js";
 import { firstModel } from "./host.js";
 import { awaitChoice, cancelLoading, needModel, showModel } from "./loading.js";
-import { say } from "./messages.js";
+import { messageOf, say, showError } from "./messages.js";
 import {
   again,
   atCaret,
@@ -24,16 +23,21 @@ import { offerOptions } from "./options.js";
 import { phrase } from "./language/start.js";
 import { keepTold } from "./language/told.js";
 
+/** Begins another text. The current one stays stored, and Undo brings it back. */
+async function beginWith(text: string): Promise<void> {
+  const tab = await import("./texts/tab.js").catch(() => undefined);
+  tab?.setAside();
+  await write((editor) => {
+    editor.replaceAll(text);
+    return atEnd(editor);
+  });
+}
+
 /** Each begins a text of its own. */
 function offerOpenings(): void {
   for (const chip of ui.openings.querySelectorAll("button")) {
     const text = chip.textContent.replace(/…$/, "");
-    onPress(chip, () => {
-      void write((editor) => {
-        editor.replaceAll(text);
-        return atEnd(editor);
-      });
-    });
+    onPress(chip, () => void beginWith(text));
   }
 }
 
@@ -54,7 +58,8 @@ function begin(): void {
   showLanguage();
   keepTold(ui.model, showModel);
   offerOptions();
-  ui.form.addEventListener("submit", (event) => {
+  // Not the form's submit event: a sandbox without allow-forms fires none.
+  ui.generate.addEventListener("click", (event) => {
     event.preventDefault();
     void write(atCaret);
   });
@@ -79,7 +84,11 @@ function begin(): void {
   });
 
   offerOpenings();
-  keepText();
+  awaitStored(
+    import("./texts/tab.js")
+      .then(({ keepText }) => keepText())
+      .catch((error: unknown) => showError(() => phrase("noPart", { why: messageOf(error) }))),
+  );
   updateButtons();
   onTextChange(updateButtons);
   requestAnimationFrame(() => void needEditor().catch(() => undefined)); // who needs it is told why it is not there

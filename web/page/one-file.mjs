@@ -4,6 +4,13 @@
 /** Where the model's files go into the page. */
 export const marker = "<!-- model -->";
 
+/** What one-file.html ends with: the SHA-256 of all before. */
+export const pageEnding = (/** @type {string} */ sha256) => `<!-- ${sha256} -->\n`;
+const pageEndingLength = pageEnding("0".repeat(64)).length;
+
+/** Larger files are not listed: see largestPiece in web/src/loader/weights-index.ts. They are held whole, to be verified. */
+const mostListedBytes = 64 << 20;
+
 /** Bytes of a file in one element: divisible by three, so that base64 needs no padding in between. */
 const elementBytes = 3 << 20;
 
@@ -12,6 +19,8 @@ const elementBytes = 3 << 20;
  * @property {string} name
  * @property {number | undefined} size In bytes, where it is known before.
  * @property {boolean} isOptional The model works without it.
+ * @property {string} [sha256] Lower-case hexadecimal, where it is known before.
+ * @property {string} [text] What is in it, where that has been read.
  */
 
 /**
@@ -23,8 +32,14 @@ const elementBytes = 3 << 20;
 export function modelFiles(index) {
   const file = (/** @type {string} */ name, isOptional = false) => ({ name, size: undefined, isOptional });
   const texts = [file("config.json"), file("vocab.json", true), file("merges.txt", true)];
-  const defaults = file("generation_config.json", true);
-  if (index === undefined) return [...texts, defaults, file("model.safetensors")];
+  const unlisted = [
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+  ].map((name) => file(name, true));
+  if (index === undefined) return [...texts, ...unlisted, file("model.safetensors")];
   /** @type {unknown} */
   let value;
   try {
@@ -36,17 +51,22 @@ export function modelFiles(index) {
   const listed = (/** @type {unknown} */ list, /** @type {string} */ of) => {
     if (!Array.isArray(list)) throw new Error(`weights.json: expected a list "${of}s"`);
     return list.map((entry, place) => {
-      const { path, size } = /** @type {{ path?: unknown, size?: unknown }} */ (entry ?? {});
-      if (typeof path === "string" && /^[\w-][\w.-]*$/.test(path) && typeof size === "number") {
-        return { name: path, size, isOptional: false };
-      }
-      throw new Error(`weights.json: ${of} ${place} is not {"path": file name, "size": bytes}`);
+      const { path, size, sha256 } = /** @type {{ path?: unknown, size?: unknown, sha256?: unknown }} */ (
+        entry ?? {}
+      );
+      const isSize = typeof size === "number" && size >= 0 && size <= mostListedBytes;
+      const isName = typeof path === "string" && /^[\w-][\w.-]*$/.test(path);
+      if (isName && isSize && typeof sha256 === "string")
+        return { name: path, size, sha256, isOptional: false };
+      throw new Error(
+        `weights.json: ${of} ${place} is not {"path": file name, "size": at most ${mostListedBytes} bytes, "sha256": hex}`,
+      );
     });
   };
   // Version 1 lists the weights alone, and a tokenizer may have been put beside what version 2 lists.
   const beside = files === undefined ? [] : listed(files, "file");
   const others = texts.filter(({ name }) => !beside.some((each) => each.name === name));
-  return [...beside, ...others, file("weights.json"), ...listed(pieces, "piece")];
+  return [...beside, ...others, { ...file("weights.json"), text: index }, ...listed(pieces, "piece")];
 }
 
 /** @param {Uint8Array} bytes */
@@ -60,7 +80,7 @@ function toBase64(bytes) {
 
 /**
  * `chunks` in portions of `elementBytes`, but for the last.
- * @param {AsyncIterable<Uint8Array>} chunks
+ * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} chunks
  */
 async function* portions(chunks) {
   const portion = new Uint8Array(elementBytes);
@@ -80,29 +100,60 @@ async function* portions(chunks) {
 }
 
 /**
+ * The bytes of a file that weights.json lists, once they are what it says.
+ * @param {ModelFile & { size: number }} file
+ * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} chunks
+ * @param {Sha256} sha256
+ */
+async function verified({ name, size, sha256: expected }, chunks, sha256) {
+  const bytes = new Uint8Array(size);
+  let found = 0;
+  for await (const chunk of chunks) {
+    if (found + chunk.length <= size) bytes.set(chunk, found);
+    found += chunk.length;
+  }
+  if (found !== size) throw new Error(`${name} is ${found} bytes, weights.json says ${size}`);
+  const hash = await sha256(bytes);
+  if (hash !== expected) throw new Error(`${name} has SHA-256 ${hash}, weights.json says ${expected}`);
+  return bytes;
+}
+
+/**
+ * Throws where `page` is not as it was built.
+ * @param {string} page
+ * @param {Sha256} sha256
+ */
+async function checkPage(page, sha256) {
+  const start = page.slice(0, -pageEndingLength);
+  if (page.slice(start.length) === pageEnding(await sha256(new TextEncoder().encode(start)))) return;
+  throw new Error("one-file.html is damaged: reload the page, or build it again");
+}
+
+/** @typedef {(bytes: Uint8Array<ArrayBuffer>) => Promise<string> | string} Sha256 In lower-case hexadecimal. */
+
+/**
  * The page in one file, in the order in which it is written; no more than a few MB are in memory.
  * @param {string} page one-file.html, as it was built.
  * @param {readonly ModelFile[]} files
  * @param {(name: string) => Promise<AsyncIterable<Uint8Array> | undefined>} open Undefined where there is no such file.
+ * @param {Sha256} sha256 Files that weights.json lists are verified before they are written.
  * @returns {AsyncGenerator<string>}
  */
-export async function* composeOneFile(page, files, open) {
+export async function* composeOneFile(page, files, open, sha256) {
+  await checkPage(page, sha256);
   const [before, after, ...more] = page.split(marker);
   if (before === undefined || after === undefined || more.length > 0) {
     throw new Error(`one-file.html has no one place for the model (${marker}): build it again`);
   }
   yield before;
-  for (const { name, size, isOptional } of files) {
-    const chunks = await open(name);
+  for (const file of files) {
+    const { name, size, isOptional, text } = file;
+    const chunks = text === undefined ? await open(name) : [new TextEncoder().encode(text)];
     if (chunks === undefined && isOptional) continue;
     if (chunks === undefined) throw new Error(`the model has no ${name}`);
-    let found = 0;
-    for await (const portion of portions(chunks)) {
-      found += portion.length;
+    const good = size === undefined ? chunks : [await verified({ ...file, size }, chunks, sha256)];
+    for await (const portion of portions(good)) {
       yield `<script type="text/plain" data-file="${name}">${toBase64(portion)}</script>\n`;
-    }
-    if (size !== undefined && found !== size) {
-      throw new Error(`${name} is ${found} bytes, weights.json says ${size}`);
     }
   }
   yield after;

@@ -66,6 +66,7 @@ class Field {
 function makeInput(type: string): HTMLInputElement {
   const input = document.createElement("input");
   input.type = type;
+  input.autocomplete = "off"; // the page restores it
   return input;
 }
 

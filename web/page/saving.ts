@@ -6,6 +6,7 @@ import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "./language/numbers.js";
 import { phrase } from "./language/start.js";
 import { put } from "./language/told.js";
+import { sha256 } from "../src/loader/sha256.js";
 
 /** What takes the file, as it is made. */
 interface Target {
@@ -69,7 +70,7 @@ export async function save(folder: URL): Promise<void> {
       const response = await ask(new URL(file, folder));
       return response?.body ? chunksOf(response.body) : undefined;
     };
-    const parts = composeOneFile(await page.text(), modelFiles(await index?.text()), open);
+    const parts = composeOneFile(await page.text(), modelFiles(await index?.text()), open, sha256);
     for await (const text of parts) {
       await target.write(text);
       written += text.length;

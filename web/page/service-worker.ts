@@ -1,5 +1,7 @@
 // The page's service worker: registered before the model is loaded, so that it keeps what loads.
 import type { ToServiceWorker } from "../src/service-worker/messages.js";
+import { inTime } from "../src/shared/in-time.js";
+import { unlessAborted } from "../src/shared/unless-aborted.js";
 import { elements as ui } from "./elements.js";
 
 /** Where the service worker has not started by then, the page loads without it. */
@@ -7,8 +9,8 @@ const patienceMs = 10_000;
 
 let registration: ServiceWorkerRegistration | undefined;
 
-/** Whether a service worker controls this page, or will within a moment; false where there is none. */
-async function isControlled(signal: AbortSignal): Promise<boolean> {
+/** Resolves to whether a service worker controls this page. If it never finishes starting, the promise stays pending. */
+async function isControlled(): Promise<boolean> {
   const { serviceWorker } = navigator;
   await serviceWorker.register("./sw.js");
   registration = await serviceWorker.getRegistration();
@@ -20,19 +22,20 @@ async function isControlled(signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = () => resolve(serviceWorker.controller !== null);
     serviceWorker.addEventListener("controllerchange", settle, { once: true });
-    signal.addEventListener("abort", settle, { once: true });
-    setTimeout(settle, patienceMs);
     if (serviceWorker.controller) settle();
   });
 }
 
-/** Registers the service worker and waits, not long, until what this page loads goes through it. */
+/**
+ * Registers the service worker. Resolves to true once it handles this page's requests, and to false after `patienceMs`,
+ * because a host may never send the script.
+ */
 export async function startServiceWorker(signal: AbortSignal): Promise<boolean> {
   if (!self.isSecureContext || !("serviceWorker" in navigator)) return false;
   try {
-    return await isControlled(signal);
+    return await inTime(unlessAborted(isControlled(), signal), patienceMs, "late");
   } catch {
-    return false; // private windows refuse service workers
+    return false; // a private window refused it, it was too slow, or the user cancelled
   }
 }
 

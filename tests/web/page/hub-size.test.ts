@@ -66,13 +66,19 @@ it.each([401, 403, 404])("says of %d that there is no such model for everyone", 
 });
 
 // The hosts of its files may answer all the same.
-it.each([429, 500, 503, "no network"])("knows no bytes where the hub answers %s", async (answer) => {
+it.each([
+  [429, "huggingface.co answered with the error 429: try again later."],
+  [503, "huggingface.co answered with the error 503: try again later."],
+  ["no network", "huggingface.co cannot be reached: check your connection, or try again later."],
+])("says that the hub gives no answer: %s", async (answer, sentence) => {
   vi.stubGlobal("fetch", () =>
     typeof answer === "number"
       ? Promise.resolve(new Response(JSON.stringify({ siblings: [] }), { status: answer }))
       : Promise.reject(new TypeError(answer)),
   );
-  expect(await askHubSize("user/tale", "q8", new AbortController().signal)).toEqual({});
+  const { silence, ...rest } = await askHubSize("user/tale", "q8", new AbortController().signal);
+  expect(silence?.()).toBe(sentence);
+  expect(rest).toEqual({});
 });
 
 it("refuses another kind of model in a sentence", async () => {

@@ -20,6 +20,7 @@ function makeModel(name: string, memoryBytes = 50e6) {
       defaults: {},
       notice: null,
       notStored: null,
+      warnings: [],
     },
   };
 }

@@ -4,7 +4,6 @@ import { Branching } from "../branches/branching.js";
 import { treeField } from "../branches/steps.js";
 import { elements as ui } from "../elements.js";
 import { lookingInside } from "../inside/opening.js";
-import { keepNow } from "../kept-text.js";
 import { offerKeys } from "../keys/sheet.js";
 import { chosenModel, hasModel, needModel, onModelChange } from "../loading.js";
 import { say } from "../messages.js";
@@ -21,10 +20,10 @@ import { speakNow } from "../speech.js";
 import { prefilling } from "../suggest/prefilling.js";
 import { offerStage } from "../stage/stage.js";
 import { suggesting } from "../suggest/suggesting.js";
+import { noteChange } from "../texts/tab.js";
 import { atEnd, isWriting, onWriting, sampling, showFailure, stopWriting, write } from "../writing.js";
 import { keepAboveKeyboard } from "./above-keyboard.js";
 import { Editor, type KeptText } from "./editor.js";
-import { keepingOften } from "./keeping.js";
 import { phrase } from "../language/editor.js";
 import { keepTold, put } from "../language/told.js";
 
@@ -34,7 +33,6 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   const speakIt = () => (ui.spoken.lang = modelsLanguage());
   onModelChange(speakIt);
   speakIt();
-  const keepSoon = keepingOften(keepNow);
   const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
   const editor = new Editor(kept, {
     parent: ui.editor,
@@ -43,7 +41,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
     onUpdate: ({ docChanged, startState, state }) => {
       const isOtherTree = startState.field(treeField) !== state.field(treeField);
       if (isOtherTree) branching.show();
-      if (isOtherTree || docChanged) keepSoon();
+      if (isOtherTree || docChanged) noteChange(Math.abs(state.doc.length - startState.doc.length));
       if (isOtherTree || docChanged) onChange(); // either is a step to undo
     },
     extensions: [
@@ -94,7 +92,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
   offerSharing(editor);
-  ui.options.addEventListener("input", keepSoon);
+  ui.options.addEventListener("input", () => noteChange());
   offerSameSeed();
   return editor;
 }

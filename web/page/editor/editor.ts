@@ -16,14 +16,15 @@ import { branchSteps, treeField } from "../branches/steps.js";
 import { parseTree, type Tree } from "../branches/tree.js";
 import type { TextLanguage } from "../models/language.js";
 import { Follower, coveredBy, margin } from "./follower.js";
-import type { Piece } from "./pieces.js";
+import { differenceOf } from "./difference.js";
+import { asLines, type Piece } from "./pieces.js";
 import { twoInks } from "./inks.js";
 import { keepHistory, withHistory } from "./kept-history.js";
 import { leaving } from "./leaving.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
 import { addWritten, keptOf, rangesOfParts, writingLanguage, written, type Part } from "./written.js";
 
-/** A text as it is kept over a reload, and given from one surface to the next. */
+/** A text as it is stored, and given from one surface to the next. */
 export interface KeptText {
   text: string;
   /** Offset of the caret. */
@@ -36,6 +37,8 @@ export interface KeptText {
   history?: unknown;
   /** Its branches, where those are kept, too: see branches/tree.ts. */
   tree?: unknown;
+  /** The text as it was changed where there was no editor yet; the caret is in it. */
+  draft?: string | undefined;
 }
 
 export interface EditorSetting {
@@ -104,6 +107,16 @@ export class Editor {
     });
     const [from, to] = kept.run ?? [0, 0];
     if (from < to && to <= length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
+    this.type(kept);
+  }
+
+  /** Makes the change that was typed before there was an editor. */
+  private type({ draft = this.text, caret }: KeptText): void {
+    const changes = differenceOf(this.text, asLines(draft));
+    if (!changes) return;
+    const length = this.length + changes.insert.length - (changes.to - changes.from);
+    const selection = { anchor: Math.min(caret, length) };
+    this.view.dispatch({ changes, selection, userEvent: "input.type" });
   }
 
   /** In the page's language: what the text is called, and what is shown in its place where there is none. */

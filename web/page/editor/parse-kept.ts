@@ -2,7 +2,8 @@
 import type { KeptText } from "./editor.js";
 import type { Part } from "./written.js";
 
-const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+export const isOffset = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
 const isPart = (value: unknown): value is Part =>
   Array.isArray(value) &&
   value.slice(0, 2).filter(isOffset).length === 2 &&
@@ -14,13 +15,14 @@ export const parseParts = (value: unknown): Part[] =>
 
 /** The text that `value` is; undefined where it is none. */
 export function parseKept(value: unknown): KeptText | undefined {
-  const { text, caret, written, run, history, tree } = (value ?? {}) as Record<string, unknown>;
+  const { text, caret, written, run, history, tree, draft } = (value ?? {}) as Record<string, unknown>;
   if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
   const [last] = parseParts([run]);
   const more = {
     ...(last && { run: [last[0], last[1]] as const }),
     ...(history !== undefined && { history }),
     ...(tree !== undefined && { tree }),
+    ...(typeof draft === "string" && { draft }),
   };
   return { text, caret, written: parseParts(written), ...more };
 }

@@ -38,6 +38,7 @@ export const page: Translated<Sections["page"]> = {
   cancel: "Abbrechen",
   download: "Herunterladen des Modells",
   reset: "Die Seite ohne diese Einstellungen öffnen",
+  saveAsFile: "Als Datei sichern",
   tokenHere: "Das Token an der Schreibmarke",
   pointAtToken: "Zeig auf ein Token oder setz die Schreibmarke hinein.",
   suggestions: "Vorschläge",
@@ -113,6 +114,12 @@ export const start: Translated<Sections["start"]> = {
   tryAgain: "Noch einmal",
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
+  forbiddenHost:
+    "diese Seite darf keine Verbindung zu {host} aufbauen: connect-src in ihrer Content-Security-Policy nennt diesen Host nicht",
+  noAddress:
+    "gebraucht wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
+  damagedFile:
+    "Diese HTML-Datei ist beschädigt: kopiere sie noch einmal, oder sichere sie noch einmal von der Seite, von der du sie hast",
   badAddress: "In der Adresse dieser Seite ({address}) stimmt etwas nicht: {why}.",
 
   "preset.precise": "Genau",
@@ -187,10 +194,20 @@ export const start: Translated<Sections["start"]> = {
   noEditor: "Der Editor konnte nicht geladen werden: {why}. Der Text bleibt.",
 };
 
+export const texts: Translated<Sections["texts"]> = {
+  unstored: "Dein Text wird nicht gespeichert: {why}. Sichere ihn als Datei, bevor du diesen Tab schließt.",
+  refused: "Der Browser erlaubt es nicht, oder nicht in diesem Fenster",
+  full: "Es ist kein Speicherplatz mehr frei",
+  slow: "Der Speicher des Browsers antwortet nicht",
+};
+
 export const models: Translated<Sections["models"]> = {
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
   untold: "{host} sagt nicht, wie groß der Download von {name} ist.",
+  unreachable:
+    "huggingface.co ist nicht erreichbar: Prüfe deine Verbindung oder versuche es später noch einmal.",
+  refusing: "huggingface.co antwortet mit dem Fehler {status}: Versuche es später noch einmal.",
   absent: "Bei huggingface.co gibt es kein {name}, das alle lesen dürfen: Stimmt der Name?",
   otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
   noGguf: "{name} ist keine GGUF-Datei, auch wenn sie so heißt",

@@ -40,6 +40,7 @@ export const page = {
   cancel: "Cancel",
   download: "Model download",
   reset: "Open the page without these settings",
+  saveAsFile: "Save as a file",
   tokenHere: "The token at the caret",
   pointAtToken: "Point at a token, or move the caret to one.",
   suggestions: "Suggestions",
@@ -95,6 +96,8 @@ export const scriptless = {
   allow: "Allow it for this page, or use another browser.",
   needed:
     "JavaScript is switched off here. The model is a program that runs in your browser, so the page needs it.",
+  damagedFile:
+    "This file is damaged: a part of it is missing or was changed. Copy it again, or save it again from the page where you got it. If it still does not start, the browser is too old.",
   startingFile:
     "The model is in this file: a large one takes some seconds to read. If this does not go away, JavaScript is switched off here, or the browser is too old.",
 } as const;
@@ -131,6 +134,11 @@ export const start = {
   tryAgain: "Try again",
   cancelled: "Loading was cancelled.",
   notLoaded: "The model could not be loaded: {why}.",
+  forbiddenHost:
+    "this page may not contact {host}: connect-src in its Content-Security-Policy does not list that host",
+  noAddress:
+    "expected the address of a model, which starts with https:// or http:// and has no user name, or a path on this host",
+  damagedFile: "This HTML file is damaged: copy it again, or save it again from the page where you got it",
   badAddress: "In the address of this page ({address}), {why}.",
 
   "preset.precise": "Precise",
@@ -205,11 +213,21 @@ export const start = {
   noEditor: "The editor could not be loaded: {why}. The text stays.",
 } as const;
 
+/** Of storing the texts. */
+export const texts = {
+  unstored: "Your text is not stored: {why}. Save it as a file before you close this tab.",
+  refused: "this browser, or this window, does not allow it",
+  full: "there is no room left",
+  slow: "the browser's storage does not answer",
+} as const;
+
 /** Of models that can be chosen, and of one that comes. */
 export const models = {
   asking: "Asking huggingface.co…",
   size: "{name}: {bytes} to download from huggingface.co.",
   untold: "{host} does not tell how much {name} is to download.",
+  unreachable: "huggingface.co cannot be reached: check your connection, or try again later.",
+  refusing: "huggingface.co answered with the error {status}: try again later.",
   absent: "huggingface.co has no {name} that everyone may read: check the name.",
   otherKind: "{name} is a model of the kind “{kind}”; this page runs GPT-2 only.",
   noGguf: "{name} is no GGUF file, whatever it is called",

@@ -1,4 +1,6 @@
 // How much a model of the hub is to download and to hold, before anything is.
+import { readHubId } from "../../src/client/hub-id.js";
+import { apiAddress } from "../../src/shared/hub-address.js";
 import { phrase } from "../language/models.js";
 import { weightBytesOf } from "./estimate.js";
 
@@ -30,15 +32,24 @@ function parseAnswer(value: unknown): Answer {
 /** What the hub answers for a model that it does not have, or not for everyone. */
 const isAbsent = (status: number) => [401, 403, 404].includes(status);
 
-/** "absent": the hub gives no such model to this page. Nothing is known where it cannot be asked, or is too busy to answer. */
-async function ask(url: string, signal: AbortSignal): Promise<Answer | "absent"> {
+/** Why the hub gives no answer about a model, as a sentence. */
+interface NoAnswer {
+  isAbsent: boolean;
+  why: () => string;
+}
+
+/** What the hub answers about the model `name`; an answer that is no JSON tells nothing. */
+async function ask(url: string, name: string, signal: AbortSignal): Promise<Answer | NoAnswer> {
+  let response: Response;
   try {
-    const response = await fetch(url, { signal });
-    if (isAbsent(response.status)) return "absent";
-    return parseAnswer(response.ok ? await response.json() : undefined);
+    response = await fetch(url, { signal });
   } catch {
-    return parseAnswer(undefined);
+    return { isAbsent: false, why: () => phrase("unreachable") };
   }
+  const { ok, status } = response;
+  if (isAbsent(status)) return { isAbsent: true, why: () => phrase("absent", { name }) };
+  if (!ok) return { isAbsent: false, why: () => phrase("refusing", { status: String(status) }) };
+  return parseAnswer(await response.json().catch(() => undefined));
 }
 
 /** The larger of these formats is of no use where there is the smaller. */
@@ -49,12 +60,14 @@ const formats: readonly { test: (name: string) => boolean; isConverted: boolean 
 ];
 
 export interface HubSize {
-  /** To download; undefined where the hub does not tell. */
+  /** To download; undefined where the hub does not say. */
   bytes?: number;
   /** Of the weights in memory; undefined where nobody can tell. */
   weightBytes?: number;
   /** Why it cannot be loaded, as a sentence. */
   refusal?: () => string;
+  /** Why the hub gave no answer, as a sentence. The model may load all the same. */
+  silence?: () => string;
 }
 
 /**
@@ -62,16 +75,13 @@ export interface HubSize {
  * become `weights`. Of what it does not tell nothing is downloaded before that is said: its files may come all the same.
  */
 export async function askHubSize(id: string, weights: "q8" | "q4", signal: AbortSignal): Promise<HubSize> {
-  const [path = "", revision = "main"] = id.split("@");
-  const [owner, name, ...rest] = path.split("/");
-  const file = rest.join("/");
-  const model = name === undefined ? owner : `${owner}/${name}`;
-  const url = `https://huggingface.co/api/models/${model}/revision/${encodeURIComponent(revision)}?blobs=true`;
-  const answer = await ask(url, signal);
-  if (answer === "absent") return { refusal: () => phrase("absent", { name: id }) };
+  const request = readHubId(id);
+  const { file } = request;
+  const answer = await ask(`${apiAddress(request, request.revision)}?blobs=true`, id, signal);
+  if ("why" in answer) return answer.isAbsent ? { refusal: answer.why } : { silence: answer.why };
   const { kind, files, floats, ggufWeights } = answer;
   if (kind !== undefined && kind !== "gpt2") {
-    return { refusal: () => phrase("otherKind", { name: model ?? "", kind }) };
+    return { refusal: () => phrase("otherKind", { name: request.id, kind }) };
   }
   if (!files) return {};
   const named = { test: (other: string) => other === file, isConverted: false };

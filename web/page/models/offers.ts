@@ -1,5 +1,5 @@
 // What the chooser tells of the hub: the released sizes, and what a model would take.
-import { readHubId } from "../../src/client/hub-id.js";
+import { isHubId } from "../../src/client/hub-id.js";
 import { plainButton } from "../buttons.js";
 import { addressOf, isAddress, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
@@ -27,16 +27,15 @@ export function showReleases(lookUp: (id: string) => void): void {
 
 export interface Offer {
   isLoadable: boolean;
-  /** What it would take, that nobody tells, or why it cannot be loaded. */
+  /** What it would take, why nobody says so, or why it cannot be loaded. */
   sentence: () => string;
 }
 
 /** Whether `text` can be the id of a model, or an address. */
 export function isName(text: string): boolean {
+  if (!isAddress(text)) return isHubId(text);
   try {
-    if (isAddress(text)) return new URL(text, document.baseURI).protocol.startsWith("http");
-    readHubId(text);
-    return true;
+    return new URL(text, document.baseURI).protocol.startsWith("http");
   } catch {
     return false;
   }
@@ -48,8 +47,9 @@ export async function describeElsewhere(model: ChosenModel, signal: AbortSignal)
   const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
   if (!addressOf(model).startsWith("hf:")) return untold;
   put(ui.hubStatus, () => phrase("asking"));
-  const { refusal, bytes, weightBytes } = await askHubSize(name, weights ?? "q8", signal);
+  const { refusal, silence, bytes, weightBytes } = await askHubSize(name, weights ?? "q8", signal);
   if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
+  if (silence !== undefined) return { isLoadable: true, sentence: silence };
   if (bytes === undefined) return untold;
   const download = () => phrase("size", { name, bytes: formatBytes(bytes) });
   if (weightBytes === undefined) return { isLoadable: true, sentence: download };

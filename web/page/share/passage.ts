@@ -7,6 +7,7 @@ import type { KeptText } from "../editor/editor.js";
 import { parseParts } from "../editor/parse-kept.js";
 import { asLines } from "../editor/pieces.js";
 import type { Part } from "../editor/written.js";
+import { parseOptions } from "../parse-options.js";
 
 /** A text without what is written anew in it. */
 export interface Around {
@@ -47,21 +48,8 @@ export function around(
   };
 }
 
-const numbers = new Set(["maxNewTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty", "seed"]);
-const flags = new Set(["ignoreEos", "heal"]);
-
 /** What a fragment may unpack to: a few letters of it could become gigabytes. */
 const mostBytes = 1_000_000;
-
-/** The options among `fields`; the engine checks their ranges. */
-function readOptions(fields: object): GenerateOptions {
-  const options = Object.entries(fields).filter(([name, value]) => {
-    if (numbers.has(name)) return typeof value === "number";
-    if (flags.has(name)) return typeof value === "boolean";
-    return name === "stop" && Array.isArray(value) && value.every((each) => typeof each === "string");
-  });
-  return Object.fromEntries(options);
-}
 
 /** Those that do not overlap: a stranger's could lie on one another by the thousand. */
 function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
@@ -116,7 +104,7 @@ export async function fromFragment(fragment: string): Promise<Passage> {
     prompt: asLines(prompt),
     after: asLines(after),
     written: inOrder(parseParts(written)),
-    options: readOptions(options),
+    options: parseOptions(options),
     hash,
   };
 }

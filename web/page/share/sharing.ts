@@ -9,6 +9,7 @@ import { elements as ui } from "../elements.js";
 import { chosenModel, whenModel } from "../loading.js";
 import { messageOf, say } from "../messages.js";
 import { options as panel } from "../options.js";
+import { setAside } from "../texts/tab.js";
 import { visitType } from "../visit.js";
 import { isWriting, lastWritten, write, type WrittenText } from "../writing.js";
 import { around, fromFragment, stillHas, toFragment } from "./passage.js";
@@ -96,6 +97,7 @@ async function openLink(editor: Editor): Promise<void> {
   if (number !== latest) return;
   if (isWriting()) return say(() => phrase("busyForLink"));
   const place = prompt.length;
+  setAside();
   editor.show({ text: prompt + after, caret: place, written });
   panel.show(options);
   if (hash === undefined) {

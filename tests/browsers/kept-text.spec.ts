@@ -1,0 +1,45 @@
+// In every browser a text comes back when the page is opened again, also where it was left at once.
+import { resolve } from "node:path";
+import { test } from "@playwright/test";
+import type { Browser } from "./browser.js";
+import { cases } from "./cases.js";
+import { serve, type StaticHost } from "./static-host.js";
+import { until } from "./until.js";
+
+const root = resolve(import.meta.dirname, "../..");
+
+let host: StaticHost;
+test.beforeAll(async () => {
+  host = await serve(true, { "/": resolve(root, "web/dist") });
+});
+test.afterAll(() => host.close());
+
+/** An expression for the text of the editor, once that is there. */
+const text = `document.getElementById("editor")?.view?.state.doc.toString() ?? ""`;
+
+for (const { name, launch } of cases) {
+  test(`${name}: a text comes back by the address, by a reload, and without a pause`, async () => {
+    const browser: Browser = await launch();
+    const address = `${host.origin}/?model=none/`;
+    const comesBack = (expected: string) => until(browser, `(${text}) === ${JSON.stringify(expected)}`);
+    try {
+      await browser.open(address);
+      await comesBack("Once upon a time");
+      await browser.evaluate(`(async () => {
+        document.querySelector("#editor .cm-content").focus();
+        return "";
+      })()`);
+      await browser.press("Control+End", "a", "b", "c");
+      await comesBack("Once upon a timeabc");
+      await browser.open(address);
+      await comesBack("Once upon a timeabc");
+      await browser.evaluate(`(async () => void setTimeout(() => location.reload()))()`);
+      await comesBack("Once upon a timeabc");
+      await browser.open("about:blank");
+      await browser.open(address);
+      await comesBack("Once upon a timeabc");
+    } finally {
+      await browser.close();
+    }
+  });
+}

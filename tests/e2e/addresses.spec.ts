@@ -1,0 +1,139 @@
+// A link alone makes the page contact no host but its own, however the address in it is written; and headers that are
+// given for a model go to its host alone.
+import { expect, test, type Page } from "@playwright/test";
+import { redirectTo, TwoHosts } from "../web/support/two-hosts.js";
+import { expectReady, serveDemoAs } from "./page.js";
+
+/** Everything that goes to another origin ends here, and is written down. */
+async function trapForeign(page: Page): Promise<string[]> {
+  const foreign: string[] = [];
+  const own = new URL(test.info().project.use.baseURL ?? "").origin;
+  await page.route(
+    (url) => url.origin !== own,
+    (route) => {
+      foreign.push(route.request().url());
+      return route.abort();
+    },
+  );
+  return foreign;
+}
+
+/** Says what the page says of the model in its address. */
+async function saidOf(page: Page, model: string): Promise<string> {
+  await page.goto(`./?model=${encodeURIComponent(model)}`);
+  const said = page.locator("#error-text, #hub-status").filter({ hasText: /./, visible: true });
+  await expect(said, model).toHaveCount(1, { timeout: 20_000 });
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  return (await said.textContent()) ?? "";
+}
+
+const asks = "Nothing is fetched from there until you look it up";
+const spellings: Record<string, readonly string[]> = {
+  [`which is on huggingface.co. ${asks}`]: [
+    "hf:user/tale",
+    "https://huggingface.co/m/",
+    " https://huggingface.co/m/",
+    "\u0000https://huggingface.co/m/",
+    "h\nttps://huggingface.co/m/",
+    "https:\\\\huggingface.co\\m",
+    "https:huggingface.co/x.gguf",
+  ],
+  [`which is on cdn.hf.co. ${asks}`]: ["\thttps://cdn%2Ehf.co/m/", "https://CDN\uff0ehf.co/m/"],
+  "this page may not contact evil.example: connect-src in its Content-Security-Policy does not list": [
+    "//evil.example/m/",
+    "/\\evil.example/m/",
+    "\\\\evil.example/m/",
+    "\\/evil.example/m.gguf",
+    " //evil.example/m/",
+    "https://evil.example/m/",
+  ],
+  "expected the address of a model, which starts with https://": [
+    "https://huggingface.co@evil.example/m/",
+    "ftp://evil.example/m/",
+    "javascript:fetch('https://evil.example')",
+    "data:,m/",
+  ],
+  'contains ":"': ["hf:openai-community/gpt2/https://evil.example/gpt2.gguf"],
+};
+
+for (const [sentence, list] of Object.entries(spellings)) {
+  test(`of a link: "${sentence}"`, async ({ page }) => {
+    const foreign = await trapForeign(page);
+    for (const model of list) expect(await saidOf(page, model), JSON.stringify(model)).toContain(sentence);
+    await page.waitForLoadState("networkidle");
+    expect(foreign).toEqual([]);
+  });
+}
+
+test("a link to this host that redirects elsewhere leads nowhere", async ({ page }) => {
+  const hosts = await new TwoHosts().start();
+  await page.route("**/out/**", (route) =>
+    route.fulfill({ status: 302, headers: { Location: `${hosts.other}/m/` } }),
+  );
+  for (const model of ["out/", "out/x.gguf?to=evil"]) {
+    await page.goto(`./?model=${encodeURIComponent(model)}`);
+    await expect(page.getByRole("alert")).toContainText("the host redirects", { timeout: 20_000 });
+  }
+  expect(hosts.asked).toEqual([]);
+  hosts.stop();
+});
+
+test("a model of this host is loaded by any spelling of its address", async ({ page, baseURL }) => {
+  const foreign = await trapForeign(page);
+  await serveDemoAs(page, "another");
+  for (const model of [`${baseURL ?? ""}models/another`, "./models/./../models/another/?x#y"]) {
+    await page.goto(`./?model=${encodeURIComponent(model)}`);
+    await expectReady(page);
+    await expect(page.locator("#chooser-name")).toHaveText("another");
+  }
+  expect(foreign).toEqual([]);
+});
+
+test.describe("headers that are given for a model", () => {
+  let hosts: TwoHosts;
+  test.beforeEach(async () => void (hosts = await new TwoHosts().start()));
+  test.afterEach(() => hosts.stop());
+
+  const load = (page: Page, source: string, options: object) =>
+    page.evaluate(
+      async ([address, given]) => {
+        const { loadModel } = await import(new URL("gpt2.js", location.href).href);
+        return loadModel(address, { cache: false, stallMs: 2000, ...given }).then(
+          () => "loaded",
+          ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
+        );
+      },
+      [source, options] as const,
+    );
+  /** Of the other host: which of the headers it got. */
+  const leaked = () =>
+    hosts.asked
+      .filter(({ host }) => host === "other")
+      .flatMap(({ headers }) => ["authorization", "x-api-key", "cookie"].filter((name) => headers[name]));
+
+  test.beforeEach(async ({ page }) => {
+    await page.goto("./?model=none");
+  });
+
+  test("do not follow a redirect to another host, and without them it is followed", async ({ page }) => {
+    hosts.answers["*"] = redirectTo(`${hosts.other}/m`);
+    const both = { Authorization: "Bearer t", "X-Api-Key": "k" };
+    expect(await load(page, `${hosts.own}/m/`, { headers: both })).toContain(
+      "the host redirects, and a browser would send x-api-key to the new address",
+    );
+    expect(hosts.asked.filter(({ host }) => host === "other")).toEqual([]);
+    await load(page, `${hosts.own}/m/`, { headers: { Authorization: "Bearer t" } });
+    expect(hosts.asked.some(({ host }) => host === "other")).toBe(true);
+    expect(hosts.asked[0]?.headers).toMatchObject({ authorization: "Bearer t", "x-api-key": "k" });
+    expect(leaked()).toEqual([]);
+  });
+
+  test("do not leave the hub by an id", async ({ page }) => {
+    const headers = { Authorization: "Bearer t", "X-Api-Key": "k" };
+    for (const id of [`a/b/${hosts.other}/x.gguf`, `hf:a/b///${new URL(hosts.other).host}/x.gguf`])
+      expect(await load(page, id, { headers, hub: hosts.own })).toContain(
+        "invalid-argument: the model's id is",
+      );
+    expect(hosts.asked).toEqual([]);
+  });
+});

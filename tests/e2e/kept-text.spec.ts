@@ -1,0 +1,263 @@
+// The text is stored on the device, and every way back to the page brings it back.
+import { readFileSync } from "node:fs";
+import { deflateRawSync } from "node:zlib";
+import { expect, test, type Page } from "@playwright/test";
+import { open, expectReady, setText, textOf, inEditor } from "./page.js";
+import { storedTexts } from "./stored-texts.js";
+
+/** The link to a text. */
+const fragmentOf = (passage: object) =>
+  `#text=${deflateRawSync(JSON.stringify(passage)).toString("base64url")}`;
+
+const story = "A cat sat here.";
+
+/** Resolves when `text` is stored. */
+async function expectStored(page: Page, text: string): Promise<void> {
+  await expect
+    .poll(async () => (await storedTexts(page)).map((each) => each.text), { timeout: 10_000 })
+    .toContain(text);
+}
+
+/** Each leaves the page and comes back to it. */
+const waysBack: Record<string, (page: Page) => Promise<Page>> = {
+  "a reload": async (page) => {
+    await page.reload();
+    return page;
+  },
+  "the address, typed in the same tab": async (page) => {
+    await page.goto("./");
+    return page;
+  },
+  "the address of index.html": async (page) => {
+    await page.goto("./index.html");
+    return page;
+  },
+  "an address with settings": async (page) => {
+    await page.goto("./?weights=q8");
+    return page;
+  },
+  "a link to a view": async (page) => {
+    await page.goto("about:blank");
+    await page.goto("./#view=tokens");
+    return page;
+  },
+  "going back": async (page) => {
+    await page.goto("about:blank");
+    await page.goBack();
+    return page;
+  },
+  "another tab, once this one is closed": async (page) => {
+    const context = page.context();
+    await page.close({ runBeforeUnload: true });
+    const next = await context.newPage();
+    await next.goto("./");
+    return next;
+  },
+};
+
+for (const [way, comeBack] of Object.entries(waysBack)) {
+  test(`${way} brings back the text, what can be undone, and the options`, async ({ page }) => {
+    await open(page);
+    await setText(page, story);
+    await page.locator("#options summary").click();
+    await page.getByLabel("Seed").fill("42");
+    const next = await comeBack(page);
+    await expectReady(next);
+    expect(await textOf(next)).toBe(story);
+    await expect(next.locator("#option-seed")).toHaveValue("42");
+    await next.getByRole("button", { name: "Undo" }).click();
+    expect(await textOf(next)).toBe("Once upon a time");
+  });
+}
+
+test("two tabs have a text each, and each keeps its own", async ({ page, context }) => {
+  await open(page);
+  await setText(page, story);
+  const other = await context.newPage();
+  await open(other);
+  expect(await textOf(other)).toBe("Once upon a time");
+  await setText(other, "A dog.");
+  await page.reload();
+  await other.reload();
+  await expectReady(page);
+  await expectReady(other);
+  expect(await textOf(page)).toBe(story);
+  expect(await textOf(other)).toBe("A dog.");
+});
+
+test("a tab that is duplicated has a copy, and neither overwrites the other", async ({ page, context }) => {
+  await open(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  const copied = await page.evaluate(() => Object.entries(sessionStorage) as [string, string][]);
+  const twin = await context.newPage();
+  await twin.addInitScript((items) => {
+    if (window.name === "twin") return; // once, as the browser does it
+    window.name = "twin";
+    for (const [key, value] of items) sessionStorage.setItem(key, value);
+  }, copied);
+  await open(twin);
+  expect(await textOf(twin)).toBe(story);
+  await setText(twin, "A copy.");
+  await setText(page, "The first.");
+  for (const each of [page, twin]) await each.reload();
+  await expectReady(page);
+  await expectReady(twin);
+  expect(await textOf(page)).toBe("The first.");
+  expect(await textOf(twin)).toBe("A copy.");
+});
+
+test("a text of 6 MB is back after a reload", async ({ page }) => {
+  await open(page);
+  await inEditor(
+    page,
+    (view) => {
+      const insert = "The cat sat on the mat, as it did every day of its life.\n".repeat(6_000_000 / 57);
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
+    },
+    null,
+  );
+  const lengthOf = () => inEditor(page, ({ state }) => state.doc.length, null);
+  const length = await lengthOf();
+  expect(length).toBeGreaterThan(5_990_000);
+  await expect
+    .poll(async () => Math.max(...(await storedTexts(page)).map(({ text }) => text.length)))
+    .toBe(length);
+  await inEditor(page, (view) => view.dispatch({ changes: { from: 7, insert: "!" } }), null);
+  await page.reload();
+  await expectReady(page);
+  expect(await lengthOf()).toBe(length + 1);
+});
+
+test("a link's text takes the place of another, which undo brings back and a new tab finds", async ({
+  page,
+  context,
+}) => {
+  await open(page);
+  await setText(page, story);
+  const link = fragmentOf({ prompt: "The sea", options: {} });
+  await page.goto(`./${link}`);
+  await expect(page.locator("#finish")).toContainText("linked text");
+  await page.reload();
+  await expectReady(page);
+  expect(await textOf(page)).toBe("The sea");
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(await textOf(page)).toBe(story);
+  await setText(page, "Another one.");
+  const other = await context.newPage();
+  await open(other);
+  expect(await textOf(other)).toBe(story);
+});
+
+test("an opening leaves the text stored, and undo brings it back after a reload", async ({
+  page,
+  context,
+}) => {
+  await open(page);
+  await setText(page, story);
+  await page.getByRole("button", { name: "The sea was…" }).click();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await page.reload();
+  await expectReady(page);
+  await expect.poll(() => textOf(page)).toMatch(/^The sea was/);
+  const undo = page.getByRole("button", { name: "Undo" });
+  while ((await textOf(page)).startsWith("The sea")) await undo.click();
+  expect(await textOf(page)).toBe(story);
+  const other = await context.newPage();
+  await open(other);
+  expect(await textOf(other)).toBe(story);
+});
+
+test("what is typed before the stored text is read comes to its caret, and loses neither", async ({
+  page,
+}) => {
+  await open(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  await page.addInitScript(() => {
+    const open = Reflect.get(IDBFactory.prototype, "open") as (...names: unknown[]) => IDBOpenDBRequest;
+    const held: (() => void)[] = [];
+    Object.assign(window, { read: () => held.splice(0).forEach((each) => each()) });
+    IDBFactory.prototype.open = function (...names) {
+      const request = open.call(this, ...names);
+      const listen = Reflect.get(request, "addEventListener") as (...parts: unknown[]) => void;
+      request.addEventListener = (type: string, listener: (event: Event) => void) => {
+        if (type !== "success" || names[0] !== "gpt2-texts") return listen.call(request, type, listener);
+        listen.call(request, type, (event: Event) => held.push(() => listener.call(request, event)));
+      };
+      return request;
+    };
+  });
+  await page.reload();
+  const field = page.locator("textarea#draft");
+  await field.focus();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(" It purred.");
+  await expect(field).toHaveValue("Once upon a time It purred.");
+  await page.evaluate(() => (window as unknown as { read: () => void }).read());
+  await expectReady(page);
+  expect(await textOf(page)).toBe(`${story} It purred.`);
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(await textOf(page)).toBe(story);
+});
+
+const notStored = (page: Page) => page.locator("#unstored");
+
+test("a browser that refuses storage is told of at once, and the text is offered as a file", async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException("refused", "SecurityError");
+    };
+  });
+  await page.goto("./");
+  await expect(notStored(page)).toContainText("does not allow it");
+  await expectReady(page);
+  await setText(page, story);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as a file" }).click();
+  const file = await (await download).path();
+  expect(readFileSync(file, "utf8")).toBe(story);
+});
+
+test("a full disk is told of, and no more once there is room", async ({ page, context, baseURL }) => {
+  await open(page);
+  const session = await context.newCDPSession(page);
+  const origin = new URL(baseURL ?? "").origin;
+  await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1000 });
+  await setText(page, "A cat. ".repeat(100_000));
+  await expect(notStored(page)).toContainText("no room left");
+  await session.send("Storage.overrideQuotaForOrigin", { origin });
+  await expect(notStored(page)).toBeHidden({ timeout: 20_000 });
+  await page.reload();
+  await expectReady(page);
+  expect((await textOf(page)).length).toBe(700_000);
+});
+
+test("records that nobody can read neither block the page nor are overwritten", async ({ page }) => {
+  await open(page);
+  await setText(page, story);
+  await expectStored(page, story);
+  await page.goto("about:blank#");
+  await page.goto("./icons/icon.svg");
+  const damaged = () =>
+    page.evaluate(async () => {
+      const opening = indexedDB.open("gpt2-texts");
+      await new Promise((resolve) => (opening.onsuccess = resolve));
+      const texts = opening.result.transaction("texts", "readwrite").objectStore("texts");
+      const all = texts.getAll();
+      await new Promise((resolve) => (all.onsuccess = resolve));
+      const records = all.result as { content: unknown }[];
+      for (const record of records) if (record.content !== 1) texts.put({ ...record, content: 1 });
+      opening.result.close();
+      return records.length;
+    });
+  const before = await damaged();
+  await page.goto("./");
+  await expectReady(page);
+  expect(await textOf(page)).toBe("Once upon a time");
+  await setText(page, "Anew.");
+  await expectStored(page, "Anew.");
+  expect((await storedTexts(page)).length).toBeGreaterThan(before);
+});

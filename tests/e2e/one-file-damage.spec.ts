@@ -1,0 +1,64 @@
+// A page in one file that is damaged, or that stands in a sandbox.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "@playwright/test";
+
+test.describe.configure({ timeout: 120_000 });
+// The policy of the file itself is what refuses a script that was changed.
+test.use({ bypassCSP: false });
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** The demo model in one file. */
+function exported(folder: string): string {
+  const file = join(folder, "good.html");
+  const args = ["web/scripts/export.mjs", "--model", "web/models/demo", "-o", file, "--force"];
+  execFileSync("node", args, { cwd: root });
+  return readFileSync(file, "utf8");
+}
+
+/** `text` with another letter behind the place where `part` begins last. */
+function changed(text: string, part: string, offset: number): string {
+  const at = text.lastIndexOf(part) + offset;
+  return `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;
+}
+
+const damages: Record<string, (text: string) => string> = {
+  "that ends after a quarter": (text) => text.slice(0, text.length / 4),
+  "that ends after three quarters": (text) => text.slice(0, (3 * text.length) / 4),
+  "that ends in its script": (text) => text.slice(0, -20_000),
+  "with a wrong letter in its script": (text) => changed(text, '<script type="module">', 5000),
+  "with a wrong letter in its weights": (text) => changed(text, 'data-file="model.safetensors.000"', 200_000),
+  "with a wrong letter in its config.json": (text) => changed(text, 'data-file="config.json"', 60),
+};
+
+for (const [name, damage] of Object.entries(damages)) {
+  test(`a file ${name} says that it is damaged`, async ({ page }, testInfo) => {
+    const file = testInfo.outputPath("damaged.html");
+    writeFileSync(file, damage(exported(testInfo.outputPath())));
+    await page.goto(pathToFileURL(file).href);
+    await expect(page.getByText(/file is damaged/)).toBeVisible({ timeout: 30_000 });
+  });
+}
+
+test('it writes in a frame of sandbox="allow-scripts"', async ({ page }, testInfo) => {
+  const text = exported(testInfo.outputPath());
+  const server = createServer((request, response) => {
+    response.setHeader("Content-Type", "text/html");
+    response.end(request.url === "/file" ? text : '<iframe sandbox="allow-scripts" src="file"></iframe>');
+  });
+  await new Promise<void>((listening) => server.listen(0, listening));
+  try {
+    await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+    const frame = page.frameLocator("iframe");
+    await expect(frame.locator("#model")).toContainText("12 million", { timeout: 30_000 });
+    await frame.locator("#generate").click();
+    await expect(frame.locator("#finish")).toContainText("Seed", { timeout: 60_000 });
+  } finally {
+    server.close();
+  }
+});

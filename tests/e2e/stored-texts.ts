@@ -1,0 +1,23 @@
+// What the page has stored of its texts.
+import type { Page } from "@playwright/test";
+
+interface StoredText {
+  text: string;
+  options?: { seed?: number };
+}
+
+/** All records of texts, the latest version first. */
+export const storedTexts = (page: Page): Promise<StoredText[]> =>
+  page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      const opening = indexedDB.open("gpt2-texts");
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(new Error("no database"));
+    });
+    const all = database.transaction("texts").objectStore("texts").getAll();
+    const records = await new Promise<{ version: number; content: StoredText }[]>((resolve) => {
+      all.onsuccess = () => resolve(all.result as never);
+    });
+    database.close();
+    return records.sort((one, other) => other.version - one.version).map(({ content }) => content);
+  });

@@ -1,0 +1,174 @@
+// @vitest-environment happy-dom
+// Whose host a model is on, by whatever its address looks like.
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  addressOf,
+  folderModel,
+  isSameModel,
+  namedModel,
+  queryOf,
+  type ChosenModel,
+} from "../../../web/page/chosen-model.js";
+
+const page = "http://own.example/gpt2/";
+const hosts = "'self' https://huggingface.co https://*.hf.co https://evil.example https://*.wide.example:*";
+
+beforeEach(() => {
+  (window as unknown as { happyDOM: { setURL(url: string): void } }).happyDOM.setURL(page);
+  document.head.innerHTML = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; connect-src ${hosts}; img-src data:">`;
+  vi.spyOn(document, "baseURI", "get").mockReturnValue(page);
+});
+
+const found = ({ elsewhere, folder, problem }: ChosenModel) => ({ elsewhere, folder, isRefused: !!problem });
+
+/** What browsers take for another host, though it does not look like one. */
+const foreign = [
+  "https://evil.example/m/",
+  "HTTPS://EVIL.example/m/",
+  "https:evil.example/m/",
+  "https:\\\\evil.example\\m\\",
+  "https:/evil.example/m/",
+  " https://evil.example/m/",
+  "\thttps://evil.example/m/",
+  "\u0000https://evil.example/m/",
+  "h\nttps://evil.example/m/",
+  "ht\ttps://ev\ril.example/m/",
+  "https:////evil.example/m/",
+  "https://evil.example/m.gguf",
+  "https://evil\uff0eexample/m/",
+  "https://evil.example:443/m/",
+];
+
+describe("an address of the page", () => {
+  it.each(foreign)("%j is on another host, which is named", (text) => {
+    expect(found(folderModel(text))).toMatchObject({ elsewhere: "evil.example", folder: undefined });
+  });
+
+  it.each([
+    "//evil.example/m/",
+    "/\\evil.example/m/",
+    "\\\\evil.example/m/",
+    "\\/evil.example",
+    "/\t/evil.example/x.gguf",
+  ])("%j is on another host, which this page may not contact without encryption", (text) => {
+    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
+  });
+
+  it.each([
+    "https://user@evil.example/m/",
+    "https://own.example@evil.example/m/",
+    "http://own.example:pw@own.example/gpt2/m/",
+    "ftp://evil.example/m/",
+    "file:///etc/",
+    "data:,m/",
+    "blob:http://own.example/1",
+    "javascript:alert(1)",
+    "about:blank",
+    "hf-mirror:a/b",
+    "http://[",
+    "https://",
+    "http://evil example/",
+  ])("%j is no address that a model is loaded from", (text) => {
+    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
+  });
+
+  it("of a host that the policy does not list is refused with the name of the directive", () => {
+    const { problem } = folderModel("https://b\u00fccher.example:8080/m/");
+    expect(problem?.()).toBe(
+      "this page may not contact xn--bcher-kva.example:8080: " +
+        "connect-src in its Content-Security-Policy does not list that host",
+    );
+  });
+
+  it.each([
+    ["models/demo", "models/demo/"],
+    ["models/demo/?x=1#y", "models/demo/"],
+    ["./models/demo//", "models/demo/"],
+    ["/other/m/", "http://own.example/other/m/"],
+    ["http://own.example/gpt2/models/a%20b/", "models/a%20b/"],
+    ["http:models/demo/", "models/demo/"],
+    ["HTTP://OWN.example:80/gpt2/x.GGUF?sign=1#y", "x.GGUF?sign=1"],
+    [".", "./"],
+    ["http://own.example/gpt2//evil.example/m/", "http://own.example/gpt2//evil.example/m/"],
+    ["http://own.example/gpt2/https://evil.example/", "http://own.example/gpt2/https://evil.example/"],
+    ["http://own.example/gpt2/hf:a/b", "http://own.example/gpt2/hf:a/b/"],
+    ["user/tale", "user/tale/"],
+    ["http:https:", "http://own.example/gpt2/https:/"],
+  ])("%j is on this host, and its own address leads back to it", (text, address) => {
+    const model = folderModel(text);
+    expect(found(model)).toMatchObject({ elsewhere: undefined, isRefused: false });
+    expect(new URL(model.folder ?? "").origin).toBe("http://own.example");
+    expect(addressOf(model)).toBe(address);
+    const again = folderModel(new URLSearchParams(queryOf(model)).get("model") ?? "");
+    expect(isSameModel(again, model)).toBe(true);
+  });
+
+  it("is elsewhere where a <base> of the page leads elsewhere", () => {
+    vi.spyOn(document, "baseURI", "get").mockReturnValue("https://evil.example/");
+    expect(found(folderModel("models/demo/"))).toMatchObject({ elsewhere: "evil.example" });
+  });
+});
+
+describe("an id", () => {
+  it.each(["hf:user/tale", "HF:user/tale@refs/pr/1", "hf:gpt2", "hf:user/tale/q/x.gguf@v1"])(
+    "%s is on the hub",
+    (text) => {
+      for (const model of [folderModel(text, "q4"), namedModel(text.slice(3), "q4")])
+        expect(model).toMatchObject({
+          elsewhere: "huggingface.co",
+          weights: "q4",
+          source: `hf:${text.slice(3)}`,
+        });
+    },
+  );
+
+  it.each([
+    "hf:openai-community/gpt2/https://evil.example/gpt2.gguf",
+    "hf:a/b///evil.example/x.gguf",
+    "hf://evil.example/m",
+    "hf:a/b@..",
+    "hf:../x",
+  ])("%j is none, and asks nobody: loadModel refuses it", (text) => {
+    expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
+  });
+
+  it("of characters beyond 16 bits is kept in the address of the page", () => {
+    expect(queryOf(folderModel("hf:user/tale/\u{10000}.gguf"))).toBe("?model=hf:user/tale/%F0%90%80%80.gguf");
+  });
+
+  it("is what somebody types that is no address", () => {
+    expect(namedModel("models/demo")).toMatchObject({ source: "hf:models/demo" });
+    expect(namedModel("./models/demo").folder).toBe("http://own.example/gpt2/models/demo/");
+    expect(namedModel("//evil.example/m/").problem).toBeDefined();
+    expect(namedModel("https://evil.example/m/")).toMatchObject({ elsewhere: "evil.example" });
+  });
+});
+
+describe("the page's policy", () => {
+  const mayContact = (policy: string | undefined, url: string) => {
+    document.head.innerHTML =
+      policy === undefined ? "" : `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+    return folderModel(url).problem === undefined;
+  };
+  it.each([
+    [undefined, "https://x.example/", true],
+    ["default-src 'none'", "https://x.example/", true],
+    ["img-src data:; connect-src", "https://x.example/", false],
+    ["connect-src 'none'", "https://x.example/", false],
+    ["connect-src 'self'", "http://own.example/", true],
+    ["connect-src 'self'", "https://own.example/", false],
+    ["connect-src *", "https://x.example/", true],
+    ["connect-src https:", "https://x.example/", true],
+    ["connect-src https:", "http://x.example/", false],
+    ["x-connect-src https:; connect-src 'self'", "https://x.example/", false],
+    ["connect-src https://x.example/models/", "https://x.example/", true],
+    ["connect-src x.example", "https://x.example/", true],
+    ["connect-src x.example", "http://x.example/", true],
+    ["connect-src https://X.example", "http://x.example/", false],
+    ["connect-src https://x.example", "https://x.example:8443/", false],
+    ["connect-src https://x.example:8443", "https://x.example:8443/", true],
+    ["connect-src https://*.x.example", "https://a.b.x.example/", true],
+    ["connect-src https://*.x.example", "https://x.example/", false],
+    ["connect-src https://*.x.example", "https://evilx.example/", false],
+  ])("%s: %s may be contacted: %s", (policy, url, may) => expect(mayContact(policy, url)).toBe(may));
+});

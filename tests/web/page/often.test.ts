@@ -1,0 +1,67 @@
+// @vitest-environment happy-dom
+// When the text is stored: soon after a change, in a pause where there is one, and never so often that it costs much.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { oftenEnough } from "../../../web/page/texts/often.js";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.stubGlobal("requestIdleCallback", undefined);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+/** Calls `change` every 100 ms. */
+function changeFor(ms: number, change: () => void): void {
+  for (let passed = 0; passed < ms; passed += 100) {
+    change();
+    vi.advanceTimersByTime(100);
+  }
+}
+
+it("stores once, within a second of the first of a few changes", () => {
+  const store = vi.fn();
+  const storeSoon = oftenEnough(store);
+  changeFor(400, storeSoon);
+  expect(store).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(600);
+  expect(store).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(60_000);
+  expect(store).toHaveBeenCalledTimes(1); // nothing has changed
+  storeSoon();
+  vi.advanceTimersByTime(1000);
+  expect(store).toHaveBeenCalledTimes(2);
+});
+
+it("stores each second while changes go on without a pause", () => {
+  const store = vi.fn();
+  changeFor(10_000, oftenEnough(store));
+  expect(store.mock.calls.length).toBeGreaterThanOrEqual(10);
+});
+
+it("stores in the browser's idle time", () => {
+  const pauses: (() => void)[] = [];
+  vi.stubGlobal("requestIdleCallback", (then: () => void) => pauses.push(then));
+  const store = vi.fn();
+  oftenEnough(store)();
+  vi.advanceTimersByTime(5000);
+  expect(store).not.toHaveBeenCalled();
+  for (const then of pauses) then();
+  expect(store).toHaveBeenCalledTimes(1);
+});
+
+it("what takes long is stored more seldom while changes go on, and still in a pause", () => {
+  let spent = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + spent);
+  const store = vi.fn(() => void (spent += 100));
+  const storeSoon = oftenEnough(store);
+  changeFor(1000, storeSoon);
+  const before = store.mock.calls.length;
+  changeFor(1200, storeSoon);
+  expect(store).toHaveBeenCalledTimes(before);
+  vi.advanceTimersByTime(700);
+  expect(store).toHaveBeenCalledTimes(before + 1);
+});

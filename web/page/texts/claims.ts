@@ -1,0 +1,53 @@
+// Each text belongs to at most one living tab. A tab that is closed, killed or left gives its text up.
+
+type Release = () => void;
+
+/** A browser lends locks to secure pages only. */
+const hasLocks = (): boolean => "locks" in navigator;
+
+const claimLock = (name: string, patienceMs: number): Promise<Release | undefined> =>
+  new Promise((resolve) => {
+    const options = patienceMs === 0 ? { ifAvailable: true } : { signal: AbortSignal.timeout(patienceMs) };
+    const hold = (lock: Lock | null) =>
+      lock ? new Promise<void>((release) => resolve(() => release())) : resolve(undefined);
+    navigator.locks.request(name, options, hold).catch(() => resolve(undefined));
+  });
+
+/** For so long the other tabs are waited for, where there are no locks. */
+const answerMs = 300;
+
+const held = new Set<string>();
+let channel: BroadcastChannel | undefined;
+
+function talk(): BroadcastChannel {
+  if (channel) return channel;
+  channel = new BroadcastChannel("gpt2-texts");
+  channel.addEventListener("message", ({ data }: MessageEvent<{ ask?: string }>) => {
+    if (data.ask !== undefined && held.has(data.ask)) channel?.postMessage({ held: data.ask });
+  });
+  return channel;
+}
+
+/** Asks the other tabs. Two that ask at the same time both find the name taken. */
+async function claimByAsking(name: string): Promise<Release | undefined> {
+  if (held.has(name)) return undefined;
+  const others = talk();
+  held.add(name);
+  const answers = new Set<string | undefined>();
+  const listen = ({ data }: MessageEvent<{ held?: string }>) => void answers.add(data.held);
+  others.addEventListener("message", listen);
+  others.postMessage({ ask: name });
+  await new Promise((resolve) => setTimeout(resolve, answerMs));
+  others.removeEventListener("message", listen);
+  const release = () => void held.delete(name);
+  if (!answers.has(name)) return release;
+  release();
+  return undefined;
+}
+
+/**
+ * Claims `name` for this tab. Gives what releases it; undefined where another tab holds it, and goes on holding it for
+ * `patienceMs`.
+ */
+export const claim = (name: string, patienceMs: number): Promise<Release | undefined> =>
+  hasLocks() ? claimLock(name, patienceMs) : claimByAsking(name);

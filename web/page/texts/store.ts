@@ -1,0 +1,107 @@
+// The texts of this page in the browser's database. Each has two records, written in turn, so that a record that is damaged
+// or half written leaves the one before it.
+import { openDB, type DBSchema, type IDBPDatabase } from "idb";
+
+const databaseName = "gpt2-texts";
+const release = 1;
+
+interface TextRecord {
+  /** Of the page: files on a disk share one database, and so do all pages of a host. */
+  path: string;
+  id: string;
+  /** 0 or 1. */
+  slot: number;
+  /** One more with each record of the same text. */
+  version: number;
+  /** When the text was changed last, in milliseconds since 1970. */
+  changed: number;
+  content: unknown;
+}
+
+interface Schema extends DBSchema {
+  texts: {
+    key: [path: string, id: string, slot: number];
+    value: TextRecord;
+    indexes: { changed: [path: string, changed: number] };
+  };
+}
+
+/** One record of a text. Whoever shares the origin may have written `content`. */
+export interface StoredVersion {
+  version: number;
+  changed: number;
+  content: unknown;
+}
+
+/** Opens the database, also where a later release of the page has made a newer one. */
+function openDatabase(terminated: () => void): Promise<IDBPDatabase<Schema>> {
+  const callbacks = {
+    upgrade(database: IDBPDatabase<Schema>) {
+      const texts = database.createObjectStore("texts", { keyPath: ["path", "id", "slot"] });
+      texts.createIndex("changed", ["path", "changed"]);
+    },
+    // A later release wants to change the database, or somebody deletes it.
+    blocking: (_current: number, _next: number | null, event: IDBVersionChangeEvent) => {
+      (event.target as IDBDatabase).close();
+      terminated();
+    },
+    terminated,
+  };
+  return openDB<Schema>(databaseName, release, callbacks).catch((error: unknown) => {
+    if (!(error instanceof DOMException) || error.name !== "VersionError") throw error;
+    return openDB<Schema>(databaseName, undefined, callbacks);
+  });
+}
+
+function parseVersion(value: unknown): StoredVersion | undefined {
+  const { version, changed, content } = (value ?? {}) as Record<string, unknown>;
+  if (!Number.isSafeInteger(version) || typeof changed !== "number") return undefined;
+  return { version: Number(version), changed, content };
+}
+
+export class TextStore {
+  private readonly database: IDBPDatabase<Schema>;
+  private readonly path: string;
+
+  private constructor(database: IDBPDatabase<Schema>, path: string) {
+    this.database = database;
+    this.path = path;
+  }
+
+  /** The texts of the page at `path`. `closed` is called when the store can be used no longer. */
+  static async open(path: string, closed: () => void): Promise<TextStore> {
+    return new TextStore(await openDatabase(closed), path);
+  }
+
+  /** The ids of all texts, the one that was changed last first. */
+  async ids(): Promise<string[]> {
+    const range = IDBKeyRange.bound([this.path], [this.path, []]);
+    const keys: readonly unknown[] = await this.database.getAllKeysFromIndex("texts", "changed", range);
+    const ids = keys.map((key) => (Array.isArray(key) ? (key[1] as unknown) : undefined));
+    return [...new Set(ids.reverse())].filter((id) => typeof id === "string");
+  }
+
+  /** What is stored of a text, the newest first; a record that cannot be read is undefined. */
+  async versions(id: string): Promise<(StoredVersion | undefined)[]> {
+    const isThere = await Promise.all(
+      [0, 1].map((slot) => this.database.count("texts", [this.path, id, slot])),
+    );
+    const slots = [0, 1].filter((slot) => isThere[slot]);
+    const read = (slot: number) => this.database.get("texts", [this.path, id, slot]).catch(() => undefined);
+    const versions = (await Promise.all(slots.map(read))).map(parseVersion);
+    return versions.sort((one, other) => (other?.version ?? -1) - (one?.version ?? -1));
+  }
+
+  /**
+   * Stores `content` as a version of the text, in place of the last but one. All of it is handed over before this returns:
+   * the page may be left at once.
+   */
+  async put(id: string, { version, changed, content }: StoredVersion): Promise<void> {
+    const transaction = this.database.transaction("texts", "readwrite");
+    const { path } = this;
+    const put = transaction.store.put({ path, id, slot: version % 2, version, changed, content });
+    put.catch(() => undefined); // the transaction fails with it
+    transaction.commit();
+    await transaction.done;
+  }
+}
