@@ -50,6 +50,11 @@ function usePackagedModule(): Plugin {
       // The module's name stays; a cache is not to give another release's to this page.
       return resolved?.id === source ? { id: `../gpt2.js?${hash.slice(0, 8)}`, external: true } : null;
     },
+    transformIndexHtml: {
+      order: "post",
+      // Vite names it in the page as chunks name it, from the folder of assets.
+      handler: (html) => html.replace('src="../gpt2.js', 'src="./gpt2.js'),
+    },
   };
 }
 
@@ -65,6 +70,7 @@ function oneFilePage(): Plugin {
         const html = inEnglish(readFileSync(resolve(root, "page/index.html"), "utf8"));
         return buildOneFilePage(out, html, {
           starting: scriptless.startingFile,
+          damaged: scriptless.damagedFile,
           language: languageScript(noAddresses),
         });
       },
@@ -101,17 +107,21 @@ function plainStylesheet(): Plugin {
   };
 }
 
+/** Where the Hugging Face hub has models, and where it redirects to for large files. */
+const hubHosts = "https://huggingface.co https://*.huggingface.co https://*.hf.co";
+/** Further hosts of models, for who builds the page for a site: "https://models.example https://*.cdn.example". */
+const otherHosts = process.env.GPT2_CONNECT_SRC ?? "";
+
 /**
- * All that the page needs: nothing that is written into it can bring in a script. It connects to other hosts for models that
- * its reader asks for: of the hub, whose redirects lead to hosts that it names anew for each file, and of any address.
- * Workers come from blobs on hosts that isolate the page, but not its workers.
+ * All that the page needs: nothing that is written into it can bring in a script. It contacts its own host, the hub's, and
+ * those that whoever builds it names. Workers come from blobs on hosts that isolate the page, but not its workers.
  */
 const policyWith = (scriptHash: string) =>
   [
     "default-src 'none'",
     `script-src 'self' 'wasm-unsafe-eval' 'sha256-${scriptHash}'`,
     "worker-src 'self' blob:",
-    "connect-src 'self' https:",
+    `connect-src 'self' ${hubHosts} ${otherHosts}`.trimEnd(),
     "style-src 'self'",
     "img-src 'self' data:",
     "manifest-src 'self'",

@@ -55,8 +55,10 @@ void CheckLoads(const Converted& converted) {
   Check(fed.ok(), fed.ok() ? "" : fed.error().message);
   Check(reader.Finish().ok(), "what was converted is not whole");
   // The tokenizer may be any: it is refused or taken.
-  static_cast<void>(ReadTokenizer(converted.folder.vocab, converted.folder.merges,
-                                  config.value().config.vocab_size));
+  const GgufVocabulary& files = converted.folder.vocabulary;
+  static_cast<void>(ReadTokenizer(
+      {.vocab = files.vocab, .merges = files.merges, .tokenizer_config = files.tokenizer_config},
+      config.value().config.vocab_size));
 }
 
 }  // namespace

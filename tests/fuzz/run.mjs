@@ -1,5 +1,6 @@
 // `npm run fuzz -- [--seconds N | --runs N] [--seed N] [--workers N] [TARGET...]`: builds the fuzz targets, replays
-// their committed corpora, fuzzes each for so long, and prints executions and coverage in a table.
+// their committed corpora, fuzzes each for so long, and prints executions and coverage in a table. Targets in
+// TypeScript are in web/; target.ts there says how they work.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
 import { aptInstall, testPackages } from "../../engine/toolchain/system-packages.mjs";
+import { runWebTarget, webFuzzTargets } from "./web/run-target.mjs";
 
 const folder = import.meta.dirname;
 const work = join(root, "build/fuzz"); // inputs that longer runs found, and those that failed
@@ -15,10 +17,13 @@ const mostSeconds = 20; // that one input may take; some thousand times what it 
 const mostBytes = 512; // of an input
 const mostMegabytes = 1024; // that a target may take, and that one allocation may ask for
 
-/** The names of all fuzz targets: NAME_fuzz.cc beside this file. */
-export const fuzzTargets = readdirSync(folder)
+/** The names of the targets in C++: NAME_fuzz.cc beside this file. */
+const nativeTargets = readdirSync(folder)
   .filter((file) => file.endsWith("_fuzz.cc"))
   .map((file) => file.slice(0, -"_fuzz.cc".length));
+
+/** The names of all fuzz targets. */
+export const fuzzTargets = [...nativeTargets, ...webFuzzTargets];
 
 const program = (target) => join(root, "build/native-asan/tests/fuzz", `fuzz_${target}`);
 
@@ -73,6 +78,11 @@ async function fuzzOne(target, { seconds, runs, seed, found }) {
 }
 
 function report({ target, failure }, seed) {
+  if (webFuzzTargets.includes(target)) {
+    console.error(failure);
+    console.error(`${target} failed (seed ${seed}); add the input to the examples of ${target}_fuzz.ts`);
+    return;
+  }
   const input = last(failure, /Test unit written to (\S+)/g);
   console.error(failure.split("\n").slice(-60).join("\n"));
   console.error(`fuzz_${target} failed (seed ${seed}); replay it with`);
@@ -84,7 +94,8 @@ function report({ target, failure }, seed) {
 function printTable(rows) {
   const columns = ["target", "executions", "perSecond", "edges", "features", "corpus"];
   const titles = ["target", "executions", "exec/s", "edges", "features", "corpus"];
-  const line = (cells) => cells.map((cell, i) => (i === 0 ? cell.padEnd(12) : cell.padStart(11))).join("");
+  const line = (cells) =>
+    cells.map((cell = "", i) => (i === 0 ? cell.padEnd(14) : cell.padStart(11))).join("");
   console.log(line(titles));
   for (const row of rows)
     console.log(`${line(columns.map((name) => row[name]))}${row.failure === undefined ? "" : "  FAILED"}`);
@@ -105,7 +116,8 @@ export async function fuzz({
   keep,
 }) {
   aptInstall(testPackages);
-  buildPreset("native-asan", { targets: targets.map((target) => `fuzz_${target}`) });
+  const native = targets.filter((target) => nativeTargets.includes(target));
+  if (native.length > 0) buildPreset("native-asan", { targets: native.map((target) => `fuzz_${target}`) });
   mkdirSync(join(work, "failures"), { recursive: true });
   seed ??= Math.floor(Math.random() * 2 ** 31) + 1; // 0 lets libFuzzer choose, and not say it
   const length = runs === undefined ? `${seconds} s` : `${runs} executions`;
@@ -116,7 +128,9 @@ export async function fuzz({
   const worker = async () => {
     for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
       const found = join(keep ? join(work, "corpus") : scratch, target);
-      const row = await fuzzOne(target, { seconds, runs, seed, found });
+      const row = await (nativeTargets.includes(target)
+        ? fuzzOne(target, { seconds, runs, seed, found })
+        : runWebTarget(target, { seconds, runs, seed }));
       if (row.failure !== undefined) report(row, seed);
       rows.push(row);
     }
@@ -140,7 +154,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       },
     });
     const whole = (name, text) => {
-      if (!/^[1-9]\d{0,8}$/.test(text))
+      if (!/^[1-9]\d{0,9}$/.test(text))
         throw new Error(`--${name} is "${text}", expected a whole number from 1 on`);
       return Number(text);
     };

@@ -1,5 +1,5 @@
-// vocab.json and merges.txt: any bytes are safe, and a tokenizer that comes out of them spells each
-// token as the file does.
+// vocab.json and merges.txt, or tokenizer.json: any bytes are safe. A tokenizer spells each token
+// as the file does, and gives the same ids in portions of any size.
 #include <map>
 #include <string>
 
@@ -7,6 +7,7 @@
 #include "engine/format/json.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/encoding.h"
 #include "tests/fuzz/support/any_json.h"
 
 namespace gpt2::fuzz {
@@ -61,6 +62,100 @@ Files AnyFiles(FuzzedDataProvider& input) {
   return files;
 }
 
+Json AnyAddedToken(FuzzedDataProvider& input, std::size_t id) {
+  Json token = {{"id", id}, {"content", input.PickValueInArray({"ab", "<a>", " b ", "a", "b a"})}};
+  for (const char* flag : {"special", "single_word", "lstrip", "rstrip", "normalized"}) {
+    if (input.ConsumeBool()) token[flag] = input.ConsumeBool();
+  }
+  return token;
+}
+
+Json AnyNormalizer(FuzzedDataProvider& input) {
+  switch (input.ConsumeIntegralInRange<int>(0, 3)) {
+    case 0:
+      return {{"type", "Prepend"}, {"prepend", input.PickValueInArray({"", " ", "a"})}};
+    case 1:
+      return {{"type", "Strip"}, {"strip_left", true}, {"strip_right", input.ConsumeBool()}};
+    case 2:
+      return {{"type", "Replace"},
+              {"pattern", {{"String", input.PickValueInArray({"a", " ", "ab"})}}},
+              {"content", input.PickValueInArray({"", "b", "a a"})}};
+    default:
+      return AnyJson(input);
+  }
+}
+
+Json AnySplitter(FuzzedDataProvider& input) {
+  switch (input.ConsumeIntegralInRange<int>(0, 2)) {
+    case 0:
+      return {{"type", "Digits"}, {"individual_digits", input.ConsumeBool()}};
+    case 1:
+      return {{"type", "Split"},
+              {"pattern", {{"String", input.PickValueInArray({"a", "b", " "})}}},
+              {"behavior", "Isolated"},
+              {"invert", false}};
+    default:
+      return AnyJson(input);
+  }
+}
+
+// A tokenizer.json of every byte and of any rules; perhaps with something out of order in it.
+std::string AnyTokenizerJson(FuzzedDataProvider& input) {
+  Json vocab = Json::object();
+  for (int byte = 0; byte < 256; ++byte) {
+    vocab[AlphabetFromBytes(std::string(1, static_cast<char>(byte)))] = byte;
+  }
+  vocab["ab"] = 256;
+  Json added = Json::array(), normalizers = Json::array(), splitters = Json::array();
+  while (input.ConsumeBool()) added.push_back(AnyAddedToken(input, 256 + added.size()));
+  while (input.ConsumeBool()) normalizers.push_back(AnyNormalizer(input));
+  while (input.ConsumeBool()) splitters.push_back(AnySplitter(input));
+  splitters.push_back({{"type", "ByteLevel"},
+                       {"add_prefix_space", input.ConsumeBool()},
+                       {"use_regex", input.ConsumeBool()}});
+  const Json json = {{"added_tokens", added},
+                     {"normalizer", {{"type", "Sequence"}, {"normalizers", normalizers}}},
+                     {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", splitters}}},
+                     {"post_processor", input.ConsumeBool() ? Json() : AnyJson(input)},
+                     {"decoder", {{"type", "ByteLevel"}}},
+                     {"model",
+                      {{"type", "BPE"},
+                       {"ignore_merges", input.ConsumeBool()},
+                       {"vocab", vocab},
+                       {"merges", {input.PickValueInArray({"a b", "a a", "ab"})}}}}};
+  return MaybeDamaged(input, TextOf(json));
+}
+
+// Any text becomes tokens of the vocabulary, the same ones in portions of any size.
+void CheckRules(const Tokenizer& tokenizer, const std::string& text, std::size_t portion) {
+  for (const SpecialTokens special : {SpecialTokens::kAsText, SpecialTokens::kAllowed}) {
+    const auto ids = tokenizer.Encode(text, special, TextEnds::kWith);
+    if (!ids.ok()) continue;  // a byte without a token
+    std::vector<std::int32_t> in_portions, some(portion);
+    for (Encoding encoding(tokenizer, text, special, TextEnds::kWith); !encoding.is_done();) {
+      const auto count = encoding.Next(some);
+      Check(count.ok(), "refused in portions");
+      Check(count.value() == portion || encoding.is_done(), "a portion of less");
+      in_portions.insert(in_portions.end(), some.begin(),
+                         some.begin() + static_cast<std::ptrdiff_t>(count.value()));
+    }
+    Check(in_portions == ids.value(), "other ids in portions");
+  }
+}
+
+// A tokenizer.json, and a text for it.
+void CheckTokenizerJson(FuzzedDataProvider& input) {
+  const std::string file = AnyTokenizerJson(input);
+  const std::size_t portion = input.ConsumeIntegralInRange<std::size_t>(1, 7);
+  const Result<Tokenizer> tokenizer = ReadTokenizer({.tokenizer = file}, 300);
+  if (tokenizer.ok()) {
+    CheckRules(tokenizer.value(), input.ConsumeRemainingBytesAsString(), portion);
+  } else {
+    Check(tokenizer.error().message.find("tokenizer.json") != std::string::npos,
+          "does not name the file");
+  }
+}
+
 void CheckTokenizer(const Tokenizer& tokenizer, const std::string& vocab) {
   const Result<ParsedJson> json = ParseJson(vocab, "vocab.json");
   if (!json.ok()) return;  // a key that stands twice: json_fuzz.cc compares such things
@@ -89,6 +184,11 @@ void CheckTokenizer(const Tokenizer& tokenizer, const std::string& vocab) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gpt2;
   using namespace gpt2::fuzz;
+  if (size > 0 && data[0] == 't') {
+    FuzzedDataProvider input(data + 1, size - 1);
+    CheckTokenizerJson(input);
+    return 0;
+  }
   Files files;
   std::size_t vocab_size = 300;      // config.json's
   if (size > 0 && data[0] == '{') {  // vocab.json, and after a NUL merges.txt

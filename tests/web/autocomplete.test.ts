@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // <gpt2-autocomplete>, with a model that says what it is told to; tests/e2e/element.spec.ts has it in a browser.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { LoadProgress } from "../../web/src/client/index.js";
+import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
 import { eventsOf, givePage, ScriptedModel, type LoadCall } from "./support/element-page.js";
 
 const load = vi.hoisted(() => vi.fn());
@@ -262,10 +262,10 @@ describe("while it proposes", () => {
   it("it goes when the caret goes elsewhere, and when the field loses the focus", async () => {
     const { field, ghost } = make();
     await propose(field, [" to bed"]);
-    document.dispatchEvent(new Event("selectionchange"));
+    await vi.advanceTimersByTimeAsync(100);
     expect(ghost.textContent).toBe(" to bed");
     field.setSelectionRange(1, 1);
-    document.dispatchEvent(new Event("selectionchange"));
+    await vi.advanceTimersByTimeAsync(100);
     expect(ghost.textContent).toBe("");
     await propose(field, [" to bed"], "!");
     expect(ghost.textContent).toBe(" to bed");
@@ -291,7 +291,164 @@ describe("while it proposes", () => {
   });
 });
 
+describe("a suggestion that no longer fits", () => {
+  it.each([
+    ["its text was replaced by a script", (field: HTMLInputElement) => void (field.value = "")],
+    ["the field became read-only", (field: HTMLInputElement) => void (field.readOnly = true)],
+    ["the field was disabled", (field: HTMLInputElement) => void (field.disabled = true)],
+    ["the field became one for passwords", (field: HTMLInputElement) => void (field.type = "password")],
+    ["the caret was moved", (field: HTMLInputElement) => field.setSelectionRange(0, 0)],
+  ])("is neither inserted nor shown where %s", async (_, change) => {
+    for (const key of ["Tab", "ArrowRight", undefined]) {
+      document.body.replaceChildren();
+      const { field, ghost, element } = make({}, "input");
+      const events = eventsOf(element, "gpt2-accept");
+      await propose(field, [" to bed"]);
+      expect(ghost.textContent).toBe(" to bed");
+      change(field as HTMLInputElement);
+      const { value } = field;
+      if (key) expect(press(field, key, { ctrlKey: key !== "Tab" }).isTaken).toBe(false);
+      else await vi.advanceTimersByTimeAsync(50); // the next frame
+      expect(field.value).toBe(value);
+      expect(ghost.textContent).toBe("");
+      expect(events).toEqual([]);
+    }
+  });
+
+  it("is cut to what the field takes, and the event says what was inserted", async () => {
+    const { field, ghost, element } = make();
+    const events = eventsOf(element, "gpt2-accept");
+    field.maxLength = 11;
+    await propose(field, [" to 😀 bed"]);
+    expect(ghost.textContent).toBe(" to "); // not half of the face
+    press(field, "Tab");
+    expect(field.value).toBe("I went to ");
+    expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " to " }]);
+    type(field, "x");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toHaveLength(1); // the field is full
+    expect(press(field, "Tab").isTaken).toBe(false);
+  });
+});
+
+describe("a field that gets no suggestions", () => {
+  it.each([
+    { type: "password" },
+    { autocomplete: "current-password" },
+    { autocomplete: "section-a new-password" },
+    { autocomplete: "one-time-code" },
+    { autocomplete: "billing CC-NUMBER" },
+  ])("is one for secrets: %j", async (attributes) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const { field } = make({}, "input");
+    for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value);
+    await propose(field, ["x"]);
+    if (field.type === "password") {
+      field.blur();
+      field.setAttribute("type", "text"); // as buttons do that show a password
+      await propose(field, ["x"]);
+    }
+    expect(load).not.toHaveBeenCalled();
+    expect(warn.mock.calls).toEqual([
+      ['gpt2-autocomplete: there are no suggestions in <input id="field">: it may hold a secret'],
+    ]);
+    warn.mockRestore();
+  });
+
+  it.each([
+    ["email", /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/],
+    ["editor", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
+    ["wrong", /nothing here has the id "field", which "for" names/],
+    ["none", /expected the attribute "for" with the id of a field/],
+  ])("is said once in the console: %s", (kind, message) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const { field, element } = make({}, "input");
+    let target: HTMLElement = field;
+    if (kind === "email") field.setAttribute("type", "email");
+    if (kind === "wrong") field.id = "other";
+    if (kind === "none") element.removeAttribute("for");
+    if (kind === "editor") {
+      target = document.createElement("div");
+      Object.assign(target, { id: "field", tabIndex: 0, contentEditable: "true" });
+      field.replaceWith(target);
+    }
+    for (let i = 0; i < 3; ++i) {
+      target.focus();
+      target.blur();
+    }
+    expect(warn.mock.calls.map(([text]) => String(text))).toEqual([expect.stringMatching(message)]);
+    expect(load).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+});
+
+describe("an editor of the page", () => {
+  it("gets suggestions through the property `field`", async () => {
+    const { element, ghost } = make();
+    const editor = document.createElement("div");
+    const line = document.createElement("p");
+    editor.append(line);
+    line.tabIndex = 0;
+    document.body.append(editor);
+    let text: string | undefined = "I went";
+    element.field = {
+      element: editor,
+      textBefore: () => text,
+      insert: (more) => ((text += more), more),
+      caret: () => new DOMRect(10, 20, 0, 16),
+    };
+    const events = eventsOf(element, "gpt2-accept");
+    const keys: string[] = [];
+    line.addEventListener("keydown", ({ key }) => keys.push(key));
+    model.texts = [" to bed"];
+    line.focus();
+    line.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await vi.advanceTimersByTimeAsync(400);
+    expect(ghost.textContent).toBe(" to bed");
+    expect(press(line, "Tab").isTaken).toBe(true);
+    expect(keys).toEqual([]); // taken before the editor's own handlers
+    expect(text).toBe("I went to bed");
+    expect(events).toHaveLength(1);
+    text = undefined;
+    line.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(model.calls).toHaveLength(1);
+  });
+});
+
 describe("its field and its model", () => {
+  it("a model that cannot be loaded is one error, until the field gets the focus again", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    const { field, element } = make();
+    const events = eventsOf(element, "gpt2-error");
+    load.mockRejectedValue(new Error("404"));
+    await propose(field, []);
+    for (const letter of "abc") {
+      type(field, letter);
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    expect([events.length, load.mock.calls.length]).toEqual([1, 1]);
+    field.blur();
+    load.mockImplementation(async () => model);
+    await propose(field, [" to bed"]);
+    expect(model.calls).toHaveLength(1);
+    log.mockRestore();
+  });
+
+  it("another model while one is loaded is no error", async () => {
+    const { field, element, ghost } = make();
+    const events = eventsOf(element, "gpt2-error");
+    load.mockImplementationOnce(
+      (_url: string, { signal }: LoadOptions) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error))),
+    );
+    field.focus();
+    element.setAttribute("model", "n/");
+    await propose(field, [" to bed"]);
+    expect(ghost.textContent).toBe(" to bed");
+    expect(events).toEqual([]);
+  });
+
   it("the model is loaded when the field first gets the focus, and another when an attribute asks for it", async () => {
     const { field, element } = make({ kv: "q8" });
     element.loadOptions = { headers: { a: "b" } };
@@ -311,11 +468,11 @@ describe("its field and its model", () => {
     expect(model.dispose).toHaveBeenCalledTimes(1);
     element.setAttribute("disabled", "");
     expect(load).toHaveBeenCalledTimes(2);
-    element.removeAttribute("model");
+    element.setAttribute("model", "o/");
     await vi.advanceTimersByTimeAsync(0);
     expect(model.dispose).toHaveBeenCalledTimes(2);
     element.removeAttribute("disabled");
-    expect(load.mock.lastCall?.[0]).toBe("");
+    expect(load.mock.lastCall?.[0]).toBe("o/");
   });
 
   it("stays as it is when the focus comes back to the same field, or an attribute is set to what it was", async () => {

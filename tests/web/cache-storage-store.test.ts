@@ -45,18 +45,18 @@ it("writes on behind the bytes that it is told, and cuts off the rest", async ()
   await writeFile(store, "blobs", "x", text("0123456789"));
   const file = await store.append("blobs", "x", 4);
   const reused = text("abc");
-  file.write(reused);
+  await file.write(reused);
   reused.fill(0);
   expect(await readAll(await store.read("blobs", "x"))).toBe("0123456789"); // until it is whole
-  file.write(text("d"));
+  await file.write(text("d"));
   await file.close();
   expect(await readAll(await store.read("blobs", "x"))).toBe("0123abcd");
   const anew = await store.append("blobs", "x", 0);
-  anew.write(text("Z"));
+  await anew.write(text("Z"));
   await anew.close();
   expect(await readAll(await store.read("blobs", "x"))).toBe("Z");
   const later = await store.append("blobs", "new", 7); // there is nothing to go on from
-  later.write(text("n"));
+  await later.write(text("n"));
   await later.close();
   expect(await readAll(await store.read("blobs", "new"))).toBe("n");
 });

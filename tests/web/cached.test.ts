@@ -1,7 +1,7 @@
 // What decides which models are stored, what they are listed by, and how their host is asked whether it has others.
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Revalidation } from "../../web/src/cache/cached-source.js";
+import type { Revalidation } from "../../web/src/cache/revalidation.js";
 import type { ModelRecord } from "../../web/src/cache/records.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
@@ -16,8 +16,8 @@ const opened = vi.hoisted((): { store: unknown; refusal: string | null } => ({
   store: { kind: "opfs" },
   refusal: null,
 }));
-const openStore = vi.hoisted(() => vi.fn(async () => opened));
-vi.mock("../../web/src/cache/open-store.js", () => ({ openStore }));
+const openStoreFor = vi.hoisted(() => vi.fn(async () => opened));
+vi.mock("../../web/src/cache/open-store.js", () => ({ openStoreFor }));
 vi.mock("../../web/src/cache/cached-source.js", () => ({
   CachedSource: class {
     constructor(store: unknown, source: unknown, id: unknown, revalidation: unknown) {
@@ -72,7 +72,7 @@ describe("what is stored", () => {
     expect(found.id).toBe(listed);
     expect(found.source).toBe(source);
     expect(found.store).toBe(opened.store);
-    expect(openStore).toHaveBeenLastCalledWith(true);
+    expect(openStoreFor).toHaveBeenLastCalledWith(listed);
   });
 
   it.each([
@@ -83,10 +83,10 @@ describe("what is stored", () => {
     "xhttps://host.example/",
     "hf",
   ])("%s is not", async (id) => {
-    openStore.mockClear();
+    openStoreFor.mockClear();
     const source = sourceOf({ id });
     expect(await cached(source, request())).toBe(source);
-    expect(openStore).not.toHaveBeenCalled();
+    expect(openStoreFor).not.toHaveBeenCalled();
   });
 
   it("nothing is, where there is no store: the source says why", async () => {
@@ -162,23 +162,42 @@ describe("a host is asked", () => {
   it("for the small files themselves, where the folder is as it will be", async () => {
     const { revalidation } = await make(sourceOf(), request({ headers: [["k", "v"]] }));
     expect(revalidation?.version).toBeUndefined();
-    answers.set(`${url}weights.json`, { body: "index" });
-    answers.set(`${url}config.json`, { body: "config" });
-    const files = (index: string, config: string) =>
+    const index = JSON.stringify({ size: 0, pieces: [] });
+    const config = JSON.stringify({ n_embd: 64 });
+    answers.set(`${url}weights.json`, { body: index });
+    answers.set(`${url}config.json`, { body: config });
+    const files = (indexText: string, configText: string) =>
       record({
         files: [
-          { path: "weights.json", sha256: hash(index) },
-          { path: "config.json", sha256: hash(config) },
+          { path: "weights.json", sha256: hash(indexText) },
+          { path: "config.json", sha256: hash(configText) },
           { path: "vocab.json", sha256: hash("is not asked for") },
         ],
       });
-    expect(await revalidation?.hasChanged(files("index", "config"), signal)).toBe(false);
+    expect(await revalidation?.hasChanged(files(index, config), signal)).toBe(false);
     expect(asked.map((each) => each.url)).toEqual([`${url}weights.json`, `${url}config.json`]);
     expect(asked[0]?.init).toMatchObject({ cache: "reload" });
     expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");
-    expect(await revalidation?.hasChanged(files("another", "config"), signal)).toBe(true);
-    expect(await revalidation?.hasChanged(files("index", "another"), signal)).toBe(true);
+    expect(await revalidation?.hasChanged(files("another", config), signal)).toBe(true);
+    expect(await revalidation?.hasChanged(files(index, "another"), signal)).toBe(true);
     answers.delete(`${url}config.json`);
-    await expect(revalidation?.hasChanged(files("index", "config"), signal)).rejects.toThrow("config.json");
+    await expect(revalidation?.hasChanged(files(index, config), signal)).rejects.toThrow("config.json");
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a text", "Service Unavailable"],
+    ["another JSON", '{"error":"busy"}'],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["a page", "<!doctype html>"],
+    ["half of the file", '{"size":0,"pie'],
+  ])("in vain where it answers 200 with %s: nothing has changed then", async (_, body) => {
+    const { revalidation } = await make(sourceOf(), request());
+    for (const path of ["weights.json", "config.json"]) {
+      answers.set(url + path, { body });
+      const stored = record({ files: [{ path, sha256: hash("stored") }] });
+      await expect(revalidation?.hasChanged(stored, signal)).rejects.toThrow(`the host's ${path} is of no`);
+    }
   });
 });

@@ -57,8 +57,9 @@ describe("Connection", () => {
     const { worker, connection } = connect();
     const request = connection.request("score", { prompt: "", stride: 1 });
     worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
-    worker.say({ type: "done", id: 1, result: "x" });
-    expect(await request).toBe("x");
+    const result = { tokens: [], logprob: 0, perplexity: null };
+    worker.say({ type: "done", id: 1, result });
+    expect(await request).toBe(result);
   });
 
   it.each([
@@ -110,6 +111,51 @@ describe("Connection", () => {
     worker.say({ type: "info", info: { threads: 2, notice: "one is gone" } });
     expect(infos).toEqual([{ threads: 2, notice: "one is gone" }]);
   });
+});
+
+describe("Connection, offline", () => {
+  it("passes on that the network is back, until it ends", () => {
+    const page = new EventTarget();
+    vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+    vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
+    const { worker, connection } = connect();
+    page.dispatchEvent(new Event("online"));
+    expect(worker.received).toEqual([{ type: "online" }]);
+    void connection.dispose();
+    page.dispatchEvent(new Event("online"));
+    expect(worker.all("online")).toHaveLength(1);
+    vi.unstubAllGlobals();
+  });
+});
+
+describe("Connection, whose worker says what it must not", () => {
+  it.each([
+    ["done", { type: "done", id: 1, result: 5 }, "message.result is 5, expected text"],
+    ["failed", { type: "failed", id: 1 }, "message.error is undefined, expected an object"],
+    ["failed", { type: "failed", id: 1, error: { code: 5 } }, "message.error.code is 5, expected text"],
+    ["event", { type: "event", id: 1, event: null }, "message.event is null, expected an object"],
+    ["info", { type: "info" }, "message.info is undefined, expected an object"],
+    ["alive", { type: "alive", lock: 5 }, "message.lock is 5, expected text"],
+    ["started", { type: "started" }, "message.release is undefined, expected text"],
+  ])("dies of a bad %s, and names the field", async (_, data, message) => {
+    const { worker, connection } = connect();
+    const request = connection.request("detokenize", [1]);
+    worker.onmessage?.({ data } as MessageEvent<unknown>);
+    await expect(request).rejects.toMatchObject({ code: "worker-died" });
+    await expect(request).rejects.toThrow(message);
+    expect(worker.terminations).toBe(1);
+  });
+
+  it.each([null, 5, "done", {}, { type: "toString" }, { type: "webpackOk" }, []])(
+    "leaves %j to whom it belongs",
+    async (data) => {
+      const { worker, connection } = connect();
+      const request = connection.request("detokenize", [1]);
+      worker.onmessage?.({ data } as MessageEvent<unknown>);
+      worker.say({ type: "done", id: 1, result: "one" });
+      expect(await request).toBe("one");
+    },
+  );
 });
 
 describe("Connection, aborted", () => {

@@ -502,6 +502,26 @@ describe("a GGUF file", () => {
     });
     expect(JSON.parse(folder.vocab)).toEqual(vocabulary.vocab);
     expect(folder.merges).toBe("#version: 0.2\nA B\nAB C\n");
+    expect(folder.tokenizerConfig).toBe("");
+  });
+
+  it("keeps its added tokens in tokenizer_config.json", async () => {
+    const metadata = ggufMetadata(wide, vocabulary);
+    const types = Array.from({ length: wide.vocab_size }, (_, id) => (id < 33 ? 1 : id === 33 ? 4 : 5));
+    metadata["tokenizer.ggml.token_type"] = { i32s: types };
+    const file = writeGguf(
+      metadata,
+      ggufTensors(hubTensors(wide), () => "Q8_0"),
+    );
+    const source = new ConvertedSource(new MemorySource({ "model.gguf": file }), {
+      weights: "q8",
+      gguf: "model.gguf",
+      fetchBuild: async () => build,
+    });
+    expect(JSON.parse(await readText(source, "tokenizer_config.json", signal))).toEqual({
+      added_tokens_decoder: { 33: { content: "ABC", special: false } },
+    });
+    await expect(source.open("tokenizer.json", { signal })).rejects.toMatchObject({ code: "not-found" });
   });
 
   it("may have an output matrix of its own", async () => {
@@ -535,7 +555,7 @@ describe("a GGUF file", () => {
     [
       "with another tokenizer",
       (m) => (m["tokenizer.ggml.pre"] = { text: "llama-bpe" }),
-      /its tokenizer is "gpt2" with the rules "llama-bpe"/,
+      /"tokenizer\.ggml\.pre" is "llama-bpe", expected "gpt-2"/,
     ],
     ["without a size", (m) => delete m["gpt2.block_count"], /"gpt2\.block_count" is missing/],
     [
@@ -590,6 +610,8 @@ describe("a GGUF file", () => {
     await expect(convertGguf(patched(0, 1), "q8")).rejects.toThrow('does not begin with "GGUF"');
     await expect(convertGguf(patched(4, 1), "q8")).rejects.toThrow("version 1, expected 2 or 3");
     await expect(convertGguf(patched(8, 1e6), "q8")).rejects.toThrow("1000000 tensors");
-    await expect(convertGguf(patched(28, 1), "q8")).rejects.toThrow(/a text of \d+ bytes, expected at most/);
+    await expect(convertGguf(patched(28, 1), "q8")).rejects.toThrow(
+      /the text "key" has \d+ bytes, expected at most/,
+    );
   });
 });

@@ -1,10 +1,11 @@
 // `npm run export`: what it refuses, and what it writes where.
+import { createHash } from "node:crypto";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { composeOneFile, marker, modelFiles } from "../../web/page/one-file.mjs";
+import { composeOneFile, marker, modelFiles, pageEnding } from "../../web/page/one-file.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "gpt2-export-"));
@@ -53,26 +54,34 @@ async function* chunks(...parts: (readonly number[])[]): AsyncGenerator<Uint8Arr
   for (const part of parts) yield Uint8Array.from(part);
 }
 
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const start = `<a>${marker}<b>`;
+const ending = pageEnding(sha256(Buffer.from(start)));
+
 async function compose(
   files: ReturnType<typeof modelFiles>,
   contents: Record<string, () => AsyncGenerator<Uint8Array>>,
+  page = start + ending,
 ) {
   let html = "";
-  for await (const text of composeOneFile(`<a>${marker}<b>`, files, async (name) => contents[name]?.()))
-    html += text;
+  const open = async (name: string) => contents[name]?.();
+  for await (const text of composeOneFile(page, files, open, sha256)) html += text;
   return html;
 }
 
 describe("the file", () => {
-  const index = JSON.stringify({ size: 4, pieces: [{ path: "w.000", size: 4, sha256: "" }] });
-  const texts = { "config.json": () => chunks([123, 125]), "weights.json": () => chunks([91]) };
+  const hash = sha256(Uint8Array.of(1, 2, 3, 4));
+  const index = JSON.stringify({ size: 4, pieces: [{ path: "w.000", size: 4, sha256: hash }] });
+  const texts = { "config.json": () => chunks([123, 125]) };
 
   it("has each file in base64 between what is before and what is after the model", async () => {
     const html = await compose(modelFiles(index), { ...texts, "w.000": () => chunks([1, 2], [3], [], [4]) });
     expect(html).toBe(
       '<a><script type="text/plain" data-file="config.json">e30=</script>\n' +
-        '<script type="text/plain" data-file="weights.json">Ww==</script>\n' +
-        '<script type="text/plain" data-file="w.000">AQIDBA==</script>\n<b>',
+        '<script type="text/plain" data-file="weights.json">' +
+        `${Buffer.from(index).toString("base64")}</script>\n` +
+        '<script type="text/plain" data-file="w.000">AQIDBA==</script>\n<b>' +
+        ending,
     );
   });
 
@@ -80,8 +89,8 @@ describe("the file", () => {
     const names = (text: string) => modelFiles(text).map(({ name }) => name);
     const { pieces } = JSON.parse(index) as { pieces: unknown[] };
     const files = [
-      { path: "config.json", size: 2 },
-      { path: "merges.txt", size: 1 },
+      { path: "config.json", size: 2, sha256: "" },
+      { path: "merges.txt", size: 1, sha256: "" },
     ];
     expect(names(JSON.stringify({ version: 2, pieces, files }))).toEqual([
       "config.json",
@@ -100,7 +109,9 @@ describe("the file", () => {
       yield bytes.subarray(0, 5_000_000);
       yield bytes.subarray(5_000_000);
     }
-    const html = await compose([{ name: "x", size, isOptional: false }], { x: halves });
+    const html = await compose([{ name: "x", size, isOptional: false, sha256: sha256(bytes) }], {
+      x: halves,
+    });
     const elements = [...html.matchAll(/data-file="x">([^<]*)</g)].map(([, text = ""]) => text);
     expect(elements.map((text) => text.length)).toEqual([4 << 20, 4 << 20, 944_728]);
     expect(Buffer.concat(elements.map((text) => Buffer.from(text, "base64"))).equals(bytes)).toBe(true);
@@ -112,15 +123,34 @@ describe("the file", () => {
       { ...texts, "w.000": () => chunks([1]) },
       "w.000 is 1 bytes, weights.json says 4",
     ],
+    [
+      "a piece that is too long",
+      { ...texts, "w.000": () => chunks([1, 2, 3, 4], [5]) },
+      "w.000 is 5 bytes, weights.json says 4",
+    ],
+    [
+      "a piece with a wrong byte",
+      { ...texts, "w.000": () => chunks([1, 2, 3, 5]) },
+      /w\.000 has SHA-256 [0-9a-f]{64}, weights\.json says 9f64a7/,
+    ],
     ["a piece that is not there", texts, "the model has no w.000"],
   ])("%s ends it in words", async (_, contents, sentence) => {
     await expect(compose(modelFiles(index), contents)).rejects.toThrow(sentence);
+  });
+
+  it("is not made of a page that is damaged", async () => {
+    const pages = [start, "", `x${start}${ending}`, (start + ending).slice(1), `${start}${ending} `];
+    for (const page of pages) {
+      await expect(compose([], {}, page)).rejects.toThrow("one-file.html is damaged");
+    }
   });
 
   it.each([
     ["{", "weights.json is not valid JSON"],
     ["{}", 'weights.json: expected a list "pieces"'],
     ['{"pieces": [{"path": "../x", "size": 1}]}', "weights.json: piece 0 is not"],
+    ['{"pieces": [{"path": "x", "size": 1}]}', "weights.json: piece 0 is not"],
+    ['{"pieces": [{"path": "x", "size": 1e9, "sha256": ""}]}', "weights.json: piece 0 is not"],
     ['{"pieces": [null]}', "weights.json: piece 0 is not"],
     ['{"pieces": [], "files": {}}', 'weights.json: expected a list "files"'],
     ['{"pieces": [], "files": [{"path": "a"}]}', "weights.json: file 0 is not"],

@@ -1,6 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
-import { afterFailure, failureOf, noWorkerFailure, workerFailure } from "../../web/src/shared/failures.js";
+import {
+  afterFailure,
+  failureOf,
+  noWorkerFailure,
+  silentWorker,
+  workerFailure,
+} from "../../web/src/shared/failures.js";
 
 /** An error as a browser makes it: what matters is its name and its words. */
 const thrown = (name: string, message: string) => Object.assign(new Error(message), { name });
@@ -108,11 +114,27 @@ describe("workerFailure", () => {
       "network",
       "the worker's script s.js cannot be loaded: it is not there, its host does not share it",
     ],
+    [
+      silentWorker,
+      false,
+      "network",
+      "the worker's script s.js has not started in time: its host is slow, or",
+    ],
     ["SyntaxError", false, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
   ])("%s, run: %s is %s", (message, hasRun, code, sentence) => {
     const failure = workerFailure(message, hasRun, "s.js");
     expect(failure.code).toBe(code);
     expect(failure.message.startsWith(sentence)).toBe(true);
+  });
+
+  it("says that there is no network where a browser says so", () => {
+    vi.stubGlobal("navigator", { onLine: false });
+    const { code, message } = workerFailure("", false, "s.js");
+    expect([code, message]).toEqual([
+      "network",
+      "the worker's script s.js cannot be loaded: there is no network. Load the model again once there is",
+    ]);
+    vi.unstubAllGlobals();
   });
 
   it("says what a policy has to allow", () => {

@@ -5,8 +5,12 @@ import { FakeObserver, givePage } from "./support/element-page.js";
 
 givePage();
 const { GhostText, ghostStyle } = await import("../../web/src/element/ghost-text.js");
+const { ControlField } = await import("../../web/src/element/suggestion-field.js");
 const { Base, adoptProperties, define, make, style, unseen } =
   await import("../../web/src/element/html-element.js");
+
+const placeOf = (control: Element) =>
+  ControlField.of(control) as NonNullable<ReturnType<typeof ControlField.of>>;
 
 const rect = (left: number, top: number) => ({ left, top }) as DOMRect;
 
@@ -33,7 +37,8 @@ function draw(kind: "textarea" | "input" = "textarea") {
     rect(5 + (parseFloat(overlay.style.left) || 0), 7 + (parseFloat(overlay.style.top) || 0));
   const field = makeField();
   field.value = "I went";
-  return { ghost, root, overlay, lines: overlay.firstElementChild as HTMLElement, field, makeField, onTap };
+  const lines = overlay.firstElementChild as HTMLElement;
+  return { ghost, root, overlay, lines, field, place: placeOf(field), makeField, onTap };
 }
 
 beforeEach(() => {
@@ -43,10 +48,10 @@ beforeEach(() => {
 
 describe("text in somebody else's field", () => {
   it("stands where the field's own text ends, in its letters", () => {
-    const { ghost, overlay, lines, field } = draw();
+    const { ghost, overlay, lines, field, place } = draw();
     field.scrollLeft = 4;
     field.scrollTop = 9;
-    ghost.show(field, " home");
+    ghost.show(place, " home");
     expect(lines.textContent).toBe("I went home");
     expect(overlay.querySelector(".ghost")?.textContent).toBe(" home");
     expect(overlay.getAttribute("aria-hidden")).toBe("true");
@@ -57,20 +62,20 @@ describe("text in somebody else's field", () => {
     expect([overlay.style.width, overlay.style.height]).toEqual(["200px", "40px"]);
     expect(lines.style.transform).toBe("translate(-4px, -9px)");
     expect([overlay.style.left, overlay.style.top]).toEqual(["26px", "45px"]);
-    ghost.show(field, " to bed");
+    ghost.show(place, " to bed");
     expect([overlay.style.left, overlay.style.top]).toEqual(["26px", "45px"]);
   });
 
   it("of an input is one line in its middle", () => {
-    const { ghost, lines, field } = draw("input");
-    ghost.show(field, " home");
+    const { ghost, lines, place } = draw("input");
+    ghost.show(place, " home");
     expect([lines.style.whiteSpace, lines.style.width]).toEqual(["pre", "max-content"]);
     expect(lines.style.lineHeight).toBe("32px");
   });
 
   it("moves with the field, until it is hidden", () => {
-    const { ghost, overlay, lines, field } = draw();
-    ghost.show(field, " home");
+    const { ghost, overlay, lines, field, place } = draw();
+    ghost.show(place, " home");
     const [resized] = FakeObserver.all;
     expect(resized?.observed.has(field)).toBe(true);
     for (const move of [
@@ -94,12 +99,37 @@ describe("text in somebody else's field", () => {
     ghost.hide();
   });
 
+  it("stands at the caret of an editor, up to the editor's end", () => {
+    const { ghost, overlay, lines, field } = draw();
+    const caret = { right: 60, top: 70, height: 18 } as DOMRect;
+    const editor = document.createElement("div");
+    editor.getBoundingClientRect = () => ({ right: 200 }) as DOMRect;
+    const rest = { textBefore: () => "", insert: () => "", caret: () => caret };
+    ghost.show({ element: editor, ...rest }, " home");
+    expect([overlay.style.left, overlay.style.top]).toEqual(["55px", "63px"]);
+    expect([overlay.style.width, overlay.style.height]).toEqual(["140px", "18px"]);
+    expect([lines.textContent, lines.style.lineHeight]).toEqual([" home", "18px"]);
+    expect(field.isConnected).toBe(true);
+  });
+
+  it.each([
+    ["I went", "ltr", "normal"],
+    ["I went", "rtl", "isolate"],
+    ["הלכתי home", "ltr", "isolate"],
+  ])("after %j in a field that runs %s is not reordered with it: %s", (text, direction, expected) => {
+    const { ghost, overlay, field, place } = draw();
+    field.value = text;
+    field.style.direction = direction;
+    ghost.show(place, " now");
+    expect(overlay.querySelector<HTMLElement>(".ghost")?.style.unicodeBidi).toBe(expected);
+  });
+
   it("goes from one field to another", () => {
-    const { ghost, lines, field, makeField } = draw();
-    ghost.show(field, " home");
+    const { ghost, lines, place, makeField } = draw();
+    ghost.show(place, " home");
     const other = makeField();
     other.value = "Once";
-    ghost.show(other, " upon");
+    ghost.show(placeOf(other), " upon");
     expect(lines.textContent).toBe("Once upon");
     expect([...(FakeObserver.all[0]?.observed ?? [])]).toEqual([other]);
   });

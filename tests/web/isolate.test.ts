@@ -52,19 +52,27 @@ describe("isolate", () => {
     expect(reload).not.toHaveBeenCalled();
   });
 
-  it("waits no longer than it is told to, and for three seconds at most", async () => {
-    vi.stubGlobal("navigator", { serviceWorker: { register, ready: new Promise(() => {}) } });
-    const controller = new AbortController();
-    const isolating = isolate("isolate.js", { signal: controller.signal });
-    await vi.waitFor(() => expect(register).toHaveBeenCalled());
-    controller.abort(new Error("enough"));
-    await expect(isolating).rejects.toThrow("enough");
-    items.clear();
-    vi.useFakeTimers();
-    const patient = isolate();
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(await patient).toBe(false);
-    vi.useRealTimers();
-    expect(reload).not.toHaveBeenCalled();
-  });
+  const never = new Promise<never>(() => {});
+  it.each([
+    ["does not come", never],
+    ["never gets ready", Promise.resolve()],
+  ])(
+    "waits no longer than it is told to, and for three seconds at most: the script %s",
+    async (_, registered) => {
+      register.mockReturnValue(registered);
+      vi.stubGlobal("navigator", { serviceWorker: { register, ready: never } });
+      const controller = new AbortController();
+      const isolating = isolate("isolate.js", { signal: controller.signal });
+      await vi.waitFor(() => expect(register).toHaveBeenCalled());
+      controller.abort(new Error("enough"));
+      await expect(isolating).rejects.toThrow("enough");
+      items.clear();
+      vi.useFakeTimers();
+      const patient = isolate();
+      await vi.advanceTimersByTimeAsync(3000);
+      expect(await patient).toBe(false);
+      vi.useRealTimers();
+      expect(reload).not.toHaveBeenCalled();
+    },
+  );
 });

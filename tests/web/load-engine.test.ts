@@ -154,6 +154,7 @@ interface Setting {
   onLayer?: () => void;
   /** weights.json is asked for past all caches. */
   onAnew?: () => void;
+  another?: NonNullable<ModelSource["another"]>;
   onOpen?: (onRetry: (reason: string | null) => void) => void;
 }
 
@@ -173,6 +174,7 @@ function load(setting: Setting = {}) {
     stallMs: undefined,
     headers: [],
     credentials: undefined,
+    redirect: undefined,
     cache: false,
     fetchPort: undefined,
     ...setting.request,
@@ -193,7 +195,8 @@ function load(setting: Setting = {}) {
         return made.open(name, options);
       };
       const of = wanted.weights ? { ...made, open, weights: wanted.weights } : { ...made, open };
-      return { ...of, keepsConverted: wanted.cache };
+      const { another } = setting;
+      return { ...of, keepsConverted: wanted.cache, ...(another && { another }) };
     },
     builds: {
       importScript: async (variant) => (
@@ -233,6 +236,7 @@ describe("loadEngine", () => {
       memoryBytes: engine.memoryBytes,
       notStored: null,
       notice: null,
+      warnings: [],
     });
     expect(measure).toEqual({ measureAs: expect.stringContaining("4 cores") });
     expect(progress[0]).toMatchObject({ stage: "engine", loadedBytes: 0, totalBytes: 0 });
@@ -316,6 +320,34 @@ describe("loadEngine", () => {
           message: "there is no weights.json, and without it no model.safetensors",
         });
       }
+    });
+  });
+
+  describe("a load that fails, of a source that has something else to load,", () => {
+    const broken = { ...indexed, "w.000": "no weights" };
+
+    it("loads that, as the stored version where the host's newer one is broken", async () => {
+      const { books, opened, loaded } = load({ files: broken, another: () => folder(indexed) });
+      await loaded;
+      expect(opened).toHaveLength(1);
+      expect(books.weights.slice(-weights.length)).toEqual([...weights]);
+    });
+
+    it("begins anew, as where the stored copy was damaged and has been removed", async () => {
+      const files: Record<string, Uint8Array | string> = { ...broken };
+      const another = () => {
+        Object.assign(files, indexed);
+        return "anew" as const;
+      };
+      const { books, opened, loaded } = load({ files, another });
+      await loaded;
+      expect(opened).toHaveLength(2);
+      expect(books.weights.slice(-weights.length)).toEqual([...weights]);
+    });
+
+    it("fails where that fails, too", async () => {
+      const { loaded } = load({ files: broken, another: () => folder(broken) });
+      await expect(loaded).rejects.toMatchObject({ code: "corrupt" });
     });
   });
 
@@ -471,6 +503,7 @@ describe("loadEngine", () => {
 
     it.each([
       ["that the index lists", withIndex(listed)],
+      ["of an index that lists no files", withIndex({})],
       ["of a folder without an index", { ...hub, "generation_config.json": defaults }],
     ])("reach the engine: those %s", async (_, files) => {
       const { books, loaded } = load({ files });
@@ -478,8 +511,8 @@ describe("loadEngine", () => {
       expect(JSON.parse(String(books.texts[3]))).toEqual({ generationConfig: defaults });
     });
 
-    it("are not asked for where an index does not list them", async () => {
-      const { books, loaded } = load({ files: withIndex({}) });
+    it("are not asked for where the list of an index lacks them", async () => {
+      const { books, loaded } = load({ files: withIndex({ version: 2, files: [] }) });
       await loaded;
       expect(books.texts[3]).toBe("{}");
     });

@@ -40,7 +40,7 @@ describe("loadModel", () => {
     ["m", "http://host/page/m/"],
     ["models/m/", "http://host/page/models/m/"],
     ["/m//", "http://host/m/"],
-    ["http://other/x?v=2", "http://other/x/?v=2"],
+    ["http://other/x?v=2#y", "http://other/x/"],
     [new URL("http://other/y"), "http://other/y/"],
   ])("finds %s relative to the page", (url, folder) => {
     expect(load(url).worker.all("request")[0]?.args).toEqual({
@@ -51,6 +51,7 @@ describe("loadModel", () => {
       variant: undefined,
       headers: [],
       credentials: undefined,
+      redirect: undefined,
       cache: true,
       threadChoices: {},
       fetchPort: undefined,
@@ -80,7 +81,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, fetch, stallMs, cache, prompt',
+      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, redirect, fetch, stallMs, cache, prompt',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
@@ -96,6 +97,17 @@ describe("loadModel", () => {
     ["m", { onProgress: {} }, "onProgress is an object, expected a function"],
     ["m", { cache: "no" }, 'cache is "no", expected true or false'],
     ["m", { fetch: "x" }, 'fetch is "x", expected a function'],
+    ["m", { redirect: "manual" }, 'redirect is "manual", expected one of "follow", "error"'],
+    [
+      "data:,m/",
+      undefined,
+      "the model's address is \"data:,m/\", expected a folder's, as https://host/folder/",
+    ],
+    [
+      "a/b",
+      { hub: "blob:http://host/1" },
+      'hub is "blob:http://host/1", expected a folder\'s, as https://host/folder/',
+    ],
     ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
   ])("refuses %s, %s, and starts no worker", async (url, options, message) => {
     const start = vi.fn();
@@ -165,13 +177,13 @@ describe("loadModel", () => {
 describe("startWorker", () => {
   it("says that there are no workers", async () => {
     vi.stubGlobal("Worker", undefined);
-    expect(() => startWorker()).toThrow(
-      expect.objectContaining({ code: "unsupported", message: expect.stringContaining("needs a worker") }),
-    );
-    await expect(loadModel("m")).rejects.toMatchObject({ code: "unsupported" });
+    await expect(loadModel("m")).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringContaining("the engine needs a worker, and cannot have one: "),
+    });
   });
 
-  it("starts the module beside it, and waits for its lock where there are locks", () => {
+  it("starts the module beside it, and waits for its lock where there are locks", async () => {
     const made: { url: URL; options: WorkerOptions; onmessage: (event: object) => void }[] = [];
     vi.stubGlobal(
       "Worker",
@@ -184,12 +196,13 @@ describe("startWorker", () => {
       },
     );
     const request = vi.fn(async (_name: string, run: () => void) => run());
-    vi.stubGlobal("navigator", { locks: { request } });
+    const query = async () => ({ held: [{ name: "l" }] });
+    vi.stubGlobal("navigator", { locks: { request, query } });
     const connection = startWorker();
     expect(made[0]?.url.pathname).toMatch(/\/client\/gpt2-worker\.js$/);
     expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
     made[0]?.onmessage({ data: { type: "alive", lock: "l" } });
-    expect(request.mock.calls[0]?.[0]).toBe("l");
+    await vi.waitFor(() => expect(request.mock.calls[0]?.[0]).toBe("l"));
     vi.stubGlobal("navigator", {});
     startWorker();
     made[1]?.onmessage({ data: { type: "alive", lock: "l" } });
@@ -197,7 +210,7 @@ describe("startWorker", () => {
   });
 
   it("does not mind a lock that is refused", async () => {
-    vi.stubGlobal("navigator", { locks: { request: async () => Promise.reject(new Error("not active")) } });
+    vi.stubGlobal("navigator", { locks: { query: async () => Promise.reject(new Error("not active")) } });
     vi.stubGlobal(
       "Worker",
       class {

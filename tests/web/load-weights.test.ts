@@ -178,13 +178,29 @@ describe("loadPlainFile", () => {
     await vi.waitFor(() => expect(isCancelled).toBe(true));
   });
 
+  it.each([
+    '{"error":"no access"}',
+    "<!doctype html><title>404</title>",
+    "Entry not found",
+    "version https://git-lfs",
+  ])("refuses %s, which a host sent in place of weights", async (text) => {
+    const take = vi.fn();
+    const sink = { ready: Promise.resolve(take), onBytes: () => {} };
+    const file = { size: undefined, stream: new Blob([text]).stream() };
+    await expect(loadPlainFile(file, "f", sink, noSignal)).rejects.toMatchObject({
+      code: "corrupt",
+      message: `f is no file of weights: it begins with the text "${text}"`,
+    });
+    expect(take).not.toHaveBeenCalled();
+  });
+
   it("calls a stream that breaks a broken connection", async () => {
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("reset")),
     });
     await expect(loadPlainFile({ size: 1, stream }, "f", collect().sink, noSignal)).rejects.toMatchObject({
       code: "network",
-      message: "the connection broke while reading f: Error: reset",
+      message: "the connection broke while reading f: reset",
     });
     const aborted = AbortSignal.abort(new Error("enough"));
     const again = new ReadableStream<Uint8Array>({
@@ -257,7 +273,7 @@ describe("parseWeightsIndex", () => {
 
   it("reads what the tools write", () => {
     const text = JSON.stringify({ file: "model.safetensors", size: 4, sha256: "", pieces: [piece] });
-    expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece], files: [] });
+    expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece] });
   });
 
   it("refuses arrays inside each other, however many", () => {

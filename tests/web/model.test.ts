@@ -2,7 +2,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { Model } from "../../web/src/client/model.js";
 import { TokenQueue } from "../../web/src/client/token-queue.js";
-import type { ModelInfo, Token } from "../../web/src/shared/types.js";
+import type { FromWorker } from "../../web/src/shared/protocol.js";
+import type { GenerateSummary, ModelInfo, Token } from "../../web/src/shared/types.js";
 import { connect } from "./support/fake-worker.js";
 
 function make() {
@@ -215,6 +216,42 @@ describe("Model makes", () => {
     const event = { done: 1, total: 2, tokens: [{ id: 7, text: "t", logprob: null, rank: null }] };
     worker.say({ type: "event", id: 1, event });
     expect(events).toEqual([event]);
+  });
+});
+
+describe("what a callback throws", () => {
+  const mine = new Error("mine");
+  const call = () => {
+    throw mine;
+  };
+  type Callback = () => unknown;
+  const callbacks: Callback[] = [call, async () => Promise.reject(mine)];
+  const prompt = { type: "event", id: 1, event: { prompt: { done: 1, total: 2 } } } as const;
+  const progress = { type: "event", id: 1, event: { done: 1, total: 2 } } as const;
+  const summary = { finishReasons: [], seed: 1 } as unknown as GenerateSummary;
+  const done = { type: "done", id: 1, result: summary } as const;
+  const calls: [string, (model: Model, callback: Callback) => Promise<unknown>, FromWorker][] = [
+    ["complete's onPrompt", (model, onPrompt) => model.complete("t", { onPrompt }), prompt],
+    ["generate's onPrompt", (model, onPrompt) => model.generate("t", { onPrompt }).next(), prompt],
+    ["stream's onPrompt", (model, onPrompt) => model.stream("t", { onPrompt }).getReader().read(), prompt],
+    ["complete's onSummary", (model, onSummary) => model.complete("t", { onSummary }), done],
+    ["generate's onSummary", (model, onSummary) => model.generate("t", { onSummary }).next(), done],
+    ["stream's onSummary", (model, onSummary) => model.stream("t", { onSummary }).getReader().read(), done],
+    ["score's onProgress", (model, onProgress) => model.score("t", { onProgress }), progress],
+    ["prefill's onProgress", (model, onProgress) => model.prefill("t", { onProgress }), progress],
+    ["inspect's onProgress", (model, onProgress) => model.inspect("t", { onProgress }), progress],
+  ];
+
+  it.each(calls)("rejects the call, and no other: %s", async (_, start, message) => {
+    for (const callback of callbacks) {
+      const { worker, model } = make();
+      const failing = start(model, callback);
+      worker.say(message);
+      await expect(failing).rejects.toBe(mine);
+      const next = model.detokenize([1]);
+      worker.say({ type: "done", id: 2, result: "one" });
+      expect(await next).toBe("one");
+    }
   });
 });
 

@@ -1,7 +1,12 @@
 // OpenAI's /v1/completions on top of a model that is made up.
 import { describe, expect, it, vi } from "vitest";
 import type { Completion, GenerateCall, Model, Token } from "../../web/src/client/index.js";
-import { completions, type CompletionChunk, type CompletionResult } from "../../web/src/openai/index.js";
+import {
+  completions,
+  completionsFetch,
+  type CompletionChunk,
+  type CompletionResult,
+} from "../../web/src/openai/index.js";
 
 /** A word a token; continuation i writes the words of texts[i]. */
 function fakeModel(texts = [[" b", " c"], [" d"]]) {
@@ -26,7 +31,10 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
     return { ...continuations[0], continuations, promptTokens: prompt.length } as unknown as Completion;
   });
   async function* generate(prompt: string, call: GenerateCall) {
-    for (const tokens of tokensOf(call)) yield* tokens;
+    for (const token of tokensOf(call).flat()) {
+      call.signal?.throwIfAborted();
+      yield token;
+    }
     call.signal?.throwIfAborted();
     call.onSummary?.({
       finishReasons: tokensOf(call).map(() => "stop"),
@@ -43,7 +51,11 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
       tokens: ids.map((id, i) => ({ id, text: `<${id}>`, logprob: i === 0 ? null : -i })),
     }),
   };
-  return { model, client: completions(model as unknown as Model) };
+  return {
+    model,
+    client: completions(model as unknown as Model),
+    fetch: completionsFetch(model as unknown as Model),
+  };
 }
 const call = (mock: ReturnType<typeof fakeModel>["model"]) => mock.complete.mock.calls[0]?.[1];
 
@@ -248,12 +260,78 @@ describe("a stream", () => {
     expect(chunks.slice(0, 2).map(({ choices }) => choices[0]?.logprobs?.text_offset)).toEqual([[2], [4]]);
   });
 
-  it("is stopped by its controller and by the caller's signal", async () => {
+  it("ends quietly when its controller or the caller's signal aborts it, as OpenAI's client does", async () => {
+    const { client } = fakeModel();
+    const stream = await client.create({ prompt: "ab", stream: true });
+    stream.controller.abort();
+    expect(await read(stream)).toEqual([]);
+    const caller = new AbortController();
+    const mine = await client.create({ prompt: "ab", stream: true }, { signal: caller.signal });
+    for await (const { choices } of mine) {
+      expect(choices).toHaveLength(1);
+      caller.abort();
+    }
+    const early = client.create({ stream: true }, { signal: AbortSignal.abort() });
+    await expect(early).rejects.toThrow(/abort/);
+  });
+
+  it("throws the reason that it is aborted for", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     stream.controller.abort(new Error("enough"));
     await expect(read(stream)).rejects.toThrow("enough");
-    const mine = await client.create({ stream: true }, { signal: AbortSignal.abort(new Error("mine")) });
-    await expect(read(mine)).rejects.toThrow("mine");
+  });
+
+  it("is read twice after tee, and as lines of JSON", async () => {
+    const { client } = fakeModel();
+    const [one, two] = (await client.create({ prompt: "ab", stream: true })).tee();
+    const chunks = await read(one);
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(await read(two)).toEqual(chunks);
+    const bytes = (await client.create({ prompt: "ab", stream: true })).toReadableStream();
+    const lines = (await new Response(bytes).text()).trimEnd().split("\n");
+    const textOf = (all: CompletionChunk[]) => all.map(({ choices }) => choices[0]?.text);
+    expect(textOf(lines.map((line) => JSON.parse(line) as CompletionChunk))).toEqual(textOf(chunks));
+  });
+
+  it("comes with a response that says 200", async () => {
+    const { client } = fakeModel();
+    const { data, response } = await client.create({ prompt: "ab", stream: true }).withResponse();
+    expect((await read(data)).length).toBeGreaterThan(1);
+    expect(response.status).toBe(200);
+    expect((await client.create({ prompt: "ab" }).asResponse()).ok).toBe(true);
+  });
+});
+
+describe("completionsFetch", () => {
+  const post = (body: string, url = "https://any.example/v1/completions") =>
+    [url, { method: "POST", body }] as const;
+
+  it("answers as a server does: with a result, a stream of events, or an error", async () => {
+    const { fetch } = fakeModel();
+    const whole = await fetch(...post(JSON.stringify({ prompt: "ab", model: "mine" })));
+    expect(await whole.json()).toMatchObject({ object: "text_completion", model: "mine" });
+    const stream = await fetch(...post(JSON.stringify({ prompt: "ab", stream: true })));
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    const events = (await stream.text()).split("\n\n");
+    expect(events.at(-2)).toBe("data: [DONE]");
+    expect(JSON.parse(events[0]?.replace("data: ", "") ?? "")).toMatchObject({ object: "text_completion" });
+    for (const [request, status, message] of [
+      [post("{"), 400, "the request's body is not JSON"],
+      [post('{"best_of":-1}'), 400, "best_of"],
+      [post("{}", "https://any.example/v1/chat/completions"), 404, "/v1/chat/completions is not here"],
+      [["https://any.example/v1/completions", {}] as const, 404, "GET /v1/completions is not here"],
+    ] as const) {
+      const response = await fetch(request[0], request[1]);
+      expect(response.status).toBe(status);
+      const { error } = (await response.json()) as { error: { message: string } };
+      expect(error.message).toContain(message);
+    }
+  });
+
+  it("rejects when it is aborted", async () => {
+    const { fetch } = fakeModel();
+    const [url, init] = post('{"prompt":"ab"}');
+    await expect(fetch(url, { ...init, signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
   });
 });

@@ -4,7 +4,7 @@ import { servePageFetch } from "../../web/src/client/page-fetch.js";
 import { headersFetch } from "../../web/src/loader/headers-fetch.js";
 import { UrlSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import type { FetchPort } from "../../web/src/shared/protocol.js";
+import type { FetchPort, LoadRequest } from "../../web/src/shared/protocol.js";
 import { pageFetch } from "../../web/src/sources/page-fetch.js";
 
 let closed: AbortController;
@@ -182,27 +182,31 @@ it("names the file whose body breaks off", async () => {
 it("without it, the worker's own fetch sends headers and credentials", async () => {
   const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => new Response("x"));
   vi.stubGlobal("fetch", fetched);
-  await headersFetch({ headers: [["a", "b"]], credentials: "include" })("u", {
+  const home = "http://host/m/";
+  const own: LoadRequest["headers"] = [["authorization", "b"]];
+  await headersFetch({ headers: own, credentials: "omit", redirect: undefined }, home)(`${home}u`, {
     signal: never,
     headers: { range: "bytes=1-" },
   });
-  await headersFetch({ headers: [], credentials: undefined })("u", { cache: "reload" });
+  await headersFetch({ headers: [], credentials: undefined, redirect: undefined }, home)(`${home}u`, {
+    cache: "reload",
+  });
   const sent = fetched.mock.calls.map(([url, init]) => [
     url,
     { ...init, headers: [...new Headers(init?.headers)] },
   ]);
   expect(sent).toEqual([
     [
-      "u",
+      "http://host/m/u",
       {
         headers: [
-          ["a", "b"],
+          ["authorization", "b"],
           ["range", "bytes=1-"],
         ],
-        credentials: "include",
+        credentials: "omit",
         signal: never,
       },
     ],
-    ["u", { headers: [], cache: "reload" }],
+    ["http://host/m/u", { headers: [], cache: "reload" }],
   ]);
 });

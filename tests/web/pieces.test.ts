@@ -7,6 +7,7 @@ import {
   type PieceOptions,
   type PieceSource,
 } from "../../web/src/loader/piece-source.js";
+import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
 import type { Piece } from "../../web/src/loader/weights-index.js";
 import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
 
@@ -35,6 +36,69 @@ describe("NetworkPieces", () => {
     await expect(reading).rejects.toMatchObject({ name: "LoadError", code: "corrupt", message });
     expect(counted).toBe(0); // all of it was discarded
   });
+
+  const text = (value: string) => [...new TextEncoder().encode(value)];
+  it.each([
+    [
+      "JSON",
+      text('{"error":"x"}'),
+      20,
+      `a is 13 bytes, weights.json says 20: it begins with the text "{"error":"x"}"`,
+    ],
+    [
+      "lines",
+      text(" no\n  entry é"),
+      99,
+      `a is 14 bytes, weights.json says 99: it begins with the text "no entry é"`,
+    ],
+    [
+      "much text",
+      text("é".repeat(50)),
+      9,
+      `a is longer than the 9 bytes that weights.json says: it begins with the text "${"é".repeat(32)}"`,
+    ],
+    ["nothing", [], 20, "a is 0 bytes, weights.json says 20"],
+    ["space", text(" \n"), 20, "a is 2 bytes, weights.json says 20"],
+    ["no UTF-8", [0x61, 0xff], 20, "a is 2 bytes, weights.json says 20"],
+    ["other bytes", [0x61, 0x01], 20, "a is 2 bytes, weights.json says 20"],
+  ])("quotes what came where it is text: %s", async (_, bytes, size, message) => {
+    const pieces = new NetworkPieces(source({ a: bytes }), async () => "other");
+    const reading = pieces.read(piece("a", size), Promise.resolve(new Uint8Array(size)), {
+      signal: noSignal,
+      onBytes: () => {},
+    });
+    await expect(reading).rejects.toMatchObject({ code: "corrupt", message });
+  });
+
+  it.each([3, 4])(
+    "fetches a piece whole again after its rest was another version's %i times, at most three",
+    async (times) => {
+      const asked: boolean[] = [];
+      const changing: ModelSource = {
+        async open(_, { anew = false }) {
+          asked.push(anew);
+          const stream = new ReadableStream<Uint8Array>({
+            start(controller) {
+              controller.enqueue(Uint8Array.of(asked.length));
+              if (asked.length <= times) controller.error(new ChangedFileError("http://host/a"));
+              else controller.close();
+            },
+          });
+          return { size: 1, stream };
+        },
+      };
+      const pieces = new NetworkPieces(changing, async () => "a");
+      const room = new Uint8Array(1);
+      const reading = pieces.read(piece("a", 1), Promise.resolve(room), {
+        signal: noSignal,
+        onBytes: () => {},
+      });
+      if (times > 3) await expect(reading).rejects.toThrow("http://host/a changed while it was read");
+      else await reading;
+      expect(asked).toEqual([false, true, true, true]);
+      expect([...room]).toEqual(times > 3 ? [0] : [4]);
+    },
+  );
 });
 
 it("hashes one piece after the other, also where that fails", async () => {

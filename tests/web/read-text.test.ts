@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { readOptionalText, readText, type ComingIndex } from "../../web/src/loader/read-text.js";
 import { sha256, toHex } from "../../web/src/loader/sha256.js";
+import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -48,6 +49,16 @@ describe("a text", () => {
     await expect(readOptionalText(failing("network"), "f", signal)).rejects.toMatchObject({
       code: "network",
     });
+  });
+
+  it("is read from its beginning again, once, where its rest is another version's", async () => {
+    const changed = new ChangedFileError("http://host/f");
+    const open = vi.fn<ModelSource["open"]>().mockRejectedValueOnce(changed);
+    open.mockImplementation(async (...asked) => source(bytes("x")).files.open(...asked));
+    expect(await readText({ open }, "f", signal)).toBe("x");
+    open.mockReset().mockRejectedValue(changed);
+    await expect(readText({ open }, "f", signal)).rejects.toBe(changed);
+    expect(open.mock.calls.map(([, { anew }]) => anew)).toEqual([false, true]);
   });
 
   it("may not be missing where weights.json lists it", async () => {

@@ -1,6 +1,6 @@
 // The worker's side alone: what it answers to what it is told, and what a generation tells.
 import { describe, expect, it, vi } from "vitest";
-import type { FromWorker, RequestName, ToWorker } from "../../web/src/shared/protocol.js";
+import type { FromWorker, RequestName } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, Token } from "../../web/src/shared/types.js";
 import { generate } from "../../web/src/worker/generate.js";
 import { Credit } from "../../web/src/worker/credit.js";
@@ -8,12 +8,20 @@ import { Server } from "../../web/src/worker/server.js";
 import { speedToRemember } from "../../web/src/worker/thread-speed.js";
 import { asEngine, FakeEngine, loadsAtOnce } from "./support/fake-engine.js";
 
+const loadRequest = {
+  source: { kind: "folder", url: "http://host/m/" },
+  threadChoices: {},
+  prompt: "",
+  cache: false,
+  headers: [],
+};
+
 function serve(engine = new FakeEngine(), load = loadsAtOnce(engine)) {
   const said: FromWorker[] = [];
   const server = new Server(load, (message) => said.push(message));
   let id = 0;
   const ask = (name: RequestName, args: unknown) => {
-    server.receive({ type: "request", id: ++id, name, args } as ToWorker);
+    server.receive({ type: "request", id: ++id, name, args: name === "load" ? loadRequest : args });
     return id;
   };
   const answer = async (to: number) => {
@@ -39,7 +47,7 @@ describe("the threads that pay", () => {
     const engine = new FakeEngine();
     const { ask, answer, said, server } = serve(engine, loadsAtOnce(engine, { measureAs: "k" }));
     await answer(ask("load", {}));
-    await answer(ask("tokenize", { text: "ab" }));
+    await answer(ask("tokenize", { text: "ab", allowSpecial: false }));
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(engine.measurements).toBe(0); // the first token is not to wait
     const slow = ask("generate", { ...request, ahead: 0 });
@@ -133,7 +141,9 @@ describe("Server", () => {
     "refuses %s before a model is loaded",
     async (name) => {
       const { ask, answer } = serve();
-      expect(await answer(ask(name, name === "generate" ? request : {}))).toMatchObject({
+      const text = { prompt: "p", text: "p", allowSpecial: false };
+      const args = { generate: request, detokenize: [1] }[name as string] ?? text;
+      expect(await answer(ask(name, args))).toMatchObject({
         type: "failed",
         error: { code: "invalid-argument", message: "no model is loaded" },
       });
@@ -149,7 +159,7 @@ describe("Server", () => {
     expect(await answer(ask("load", {}))).toMatchObject({
       error: { code: "worker-died", message: expect.stringContaining("odd") },
     });
-    expect(await answer(ask("tokenize", { text: "" }))).toMatchObject({
+    expect(await answer(ask("tokenize", { text: "", allowSpecial: false }))).toMatchObject({
       error: { message: "no model is loaded" },
     });
   });
@@ -246,6 +256,72 @@ describe("Server", () => {
   });
 });
 
+describe("a message that is not one", () => {
+  const limitsOf = (stop: unknown) => ({ prompt: "p", options: { stop }, ahead: 1 });
+  it.each([
+    ["generate", null, "message.args is null, expected an object"],
+    ["generate", { prompt: 5, options: {}, ahead: 1 }, "message.args.prompt is 5, expected text"],
+    ["generate", { prompt: "p", options: {}, ahead: NaN }, "message.args.ahead is NaN, expected a number"],
+    [
+      "generate",
+      limitsOf(Array(1e6).fill("x")),
+      "message.args.options.stop has 1000000 elements, expected at most 256",
+    ],
+    [
+      "generate",
+      limitsOf(["x".repeat(1e6)]),
+      "options.stop[0] has 1000000 characters, expected at most 1024",
+    ],
+    ["generate", limitsOf(["a", 5]), "message.args.options.stop[1] is 5, expected text"],
+    ["generate", limitsOf({ a: 1 }), "message.args.options.stop is an object, expected a number"],
+    ["score", { prompt: "p", odd: Array(1e6).fill("x") }, "message.args.odd has 1000000 elements"],
+    ["tokenize", { text: ["a"], allowSpecial: false }, "message.args.text is an array, expected text"],
+    ["detokenize", [1, -1], "message.args[1] is -1, expected a whole number from 0"],
+    ["detokenize", Array(2 ** 24 + 1), "message.args has 16777217 elements, expected at most 16777216"],
+    ["nope", {}, 'message.name is "nope", expected one of load, generate'],
+    ["constructor", {}, 'message.name is "constructor"'],
+    [undefined, {}, "message.name is undefined"],
+  ])(
+    "as a request for %s is answered once, by an error that names the field",
+    async (name, args, message) => {
+      const { engine, server, said } = serve();
+      server.receive({ type: "request", id: 7, name, args });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(said).toEqual([
+        {
+          type: "failed",
+          id: 7,
+          error: { code: "invalid-argument", message: expect.stringContaining(message) as string },
+        },
+      ]);
+      expect(engine.calls).toEqual([]);
+    },
+  );
+
+  it.each([
+    [null, "message is null, expected an object"],
+    [{ type: "toString" }, 'message.type is "toString"'],
+    [{ type: "cancel" }, "message.id is undefined"],
+    [{ type: "read", id: 1, tokens: -1 }, "message.tokens is -1"],
+    [{ type: "request", id: "1", name: "tokenize" }, 'message.id is "1"'],
+  ])("is answered to nobody: %j", (data, message) => {
+    const { server, said } = serve();
+    server.receive(data);
+    const error = { message: expect.stringContaining(message) as string };
+    expect(said).toMatchObject([{ type: "failed", id: 0, error }]);
+  });
+
+  it("does not end the request whose id it has", async () => {
+    const { server, said, ask, answer } = serve();
+    await answer(ask("load", {}));
+    const id = ask("generate", request);
+    server.receive({ type: "request", id, name: "tokenize", args: { text: "", allowSpecial: false } });
+    server.receive({ type: "request", id, name: "nope" });
+    expect(await answer(id)).toMatchObject({ type: "done" });
+    expect(said.filter((message) => "id" in message && message.id === 0)).toHaveLength(2);
+  });
+});
+
 describe("prefill", () => {
   const text = { prompt: "p", allowSpecial: false };
   const ready = async () => {
@@ -276,7 +352,7 @@ describe("prefill", () => {
       let next = 0;
       engine.step = (call) => {
         if (call === "_gpt2_prefill_step" && next === 0)
-          next = ask(name, name === "prefill" ? text : request);
+          next = ask(name, name === "prefill" ? text : name === "score" ? { prompt: "p" } : request);
         return step(call);
       };
       const first = ask("prefill", text);
@@ -309,7 +385,7 @@ describe("prefill", () => {
 
   it("lets others in who need no cache, and goes on", async () => {
     const { ask, answer, engine } = await ready();
-    const [first, second] = [ask("prefill", text), ask("tokenize", { text: "ab" })];
+    const [first, second] = [ask("prefill", text), ask("tokenize", { text: "ab", allowSpecial: false })];
     expect(await answer(second)).toMatchObject({ result: [97, 98] });
     expect(await answer(first)).toMatchObject({ result: { cachedTokens: 4 } });
     const step = "_gpt2_prefill_step";

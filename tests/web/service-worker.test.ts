@@ -268,6 +268,59 @@ describe("the page's", () => {
     await expect(ask("app.js")).rejects.toThrow();
   });
 
+  const damage = async (change: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>) => {
+    for (const { entries } of caches.all.values()) {
+      for (const entry of entries.values()) entry.bytes = change(new Uint8Array(entry.bytes)).buffer;
+    }
+  };
+  const damages: [string, (bytes: Uint8Array) => Uint8Array<ArrayBuffer>][] = [
+    ["a bit that flipped", (bytes) => bytes.map((byte, place) => (place === 1 ? byte ^ 1 : byte))],
+    ["a missing end", (bytes) => bytes.slice(0, 2)],
+    ["no bytes", () => new Uint8Array()],
+  ];
+
+  it.each(damages)("replaces a kept file that is damaged: %s", async (_, change) => {
+    await start();
+    serveRelease();
+    await keep(true);
+    await damage(change);
+    for (const [url, text] of [
+      ["model/weights", "weights"],
+      ["app.js?release=x", "app"],
+    ] as const) {
+      expect(await (await ask(url))?.text()).toBe(text);
+    }
+    await keep(true);
+    served.clear(); // offline
+    expect(await (await ask("model/weights"))?.text()).toBe("weights");
+    expect(await (await ask("app.js"))?.text()).toBe("app");
+  });
+
+  it("answers with no damaged file, not even offline", async () => {
+    await start();
+    serveRelease();
+    await keep(true);
+    await damage((bytes) => bytes.slice(1));
+    served.clear();
+    await expect(ask("model/weights")).rejects.toThrow();
+    await expect(ask("app.js")).rejects.toThrow();
+  });
+
+  it.each([
+    ["fails", () => Promise.reject(new Error("Unexpected internal error."))],
+    ["never answers", () => new Promise<never>(() => {})],
+  ])("answers from the host where Cache Storage %s", async (_, match) => {
+    await start();
+    serveRelease();
+    await keep(true);
+    vi.spyOn(caches, "match").mockImplementation(match);
+    vi.useFakeTimers();
+    const asking = ask("app.js");
+    await vi.runAllTimersAsync();
+    vi.useRealTimers();
+    expect(await (await asking)?.text()).toBe("app");
+  });
+
   it("leaves alone what is not of the release", async () => {
     await start();
     expect(await ask("other.js", { destination: "script" })).toBeUndefined();

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bytesOf } from "../../web/src/cache/store.js";
 import { headersFetch } from "../../web/src/loader/headers-fetch.js";
-import { type ModelSource } from "../../web/src/loader/model-source.js";
+import { UrlSource, type ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import type { FilesRequest, HubRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
@@ -10,7 +10,6 @@ import { FilesSource } from "../../web/src/sources/files-source.js";
 import { HubSource } from "../../web/src/sources/hub-source.js";
 import { openSource, type Opening } from "../../web/src/sources/open-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
-import { splitTokenizerJson } from "../../web/src/sources/tokenizer-json.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
 
 const { signal } = new AbortController();
@@ -20,8 +19,9 @@ const headers = [["authorization", "Bearer t"]] as const;
 
 /** The files as they are published. */
 function open(source: HubRequest | FilesRequest): ModelSource {
-  const ask = headersFetch({ headers, credentials: undefined });
-  return source.kind === "hub" ? new HubSource(source, ask, patience) : new FilesSource(source);
+  if (source.kind === "files") return new FilesSource(source);
+  const ask = headersFetch({ headers, credentials: undefined, redirect: undefined }, source.hub);
+  return new HubSource(source, ask, patience);
 }
 
 /** What the worker opens for a load of `source`. */
@@ -43,11 +43,41 @@ function opened(
     prompt: "",
     headers,
     credentials: undefined,
+    redirect: undefined,
     fetchPort: undefined,
     ...more,
   };
   return openSource(request, { patience, signal: until, fetchBuild });
 }
+
+describe("a folder", () => {
+  const folder = { kind: "folder", url: "http://host/m%C3%BC/" } as const;
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("gives the file of a GGUF address as its caller wrote it, with its query", async () => {
+    const asked = vi.fn(async (_: string) => new Response("GGUF"));
+    vi.stubGlobal("fetch", asked);
+    const source = new UrlSource(folder.url, fetch, "a%20b%2Fc.gguf?sign=%2F#1");
+    await source.open("a%20b%2Fc.gguf?sign=%2F#1", { signal });
+    await source.open("a b.json", { signal });
+    expect(asked.mock.calls.map(([url]) => url)).toEqual([
+      "http://host/m%C3%BC/a%20b%2Fc.gguf?sign=%2F#1",
+      "http://host/m%C3%BC/a%20b.json",
+    ]);
+  });
+
+  it.each(["../x", "http://other/x", "//other/x", "\\\\other\\x", "/x", "a/../../x", "x\n"])(
+    "gives no file %j",
+    async (name) => {
+      const asked = vi.fn();
+      await expect(new UrlSource(folder.url, asked).open(name, { signal })).rejects.toMatchObject({
+        code: "corrupt",
+        message: expect.stringContaining("is no name of a file of the model: "),
+      });
+      expect(asked).not.toHaveBeenCalled();
+    },
+  );
+});
 
 describe("a hub", () => {
   let hub: StandInHub;
@@ -188,6 +218,21 @@ describe("a name that may be a folder's or an id", () => {
     expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
   });
 
+  it.each([
+    [200, { "http://host": [null, "Bearer t"] }],
+    [401, { "http://host": [null, "Bearer t"] }],
+    [404, { "http://host": [null], "http://hub": ["Bearer t", "Bearer t"] }],
+  ])("gets the caller's headers only where the model is: the folder answers %s", async (status, expected) => {
+    const sent: Record<string, (string | null)[]> = {};
+    vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+      (sent[new URL(url).origin] ??= []).push(new Headers(init?.headers).get("authorization"));
+      return new Response("{}", { status: new URL(url).host === "host" ? status : 200 });
+    });
+    const source = await opened(either);
+    await source.open("weights.json", { signal }).catch(() => undefined);
+    expect(sent).toEqual(expected);
+  });
+
   it("is no longer looked for where the load is aborted", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const controller = new AbortController();
@@ -284,34 +329,6 @@ describe("what has to be converted", () => {
     expect(await readText(source, "config.json", signal)).toBe("{}");
   });
 
-  it("has a tokenizer in one file or in two", async () => {
-    const tokenizer = (model: object) => {
-      const json = new File([JSON.stringify({ model })], "tokenizer.json");
-      const { files: others, ...rest } = files("config.json", "weights.json");
-      return opened({ ...rest, files: [...others, { name: json.name, file: json }] });
-    };
-    for (const merges of [
-      ["a b", "ab c"],
-      [
-        ["a", "b"],
-        ["ab", "c"],
-      ],
-    ]) {
-      const source = await tokenizer({ type: "BPE", vocab: { a: 0 }, merges });
-      expect(await readText(source, "vocab.json", signal)).toBe('{"a":0}');
-      expect(await readText(source, "merges.txt", signal)).toBe("#version: 0.2\na b\nab c\n");
-    }
-    const other = await tokenizer({ type: "Unigram", vocab: [] });
-    await expect(readText(other, "vocab.json", signal)).rejects.toMatchObject({
-      code: "unsupported",
-      message: 'tokenizer.json has a model of the type "Unigram", expected "BPE" with "vocab" and "merges"',
-    });
-    const none = await opened(files("config.json", "weights.json"));
-    await expect(readText(none, "vocab.json", signal)).rejects.toMatchObject({
-      message: expect.stringContaining("there is no vocab.json"),
-    });
-  });
-
   it("needs a build of the engine, and weights", async () => {
     const whole = await opened(files("config.json", "model.safetensors"));
     await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({ message: "no engine here" });
@@ -320,36 +337,6 @@ describe("what has to be converted", () => {
       code: "unsupported",
       message: expect.stringMatching(/pytorch_model\.bin only/),
     });
-  });
-});
-
-describe("tokenizer.json", () => {
-  const deep = "[".repeat(100_000) + "]".repeat(100_000);
-  const bpe = (vocab: string, merges: string) =>
-    `{"model":{"type":"BPE","vocab":${vocab},"merges":${merges}}}`;
-
-  it.each([
-    [`{"model":{"type":${deep}}}`, "unsupported", "a model of the type an array, expected"],
-    [
-      `{"model":{"type":${JSON.stringify("x".repeat(1000))}}}`,
-      "unsupported",
-      `"${"x".repeat(40)}…", expected`,
-    ],
-    ['{"model":null}', "unsupported", "a model of the type null, expected"],
-    ["null", "unsupported", "a model of the type null, expected"],
-    [bpe("null", "[]"), "unsupported", 'a model of the type "BPE", expected "BPE" with "vocab" and "merges"'],
-    [bpe("{}", `[["a",${deep}]]`), "corrupt", 'pairs of texts in "merges"'],
-    [bpe("{}", `[${deep}]`), "corrupt", 'pairs of texts in "merges"'],
-    [bpe("{}", '[["a"]]'), "corrupt", 'pairs of texts in "merges"'],
-    [bpe("{}", '[["a","b","c"]]'), "corrupt", 'pairs of texts in "merges"'],
-    [bpe("{}", "[7]"), "corrupt", 'pairs of texts in "merges"'],
-    [bpe(`{"a":${deep}}`, "[]"), "corrupt", 'a number for each token in "vocab"'],
-    [bpe('{"a":"b"}', "[]"), "corrupt", 'a number for each token in "vocab"'],
-    [bpe("[0]", "[]"), "corrupt", 'a number for each token in "vocab"'],
-  ])("is refused where it is none: %#", (text, code, sentence) => {
-    expect(() => splitTokenizerJson(text)).toThrow(
-      expect.objectContaining({ code, message: expect.stringContaining(sentence) as string }),
-    );
   });
 });
 

@@ -3,7 +3,6 @@ import { createDelta } from "../../web/scripts/code-delta.mjs";
 import { pack } from "../../web/scripts/pack.mjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { startWorker } from "../../web/src/client/start-worker.js";
-import { waitForLock } from "../../web/src/client/wait-for-lock.js";
 import { release } from "../../web/src/shared/release.js";
 import { PackedBuilds, type Pack } from "../../web/src/worker/packed-builds.js";
 import { FakeWorker } from "./support/fake-worker.js";
@@ -196,19 +195,6 @@ describe("the builds of one file", () => {
     expect(script.threadScript).toBe("this.js");
     expect(createModule).toHaveBeenCalledWith("threads");
     expect(script.createModule).toBe(createModule.mock.results.at(-1)?.value);
-  });
-});
-
-describe("the lock of a worker", () => {
-  it("is waited for, where there are locks and they are given", () => {
-    const request = vi.fn((_: string, run: () => void) => Promise.reject(new Error(String(run))));
-    vi.stubGlobal("navigator", { locks: { request } });
-    const run = vi.fn();
-    waitForLock("name", run);
-    expect(request).toHaveBeenCalledWith("name", run);
-    vi.stubGlobal("navigator", {});
-    waitForLock("name", run);
-    expect(request).toHaveBeenCalledTimes(1);
   });
 });
 

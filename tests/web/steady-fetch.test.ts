@@ -1,6 +1,6 @@
 // Hosts that fail for a moment, break off, fall silent, change, or are not there: what steadyFetch makes of them.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { steadyFetch } from "../../web/src/loader/steady-fetch.js";
+import { ChangedFileError, steadyFetch } from "../../web/src/loader/steady-fetch.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -134,10 +134,11 @@ describe("steadyFetch", () => {
     expect(asked).toEqual(["bytes=40-", "bytes=60-"]);
   });
 
-  it("refuses another part than the one that was asked for", async () => {
-    const { fetchSteadily } = host(() => part(30));
+  it("refuses another part than the one that was asked for, if there is nothing else", async () => {
+    const { asked, fetchSteadily } = host(() => part(30));
     const reading = fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } });
     await expect(inTime(reading)).rejects.toThrow("the host does not give the rest of http://host/f: 206");
+    expect(asked).toEqual(["bytes=40-", null]);
   });
 
   it.each([408, 425, 429, 500, 502, 503, 504])("asks a host that answers %i again", async (code) => {
@@ -171,8 +172,8 @@ describe("steadyFetch", () => {
     expect(asked).toHaveLength(4);
     // Each of these brings something.
     const slow = host((from) => (from === 0 ? whole(10, "breaks") : part(from, 10, "breaks")));
-    await expect(inTime(slow.read())).rejects.toThrow("reset"); // at the end, where nothing is left to come
-    expect(slow.asked).toHaveLength(10 + 3);
+    expect(await inTime(slow.read())).toEqual(file); // the last one breaks behind the last byte
+    expect(slow.asked).toHaveLength(10);
   });
 
   it("gives up where the rest is never more than it has", async () => {
@@ -205,60 +206,162 @@ describe("steadyFetch", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("waits for the network where the browser says that there is none", async () => {
+  describe("offline", () => {
     const navigator = { onLine: false };
-    let goOnline: () => void = () => {};
-    vi.stubGlobal("navigator", navigator);
-    vi.stubGlobal("addEventListener", (_: string, listener: () => void) => (goOnline = listener));
-    const { asked, read } = host(
-      () => Promise.reject(new TypeError("Failed to fetch")),
-      () => whole(),
-    );
-    const reading = read();
-    await vi.advanceTimersByTimeAsync(3_600_000);
+    const events = new EventTarget();
+    beforeEach(() => {
+      navigator.onLine = false;
+      vi.stubGlobal("navigator", navigator);
+      vi.stubGlobal("addEventListener", events.addEventListener.bind(events));
+      vi.stubGlobal("removeEventListener", events.removeEventListener.bind(events));
+    });
+    const fails = () => Promise.reject(new TypeError("Failed to fetch"));
+
+    it("waits for the network, says so, and goes on when it is back", async () => {
+      const { asked, retries, read } = host(
+        () => whole(30, "breaks"),
+        fails,
+        (from) => part(from),
+      );
+      const reading = read();
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(asked).toEqual([null]);
+      expect(retries).toEqual(["waiting for the network"]);
+      navigator.onLine = true;
+      events.dispatchEvent(new Event("online"));
+      await vi.advanceTimersByTimeAsync(0);
+      expect(asked).toEqual([null, "bytes=30-"]);
+      expect(await inTime(reading)).toEqual(file);
+      expect(retries.at(-1)).toBe(null);
+    });
+
+    it("tries from time to time, however long, as no event may come and a browser may err", async () => {
+      let isThere = false;
+      const { read } = host(() => (isThere ? whole() : fails()));
+      const reading = read();
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      isThere = true;
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(await inTime(reading)).toEqual(file);
+    });
+
+    it("is aborted at once", async () => {
+      const controller = new AbortController();
+      const { asked, read } = host(fails);
+      const reading = read(controller.signal);
+      reading.catch(() => {});
+      await vi.advanceTimersByTimeAsync(100);
+      controller.abort(new Error("enough"));
+      await expect(reading).rejects.toThrow("enough");
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  it("has the whole file where the connection breaks behind its last byte", async () => {
+    const sized = () => {
+      const headers = { ...etag, "content-length": "100" };
+      return new Response(bytesFrom(0, 100, "breaks"), { headers });
+    };
+    const { asked, read } = host(sized);
+    expect(await inTime(read())).toEqual(file);
     expect(asked).toHaveLength(1);
-    goOnline();
-    expect(await inTime(reading)).toEqual(file);
+  });
+
+  it("has it where the host did not say how long it is, and says now that nothing is left", async () => {
+    const { asked, read } = host(
+      () => whole(100, "breaks"),
+      () => status(416, { "content-range": "bytes */100" }),
+    );
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null, "bytes=100-"]);
+  });
+
+  it("goes on where a connection ends too early without an error", async () => {
+    const { asked, read } = host(
+      () => new Response(bytesFrom(0, 30), { headers: { ...etag, "content-length": "100" } }),
+      (from) => part(from),
+    );
+    await inTime(read());
+    expect(asked).toEqual([null, "bytes=30-"]);
+  });
+
+  it("does not compare what comes with the length of a compressed answer", async () => {
+    const headers = { ...etag, "content-length": "120", "content-encoding": "gzip" };
+    const { asked, read } = host(() => new Response(bytesFrom(0), { headers }));
+    expect(await inTime(read())).toEqual(file);
+    expect(asked).toHaveLength(1);
   });
 
   it.each([
+    ["another size", { ...etag, "content-range": "bytes 30-98/99" }],
     ["another tag", { etag: '"v2"', "content-range": "bytes 30-99/100" }],
     [
       "another date",
       { "last-modified": "Sun, 22 Nov 2026 00:00:00 GMT", "content-range": "bytes 30-99/100" },
     ],
   ])("refuses the rest of a file that has changed meanwhile: %s", async (_, headers) => {
+    const length = { "content-length": "100" };
     const dated = { "last-modified": "Sat, 21 Nov 2026 00:00:00 GMT" };
     const { read } = host(
-      () => new Response(bytesFrom(0, 30, "breaks"), { headers: "etag" in headers ? etag : dated }),
+      () =>
+        new Response(bytesFrom(0, 30, "breaks"), {
+          headers: { ...("etag" in headers ? etag : dated), ...length },
+        }),
       (from) => new Response(bytesFrom(from), { status: 206, headers }),
     );
     const failure = await inTime(read()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(LoadError);
+    expect(failure).toBeInstanceOf(ChangedFileError);
     expect(failure).toMatchObject({
       code: "network",
-      message: "http://host/f changed while it was read",
+      message: "http://host/f changed while it was read: load it again",
     });
   });
 
-  it("takes a compressed answer's tag for the same file's", async () => {
-    const { read } = host(
-      () => new Response(bytesFrom(0, 30, "breaks"), { headers: { etag: 'W/"v1"' } }),
-      (from) => part(from),
+  it.each(['W/"v1"', '"v1-gzip"', '"v1;br"'])(
+    "takes a compressed answer's tag %s for the same file's",
+    async (tag) => {
+      const { read } = host(
+        () => new Response(bytesFrom(0, 30, "breaks"), { headers: { etag: tag } }),
+        (from) => part(from),
+      );
+      expect(await inTime(read())).toEqual(file);
+    },
+  );
+
+  const ranged = (headers: Record<string, string>) => () =>
+    new Response(bytesFrom(0), { status: 206, headers: { ...etag, ...headers } });
+  it.each([
+    ["another part", ranged({ "content-range": "bytes 0-99/100" })],
+    ["a compressed part", ranged({ "content-range": "bytes 30-99/100", "content-encoding": "gzip" })],
+    ["416", () => status(416)],
+  ])("asks for the whole file where the host gives %s in place of the rest", async (_, answer) => {
+    const { asked, read } = host(
+      () => whole(30, "breaks"),
+      answer,
+      () => whole(),
     );
     expect(await inTime(read())).toEqual(file);
+    expect(asked).toEqual([null, "bytes=30-", null]);
+    const hopeless = host(() => whole(30, "breaks"), answer);
+    await expect(inTime(hopeless.read())).rejects.toThrow(
+      "the host does not give the rest of http://host/f: ",
+    );
+    expect(hopeless.asked).toHaveLength(3);
   });
 
-  it.each([
-    [
-      "another part",
-      () => new Response(bytesFrom(0), { status: 206, headers: { "content-range": "bytes 0-99/100" } }),
-    ],
-    ["an error", () => status(416)],
-  ])("refuses %s in place of the rest", async (_, answer) => {
-    const { asked, read } = host(() => whole(30, "breaks"), answer);
-    await expect(inTime(read())).rejects.toThrow("the host does not give the rest of http://host/f: ");
-    expect(asked).toHaveLength(2);
+  it("counts a date to return at from the host's own clock", async () => {
+    const hostsNow = Date.now() - 86_400_000;
+    const at = (ms: number) => new Date(hostsNow + ms).toUTCString();
+    const { asked, read } = host(
+      () => status(503, { date: at(0), "retry-after": at(5000) }),
+      () => whole(),
+    );
+    const reading = read();
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(asked).toHaveLength(1);
+    expect(await inTime(reading)).toEqual(file);
   });
 
   it.each([

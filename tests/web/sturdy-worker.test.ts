@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SturdyWorker } from "../../web/src/client/sturdy-worker.js";
+import { silentWorker } from "../../web/src/shared/failures.js";
 import type { FromWorker, ToWorker } from "../../web/src/shared/protocol.js";
 import { FakeWorker } from "./support/fake-worker.js";
 
@@ -81,7 +82,7 @@ describe("SturdyWorker, past a cache", () => {
     vi.advanceTimersByTime(silentMs - 1);
     expect(failures).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1);
-    expect(failures).toHaveBeenCalledWith({ message: "" });
+    expect(failures).toHaveBeenCalledWith({ message: silentWorker });
     vi.advanceTimersByTime(10 * silentMs);
     expect([made.length, failures.mock.calls.length]).toEqual([2, 1]);
   });
@@ -179,5 +180,60 @@ describe("SturdyWorker", () => {
       expect(failures).toHaveBeenCalledTimes(1);
       expect(made.length).toBe(1);
     }
+  });
+});
+
+describe("SturdyWorker, where no script is found", () => {
+  /** A worker whose scripts all are missing; `last` is what is left. */
+  function without(last: () => Promise<Worker>, throwing = false) {
+    const missing = new FakeWorker();
+    const way = () => {
+      if (throwing) throw new TypeError("no address");
+      return missing as unknown as Worker;
+    };
+    const worker = new SturdyWorker([way], undefined, silentMs, last);
+    const heard: unknown[] = [];
+    const failures = vi.fn();
+    worker.onmessage = ({ data }) => void heard.push(data);
+    worker.onerror = failures;
+    worker.postMessage(cancel(1));
+    return { worker, missing, heard, failures };
+  }
+
+  it("is the last one, which gets everything that was sent", async () => {
+    for (const throwing of [false, true]) {
+      const inlined = new FakeWorker();
+      const { worker, missing, heard } = without(async () => inlined as unknown as Worker, throwing);
+      if (!throwing) missing.fail();
+      worker.postMessage(cancel(2));
+      await vi.advanceTimersByTimeAsync(0);
+      expect(inlined.received).toEqual([cancel(1), cancel(2)]);
+      inlined.say(started);
+      expect(heard).toEqual([started]);
+    }
+  });
+
+  it("says what failed first where the last one cannot be had either", async () => {
+    const { missing, failures } = without(async () => Promise.reject(new Error("no chunk")));
+    missing.fail();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(failures).toHaveBeenCalledTimes(1);
+  });
+
+  it("is not looked for where the script is there and fails", async () => {
+    const last = vi.fn(async () => new FakeWorker() as unknown as Worker);
+    const { missing, failures } = without(last);
+    missing.fail("SyntaxError");
+    await vi.advanceTimersByTimeAsync(0);
+    expect([last.mock.calls.length, failures.mock.calls.length]).toEqual([0, 1]);
+  });
+
+  it("starts no worker after it was terminated", async () => {
+    const inlined = new FakeWorker();
+    const { worker, missing } = without(async () => inlined as unknown as Worker);
+    missing.fail();
+    worker.terminate();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([inlined.terminations, inlined.received]).toEqual([1, []]);
   });
 });

@@ -36,6 +36,38 @@ function builds(
 }
 
 describe("UrlBuilds", () => {
+  it("has patience with code that comes slowly, and says how long none came", async () => {
+    vi.useFakeTimers();
+    const retries: (string | null)[] = [];
+    const slow = { stallMs: 1000, onRetry: (reason: string | null) => void retries.push(reason) };
+    const trickle = (count: number) =>
+      new ReadableStream<Uint8Array<ArrayBuffer>>({
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, count > 0 ? 800 : 1e6));
+          controller.enqueue(empty.slice(empty.length - count, empty.length - count + 10));
+          if ((count -= 10) <= 0) controller.close();
+        },
+      });
+    try {
+      const whole = builds(() => new Response(trickle(empty.length)));
+      const compiling = whole.source.compile("simd", signal, slow);
+      await vi.advanceTimersByTimeAsync(800 * Math.ceil(empty.length / 10));
+      expect(await compiling).toBeInstanceOf(WebAssembly.Module);
+      expect([whole.asked.length, retries]).toEqual([1, []]);
+      const silent = builds(() => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })));
+      const failing = silent.source.compile("simd", signal, slow);
+      failing.catch(() => {});
+      await vi.advanceTimersByTimeAsync(60_000);
+      await expect(failing).rejects.toMatchObject({
+        code: "network",
+        message: expect.stringMatching(/no byte for 1 s$/),
+      });
+      expect(new Set(retries)).toEqual(new Set(["no byte for 1 s"]));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("compiles a build's code, whatever type the host gives it, and asks for that of this release", async () => {
     for (const type of [wasm, {}]) {
       const { source, asked } = builds(() => new Response(empty, type));

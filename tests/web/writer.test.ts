@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // <gpt2-writer>, with a model that says what it is told to; tests/e2e/element.spec.ts has it in a browser with a true one.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { LoadProgress } from "../../web/src/client/index.js";
+import type { LoadOptions, LoadProgress } from "../../web/src/client/index.js";
 import {
   eventsOf,
   FakeObserver,
@@ -272,6 +272,11 @@ describe("loading", () => {
     void writer.write();
     await vi.advanceTimersByTimeAsync(1);
     writer.remove();
+    document.body.append(writer); // it was only moved
+    await vi.advanceTimersByTimeAsync(1);
+    expect(model.calls[0]?.call.signal?.aborted).toBe(false);
+    writer.remove();
+    await vi.advanceTimersByTimeAsync(1);
     expect(model.calls[0]?.call.signal?.aborted).toBe(true);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(model.dispose).toHaveBeenCalledTimes(1);
@@ -378,14 +383,70 @@ describe("in a page and its form", () => {
     expect([text.disabled, button.disabled]).toEqual([false, false]);
   });
 
-  it("is missing where it is required and empty", () => {
+  it("is missing where it is required and empty, and invalid while a custom error is set", () => {
     const { writer, text } = make({ loading: "use" });
     const { setValidity } = internalsOf(writer);
-    expect(setValidity).toHaveBeenLastCalledWith({ valueMissing: false }, "", text);
-    writer.setAttribute("required", "");
-    expect(setValidity).toHaveBeenLastCalledWith({ valueMissing: true }, "Please fill in this field.", text);
+    const expectValidity = (valueMissing: boolean, customError: boolean, message: unknown) =>
+      expect(setValidity).toHaveBeenLastCalledWith({ valueMissing, customError }, message, text);
+    expectValidity(false, false, "");
+    writer.required = true;
+    expect(writer.getAttribute("required")).toBe("");
+    expectValidity(true, false, expect.stringMatching(/./));
+    writer.setCustomValidity("Too sad.");
+    expectValidity(true, true, "Too sad.");
     writer.value = "x";
-    expect(setValidity).toHaveBeenLastCalledWith({ valueMissing: false }, "", text);
+    expectValidity(false, true, "Too sad.");
+    writer.setCustomValidity("");
+    expectValidity(false, false, "");
+  });
+
+  it("setting another value stops the writing, and the event has all that was written", async () => {
+    const { writer, status } = make({ loading: "use", prompt: "Once" });
+    const events = eventsOf(writer, "gpt2-done");
+    model.texts = [" upon a"];
+    model.waits = true;
+    const done = writer.write();
+    await vi.waitFor(() => expect(writer.value).toBe("Once upon a"));
+    writer.value = "Once upon a"; // as frameworks do that control the value
+    expect(status.textContent).toBe("Writing…");
+    writer.value = "Now";
+    await done;
+    expect(writer.value).toBe("Now");
+    expect(events.map(({ detail }) => detail as unknown)).toEqual([{ text: " upon a", summary: null }]);
+  });
+
+  it("a model that is replaced while it is loaded ends silently, and the new one writes", async () => {
+    const { writer, status } = make({ loading: "eager" });
+    const events = eventsOf(writer, "gpt2-error", "gpt2-done");
+    load
+      .mockReset()
+      .mockImplementation(
+        (_url: string, { signal }: LoadOptions) =>
+          new Promise((_, reject) =>
+            signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
+          ),
+      );
+    writer.setAttribute("threads", "1");
+    const done = writer.write();
+    await Promise.resolve();
+    load.mockImplementation(async () => model);
+    model.texts = [" there"];
+    writer.model = "n/";
+    await done;
+    expect(load.mock.lastCall?.[0]).toBe("n/");
+    expect(writer.value).toContain(" there");
+    expect(events.map(({ type }) => type)).toEqual(["gpt2-done"]);
+    expect(status.textContent).toBe("");
+  });
+
+  it("without a model it says what is missing, and asks nobody", async () => {
+    const { writer, status } = make({ loading: "use" });
+    writer.removeAttribute("model");
+    await writer.write();
+    expect(status.textContent).toBe(
+      'It did not work: expected the attribute "model" with the address of a model',
+    );
+    expect(load).not.toHaveBeenCalled();
   });
 
   it("what it is asked as a control of a form, its internals answer", () => {
@@ -394,6 +455,8 @@ describe("in a page and its form", () => {
     expect(Gpt2Writer.formAssociated).toBe(true);
     expect(writer.form).toBe(internals.form);
     expect(writer.validity).toBe(internals.validity);
+    expect([writer.willValidate, writer.validationMessage]).toEqual([true, "no"]);
+    expect(writer.type).toBe("gpt2-writer");
     expect([writer.checkValidity(), writer.reportValidity()]).toEqual([false, false]);
     expect(internals.checkValidity).toHaveBeenCalledTimes(1);
     expect(internals.reportValidity).toHaveBeenCalledTimes(1);

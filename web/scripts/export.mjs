@@ -1,4 +1,5 @@
 // `npm run export -- --model FOLDER -o FILE.html`: the page, the engine and a model in one HTML file.
+import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -14,6 +15,8 @@ browser that runs the page, and makes no request.
   -o, --output FILE    the file to write
       --force          replace FILE if it exists
   -h, --help           this text`;
+
+const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 class UsageError extends Error {}
 
@@ -73,7 +76,7 @@ async function write({ model, output, force }) {
   try {
     const target = await open(partial, "wx");
     try {
-      for await (const text of composeOneFile(page, files, openFile)) await target.write(text);
+      for await (const text of composeOneFile(page, files, openFile, sha256)) await target.write(text);
     } finally {
       await target.close();
     }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
-import { marker } from "../page/one-file.mjs";
+import { marker, pageEnding } from "../page/one-file.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 import { packageFolder, releaseName } from "./release.mjs";
 
@@ -36,8 +36,18 @@ async function pageScript() {
     output: { format: "es", codeSplitting: false, minify: true, comments: false },
   });
   // What would end the element, or begin a comment, in HTML.
-  return output[0].code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+  const code = output[0].code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+  return `${code}\nwindow.gpt2Runs=true;`;
 }
+
+/**
+ * Says that the file is damaged where its script has not run once all of it is read: a browser runs no script whose hash
+ * is not the policy's, and none that is cut off.
+ */
+const guard = (damaged) =>
+  `addEventListener("load",()=>{const place=document.querySelector("#starting p");` +
+  `if(window.gpt2Runs||!place)return;document.querySelector("#starting h2")?.remove();` +
+  `place.textContent=${JSON.stringify(damaged)}});`;
 
 /** `html` with each of `changes`, [pattern, replacement], made once. */
 function change(html, changes) {
@@ -54,9 +64,10 @@ const hashOf = (script) => createHash("sha256").update(script).digest("base64");
 
 /**
  * Writes the page into the folder `out`, in which the page for hosts lies, from its `source`. `starting` is what it says
- * until its scripts run, `language` the script that chooses its language.
+ * until its scripts run, `damaged` where they do not, `language` the script that chooses its language.
  */
-export async function buildOneFilePage(out, source, { starting, language }) {
+export async function buildOneFilePage(out, source, { starting, damaged, language }) {
+  const guardScript = guard(damaged);
   const script = await pageScript();
   const assets = join(out, "assets");
   const stylesheets = readdirSync(assets).filter((name) => name.endsWith(".css"));
@@ -69,7 +80,7 @@ export async function buildOneFilePage(out, source, { starting, language }) {
   // The browser itself sees to it that nothing is asked for.
   const policy = [
     "default-src 'none'",
-    `script-src 'sha256-${hashOf(script)}' 'sha256-${hashOf(language)}' blob: 'wasm-unsafe-eval'`,
+    `script-src 'sha256-${hashOf(script)}' 'sha256-${hashOf(language)}' 'sha256-${hashOf(guardScript)}' blob: 'wasm-unsafe-eval'`,
     "worker-src blob:",
     "style-src 'unsafe-inline'",
     "img-src data:",
@@ -85,9 +96,10 @@ export async function buildOneFilePage(out, source, { starting, language }) {
     [/ *<link rel="apple-touch-icon"[^>]*>\n/, ""],
     [/ *<link rel="manifest"[^>]*>\n/, ""],
     [/<link rel="stylesheet"[^>]*>/, `<style>\n${style}\n    </style>`],
-    [/<!-- language -->/, `<script>${language}</script>`],
+    [/<!-- language -->/, `<script>${language}</script><script>${guardScript}</script>`],
     [/(?<=<h2 id="starting-title">[^<]*<\/h2>)[^]*?(?=<\/section>)/, `\n        <p>${starting}</p>\n      `],
     [/<script type="module" src[^>]*><\/script>/, `${marker}\n<script type="module">${script}</script>`],
   ]);
-  writeFileSync(join(out, "one-file.html"), html);
+  const ending = pageEnding(createHash("sha256").update(html).digest("hex"));
+  writeFileSync(join(out, "one-file.html"), html + ending);
 }

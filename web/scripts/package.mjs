@@ -28,18 +28,19 @@ const modules = [
  * @param {string} input
  * @param {string} output
  * @param {{ define?: Record<string, string>, plugins?: import("rolldown").Plugin[],
- *   platform?: "browser" | "node" }} options
+ *   platform?: "browser" | "node", banner?: string }} options
  */
 function bundle(
   release,
   input,
   output,
-  { define = {}, plugins = [clientFrom("./gpt2.js"), chunksApart], platform = "browser" } = {},
+  { define = {}, plugins = [clientFrom("./gpt2.js"), chunksApart], platform = "browser", banner = "" } = {},
 ) {
   return build({
     input: join(sources, input),
     platform,
     logLevel: "warn",
+    experimental: { nativeMagicString: true },
     transform: { target: "es2022", define: { GPT2_RELEASE: JSON.stringify(release), ...define } },
     output: {
       file: join(packageFolder, output),
@@ -47,6 +48,7 @@ function bundle(
       format: "es",
       sourcemap: true,
       minify: true,
+      postBanner: banner,
       comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
     },
     plugins: [plainQuotes, ...plugins],
@@ -63,17 +65,29 @@ const clientFrom = (file) => ({
   resolveId: (id) => (id.endsWith("/client/index.js") ? { id: file, external: "relative" } : null),
 });
 
+/** As modules, and each with everything in it. */
+const oneFileModules = [
+  { name: "gpt2.bundle", source: "client/index" },
+  { name: "gpt2-element.bundle", source: "element/index" },
+];
+
 /** What few pages ask for is not in the module or the worker that all of them load: name of the file, and source. */
 const apart = [
-  { name: "gpt2-convert", source: "convert/index" },
   { name: "gpt2-environment", source: "client/environment" },
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },
+  { name: "gpt2-convert", source: "convert/index" },
   { name: "gpt2-sources", source: "sources/index" },
   { name: "gpt2-inspect", source: "worker/inspect" },
   { name: "gpt2-cache", source: "cache/index" },
   { name: "gpt2-sha256", source: "loader/insecure-sha256" },
 ];
+
+/** Of these, what the worker loads: web/src/worker/addresses.ts lists it, too. */
+const workerParts = ["gpt2-convert", "gpt2-sources", "gpt2-inspect", "gpt2-cache", "gpt2-sha256"];
+
+/** The module that is there for bundlers that leave the worker behind. */
+const inlined = { name: "gpt2-inlined", source: "client/inlined-worker" };
 
 /**
  * Has what is imported when it is needed lie in a file of its own. It repeats what it shares with who imports it: classes
@@ -85,7 +99,7 @@ const chunksApart = {
   resolveId(id, importer, { kind }) {
     if (kind !== "dynamic-import" || !importer) return null;
     const path = resolve(importer, "..", id).replace(/\.js$/, "");
-    const found = apart.find(({ source }) => path === join(sources, source));
+    const found = [...apart, inlined].find(({ source }) => path === join(sources, source));
     return found ? { id: `./${found.name}.js`, external: "relative" } : null;
   },
 };
@@ -104,8 +118,38 @@ const plainQuotes = {
   },
 };
 
+/**
+ * Has what `importer` gives stand where a part is imported that the worker loads.
+ * @param {(file: string) => string} importer
+ * @returns {import("rolldown").Plugin}
+ */
+const partsThrough = (importer) => ({
+  name: "parts-through",
+  renderChunk(_code, _chunk, _options, { magicString }) {
+    for (const part of workerParts) {
+      const file = `"./${part}.js"`;
+      magicString?.replaceAll(`import(${file})`, `${importer(file)}(${file})`);
+    }
+    return magicString ?? null;
+  },
+});
+
+/** The worker imports its parts by their addresses (web/src/worker/addresses.ts): many bundlers cannot split a worker. */
+const partsByAddress = partsThrough(() => "gpt2Part");
+
+/** The same in a part, which bundlers copy as it is for the worker. In a page, which may load it too, it imports by itself. */
+const partsOfParts = partsThrough((file) => `(globalThis.gpt2Part??(()=>import(${file})))`);
+
+/** webpack's minifier takes files that it only copies for sloppy scripts, in which functions in blocks mean another thing. */
+const copiedScript = '"use strict";';
+
 /** Vite puts smaller files into others, where a script has no address to find its code by. */
-const leastScriptBytes = 4096;
+const leastScriptBytes = 4097;
+
+/** @param {string} file */
+function pad(file) {
+  writeFileSync(file, readFileSync(file, "utf8").padEnd(leastScriptBytes));
+}
 
 async function copyEngine() {
   mkdirSync(join(packageFolder, "engine"), { recursive: true });
@@ -115,8 +159,7 @@ async function copyEngine() {
     if (file.endsWith(".wasm")) writeFileSync(target, hashedCode(built));
     else {
       const { code } = await minify(file, built.toString());
-      // webpack's minifier takes files that it only copies for sloppy scripts, in which functions in blocks mean another thing.
-      writeFileSync(target, hashedScript(`"use strict";${code}`.padEnd(leastScriptBytes)));
+      writeFileSync(target, hashedScript(`${copiedScript}${code}`.padEnd(leastScriptBytes)));
     }
   }
 }
@@ -134,7 +177,7 @@ function copyTypes() {
     for (const [, named = ""] of text.matchAll(/\b(?:from|import)\s*\(?"(\.[^"]+)\.js"/g))
       copy(join(dirname(module), named));
   };
-  for (const { name, source } of [...modules, { name: "gpt2.bundle", source: "client/index" }]) {
+  for (const { name, source } of [...modules, ...oneFileModules]) {
     copy(source);
     writeFileSync(join(packageFolder, `${name}.d.ts`), `export * from "./types/${source}.js";\n`);
   }
@@ -144,13 +187,14 @@ function copyTypes() {
   }
 }
 
-/** gpt2.bundle.js: the module with worker and engine in it. */
+/** Modules with worker and engine in them: the client, the elements, and the worker for bundlers that find no other. */
 async function buildOneFile(release) {
   const worker = await packedWorker(release, join(packageFolder, "engine"));
-  await bundle(release, "client/index.ts", "gpt2.bundle.js", {
-    define: { GPT2_WORKER: JSON.stringify(worker) },
-    plugins: [packedClient],
-  });
+  const define = { GPT2_WORKER: JSON.stringify(worker) };
+  for (const { name, source } of oneFileModules) {
+    await bundle(release, `${source}.ts`, `${name}.js`, { define, plugins: [packedClient] });
+  }
+  await bundle(release, `${inlined.source}.ts`, `${inlined.name}.js`, { define });
 }
 
 export async function buildPackage() {
@@ -158,8 +202,14 @@ export async function buildPackage() {
   rmSync(packageFolder, { recursive: true, force: true });
   const release = releaseName();
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
-  for (const { name, source } of apart) await bundle(release, `${source}.ts`, `${name}.js`);
-  await bundle(release, "worker/worker.ts", "gpt2-worker.js");
+  for (const { name, source } of apart) {
+    const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript };
+    const isOfWorker = workerParts.includes(name);
+    await bundle(release, `${source}.ts`, `${name}.js`, isOfWorker ? ofWorker : {});
+    if (isOfWorker) pad(join(packageFolder, `${name}.js`));
+  }
+  const inWorker = { plugins: [chunksApart, partsByAddress] };
+  await bundle(release, "worker/worker.ts", "gpt2-worker.js", inWorker);
   const worker = join(packageFolder, "gpt2-worker.js");
   writeFileSync(worker, hashedWorker(readFileSync(worker, "utf8")));
   const inNode = { platform: /** @type {const} */ ("node"), plugins: [chunksApart] };

@@ -41,10 +41,11 @@ export async function expectedValues() {
       native("", "convert", "--json", "--weights", weights, "--calibration-tokens", "0", floats, converted);
       return converted;
     });
-    for (const [number, { name, kv }] of cases.entries()) {
+    for (const [number, { name, kv, weights }] of cases.entries()) {
       const { continuations } = native(
         "",
         ...["generate", "--json", "--kv", kv, "--ids", promptIds.join(), "--ignore-eos"],
+        ...(weights === "f32" ? ["--weights", "f32"] : []), // floats would become 8 bits
         ...["--max-new-tokens", options.maxNewTokens, "--temperature", options.temperature],
         ...["--top-k", options.topK, "--top-p", options.topP, "--n", options.n, "--seed", options.seed],
         folders[number],

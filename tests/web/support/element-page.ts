@@ -7,6 +7,8 @@ export class FakeInternals {
   form: HTMLFormElement | null = null;
   labels: Node[] = [];
   validity = { valid: true };
+  willValidate = true;
+  validationMessage = "no";
   formValue: unknown;
   readonly setValidity = vi.fn();
   readonly checkValidity = vi.fn(() => false);
@@ -47,6 +49,7 @@ export function givePage(): void {
     internals.set(this, made);
     return made as unknown as ElementInternals;
   };
+  vi.stubGlobal("ElementInternals", FakeInternals);
   vi.stubGlobal("IntersectionObserver", FakeObserver);
   vi.stubGlobal("ResizeObserver", FakeObserver);
 }

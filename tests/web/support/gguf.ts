@@ -230,6 +230,7 @@ export function valuesOf({ type, bytes }: GgufTensor): Float32Array {
 type Value =
   | { u32: number }
   | { f32: number }
+  | { flag: boolean }
   | { text: string }
   | { texts: readonly string[] }
   | { i32s: readonly number[] };
@@ -254,6 +255,7 @@ function valueBytes(value: Value): Buffer {
     bytes.writeFloatLE(value.f32);
     return Buffer.concat([u32(6), bytes]);
   }
+  if ("flag" in value) return Buffer.concat([u32(7), Buffer.from([Number(value.flag)])]);
   if ("text" in value) return Buffer.concat([u32(8), text(value.text)]);
   const list = "texts" in value ? value.texts.map(text) : value.i32s.map((number) => u32(number >>> 0));
   return Buffer.concat([u32(9), u32("texts" in value ? 8 : 5), u64(list.length), ...list]);

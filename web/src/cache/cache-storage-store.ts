@@ -12,6 +12,17 @@ const addressOf = (folder: Folder, name: string) => prefix(folder) + encodeURICo
 
 const sizeOf = ({ headers }: Response) => Number(headers.get(sizeHeader) ?? 0);
 
+/** undefined for what this store has not written. */
+function nameIn(address: string, folder: Folder): string | undefined {
+  try {
+    return address.startsWith(prefix(folder))
+      ? decodeURIComponent(address.slice(prefix(folder).length))
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** `body` without its way of reading into given memory, which in Chromium now and then never ends for what comes from here. */
 function withoutByob(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -34,6 +45,11 @@ export class CacheStorageStore implements Store {
 
   private constructor(cache: Cache) {
     this.cache = cache;
+  }
+
+  /** undefined where nothing was stored. Rejects where the browser has none, or refuses it to this page. */
+  static async find(): Promise<CacheStorageStore | undefined> {
+    return (await caches.has(cacheName)) ? CacheStorageStore.open() : undefined;
   }
 
   /** Rejects where the browser has none, or refuses it to this page. */
@@ -83,13 +99,14 @@ export class CacheStorageStore implements Store {
   async list(folder: Folder): Promise<StoredFile[]> {
     const found: StoredFile[] = [];
     for (const { url } of await this.cache.keys()) {
-      if (!url.startsWith(prefix(folder))) continue;
+      const name = nameIn(url, folder);
+      if (name === undefined) continue;
       const response = await this.cache.match(url);
       if (!response) continue;
       found.push({
-        name: decodeURIComponent(url.slice(prefix(folder).length)),
+        name,
         size: sizeOf(response),
-        modified: Date.parse(response.headers.get(timeHeader) ?? ""),
+        modified: Date.parse(response.headers.get(timeHeader) ?? "") || 0,
       });
     }
     return found;

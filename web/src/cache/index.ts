@@ -2,9 +2,11 @@
 // is kept.
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
+import { LoadError } from "../shared/errors.js";
 import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
-import { CachedSource, type Revalidation } from "./cached-source.js";
-import { openStore } from "./open-store.js";
+import { CachedSource } from "./cached-source.js";
+import { isModelFile, longPatienceMs, type Revalidation } from "./revalidation.js";
+import { openStoreFor } from "./open-store.js";
 import { sha256 } from "../loader/sha256.js";
 import { bytesOf } from "./store.js";
 
@@ -12,8 +14,6 @@ export { keepModel, listModels, removeModel, storage } from "./models.js";
 
 /** A host that is slower is not waited for where the model is stored. */
 const patienceMs = 500;
-/** Where what it gives may depend on who asks, it is. */
-const longPatienceMs = 10_000;
 
 /** Whether a folder's host has other files than those of a record. */
 function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
@@ -22,7 +22,10 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
     const asked = files.filter(({ path }) => ["weights.json", "config.json"].includes(path));
     const changed = asked.map(async ({ path, sha256: expected }) => {
       const { stream } = await folder.open(path, { signal, anew: true });
-      return (await sha256(await bytesOf(stream))) !== expected;
+      const bytes = await bytesOf(stream);
+      // A host that is down, or a network's sign-in page, may answer anything with 200.
+      if (!isModelFile(path, bytes)) throw new LoadError("network", `the host's ${path} is of no model`);
+      return (await sha256(bytes)) !== expected;
     });
     return (await Promise.all(changed)).includes(true);
   };
@@ -30,12 +33,11 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
 
 type VersionOf = NonNullable<ModelSource["version"]>;
 
-/** What a host calls the version of the first of `names` that it has; undefined where it says nothing. */
+/** What a host calls the version of the first of `names`, as addresses have them; undefined where it says nothing. */
 function fileVersion(folder: string, names: readonly string[], ask: typeof fetch): VersionOf {
   return async (signal) => {
     for (const name of names) {
-      const url = new URL(name, folder).href;
-      const { ok, headers } = await ask(url, { method: "HEAD", cache: "no-cache", signal });
+      const { ok, headers } = await ask(folder + name, { method: "HEAD", cache: "no-cache", signal });
       const said = ["etag", "last-modified", "content-length"].map((header) => headers.get(header) ?? "");
       if (ok) return said.join("") === "" ? undefined : said.join(" ");
     }
@@ -55,7 +57,7 @@ function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undef
 /** Of a folder's floats, or of its GGUF file. */
 function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): VersionOf {
   const plain = ["weights.json", "model.safetensors", "model.safetensors.index.json"];
-  return fileVersion(url, file === undefined ? plain : [file], headersFetch(request));
+  return fileVersion(url, file === undefined ? plain : [file], headersFetch(request, url));
 }
 
 /** Whether a host has another version than the one that a record says. */
@@ -74,7 +76,9 @@ function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation
   const version = versionOf(source, request);
   if (version) return { hasChanged: versionHasChanged(version), version, ...patience };
   if (request.source.kind !== "folder") return undefined;
-  const filesHaveChanged = folderHasChanged(new UrlSource(request.source.url, headersFetch(request)));
+  const filesHaveChanged = folderHasChanged(
+    new UrlSource(request.source.url, headersFetch(request, request.source.url)),
+  );
   const floatsHaveChanged = versionHasChanged(floatsVersion(request.source, request));
   // Floats are stored as they were converted, with an index that their host does not have.
   const hasChanged: Revalidation["hasChanged"] = (record, signal) =>
@@ -92,7 +96,7 @@ function idOf({ id }: ModelSource, { source: { file } }: LoadRequest): string | 
 export async function cached(source: ModelSource, request: LoadRequest): Promise<ModelSource> {
   const id = idOf(source, request);
   if (id === undefined || !/^(https?|hf):/.test(id)) return source;
-  const { store, refusal } = await openStore(true);
+  const { store, refusal } = await openStoreFor(id);
   if (store) return new CachedSource(store, source, id, revalidationOf(source, request));
   source.notStored = async () => refusal;
   return source;

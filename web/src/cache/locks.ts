@@ -1,22 +1,58 @@
-// What one tab does alone: a Web Lock is given back whatever its holder dies of.
+// What one tab does alone, under Web Locks: the browser releases them when a tab ends, whatever the reason.
 
 const prefix = "gpt2-wasm";
+const loadPrefix = `${prefix} load `;
 
 function locks(): LockManager | undefined {
   return (navigator as { locks?: LockManager }).locks;
 }
 
+/** How long to wait for a holder that makes no progress: its network may be gone, or its tab asleep. */
+const patienceMs = 20_000;
+
 /** Runs `change` while no other tab changes what the store lists; at once where there are no locks. */
 export async function whileAlone<T>(change: () => Promise<T>): Promise<T> {
   const manager = locks();
   if (!manager) return change();
-  return manager.request(`${prefix} store`, change);
+  const waiting = new AbortController();
+  const giveUp = () => waiting.abort(new Error("another tab does not finish its change of what is stored"));
+  const timer = setTimeout(giveUp, patienceMs);
+  try {
+    return await manager.request(`${prefix} store`, { signal: waiting.signal }, () => {
+      clearTimeout(timer);
+      return change();
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Marks the model of `digest` as being loaded, until what this resolves to is called: other tabs then do not remove it to
+ * make room, nor files that no record lists yet.
+ */
+export async function markLoading(digest: string): Promise<() => void> {
+  const manager = locks();
+  if (!manager) return () => {};
+  return new Promise((resolve) => {
+    const hold = () => new Promise<void>((release) => resolve(release));
+    manager.request(loadPrefix + digest, { mode: "shared" }, hold).catch(() => resolve(() => {}));
+  });
+}
+
+/** The digests of the models that are being loaded in any tab; undefined where that is not known. */
+export async function loadsUnderWay(): Promise<Set<string> | undefined> {
+  const { held } =
+    (await locks()
+      ?.query()
+      .catch(() => undefined)) ?? {};
+  const names = held?.map(({ name = "" }) => name);
+  const loads = names?.filter((name) => name.startsWith(loadPrefix));
+  return loads && new Set(loads.map((name) => name.slice(loadPrefix.length)));
 }
 
 /** How often it is looked whether the holder of a lock gets on. */
 const lookMs = 1000;
-/** A holder that gets on with nothing for so long is not waited for: its network may be gone, or its tab asleep. */
-const patienceMs = 20_000;
 
 /**
  * The right to write the file of `name`, which is to be given back by calling what this resolves to; undefined where there
@@ -33,11 +69,11 @@ export async function takeWriting(
   const onAbort = () => waiting.abort();
   signal.addEventListener("abort", onAbort);
   let last: unknown;
-  let lastChange = Date.now();
+  let lastChange = performance.now();
   const timer = setInterval(() => {
     void progress().then((now) => {
-      if (now !== last) [last, lastChange] = [now, Date.now()];
-      if (Date.now() - lastChange > patienceMs) waiting.abort();
+      if (now !== last) [last, lastChange] = [now, performance.now()];
+      if (performance.now() - lastChange > patienceMs) waiting.abort();
     }, onAbort);
   }, lookMs);
   try {

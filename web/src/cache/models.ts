@@ -1,9 +1,10 @@
 // What a page asks of the store: which models are in it, how much room they take, and which are to stay or to go.
+import { Gpt2Error } from "../shared/errors.js";
 import type { StorageInfo, StoredModel } from "../shared/types.js";
 import { whileAlone } from "./locks.js";
-import { openStore } from "./open-store.js";
+import { findStores, openStore } from "./open-store.js";
 import { digestOf, readRecords, sizeOf, storedBytes, type StoredRecord } from "./records.js";
-import { removeRecord } from "./room.js";
+import { estimate, removeRecord, unwritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
 interface Persistable {
@@ -32,32 +33,62 @@ async function find(store: Store, id: string): Promise<StoredRecord[]> {
 }
 
 async function describe(store: Store, record: StoredRecord, kept: ReadonlySet<string>): Promise<StoredModel> {
-  const { id, weights = null, files, pieces, weightBytes = 0, used } = record;
-  const { bytes, isWhole } = await storedBytes(store, record);
-  const totalBytes = sizeOf(files) + Math.max(sizeOf(pieces), weightBytes);
+  const { id, weights = null, pieces, weightBytes = 0, used } = record;
+  const { bytes, missing, isWhole } = await storedBytes(store, record);
+  const totalBytes = bytes + missing + Math.max(0, weightBytes - sizeOf(pieces));
   const isKept = kept.has(await digestOf(id));
-  return { id, weights, bytes, totalBytes, isComplete: isWhole, isKept, used: new Date(used) };
+  return {
+    id,
+    weights,
+    bytes,
+    totalBytes,
+    isComplete: isWhole,
+    isKept,
+    used: new Date(Math.min(used, Date.now())),
+  };
 }
 
-/** The models that are stored on this device by pages of this origin, the one that was loaded last first. */
+const keptIn = async (store: Store) => new Set((await store.list("kept")).map(({ name }) => name));
+
+async function modelsIn(store: Store): Promise<StoredModel[]> {
+  const kept = await keptIn(store);
+  const records = await readRecords(store);
+  return Promise.all(records.map((record) => describe(store, record, kept)));
+}
+
+/**
+ * The models that are stored on this device by pages of this origin, the one that was loaded last first. A store that cannot be
+ * read counts as empty.
+ */
 export async function listModels(): Promise<StoredModel[]> {
-  const { store } = await openStore(false);
-  if (!store) return [];
-  const kept = new Set((await store.list("kept")).map(({ name }) => name));
+  const stores = await findStores();
+  const lists = await Promise.all(stores.map((store) => modelsIn(store).catch(() => [])));
   const models = new Map<string, StoredModel>();
-  for (const record of await readRecords(store)) {
-    const model = await describe(store, record, kept);
-    const other = models.get(record.id); // a version that was used since, or is on its way
-    if (!other || (model.isComplete && !other.isComplete)) models.set(record.id, model);
+  for (const model of lists.flat().sort((a, b) => Number(b.used) - Number(a.used))) {
+    const other = models.get(model.id); // a version that was used since, or is on its way
+    if (!other || (model.isComplete && !other.isComplete)) models.set(model.id, model);
   }
   return [...models.values()];
 }
 
-/** Removes a model from this device, by its id or its address. Resolves to whether there was one. */
-export async function removeModel(id: string): Promise<boolean> {
-  const { store } = await openStore(false);
-  if (!store) return false;
-  return whileAlone(async () => {
+/** `change`, made to every store while no other tab changes them. Throws a Gpt2Error where one fails. */
+async function inEachStore(change: (store: Store) => Promise<boolean>): Promise<boolean> {
+  let isChanged = false;
+  const changeAll = async () => {
+    for (const store of await findStores()) isChanged = (await change(store)) || isChanged;
+  };
+  await whileAlone(changeAll).catch((error: unknown) => {
+    throw new Gpt2Error("storage", `what is stored cannot be changed: ${unwritten(error)}`);
+  });
+  return isChanged;
+}
+
+/**
+ * Removes a model from this device, by its id or its address. Resolves to whether there was one. Throws a Gpt2Error where the
+ * browser does not let it be removed.
+ */
+export const removeModel = (id: string): Promise<boolean> =>
+  inEachStore(async (store) => {
     const found = await find(store, id);
     for (const record of found) {
       await store.remove("kept", await digestOf(record.id));
@@ -65,36 +96,42 @@ export async function removeModel(id: string): Promise<boolean> {
     }
     return found.length > 0;
   });
-}
 
 /**
  * Keeps a stored model until the user removes it, however short of room others are, and asks the browser to persist what
  * this origin stores; `keep: false` takes that back. Resolves to whether the model is kept and the browser has agreed.
  */
 export async function keepModel(id: string, keep = true): Promise<boolean> {
-  const { store } = await openStore(false);
-  const found = store ? await find(store, id) : [];
-  if (!store || found.length === 0) return false;
-  for (const record of found) {
-    const mark = await digestOf(record.id);
-    await (keep ? writeFile(store, "kept", mark) : store.remove("kept", mark));
-  }
+  const isFound = await inEachStore(async (store) => {
+    const found = await find(store, id);
+    for (const record of found) {
+      const mark = await digestOf(record.id);
+      await (keep ? writeFile(store, "kept", mark) : store.remove("kept", mark));
+    }
+    return found.length > 0;
+  });
+  if (!isFound || !keep) return false;
   // A worker may not ask.
   const manager = (navigator as { storage?: Partial<Persistable> }).storage;
-  return keep && ((await manager?.persist?.().catch(() => false)) ?? false);
+  return (await manager?.persist?.().catch(() => false)) ?? false;
 }
+
+const bytesIn = async (store: Store): Promise<number> =>
+  (await store.list("blobs").catch(() => [])).reduce((sum, { size }) => sum + size, 0);
 
 /** Where models are stored, what they take, and what the browser gives this origin. */
 export async function storage(): Promise<StorageInfo> {
-  const { store, refusal } = await openStore(false);
-  const blobs = (await store?.list("blobs")) ?? [];
+  const stores = await findStores();
+  const bytes = await Promise.all(stores.map(bytesIn));
+  const used = stores.find((_, place) => (bytes[place] ?? 0) > 0);
+  const { store, refusal } = used ? { store: used, refusal: null } : await openStore(false);
+  const { usage = null, quota = null } = (await estimate()) ?? {};
   const manager = (navigator as { storage?: Partial<StorageManager> }).storage;
-  const estimate = await manager?.estimate?.().catch(() => undefined);
   return {
     kind: store?.kind ?? null,
-    modelBytes: blobs.reduce((sum, { size }) => sum + size, 0),
-    usage: estimate?.usage ?? null,
-    quota: estimate?.quota ?? null,
+    modelBytes: bytes.reduce((sum, each) => sum + each, 0),
+    usage,
+    quota,
     persisted: (await manager?.persisted?.().catch(() => false)) ?? false,
     notice: refusal,
   };

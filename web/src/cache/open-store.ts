@@ -1,32 +1,89 @@
-// The best store that this browser gives this page.
+// The places where this browser lets this page store models.
+import { BoundedStore, answerOf } from "./bounded-store.js";
 import { CacheStorageStore } from "./cache-storage-store.js";
 import { OpfsStore } from "./opfs-store.js";
+import { hasRecordOf } from "./records.js";
+import { isFull, unwritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
 /** A store, or why there is none, in words. */
 export type Opened = { store: Store; refusal: null } | { store: undefined; refusal: string };
 
-/** Private windows of some browsers have a file system that opens, and then refuses every file. */
-async function tried(store: Store, bytes: Uint8Array): Promise<Store> {
-  const probe = `probe ${Math.random()}`; // other tabs try at the same time
-  await writeFile(store, "changed", probe, bytes);
-  await store.remove("changed", probe);
-  return store;
+interface Kind {
+  find(): Promise<Store | undefined>;
+  open(): Promise<Store>;
+}
+/** The best one first. */
+const kinds: readonly Kind[] = [OpfsStore, CacheStorageStore];
+
+/** Files are named by their hashes, which only secure pages can compute. */
+const isSecure = () => (crypto as Partial<Crypto>).subtle !== undefined;
+const insecure = "only pages that are served securely (https:, or localhost) are given storage";
+
+interface Found {
+  kind: Kind;
+  /** undefined where nothing was stored. */
+  store?: Store | undefined;
+  /** Why it cannot be opened. */
+  error?: Error;
 }
 
-/** `writes`: whether files are to be written, which the file system lets workers do alone, or only listed and removed. */
-export async function openStore(writes: boolean): Promise<Opened> {
-  const insecure = "only pages that are served securely (https:, or localhost) are given storage";
-  // Files are named by their hashes.
-  if (!(crypto as Partial<Crypto>).subtle) return { store: undefined, refusal: insecure };
-  const refusals: string[] = [];
-  for (const open of [() => OpfsStore.open(), () => CacheStorageStore.open()]) {
+async function look(kind: Kind): Promise<Found> {
+  try {
+    const store = await answerOf(kind.find());
+    return { kind, store: store && new BoundedStore(store) };
+  } catch (error) {
+    return { kind, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+const lookEverywhere = async () => (isSecure() ? Promise.all(kinds.map(look)) : []);
+const storesOf = (found: readonly Found[]) => found.flatMap(({ store }) => store ?? []);
+
+/** The stores that this origin has models in, or had. Nothing is written for this: it works on a full disk. */
+export const findStores = async (): Promise<Store[]> => storesOf(await lookEverywhere());
+
+/** Throws where `store` takes no file. Private windows of some browsers open a file system, then refuse every file. */
+async function probe(store: Store, bytes: Uint8Array): Promise<void> {
+  const name = `probe ${Math.random()}`; // other tabs try at the same time
+  try {
+    await writeFile(store, "changed", name, bytes);
+  } catch (error) {
+    if (!isFull(error)) throw error; // removing other models can make room
+  } finally {
+    await store.remove("changed", name).catch(() => {});
+  }
+}
+
+async function openNew(found: readonly Found[], writes: boolean): Promise<Opened> {
+  if (!isSecure()) return { store: undefined, refusal: insecure };
+  const errors: unknown[] = [];
+  for (const { kind, error } of found) {
     try {
-      return { store: await tried(await open(), new Uint8Array(writes ? 1 : 0)), refusal: null };
-    } catch (error) {
-      refusals.push(String(error));
+      if (error) throw error;
+      const store = new BoundedStore(await answerOf(kind.open()));
+      await probe(store, new Uint8Array(writes ? 1 : 0));
+      return { store, refusal: null };
+    } catch (reason) {
+      errors.push(reason);
     }
   }
-  const why = `this browser gives this page no storage, as in private windows (${refusals[0] ?? ""})`;
-  return { store: undefined, refusal: why };
+  const full = errors.find(isFull);
+  const why = `this browser gives this page no storage, as in private windows (${String(errors[0])})`;
+  return { store: undefined, refusal: full ? unwritten(full) : why };
+}
+
+/**
+ * The store for new files. `writes`: whether their content is to be written, which only workers can do in the file system,
+ * or only empty files.
+ */
+export const openStore = async (writes: boolean): Promise<Opened> => openNew(await lookEverywhere(), writes);
+
+/** The store that has the model `id`; where none has it, the one to store it in. */
+export async function openStoreFor(id: string): Promise<Opened> {
+  const found = await lookEverywhere();
+  for (const store of storesOf(found)) {
+    if (await hasRecordOf(store, id).catch(() => false)) return { store, refusal: null };
+  }
+  return openNew(found, true);
 }

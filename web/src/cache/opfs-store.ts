@@ -19,6 +19,16 @@ type Syncable = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
   createSyncAccessHandle?: (options?: { mode: "read-only" }) => Promise<FileSystemSyncAccessHandle>;
 };
 
+/** What `action` returns; where it throws, `handle` is closed, as nobody can replace or remove a file with an open handle. */
+function closingOnError<T>(handle: FileSystemSyncAccessHandle, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    handle.close();
+    throw error;
+  }
+}
+
 /** What one read takes: a buffer of this size is quickly had, and still in the processor's cache when it is copied. */
 const portion = 1024 * 1024;
 
@@ -36,7 +46,7 @@ async function readSync(file: Syncable, from: number): Promise<ReadableStream<Ui
   const memory = new Uint8Array(Math.max(0, Math.min(portion, handle.getSize() - from)));
   let at = from;
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const count = handle.read(memory, { at });
+    const count = closingOnError(handle, () => handle.read(memory, { at }));
     at += count;
     if (count > 0) return controller.enqueue(memory.subarray(0, count));
     handle.close();
@@ -44,6 +54,9 @@ async function readSync(file: Syncable, from: number): Promise<ReadableStream<Ui
   };
   return new ReadableStream({ pull, cancel: () => handle.close() }, { highWaterMark: 0 });
 }
+
+/** What Chromium returns for the number of bytes written where there is no room: its error -8, without its sign. */
+const noSpace = 2 ** 32 - 8;
 
 export class OpfsStore implements Store {
   readonly kind = "opfs";
@@ -53,6 +66,13 @@ export class OpfsStore implements Store {
 
   private constructor(root: FileSystemDirectoryHandle) {
     this.root = root;
+  }
+
+  /** undefined where nothing was stored. Rejects where the browser has none, or refuses it to this page. */
+  static async find(): Promise<OpfsStore | undefined> {
+    const root = await navigator.storage.getDirectory();
+    const found = await unlessMissing(root.getDirectoryHandle(home));
+    return found && new OpfsStore(found);
   }
 
   /** Rejects where the browser has none, or refuses it to this page. */
@@ -77,16 +97,26 @@ export class OpfsStore implements Store {
     const file: Syncable = await inside.getFileHandle(name, { create: true });
     if (!file.createSyncAccessHandle) return markOnly;
     const open = await file.createSyncAccessHandle();
-    open.truncate(at);
+    if (folder === "blobs") closingOnError(open, () => open.truncate(at));
     let end = at;
+    let hasFailed = true; // so that a file of which nothing could be written stays as it was
     return {
       write(bytes) {
+        hasFailed = true;
         const written = open.write(bytes, { at: end });
+        if (written < bytes.length || written === noSpace) {
+          throw new DOMException("the disk is full", "QuotaExceededError");
+        }
+        if (written > bytes.length) throw new DOMException("writing failed", "InvalidStateError");
         end += written;
-        if (written < bytes.length) throw new DOMException("the disk is full", "QuotaExceededError");
+        hasFailed = false;
       },
       async close() {
-        open.close();
+        try {
+          if (!hasFailed && open.getSize() > end) open.truncate(end);
+        } finally {
+          open.close();
+        }
       },
     };
   }
@@ -100,7 +130,11 @@ export class OpfsStore implements Store {
     const inside = await unlessMissing(this.root.getDirectoryHandle(folder));
     const found: StoredFile[] = [];
     for await (const [name, handle] of inside?.entries() ?? []) {
-      const file = await unlessMissing((handle as FileSystemFileHandle).getFile());
+      if (handle.kind !== "file") continue;
+      // One that cannot be read is there, yet of no use.
+      const unreadable = { size: 0, lastModified: 0 };
+      const reading = (handle as FileSystemFileHandle).getFile();
+      const file = await unlessMissing(reading).catch(() => unreadable);
       if (file) found.push({ name, size: file.size, modified: file.lastModified });
     }
     return found;

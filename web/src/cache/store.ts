@@ -21,11 +21,10 @@ export interface StoredFile {
   modified: number;
 }
 
-/** Writes on at the end of a file. */
+/** Writes on at the end of a file. What fails for lack of room (QuotaExceededError) may be called again. */
 export interface Appender {
-  /** Throws where there is no room (QuotaExceededError); how much of `bytes` is there then is not known. */
-  write(bytes: Uint8Array): void;
-  /** What was written is the file's from now on. */
+  write(bytes: Uint8Array): void | Promise<void>;
+  /** Makes what was written the file's content. */
   close(): Promise<void>;
 }
 
@@ -39,7 +38,10 @@ export interface Store {
    * cannot be read now.
    */
   read(folder: Folder, name: string, from?: number): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Opens a file, or makes it, to write behind its first `at` bytes; the rest of it is cut off. */
+  /**
+   * Opens a file, or makes it, to write behind its first `at` bytes. The rest is cut off: of a blob at once, so that no mixture
+   * of two contents has its full size; of other files on closing, so that they are never empty in between.
+   */
   append(folder: Folder, name: string, at: number): Promise<Appender>;
   remove(folder: Folder, name: string): Promise<void>;
   list(folder: Folder): Promise<StoredFile[]>;
@@ -53,7 +55,18 @@ export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8
   return joined(chunks);
 }
 
-/** Replaces a file by `bytes`. A death in between leaves a part, which whoever reads it finds out. */
+type Read = (store: Store, folder: Folder, name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
+
+/** All of a file; undefined where there is none. */
+export const readWhole: Read = async (store, folder, name) => {
+  const stream = await store.read(folder, name);
+  return stream && bytesOf(stream);
+};
+
+/** All of a file; undefined where there is none, or it cannot be read. */
+export const readIfPossible: Read = (...file) => readWhole(...file).catch(() => undefined);
+
+/** Replaces a file by `bytes`. If the tab ends in between, the file is mixed or short: readers must check it. */
 export async function writeFile(
   store: Store,
   folder: Folder,
@@ -62,7 +75,7 @@ export async function writeFile(
 ): Promise<void> {
   const file = await store.append(folder, name, 0);
   try {
-    file.write(bytes);
+    await file.write(bytes);
   } finally {
     await file.close();
   }

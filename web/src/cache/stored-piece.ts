@@ -4,7 +4,7 @@ import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.
 import { sha256 } from "../loader/sha256.js";
 import type { Piece } from "../loader/weights-index.js";
 import { takeWriting } from "./locks.js";
-import { bytesOf, type Appender, type Store } from "./store.js";
+import { bytesOf, readIfPossible, type Appender, type Store } from "./store.js";
 
 export interface PieceOptions extends OpenOptions {
   /** Called when it cannot be stored: there is no room, say. */
@@ -20,10 +20,9 @@ export async function readStored(store: Store, piece: Piece, from = 0): Promise<
   return stream && { size: piece.size, stream, origin: "cache" };
 }
 
-/** All of a piece, if that is stored and its hash is right. */
+/** All of a piece, if that is stored, can be read, and has the right hash. */
 export async function readRight(store: Store, piece: Piece): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const found = await readStored(store, piece);
-  const bytes = found && (await bytesOf(found.stream));
+  const bytes = await readIfPossible(store, "blobs", piece.sha256);
   return bytes && (await sha256(bytes)) === piece.sha256 ? bytes : undefined;
 }
 
@@ -65,7 +64,7 @@ async function download(
   const found = anew ? 0 : ((await store.size("blobs", name)) ?? 0);
   let at = found < piece.size && found >= from ? found : from; // longer than it may be: of no use
   const start = at > from ? await store.read("blobs", name, from) : undefined;
-  const first = start && (await bytesOf(start));
+  const first = start && (await bytesOf(start).catch(() => undefined));
   if (first?.length !== at - from) at = from;
   const file = await source.open(piece.path, { signal, anew, from: at });
   let appender: Appender | undefined;
@@ -106,7 +105,7 @@ async function download(
           at += chunk.length;
           if (appender && at <= piece.size) {
             try {
-              appender.write(chunk);
+              await appender.write(chunk);
             } catch (error) {
               onRefusal(error);
               await end();

@@ -4,6 +4,7 @@ import type { OpenFile } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
 import { sha256 } from "../loader/sha256.js";
 import { streamOf } from "../shared/stream-of.js";
+import { readRight } from "./stored-piece.js";
 import { writeFile, type Store } from "./store.js";
 
 /** One is held while it fills, and once more while its hash is computed. */
@@ -12,10 +13,10 @@ const pieceBytes = 2 * 1024 * 1024;
 export interface StreamEnds {
   /** The pieces that are stored already, which come before what is read. */
   stored: readonly Piece[];
-  /** Called after each piece, with all that are stored by then. */
-  onPiece: (pieces: readonly Piece[]) => void;
+  /** Called after each piece, with all that are stored by then. Returns whether to store more. */
+  onPiece: (pieces: readonly Piece[]) => boolean;
   /** Called once all of it has been read and stored. */
-  onStored: (pieces: Piece[]) => void;
+  onStored: (pieces: Piece[]) => Promise<void>;
   /** Called when it cannot be stored; it can still be read. */
   onRefusal: (error: unknown) => void;
 }
@@ -41,11 +42,11 @@ export function storeStream(
         size: bytes.length,
         sha256: await sha256(bytes),
       };
-      if ((await store.size("blobs", piece.sha256)) !== piece.size) {
+      if (!(await readRight(store, piece))) {
         await writeFile(store, "blobs", piece.sha256, bytes);
       }
       pieces.push(piece);
-      onPiece(pieces);
+      if (!onPiece(pieces)) buffer = undefined;
     } catch (error) {
       buffer = undefined;
       onRefusal(error);
@@ -70,7 +71,7 @@ export function storeStream(
       reader.cancel().catch(() => {});
     }
     await flush();
-    if (buffer) onStored(pieces);
+    if (buffer) await onStored(pieces);
   }
   return { ...file, stream: streamOf(passing()) };
 }

@@ -2,6 +2,7 @@
 // sampling options are the engine's own business.
 import { refuse, shown } from "../shared/refuse.js";
 import type { GenerateOptions } from "../shared/types.js";
+import { limits, list, named, text, within } from "../shared/wire.js";
 import { suggestion } from "./suggestions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -68,7 +69,7 @@ export function readHeaders(name: string, value: unknown): [string, string][] {
 }
 
 export function readText(name: string, value: unknown): string {
-  return typeof value === "string" ? value : refuse(`${name} is ${shown(value)}, expected text`);
+  return named(name, text(limits.text))(value);
 }
 
 const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> =>
@@ -77,6 +78,7 @@ const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> 
 /** Token ids as a plain array, from any kind of array: of 64-bit integers, too, and behind a proxy. */
 export function readTokenIds(name: string, value: unknown): number[] {
   if (!isIds(value)) return refuse(`${name} is ${shown(value)}, expected an array of token ids`);
+  named(name, () => within(value, limits.tokenIds, "elements"))(value);
   return Array.from(value, (given, index) => {
     const id = typeof given === "bigint" ? Number(given) : given;
     const isId = typeof id === "number" && Number.isInteger(id) && id >= 0 && id <= 0xffffffff;
@@ -85,7 +87,7 @@ export function readTokenIds(name: string, value: unknown): number[] {
 }
 
 export function readPrompt(name: string, value: unknown): string | number[] {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return readText(name, value);
   if (isIds(value)) return readTokenIds(name, value);
   return refuse(`${name} is ${shown(value)}, expected text or an array of token ids`);
 }
@@ -93,6 +95,7 @@ export function readPrompt(name: string, value: unknown): string | number[] {
 function readOption(name: string, value: unknown): unknown {
   switch (typeof value) {
     case "string":
+      return named(name, text(limits.stopLength))(value);
     case "boolean":
       return value;
     case "number":
@@ -100,7 +103,7 @@ function readOption(name: string, value: unknown): unknown {
     case "bigint": // one that a number cannot hold exactly is too large for the engine, too
       return readOption(name, Number(value));
     case "object":
-      if (Array.isArray(value)) return Array.from(value, (text, i) => readText(`${name}[${i}]`, text));
+      if (Array.isArray(value)) return [...named(name, list(text(limits.stopLength), limits.stops))(value)];
   }
   return refuse(`${name} is ${shown(value)}, which no option can be`);
 }

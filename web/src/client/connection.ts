@@ -1,14 +1,26 @@
 // Requests to the worker and their answers. Every request settles exactly once, also when the worker dies.
-import { errorFromWire, LoadError, WorkerError, type Gpt2Error } from "../shared/errors.js";
-import { afterFailure, failureOf, mixedReleases, workerFailure } from "../shared/failures.js";
+import { errorFromWire, Gpt2Error, LoadError, WorkerError } from "../shared/errors.js";
+import {
+  afterFailure,
+  failureOf,
+  forbiddenWorker,
+  mixedReleases,
+  noWorkerFailure,
+  workerFailure,
+} from "../shared/failures.js";
+import type { PolicyWatch } from "../shared/policy.js";
 import type { FromWorker, RequestName, Requests, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
+import { callBack } from "./call-back.js";
+import { watchNetwork } from "./watch-network.js";
+import { limits } from "../shared/wire.js";
+import { isAnswer, readAnswer } from "./read-answer.js";
 
 /** The part of Worker that a connection uses. */
 export interface WorkerPort {
   postMessage(message: ToWorker, transfer?: Transferable[]): void;
   terminate(): void;
-  onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
+  onmessage: ((event: MessageEvent<unknown>) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
   onmessageerror: ((event: MessageEvent) => void) | null;
 }
@@ -17,6 +29,7 @@ export interface WorkerPort {
 export type WaitForLock = (name: string, run: () => void) => void;
 
 interface Pending {
+  name: RequestName;
   onEvent: (event: Requests[RequestName]["event"]) => void;
   resolve: (result: Requests[RequestName]["result"]) => void;
   reject: (error: unknown) => void;
@@ -62,9 +75,13 @@ export class Connection {
   /** For messages. */
   private readonly script: string;
   private readonly waitForLock: WaitForLock;
+  private readonly unwatchNetwork: () => void;
+  private readonly policy: PolicyWatch | undefined;
 
-  constructor(worker: WorkerPort, script: string, waitForLock: WaitForLock = () => {}) {
+  /** `policy` was created before the worker was started. The connection ends it. */
+  constructor(worker: WorkerPort, script: string, waitForLock: WaitForLock = () => {}, policy?: PolicyWatch) {
     this.worker = worker;
+    this.policy = policy;
     this.script = script;
     this.waitForLock = waitForLock;
 
@@ -74,10 +91,17 @@ export class Connection {
         resolve();
       };
     });
+    this.unwatchNetwork = watchNetwork(() => worker.postMessage({ type: "online" }));
     worker.onmessage = ({ data }) => this.receive(data);
-    worker.onerror = (event) => this.die(workerFailure(event.message, this.hasRun, this.script));
+    worker.onerror = ({ message, error }) => {
+      const blocked = this.hasRun ? undefined : policy?.blockedBy("worker-src");
+      if (blocked !== undefined) return this.die(forbiddenWorker(this.script, blocked));
+      // `error` is set only if the worker could not be created: browsers do not pass on another thread's.
+      const notMade = this.hasRun ? undefined : (error as unknown);
+      this.die(notMade ? noWorkerFailure(notMade) : workerFailure(message, this.hasRun, this.script));
+    };
     worker.onmessageerror = () =>
-      this.die(new WorkerError("worker-died", "the engine's worker sent what cannot be read"));
+      this.die(new WorkerError("worker-died", "the engine's worker sent a message that cannot be read"));
   }
 
   request<K extends RequestName>(
@@ -103,13 +127,19 @@ export class Connection {
     const result = new Promise<Requests[K]["result"]>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       if (this.ended) return reject(this.ended);
+      if (this.pending.size >= limits.requests) {
+        return reject(
+          new Gpt2Error("capacity", `more than ${limits.requests} requests are waiting for their answers`),
+        );
+      }
       const onAbort = () => cancel(signal?.reason);
       const settle = () => {
         this.pending.delete(id);
         signal?.removeEventListener("abort", onAbort);
       };
       this.pending.set(id, {
-        onEvent: (event) => onEvent?.(event),
+        name,
+        onEvent: (event) => callBack(onEvent, event, cancel),
         resolve: (answer) => {
           settle();
           resolve(answer);
@@ -145,8 +175,23 @@ export class Connection {
     return this.terminated;
   }
 
-  private receive(message: FromWorker): void {
+  private receive(data: unknown): void {
+    if (!isAnswer(data)) return;
     this.hasRun = true;
+    this.policy?.end();
+    let message: FromWorker;
+    try {
+      message = readAnswer(data, (id) => this.pending.get(id)?.name);
+    } catch (error) {
+      const what = error instanceof Error ? error.message : "";
+      return this.die(
+        new WorkerError("worker-died", `${this.script} has sent an unexpected message: ${what}`),
+      );
+    }
+    this.take(message);
+  }
+
+  private take(message: FromWorker): void {
     switch (message.type) {
       case "event":
         return this.pending.get(message.id)?.onEvent(message.event);
@@ -178,7 +223,9 @@ export class Connection {
   }
 
   private end(error: Gpt2Error): void {
+    this.unwatchNetwork();
     this.ended = error;
+    this.policy?.end();
     this.onEnd();
     for (const request of [...this.pending.values()]) request.reject(error);
   }

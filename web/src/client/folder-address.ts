@@ -17,9 +17,16 @@ export function readAddress(what: string, url: unknown): URL {
   }
 }
 
-/** As readAddress, of a folder: with a slash at the end. */
+/** As readAddress, for a folder: ends in a slash, without query or fragment. */
 export function readFolder(what: string, url: unknown): string {
   const folder = readAddress(what, url);
   folder.pathname = folder.pathname.replace(/\/*$/, "/");
+  folder.search = "";
+  folder.hash = "";
+  try {
+    new URL("file", folder);
+  } catch {
+    refuse(`${what} is ${shown(url)}, expected a folder's, as https://host/folder/`); // data: and blob: have none
+  }
   return folder.href;
 }

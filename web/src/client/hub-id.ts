@@ -1,5 +1,6 @@
 // Ids of models on a hub, as callers write them.
 import { usualHub, type HubRequest } from "../shared/protocol.js";
+import { problemOfFileName } from "../shared/file-names.mjs";
 import { readFolder } from "./folder-address.js";
 import { refuse, shown } from "../shared/refuse.js";
 
@@ -15,6 +16,16 @@ const plainPattern = new RegExp(`^${part}/${part}(?:@[^@\\s]+)?$`);
 /** Whether `text`, which nothing else says to be an id, can be one. */
 export const isPlainId = (text: string) => plainPattern.test(text) && !text.endsWith(".gguf");
 
+/** Whether readHubId takes `text`. */
+export function isHubId(text: string): boolean {
+  try {
+    readHubId(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The model that `text` is the id of, "hf:" before it or not, on the hub at `hub`. */
 export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
   const base = readFolder("hub", hub);
@@ -23,6 +34,11 @@ export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
     return refuse(
       `the model's id is ${shown(text)}, expected owner/name, owner/name@revision or owner/name/file.gguf, as openai-community/gpt2`,
     );
+  }
+  for (const name of [file, revision]) {
+    const problem = name === undefined ? undefined : problemOfFileName(name);
+    if (problem !== undefined)
+      refuse(`the model's id is ${shown(text)}, and ${shown(name)} in it is wrong: ${problem}`);
   }
   return { kind: "hub", hub: base, id, revision, ...(file !== undefined && { file }) };
 }

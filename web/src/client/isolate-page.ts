@@ -6,9 +6,12 @@ const patienceMs = 3000;
 /** Whether the service worker will answer the next load of this page; false after a while: some browsers ignore it. */
 async function register(script: string | URL, signal: AbortSignal | undefined): Promise<boolean> {
   const { serviceWorker } = navigator;
-  await serviceWorker.register(script);
+  // A host that never sends the script leaves `register` pending for minutes.
   return Promise.race([
-    serviceWorker.ready.then(() => true),
+    serviceWorker
+      .register(script)
+      .then(async () => serviceWorker.ready)
+      .then(() => true),
     new Promise<false>((resolve) => setTimeout(resolve, patienceMs, false)),
     new Promise<false>((resolve) => signal?.addEventListener("abort", () => resolve(false), { once: true })),
   ]);

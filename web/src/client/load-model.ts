@@ -62,10 +62,19 @@ export interface LoadOptions {
    * another origin that allows it (CORS). By default they are found beside the module, or where a bundler put them.
    */
   baseUrl?: string | URL | null | undefined;
-  /** Sent with every request for a file of the model, as for a private one; nothing else gets them. */
+  /**
+   * Sent with every request for a file of the model, as for a private one: to the model's own origin, or the hub's, and
+   * to no other. Where the host redirects to another origin, fetch leaves out `Authorization`, so a token for a hub works.
+   * Any other header would go along. In browsers, a redirect is then an error; Node.js follows it without the headers.
+   */
   headers?: HeadersInit | null | undefined;
-  /** Whether cookies go with those requests, as in fetch; by default to the page's own host alone. */
+  /**
+   * Whether cookies go with those requests, as in fetch; by default to the page's own host alone. With "include", a
+   * redirect is an error in browsers, as with `headers`.
+   */
   credentials?: RequestCredentials | null | undefined;
+  /** "error" refuses every redirect, so that no host but the model's own is asked; "follow" is the default. */
+  redirect?: "follow" | "error" | null | undefined;
   /**
    * Called in place of fetch for every file of the model, with its address as a string and `signal`, `headers` and
    * `credentials`: to sign addresses, to decrypt, or to read from elsewhere. The worker takes its response chunk by chunk.
@@ -91,6 +100,7 @@ const optionNames = [
   "baseUrl",
   "headers",
   "credentials",
+  "redirect",
   "fetch",
   "stallMs",
   "cache",
@@ -126,10 +136,11 @@ function startLoad(
   onEnd: () => void,
 ): SharedLoad {
   const settled = new AbortController();
-  const { headers, credentials } = request;
+  const { headers, credentials, redirect } = request;
   const init: RequestInit = {
     headers: headers.map(([...pair]) => pair),
     ...(credentials && { credentials }),
+    ...(redirect && { redirect }),
   };
   const fetchPort = servePage?.(init, settled.signal);
   const whole: LoadRequest = {
@@ -172,6 +183,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
     variant: readChoice("variant", fields.variant, variants),
     headers: readHeaders("headers", fields.headers),
     credentials: readChoice("credentials", fields.credentials, credentialChoices),
+    redirect: readChoice("redirect", fields.redirect, ["follow", "error"]),
     stallMs: readCount("stallMs", fields.stallMs, 1, 2 ** 31 - 1),
     cache: readFlag("cache", fields.cache ?? true),
     threadChoices: {},

@@ -177,8 +177,8 @@ export class Model {
       {
         signal,
         onEvent: (event) => {
-          if ("tokens" in event) event.tokens.forEach((token) => queue.push(token));
-          else onPrompt?.(event.prompt);
+          if ("prompt" in event) return onPrompt?.(event.prompt);
+          event.tokens.forEach((token) => queue.push(token));
         },
       },
     );
@@ -194,7 +194,7 @@ export class Model {
       },
       finish: async () => {
         const summary = await request.result;
-        onSummary?.(summary);
+        await (onSummary?.(summary) as unknown); // an async callback may reject
         return summary;
       },
       stop: request.cancel,
@@ -212,13 +212,13 @@ export class Model {
       {
         signal,
         onEvent: (event) => {
-          if ("tokens" in event) tokens.push(...event.tokens);
-          else onPrompt?.(event.prompt);
+          if ("prompt" in event) return onPrompt?.(event.prompt);
+          tokens.push(...event.tokens);
         },
         owner: this,
       },
     );
-    onSummary?.(summary);
+    await (onSummary?.(summary) as unknown); // an async callback may reject
     return completionOf(tokens, summary);
   }
 

@@ -3,6 +3,7 @@ import { WorkerError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult, RequestName, Requests } from "../shared/protocol.js";
 import type { LoadProgress } from "../shared/types.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
+import { callBack } from "./call-back.js";
 import { rememberThreads } from "./thread-choices.js";
 import type { Connection, OpenRequest, RequestOptions } from "./connection.js";
 
@@ -53,7 +54,7 @@ export class Lease {
 
 export class SharedLoad {
   readonly result: Promise<LoadResult>;
-  private readonly listeners = new Set<(progress: LoadProgress) => Promise<void>>();
+  private readonly listeners = new Set<(progress: LoadProgress) => void>();
   private progress: LoadProgress | undefined;
   private users = 0;
 
@@ -74,7 +75,7 @@ export class SharedLoad {
     this.result = connection.request("load", request, {
       onEvent: (progress) => {
         this.progress = progress;
-        for (const listener of this.listeners) void listener(progress);
+        for (const listener of this.listeners) listener(progress);
       },
       transfer,
     });
@@ -92,18 +93,22 @@ export class SharedLoad {
     );
   }
 
-  /** One more user, who gives up as soon as `signal` is aborted: the last one's giving up ends the load. */
+  /**
+   * One more user. It gives up when `signal` is aborted, or with the error that its own `onProgress` throws. When the last
+   * user gives up, the load ends.
+   */
   async join(
     signal: AbortSignal | undefined,
     onProgress: ((progress: LoadProgress) => void) | undefined,
   ): Promise<LoadResult & { lease: Lease }> {
     this.users += 1;
-    // Of this user alone, whatever it calls: what that throws is an unhandled rejection, and nobody else's business.
-    const listener = async (progress: LoadProgress) => onProgress?.(progress);
+    const refused = new AbortController();
+    const listener = (progress: LoadProgress) =>
+      callBack(onProgress, progress, (error) => refused.abort(error));
     this.listeners.add(listener);
-    if (this.progress) void listener(this.progress);
+    if (this.progress) listener(this.progress);
     try {
-      const result = await unlessAborted(this.result, signal);
+      const result = await unlessAborted(unlessAborted(this.result, signal), refused.signal);
       return { ...result, lease: new Lease(this.connection, () => this.leave()) };
     } catch (error) {
       void this.leave();

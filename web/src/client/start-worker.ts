@@ -1,5 +1,6 @@
 // Starts the worker: beside this module, or in a folder that the caller names.
 import { noWorkerFailure } from "../shared/failures.js";
+import { PolicyWatch } from "../shared/policy.js";
 import { usualStallMs } from "../shared/protocol.js";
 import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign, trusted } from "../shared/script-address.js";
@@ -33,6 +34,13 @@ function addressBeside(): string {
 
 const start = (address: string) => new Worker(trusted(address), { type: "module", name: "gpt2" });
 
+/**
+ * A bundler that does not follow addresses leaves the worker behind. It does follow imports: of a module that has worker
+ * and engine in it. Where this module is not bundled, a worker that is missing is the host's mistake, and an error.
+ */
+const isBundled = !/^https?:.*\/gpt2\.js([?#]|$)/.test(import.meta.url);
+const startInlined = async () => (await import("./inlined-worker.js")).startInlined();
+
 /** What a browser that is busy takes to start a worker whose script has come. */
 const startMs = 5000;
 
@@ -57,9 +65,13 @@ export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connectio
     const fresh = ofThisRelease(new URL(address()));
     return start(isForeign(fresh) ? asOwnScript(fresh) : fresh);
   };
+  const policy = new PolicyWatch();
   try {
-    return new Connection(new SturdyWorker(ways, renew, stallMs + startMs), script, waitForLock);
+    const last = baseUrl === undefined && isBundled ? startInlined : undefined;
+    const worker = new SturdyWorker(ways, renew, stallMs + startMs, last);
+    return new Connection(worker, script, waitForLock, policy);
   } catch (error) {
+    policy.end();
     throw noWorkerFailure(error); // there are no workers, or none from here (file://, a content security policy)
   }
 }

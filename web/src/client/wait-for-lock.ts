@@ -1,6 +1,14 @@
-// Web Locks: a lock is given back whatever its holder dies of. Pages that are not served securely have none.
+// Web Locks: the browser releases a lock when its holder ends, whatever the reason. Only secure pages have them.
 import type { WaitForLock } from "./connection.js";
 
 export const waitForLock: WaitForLock = (name, run) => {
-  (navigator as Partial<Navigator>).locks?.request(name, run).catch(() => {}); // refused to pages that are about to go
+  const { locks } = navigator as Partial<Navigator>;
+  if (!locks) return;
+  const wait = async () => {
+    // After the site's data is cleared, Chromium has new locks for new workers, and the old ones for the open page. There
+    // a lock that a worker holds looks free, and says nothing about that worker.
+    const { held = [] } = await locks.query();
+    if (held.some((lock) => lock.name === name)) await locks.request(name, run);
+  };
+  wait().catch(() => {}); // the browser refuses locks to pages that are closing
 };

@@ -7,7 +7,10 @@ import {
   type OpenFile,
   type OpenOptions,
 } from "../loader/model-source.js";
+import { checkMost, mostHeadBytes, mostShards, mostTensors } from "../loader/limits.js";
+import { parseJson } from "../loader/parse-json.js";
 import { readOptionalText, readText } from "../loader/read-text.js";
+import { weightChunksOf } from "../loader/weight-chunks.js";
 import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { streamOf } from "../shared/stream-of.js";
@@ -16,9 +19,6 @@ import { Converter, type ConvertedFolder, type ConvertedWeights } from "./conver
 import { Portions } from "./portions.js";
 import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
 import { headOf, headSize, lengthBytes } from "./tensor-head.js";
-
-/** No reader of safetensors takes a longer header. */
-const mostHeadBytes = 100_000_000;
 
 const weightsFile = "model.safetensors";
 const shardIndexFile = "model.safetensors.index.json";
@@ -64,14 +64,9 @@ const sum = (sizes: readonly (number | undefined)[]) =>
 
 /** What model.safetensors.index.json says: a list of the files that the tensors are in. */
 function shardNames(text: string): string[] {
-  let index: unknown;
-  try {
-    index = JSON.parse(text);
-  } catch (error) {
-    throw new LoadError("corrupt", `${shardIndexFile} is not valid JSON: ${String(error)}`);
-  }
-  const map = (index as { weight_map?: unknown } | null)?.weight_map;
+  const { weight_map: map } = Object(parseJson(text, shardIndexFile)) as { weight_map?: unknown };
   const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
+  checkMost(`${shardIndexFile}, "weight_map"`, names.length, mostTensors, "tensors");
   const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
   if (names.length === 0 || !names.every(isName)) {
     throw new LoadError(
@@ -79,7 +74,9 @@ function shardNames(text: string): string[] {
       `${shardIndexFile}: expected "weight_map" with the name of a file for each tensor`,
     );
   }
-  return [...new Set(names as string[])].sort();
+  const shards = [...new Set(names as string[])].sort();
+  checkMost(`${shardIndexFile}, "weight_map"`, shards.length, mostShards, "files");
+  return shards;
 }
 
 interface Head {
@@ -89,24 +86,24 @@ interface Head {
   fileSize: number | undefined;
 }
 
+/** Takes the head's bytes out of `room`, which all files share. */
 async function readHead(
   source: ModelSource,
   { name, file: opened }: WeightFile,
+  room: { bytes: number },
   signal: AbortSignal,
 ): Promise<Head> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   let size = lengthBytes;
   const file = opened ?? (await source.open(name, { signal }));
-  for await (const chunk of chunksOf(file, name, signal)) {
+  for await (const chunk of weightChunksOf(file, name, signal)) {
     chunks.push(chunk.slice());
     length += chunk.length;
-    if (size === lengthBytes && length >= size) size = headSize(joined(chunks));
-    if (size > mostHeadBytes) {
-      throw new LoadError(
-        "corrupt",
-        `${name}: its header is ${size} bytes long, expected ${mostHeadBytes} at most`,
-      );
+    if (size === lengthBytes && length >= size) {
+      size = headSize(joined(chunks));
+      checkMost(`${name}, its header`, size, room.bytes, "bytes");
+      room.bytes -= size;
     }
     if (length >= size) break;
   }
@@ -124,7 +121,7 @@ async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncG
 
 /**
  * What `inner` holds, converted while it streams: config.json, model.safetensors and, as `inner` has them or out of the GGUF
- * file, vocab.json and merges.txt. The first file that is asked for starts the conversion; model.safetensors goes on with
+ * file, the tokenizer. The first file that is asked for starts the conversion; model.safetensors goes on with
  * it. Asked for model.safetensors once more, all begins anew.
  */
 export class ConvertedSource implements ModelSource {
@@ -146,12 +143,21 @@ export class ConvertedSource implements ModelSource {
       case "config.json":
         return textFile((await this.readFolder(options)).config);
       case "vocab.json":
-      case "merges.txt": {
+      case "merges.txt":
+      case "tokenizer_config.json": {
         if (this.options.gguf === undefined) return this.inner.open(name, options);
-        const { vocab, merges } = await this.readFolder(options);
-        if (vocab === "") throw new LoadError("not-found", `${this.options.gguf} has no tokenizer`);
-        return textFile(name === "vocab.json" ? vocab : merges);
+        const { vocab, merges, tokenizerConfig } = await this.readFolder(options);
+        const text = { "vocab.json": vocab, "merges.txt": merges, "tokenizer_config.json": tokenizerConfig }[
+          name
+        ];
+        if (text === "") throw new LoadError("not-found", `${this.options.gguf} holds no ${name}`);
+        return textFile(text);
       }
+      case "tokenizer.json":
+      case "special_tokens_map.json":
+      case "added_tokens.json":
+        if (this.options.gguf === undefined) return this.inner.open(name, options);
+        throw new LoadError("not-found", `${this.options.gguf} holds no ${name}`);
       case "weights.json":
         throw new LoadError("not-found", `there is no ${name}: the model is converted while it is read`);
       default:
@@ -189,8 +195,9 @@ export class ConvertedSource implements ModelSource {
     ]);
     const converter = await Converter.create(createModule, code);
     const needsHeads = files.length > 1 || (from > 0 && gguf === undefined);
+    const room = { bytes: mostHeadBytes };
     const heads = needsHeads
-      ? await Promise.all(files.map((file) => readHead(this.inner, file, signal)))
+      ? await Promise.all(files.map((file) => readHead(this.inner, file, room, signal)))
       : undefined;
     const bytes = heads?.map((head) => head.bytes);
     converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined });
@@ -260,7 +267,8 @@ export class ConvertedSource implements ModelSource {
       if (number < first) continue;
       const opened = file ?? (await this.inner.open(name, { signal, ...(number === first && { from: at }) }));
       if (files.length === 1) made.totalBytes ??= opened.size;
-      for await (const chunk of chunksOf(opened, name, signal)) {
+      const read = number === first && at > 0 ? chunksOf : weightChunksOf;
+      for await (const chunk of read(opened, name, signal)) {
         made.readBytes += chunk.length;
         for (const bytes of converter.feed(chunk)) yield* portions.add(bytes);
         yield* portions.late();

@@ -34,10 +34,12 @@ export interface Conversion {
 
 /** What belongs beside the converted weights. */
 export interface ConvertedFolder {
-  /** Texts of config.json and, of a GGUF file, vocab.json and merges.txt; else "". */
+  /** The text of config.json. */
   config: string;
+  /** Of a GGUF file the texts of vocab.json, merges.txt and tokenizer_config.json; "" where there is none. */
   vocab: string;
   merges: string;
+  tokenizerConfig: string;
   /** Bytes of the converted model.safetensors. */
   weightBytes: number;
 }

@@ -30,7 +30,8 @@ export function tensorsOf(head: Uint8Array): TensorPlace[] {
   >;
   const tensors: TensorPlace[] = [];
   for (const [name, { data_offsets: offsets }] of Object.entries(header)) {
-    if (offsets) tensors.push({ name, start: head.length + offsets[0], end: head.length + offsets[1] });
+    if (offsets && name !== "__metadata__")
+      tensors.push({ name, start: head.length + offsets[0], end: head.length + offsets[1] });
   }
   return tensors.sort((a, b) => a.start - b.start || a.end - b.end);
 }

@@ -1,26 +1,38 @@
-// <gpt2-autocomplete>: proposes how the text of a field of the page continues.
-import type { GenerateCall, LoadOptions } from "../client/index.js";
+// <gpt2-autocomplete>: suggests how the text of a field continues.
+import type { GenerateCall, GenerateSummary, LoadOptions, Model } from "../client/index.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
 import { emit } from "./events.js";
 import { firstWord } from "./first-word.js";
-import { GhostText, ghostStyle, type Field } from "./ghost-text.js";
+import { GhostText, ghostStyle } from "./ghost-text.js";
 import { Base, make, style, unseen } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
+import { ControlField, type SuggestionField } from "./suggestion-field.js";
 
-/** Of a long text, its end: what is before it hardly changes what follows. */
+/** In UTF-16 units. Only the end of a long text is the prompt: what is before it hardly changes the suggestion. */
 const mostLetters = 2000;
 
+/** Whether `element` takes text. */
+const isEditable = (element: Element): boolean =>
+  element instanceof HTMLInputElement ||
+  element instanceof HTMLTextAreaElement ||
+  (element instanceof HTMLElement && element.isContentEditable);
+
+/** The first `length` UTF-16 units of `text`, without half a character at the end. */
+const cutTo = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+
 /**
- * Proposes, in a field of yours, how the text could go on, after a pause in typing: Tab takes it, Ctrl (on a Mac also
- * Alt) and the right arrow a word of it, Esc dismisses it; a finger takes it by touching it. While it proposes nothing, no key is touched. The model is
- * loaded when the field first gets the focus; elements that load alike share one.
+ * Suggests, in a field of yours, how the text could go on, after a pause in typing. Tab takes the suggestion, Ctrl (on
+ * a Mac also Alt) and the right arrow take a word of it, Esc dismisses it, and so does any change to the text before
+ * it. On a touch screen, a tap takes it. Without a suggestion, every key works as usual. Password fields, and those
+ * whose `autocomplete` names a secret, get none. The model is loaded when the field first gets the focus; elements with
+ * the same load options share one.
  *
  * @tagname gpt2-autocomplete
  *
- * @attr {string} for - The id of a `<textarea>` or `<input>` in the same document or shadow tree
+ * @attr {string} for - The id of a `<textarea>`, or an `<input>` of type text, search, tel or url, in the same document or shadow tree
  * @attr {string} model - Address of the model's folder, relative to the page
- * @attr {number} delay - Pause in typing after which it proposes, in milliseconds; 400
- * @attr {number} max-new-tokens - Length of what it proposes at most; 12
+ * @attr {number} delay - Pause in typing before a suggestion, in milliseconds; 400
+ * @attr {number} max-new-tokens - Most tokens of a suggestion; 12
  * @attr {number} temperature - 0, the default, takes the most probable token
  * @attr {number} top-k - Keep the k most probable tokens; 40
  * @attr {number} top-p - Keep the fewest tokens with this much probability; 0.95
@@ -32,29 +44,31 @@ const mostLetters = 2000;
  * @attr {string} variant - Build of the engine
  * @attr {string} kv - Format of the KV cache
  * @attr {string} base-url - Folder of worker and engine
- * @attr {boolean} disabled - Proposes nothing
- * @attr {string} hint - What screen readers are told after what is proposed; "Tab takes it, Escape dismisses it."
+ * @attr {boolean} disabled - Suggests nothing
+ * @attr {string} hint - What screen readers say after the suggestion; "Tab takes it, Escape dismisses it."
  *
  * @fires {CustomEvent<LoadProgress>} gpt2-progress - While the model is loaded
- * @fires {CustomEvent<Token>} gpt2-token - For each token of what it proposes
- * @fires {CustomEvent<Gpt2Done>} gpt2-done - It proposes a text
- * @fires {CustomEvent<Gpt2Accept>} gpt2-accept - The user took it, or a word of it
+ * @fires {CustomEvent<Token>} gpt2-token - For each token of a suggestion
+ * @fires {CustomEvent<Gpt2Done>} gpt2-done - A suggestion is shown
+ * @fires {CustomEvent<Gpt2Accept>} gpt2-accept - The user took the suggestion, or a word of it; `text` is what the field took
  * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed; logged unless it is prevented
  *
- * @csspart ghost - What is proposed
+ * @csspart ghost - The suggestion
  *
- * @cssprop [--gpt2-ghost] - Colour of what is proposed; by default the field's, paler
+ * @cssprop [--gpt2-ghost] - Colour of the suggestion; by default the field's, paler
  */
 export class Gpt2Autocomplete extends Base {
   static readonly observedAttributes = [...loadAttributes, "for", "disabled"];
 
-  /** What no attribute can say of how to write. It goes before the attributes. */
+  /** Generation options that no attribute has. They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
-  /** What no attribute can say of how to load: `headers`, `fetch`, ... It goes before the attributes. */
+  /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. */
   loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
+  /** An editor to suggest in, instead of the field that `for` names. Set it before the editor gets the focus. */
+  field: SuggestionField | undefined = (this as { field?: SuggestionField }).field;
 
   private readonly root = this.attachShadow({ mode: "open" });
-  private readonly ghost = new GhostText(this.root, () => this.accept(this.suggestion));
+  private readonly ghost = new GhostText(this.root, () => void this.accept(this.suggestion));
   private readonly spoken = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly lazy = new LazyModel(
     () => ({
@@ -64,13 +78,19 @@ export class Gpt2Autocomplete extends Base {
     (progress) => void emit(this, "gpt2-progress", progress),
   );
   /** The field that has the focus, while it has it. */
-  private field: Field | undefined;
+  private active: SuggestionField | undefined;
   private whileFocused: AbortController | undefined;
   private scope: Document | ShadowRoot | undefined;
   private suggestion = "";
+  /** The text before the caret that `suggestion` continues. */
+  private shownFor = "";
   private running: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isComposing = false;
+  /** The model failed to load since the field got the focus: the next focus tries again. */
+  private hasFailed = false;
+  /** Warnings that the console has already. */
+  private readonly told = new Set<string>();
 
   constructor() {
     super();
@@ -80,7 +100,7 @@ export class Gpt2Autocomplete extends Base {
 
   connectedCallback(): void {
     this.lazy.keep();
-    // Whatever field has the id when it gets the focus: it may come later, and be replaced.
+    // The field is looked up when it gets the focus: it may be added later, or replaced.
     this.scope = this.getRootNode() as Document | ShadowRoot;
     this.scope.addEventListener("focusin", this.onFocus);
     this.attach(this.scope.activeElement);
@@ -95,24 +115,77 @@ export class Gpt2Autocomplete extends Base {
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (before === value || !this.scope) return;
-    if (loadAttributes.includes(name)) this.lazy.release();
+    if (loadAttributes.includes(name)) this.lazy.replace();
     this.detach();
     this.attach(this.scope.activeElement);
   }
 
   private readonly onFocus = (event: Event) => this.attach(event.target);
 
+  /** The field that `target` is or is in; undefined if it is not this element's field. */
+  private fieldAt(target: Element): SuggestionField | undefined {
+    const { field } = this;
+    if (field) return field.element.contains(target) ? field : undefined;
+    const id = this.getAttribute("for");
+    if (target.id === id) {
+      const problem = ControlField.problemOf(target);
+      if (problem) this.tell(`there are no suggestions in <${target.localName} id="${id}">: ${problem}`);
+      return ControlField.of(target);
+    }
+    if (!isEditable(target)) return undefined;
+    if (id === null)
+      this.tell('expected the attribute "for" with the id of a field, or the property "field"');
+    else if (!this.scope?.getElementById(id)) this.tell(`nothing here has the id "${id}", which "for" names`);
+    return undefined;
+  }
+
+  private tell(problem: string): void {
+    if (this.told.has(problem)) return;
+    this.told.add(problem);
+    console.warn(`gpt2-autocomplete: ${problem}`);
+  }
+
   private attach(target: EventTarget | null): void {
-    const isField = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
-    if (!isField || target === this.field || target.id !== this.getAttribute("for")) return;
+    if (!(target instanceof Element) || this.active?.element.contains(target)) return;
+    const field = this.fieldAt(target);
+    if (!field) return;
     this.detach();
     if (this.hasAttribute("disabled")) return;
-    this.field = target;
+    this.active = field;
+    this.listen(field);
+    this.hasFailed = false;
+    void this.load();
+  }
+
+  /** The model; undefined if it cannot be loaded, which is reported once per focus. */
+  private async load(): Promise<Model | undefined> {
+    if (this.hasFailed) return undefined;
+    try {
+      return await this.lazy.load();
+    } catch (error) {
+      this.failToLoad(error);
+      return undefined;
+    }
+  }
+
+  private failToLoad(error: unknown): void {
+    if (this.hasFailed) return;
+    this.hasFailed = true;
+    this.fail(error);
+  }
+
+  private listen(field: SuggestionField): void {
     const { signal } = (this.whileFocused = new AbortController());
-    const on = (type: string, run: (event: Event) => void) => target.addEventListener(type, run, { signal });
+    // An editor listens for keys on its own element, so Tab must be handled in the capture phase.
+    const capture = !(field instanceof ControlField);
+    const on = (type: string, run: (event: Event) => void) =>
+      field.element.addEventListener(type, run, { signal, capture });
     on("input", () => this.onInput());
     on("keydown", (event) => this.onKey(event as KeyboardEvent));
-    on("blur", () => this.detach());
+    on("focusout", ({ relatedTarget }: FocusEventInit) => {
+      const isWithin = relatedTarget instanceof Node && field.element.contains(relatedTarget);
+      if (!isWithin) this.detach();
+    });
     on("compositionstart", () => {
       this.isComposing = true;
       this.dismiss();
@@ -121,85 +194,87 @@ export class Gpt2Autocomplete extends Base {
       this.isComposing = false;
       this.suggestSoon();
     });
-    // The caret went elsewhere.
-    document.addEventListener("selectionchange", () => this.suggestion && !this.isAtEnd() && this.dismiss(), {
-      signal,
-    });
-    this.lazy.load().catch((error: unknown) => this.fail(error));
   }
 
   private detach(): void {
     this.dismiss();
     this.whileFocused?.abort();
-    this.field = undefined;
+    this.active = undefined;
     this.isComposing = false;
   }
 
-  /** Where it draws, it draws after the text: the caret has to be there, and nothing selected. */
-  private isAtEnd(): boolean {
-    const { field } = this;
-    return (
-      field !== undefined &&
-      field.selectionStart === field.selectionEnd &&
-      field.selectionEnd === field.value.length
-    );
-  }
-
   private onInput(): void {
-    const { shownFor, suggestion, field } = this;
-    if (!field || this.isComposing) return;
-    // Who types what is proposed keeps the rest of it.
-    const typed = field.value.startsWith(shownFor) ? field.value.slice(shownFor.length) : "";
-    if (suggestion && typed && suggestion.startsWith(typed) && this.isAtEnd()) {
+    const { shownFor, suggestion, active } = this;
+    if (!active || this.isComposing) return;
+    const before = active.textBefore() ?? "";
+    // Typing what is suggested keeps the rest of it.
+    const typed = before.startsWith(shownFor) ? before.slice(shownFor.length) : "";
+    if (suggestion && typed && suggestion.startsWith(typed)) {
       this.show(suggestion.slice(typed.length), false);
       if (this.suggestion) return;
     }
     this.dismiss();
     this.suggestSoon();
   }
-  /** The field's text that `suggestion` goes on from. */
-  private shownFor = "";
 
   private onKey(event: KeyboardEvent): void {
     if (!this.suggestion || event.isComposing || this.isComposing) return;
     const { key, ctrlKey, altKey, metaKey, shiftKey } = event;
     const isPlain = !ctrlKey && !altKey && !metaKey && !shiftKey;
     const isWord = key === "ArrowRight" && ctrlKey !== altKey && !metaKey && !shiftKey;
-    if (key === "Tab" && isPlain) this.accept(this.suggestion);
-    else if (isWord) this.accept(firstWord(this.suggestion));
-    else if (key === "Escape" && isPlain) this.dismiss();
-    else return;
+    let isTaken = false;
+    if (key === "Tab" && isPlain) isTaken = this.accept(this.suggestion);
+    else if (isWord) isTaken = this.accept(firstWord(this.suggestion));
+    else if (key === "Escape" && isPlain) {
+      this.dismiss();
+      isTaken = true;
+    }
+    if (!isTaken) return;
     event.preventDefault();
-    event.stopPropagation(); // a dialog around it is not to close, too
+    event.stopPropagation(); // Escape must not also close a dialog around it
   }
 
-  private accept(text: string): void {
-    const { field } = this;
-    if (!field) return;
-    // As typed, so that the browser can undo it, and listeners are called. onInput draws the rest.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else makes an edit that can be undone
-    if (!document.execCommand("insertText", false, text)) {
-      field.setRangeText(text, field.value.length, field.value.length, "end");
-      field.dispatchEvent(
-        new InputEvent("input", { bubbles: true, composed: true, inputType: "insertText", data: text }),
-      );
+  /** Inserts `text`, if the text before the caret has not changed. Returns whether it inserted something. */
+  private accept(text: string): boolean {
+    const { active } = this;
+    if (!active || text === "" || !this.isCurrent()) {
+      this.dismiss();
+      return false;
     }
-    emit(this, "gpt2-accept", { text });
+    const inserted = active.insert(text);
+    if (inserted === "") this.dismiss();
+    else emit(this, "gpt2-accept", { text: inserted }); // onInput draws the rest
+    return inserted !== "";
+  }
+
+  private isCurrent(): boolean {
+    return this.active?.textBefore() === this.shownFor;
   }
 
   private show(text: string, isNew: boolean): void {
-    const { field } = this;
-    if (!field || text === "") return this.dismiss();
-    this.suggestion = text;
-    this.shownFor = field.value;
-    this.ghost.show(field, text);
+    const { active } = this;
+    const before = active?.textBefore();
+    const fitting = cutTo(text, active?.room?.() ?? Infinity);
+    if (!active || before === undefined || fitting === "") return this.dismiss();
+    const wasShown = this.suggestion !== "";
+    this.suggestion = fitting;
+    this.shownFor = before;
+    this.ghost.show(active, fitting);
+    if (!wasShown) this.watch();
     if (isNew) {
       const hint = this.getAttribute("hint") ?? "Tab takes it, Escape dismisses it.";
-      this.spoken.textContent = `Suggestion: ${text.trim()}. ${hint}`;
+      this.spoken.textContent = `Suggestion: ${fitting.trim()}. ${hint}`;
     }
   }
 
-  /** Takes back what is proposed, and what was about to be. */
+  /** Dismisses the suggestion once the text or the caret has changed. Scripts change them without an event. */
+  private watch(): void {
+    if (!this.suggestion) return;
+    if (this.isCurrent()) requestAnimationFrame(() => this.watch());
+    else this.dismiss();
+  }
+
+  /** Removes the suggestion, and cancels the next one. */
   private dismiss(): void {
     clearTimeout(this.timer);
     this.running?.abort();
@@ -215,34 +290,40 @@ export class Gpt2Autocomplete extends Base {
   }
 
   private async suggest(): Promise<void> {
-    const { field } = this;
-    if (!field || field.disabled || field.readOnly || !this.isAtEnd() || field.value.trim() === "") return;
-    const { value } = field;
-    // GPT-2's words begin with their space: one that was typed already is written again, and left out.
-    const space = / ?$/.exec(value)?.[0] ?? "";
-    const prompt = value.slice(0, value.length - space.length).slice(-mostLetters);
+    const before = this.active?.textBefore();
+    if (before === undefined || before.trim() === "" || this.active?.room?.() === 0) return;
     const { signal } = (this.running = new AbortController());
-    const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
+    const model = await this.load();
+    if (!model) return;
     try {
-      const model = await this.lazy.load();
       signal.throwIfAborted();
-      let text = "";
-      const given = Object.entries({ ...readCall(this), ...this.options }).filter(
-        ([, option]) => option != null,
-      );
-      const call: GenerateCall = { ...defaults, ...Object.fromEntries(given), signal };
-      let summary = null;
-      const onSummary: GenerateCall["onSummary"] = (end) => void (summary = end);
-      for await (const token of model.generate(prompt, { ...call, onSummary })) {
-        text += token.text;
-        emit(this, "gpt2-token", token);
-      }
-      if (!text.startsWith(space) || !this.isAtEnd() || field.value !== value) return;
-      this.show(text.slice(space.length).trimEnd(), true);
+      const { text, summary } = await this.continuation(model, before, signal);
+      if (this.active?.textBefore() !== before) return;
+      this.show(text, true);
       emit(this, "gpt2-done", { text: this.suggestion, summary });
     } catch (error) {
       if (!signal.aborted) this.fail(error);
     }
+  }
+
+  /** What the model writes after `before`; "" if that would not start with the space that is typed already. */
+  private async continuation(model: Model, before: string, signal: AbortSignal) {
+    // GPT-2's tokens begin with the space: a typed one is cut from the prompt, written again by the model, and removed.
+    const space = / ?$/.exec(before)?.[0] ?? "";
+    const prompt = before.slice(0, before.length - space.length).slice(-mostLetters);
+    const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
+    const given = Object.entries({ ...readCall(this), ...this.options }).filter(
+      ([, option]) => option != null,
+    );
+    let summary: GenerateSummary | null = null;
+    const onSummary = (end: GenerateSummary) => void (summary = end);
+    const call: GenerateCall = { ...defaults, ...Object.fromEntries(given), signal, onSummary };
+    let text = "";
+    for await (const token of model.generate(prompt, call)) {
+      text += token.text;
+      emit(this, "gpt2-token", token);
+    }
+    return { text: text.startsWith(space) ? text.slice(space.length).trimEnd() : "", summary };
   }
 
   private fail(error: unknown): void {

@@ -1,8 +1,7 @@
-// Text that is drawn into somebody else's field, after what stands in it: an overlay lays the field's own text out once
-// more, unseen, and goes on with the ghost's.
+// A suggestion that is drawn after the text of somebody else's field. In a text control, an invisible overlay lays out
+// the control's own text once more, and the suggestion follows it. In an editor, it stands at the caret.
 import { make } from "./html-element.js";
-
-export type Field = HTMLTextAreaElement | HTMLInputElement;
+import { ControlField, type SuggestionField, type TextControl } from "./suggestion-field.js";
 
 /** What decides where a field's letters stand. */
 // Stryker disable all: only a browser lays text out; tests/e2e/element.spec.ts compares where it stands
@@ -44,6 +43,9 @@ const metrics = [
   ...["unicode-bidi", "word-break", "word-spacing", "writing-mode"],
 ];
 
+/** Letters of scripts that are written from right to left. */
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
 export const ghostStyle = `
 :host {
   position: absolute;
@@ -82,7 +84,7 @@ export class GhostText {
   private readonly ghost = make("span", { part: "ghost", class: "ghost" });
   private readonly lines = make("div", {}, this.before, this.ghost);
   private readonly overlay = make("div", { class: "overlay", "aria-hidden": "true" }, this.lines);
-  private field: Field | undefined;
+  private field: SuggestionField | undefined;
   private readonly resized = new ResizeObserver(() => this.place());
   private readonly place = () => this.layOut();
 
@@ -94,16 +96,16 @@ export class GhostText {
     this.ghost.addEventListener("click", onTap);
   }
 
-  /** Draws `text` where the caret of `field` is, at its end. */
-  show(field: Field, text: string): void {
+  /** Draws `text` where the caret of `field` is. */
+  show(field: SuggestionField, text: string): void {
     if (this.field !== field) {
       this.hide();
       this.field = field;
-      this.resized.observe(field);
+      this.resized.observe(field.element);
       addEventListener("scroll", this.place, { capture: true, passive: true }); // of whatever it lies in, or its own
       addEventListener("resize", this.place);
     }
-    this.before.data = field.value;
+    this.before.data = field instanceof ControlField ? field.element.value : "";
     this.ghost.textContent = text;
     this.layOut();
   }
@@ -121,25 +123,52 @@ export class GhostText {
   private layOut(): void {
     const { field, overlay, lines } = this;
     if (!field) return;
-    const style = getComputedStyle(field);
+    const style = getComputedStyle(field.element);
     for (const name of metrics) lines.style.setProperty(name, style.getPropertyValue(name));
     overlay.style.setProperty("--ink", style.color);
-    const isLine = field instanceof HTMLInputElement;
+    // Text that runs against the paragraph's direction must not be reordered together with what stands before it.
+    const isMixed = style.direction === "rtl" || rightToLeft.test(this.before.data + this.ghost.textContent);
+    this.ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
+    if (field instanceof ControlField) this.layOutLike(field.element, style);
+    else this.layOutAt(field.caret(), field.element);
+  }
+
+  private layOutLike(control: TextControl, style: CSSStyleDeclaration): void {
+    const { overlay, lines } = this;
+    const isLine = control instanceof HTMLInputElement;
     if (isLine) {
       // The one line of an input stands in the middle, and scrolls where it is too long.
       const padding = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
-      lines.style.lineHeight = `${field.clientHeight - padding}px`;
+      lines.style.lineHeight = `${control.clientHeight - padding}px`;
     }
     lines.style.whiteSpace = isLine ? "pre" : "pre-wrap";
-    lines.style.width = isLine ? "max-content" : `${field.clientWidth}px`;
-    overlay.style.width = `${field.clientWidth}px`; // without borders and scroll bar
-    overlay.style.height = `${field.clientHeight}px`;
-    lines.style.transform = `translate(${-field.scrollLeft}px, ${-field.scrollTop}px)`;
-    // Wherever the overlay's own zero is: what is scrolled and transformed around both of them cancels out.
-    const { left, top } = field.getBoundingClientRect();
+    lines.style.width = isLine ? "max-content" : `${control.clientWidth}px`;
+    overlay.style.width = `${control.clientWidth}px`; // without borders and scroll bar
+    overlay.style.height = `${control.clientHeight}px`;
+    lines.style.transform = `translate(${-control.scrollLeft}px, ${-control.scrollTop}px)`;
+    const { left, top } = control.getBoundingClientRect();
+    this.moveTo(left + control.clientLeft, top + control.clientTop);
+  }
+
+  private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): void {
+    const { overlay, lines } = this;
+    const end = editor.getBoundingClientRect().right;
+    lines.style.padding = "0";
+    lines.style.lineHeight = `${caret.height}px`;
+    lines.style.whiteSpace = "pre";
+    lines.style.width = "max-content";
+    lines.style.transform = "none";
+    overlay.style.width = `${Math.max(0, end - caret.right)}px`;
+    overlay.style.height = `${caret.height}px`;
+    this.moveTo(caret.right, caret.top);
+  }
+
+  /** Wherever the overlay's own zero is: what is scrolled and transformed around both of them cancels out. */
+  private moveTo(left: number, top: number): void {
+    const { overlay } = this;
     const from = overlay.getBoundingClientRect();
     const at = (name: "left" | "top") => parseFloat(overlay.style[name]) || 0;
-    overlay.style.left = `${at("left") + left + field.clientLeft - from.left}px`;
-    overlay.style.top = `${at("top") + top + field.clientTop - from.top}px`;
+    overlay.style.left = `${at("left") + left - from.left}px`;
+    overlay.style.top = `${at("top") + top - from.top}px`;
   }
 }

@@ -26,10 +26,23 @@ export function style(root: ShadowRoot, css: string): void {
   root.adoptedStyleSheets = [sheet];
 }
 
-/** Defines an element, unless it has been: what replaces modules while they run defines nothing twice. */
+/** Whether this is a browser. jsdom and happy-dom, in which people test their pages, lack what the elements need. */
+function canRun(): boolean {
+  const { ElementInternals, CSSStyleSheet, ResizeObserver, IntersectionObserver } = globalThis as Partial<
+    typeof globalThis
+  >;
+  const hasForms = typeof ElementInternals?.prototype.setFormValue === "function";
+  const hasSheets = typeof CSSStyleSheet?.prototype.replaceSync === "function";
+  return hasForms && hasSheets && Boolean(ResizeObserver && IntersectionObserver);
+}
+
+/**
+ * Defines an element, unless it is defined already: hot module replacement runs this again. Outside browsers the element
+ * does nothing.
+ */
 export function define(name: string, element: CustomElementConstructor): void {
   const { customElements } = globalThis as Partial<typeof globalThis>;
-  if (!customElements?.get(name)) customElements?.define(name, element);
+  if (!customElements?.get(name)) customElements?.define(name, canRun() ? element : class extends Base {});
 }
 
 /** Properties that were set on `element` before it was defined stand before its accessors: sets them again. */

@@ -7,4 +7,5 @@ define("gpt2-writer", Gpt2Writer);
 define("gpt2-autocomplete", Gpt2Autocomplete);
 
 export { Gpt2Autocomplete, Gpt2Writer };
+export type { SuggestionField } from "./suggestion-field.js";
 export type { Gpt2Accept, Gpt2Done, Gpt2EventMap, Gpt2Failure } from "./events.js";

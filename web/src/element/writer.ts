@@ -61,9 +61,9 @@ export class Gpt2Writer extends Base {
   static readonly formAssociated = true;
   static readonly observedAttributes = [...loadAttributes, "prompt", "label", "rows", "disabled", "required"];
 
-  /** What no attribute can say of how to write: several `stop` texts, `ignoreEos`, ... It goes before the attributes. */
+  /** Generation options that no attribute has: several `stop` texts, `ignoreEos`, ... They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
-  /** What no attribute can say of how to load: `headers`, `fetch`, ... It goes before the attributes. */
+  /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. */
   loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
 
   private readonly internals = this.attachInternals();
@@ -82,9 +82,14 @@ export class Gpt2Writer extends Base {
     (progress) => this.showProgress(progress),
   );
   private seen: IntersectionObserver | undefined;
+  /** From the call of `write` to its end. */
   private running: AbortController | undefined;
+  /** The model is loaded and writes. */
+  private isGenerating = false;
   /** The text is the user's, or the model's, and not only the prompt. */
   private isChanged = false;
+  /** The message of setCustomValidity. */
+  private customError = "";
 
   constructor() {
     super();
@@ -123,13 +128,31 @@ export class Gpt2Writer extends Base {
   set disabled(isDisabled: boolean) {
     this.toggleAttribute("disabled", isDisabled);
   }
-  /** The whole text. */
+  get required(): boolean {
+    return this.hasAttribute("required");
+  }
+  set required(isRequired: boolean) {
+    this.toggleAttribute("required", isRequired);
+  }
+  /** The whole text. Setting another text stops the writing. */
   get value(): string {
     return this.text.value;
   }
   set value(text: string) {
+    const before = this.text.value;
     this.text.value = text;
+    if (this.text.value !== before) this.stop();
     this.setChanged();
+  }
+  /** As in `<textarea>`: the value after the form is reset. */
+  get defaultValue(): string {
+    return this.prompt;
+  }
+  set defaultValue(text: string) {
+    this.prompt = text;
+  }
+  get type(): string {
+    return this.localName;
   }
   get form(): HTMLFormElement | null {
     return this.internals.form;
@@ -140,6 +163,17 @@ export class Gpt2Writer extends Base {
   get validity(): ValidityState {
     return this.internals.validity;
   }
+  get validationMessage(): string {
+    return this.internals.validationMessage;
+  }
+  get willValidate(): boolean {
+    return this.internals.willValidate;
+  }
+  /** Makes the element invalid, for the reason `message`; "" ends that. */
+  setCustomValidity(message: string): void {
+    this.customError = message;
+    this.setValue();
+  }
   checkValidity(): boolean {
     return this.internals.checkValidity();
   }
@@ -147,12 +181,12 @@ export class Gpt2Writer extends Base {
     return this.internals.reportValidity();
   }
 
-  /** Writes on, and resolves when it has: the text has been written, was stopped, or has failed. */
+  /** Writes on. Resolves when the text is finished, was stopped, or has failed. */
   async write(): Promise<void> {
     if (this.running || this.disabled) return;
-    const controller = (this.running = new AbortController());
-    const { signal } = controller;
+    const { signal } = (this.running = new AbortController());
     const prompt = this.value;
+    let text = "";
     let summary: GenerateSummary | null = null;
     this.showRunning(true);
     try {
@@ -160,6 +194,7 @@ export class Gpt2Writer extends Base {
         signal.addEventListener("abort", () => reject(signal.reason)),
       );
       const model = await Promise.race([this.lazy.load(), stopped]);
+      this.isGenerating = true;
       this.say("Writing…");
       const call = { ...readCall(this), ...this.options, signal };
       const onSummary = (end: GenerateSummary) => {
@@ -167,26 +202,28 @@ export class Gpt2Writer extends Base {
         this.options.onSummary?.(end);
       };
       for await (const token of model.generate(prompt, { ...call, onSummary })) {
-        if (token.index === 0) this.add(token.text);
+        signal.throwIfAborted();
+        if (token.index === 0) text += this.add(token.text);
         emit(this, "gpt2-token", token);
       }
-      this.finish(prompt, summary);
+      this.finish(text, summary);
     } catch (error) {
-      if (signal.aborted) this.finish(prompt, null);
+      if (signal.aborted) this.finish(text, null);
       else this.fail(error);
     } finally {
       this.running = undefined;
+      this.isGenerating = false;
       this.showRunning(false);
     }
   }
 
-  /** Ends what is being written; what has been written stays. */
+  /** Ends the writing. What has been written stays. */
   stop(): void {
     this.running?.abort();
   }
 
   connectedCallback(): void {
-    adoptProperties(this, ["model", "prompt", "name", "value", "disabled"]);
+    adoptProperties(this, ["model", "prompt", "defaultValue", "name", "value", "disabled", "required"]);
     this.lazy.keep();
     this.nameField();
     this.setValue();
@@ -195,9 +232,12 @@ export class Gpt2Writer extends Base {
 
   disconnectedCallback(): void {
     this.seen?.disconnect();
-    this.stop();
+    setTimeout(() => this.isConnected || this.stop()); // an element that is only moved writes on
     this.lazy.releaseSoon();
   }
+
+  /** `moveBefore` calls this instead of the two callbacks above. The element keeps writing. */
+  connectedMoveCallback(): void {}
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (before === value) return;
@@ -205,11 +245,11 @@ export class Gpt2Writer extends Base {
     if (name === "rows") this.text.rows = Number(value) || 6;
     if (name === "label") this.nameField();
     if (loadAttributes.includes(name) && before !== null) {
-      this.stop();
-      this.lazy.release();
+      if (this.isGenerating) this.stop();
+      this.lazy.replace();
       this.say("");
-    }
-    if (name === "model" && this.isConnected) this.loadWhenWanted();
+      if (this.isConnected) this.loadWhenWanted();
+    } else if (name === "model" && this.isConnected) this.loadWhenWanted();
     this.setValue();
   }
 
@@ -244,16 +284,17 @@ export class Gpt2Writer extends Base {
     this.seen.observe(this);
   }
 
-  private add(text: string): void {
+  /** Appends `text` to the field, and returns it. */
+  private add(text: string): string {
     const { scrollTop, scrollHeight, clientHeight } = this.text;
     const isAtEnd = scrollTop + clientHeight > scrollHeight - 4;
     this.text.value += text;
     if (isAtEnd) this.text.scrollTop = this.text.scrollHeight;
     this.setChanged();
+    return text;
   }
 
-  private finish(prompt: string, summary: GenerateSummary | null): void {
-    const text = this.value.slice(prompt.length);
+  private finish(text: string, summary: GenerateSummary | null): void {
     this.say(summary ? "" : "Stopped.");
     this.written.textContent = text; // a field's changes are not read out
     emit(this, "gpt2-done", { text, summary });
@@ -306,13 +347,13 @@ export class Gpt2Writer extends Base {
   }
 
   private setValue(): void {
-    this.internals.setFormValue(this.value);
-    const isMissing = this.hasAttribute("required") && this.value === "";
-    this.internals.setValidity(
-      { valueMissing: isMissing },
-      isMissing ? "Please fill in this field." : "",
-      this.text,
-    );
+    const { internals, text, required, customError, value } = this;
+    internals.setFormValue(value);
+    text.required = required;
+    const valueMissing = required && value === "";
+    // The browser has the sentence in the user's language.
+    const missing = valueMissing ? text.validationMessage || "Please fill in this field." : "";
+    internals.setValidity({ valueMissing, customError: customError !== "" }, customError || missing, text);
   }
 }
 

@@ -1,13 +1,66 @@
-// How the files of a model are asked for: with the headers that the page wants on each request.
+// Requests for a model's files, with the caller's headers and credentials, which only the model's own host gets.
+import { LoadError } from "../shared/errors.js";
+import { policyFetch } from "../shared/policy.js";
 import type { LoadRequest } from "../shared/protocol.js";
 
-export function headersFetch({
-  headers,
-  credentials,
-}: Pick<LoadRequest, "headers" | "credentials">): typeof fetch {
-  return (url, init) => {
-    const all = new Headers(init?.headers);
+/** As many as fetch itself follows. */
+const mostRedirects = 20;
+
+/** The target of a redirect; null if the browser hides it, undefined if the answer is not a redirect. */
+function redirectOf({ status, type, headers }: Response, from: string): URL | null | undefined {
+  if (type === "opaqueredirect") return null;
+  const location = headers.get("location");
+  if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
+  try {
+    return new URL(location, from);
+  } catch {
+    return null;
+  }
+}
+
+const isWeb = ({ protocol }: URL) => protocol === "https:" || protocol === "http:";
+
+/**
+ * A `fetch` that sends `headers` and `credentials` to the origin of `home` only, also after a redirect. At a redirect to
+ * another origin, fetch itself drops only the header Authorization. So with other headers or cookies this function follows
+ * redirects itself, without them. Browsers hide where a redirect leads: there, it throws a LoadError.
+ */
+export function headersFetch(
+  { headers, credentials, redirect }: Pick<LoadRequest, "headers" | "credentials" | "redirect">,
+  home: string,
+): typeof fetch {
+  const { origin } = new URL(home);
+  const named = headers.map(([name]) => name).filter((name) => !/^authorization$/i.test(name));
+  const bound = [...new Set(named), ...(credentials === "include" ? ["cookies"] : [])];
+  const isByHand = redirect === "error" || bound.length > 0;
+
+  const refusal = (url: string) => {
+    const why =
+      redirect === "error"
+        ? 'the option redirect is "error"'
+        : `a browser would send ${bound.join(", ")} to the new address as well: give that address, ` +
+          "or a fetch of your own";
+    return new LoadError("network", `cannot fetch ${url}: the host redirects, and ${why}`);
+  };
+
+  return async (input, init = {}) => {
+    const first = input instanceof Request ? input.url : String(input);
+    const all = new Headers(init.headers);
     for (const [name, value] of headers) all.append(name, value);
-    return fetch(url, { ...init, headers: all, ...(credentials && { credentials }) });
+    const atHome = { ...init, headers: all, ...(credentials && { credentials }) };
+    let isHome = new URL(first).origin === origin;
+    let url = first;
+    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+      const wanted = isHome ? atHome : init;
+      const response = await policyFetch(url, isByHand ? { ...wanted, redirect: "manual" } : wanted);
+      const next = isByHand ? redirectOf(response, url) : undefined;
+      if (next === undefined) return response;
+      void response.body?.cancel();
+      if (next === null || redirect === "error") throw refusal(url);
+      if (!isWeb(next)) throw new LoadError("network", `cannot fetch ${first}: it redirects to ${next.href}`);
+      isHome &&= next.origin === origin; // another host chose every later address
+      url = next.href;
+    }
+    throw new LoadError("network", `cannot fetch ${first}: it redirects more than ${mostRedirects} times`);
   };
 }

@@ -1,8 +1,9 @@
 // Streams a model's weights into the engine. Several pieces are under way at once; the engine takes them in their order.
 import type { LoadProgress } from "../shared/types.js";
 import { follow, unlessAborted } from "../shared/unless-aborted.js";
-import { chunksOf, type OpenFile } from "./model-source.js";
+import type { OpenFile } from "./model-source.js";
 import type { Bytes, PieceSource } from "./piece-source.js";
+import { weightChunksOf } from "./weight-chunks.js";
 import type { Piece, WeightsIndex } from "./weights-index.js";
 
 /** Takes the next bytes of model.safetensors; they may be overwritten after it returns. */
@@ -97,7 +98,7 @@ export async function loadPlainFile(
 ): Promise<void> {
   const take = await sink.ready;
   let loaded = 0;
-  for await (const chunk of chunksOf(file, name, signal)) {
+  for await (const chunk of weightChunksOf(file, name, signal)) {
     take(chunk);
     loaded += chunk.length;
     sink.onBytes(file.made?.readBytes ?? loaded, "network");

@@ -1,6 +1,9 @@
 // Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
-import { Gpt2Error, LoadError } from "../shared/errors.js";
+import { Gpt2Error, LoadError, reasonOf } from "../shared/errors.js";
+import { fileAddress, problemOfFileName } from "../shared/file-names.mjs";
+import { shown } from "../shared/refuse.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
+import { adviceOn } from "./retry-after.js";
 
 /** Reads files of one model folder by name. */
 export interface ModelSource {
@@ -19,6 +22,11 @@ export interface ModelSource {
   version?(signal: AbortSignal): Promise<string | undefined>;
   /** The names of all files, where that can be known. */
   list?(signal: AbortSignal): Promise<string[] | undefined>;
+  /**
+   * What to try after a failed load: another source, or "anew", the same one without what is stored; undefined if nothing
+   * else can be tried.
+   */
+  another?(): ModelSource | "anew" | undefined;
   /** Why the model is not stored on this device, in words; null where it is, or where nobody asked for that. */
   notStored?(): Promise<string | null>;
 }
@@ -60,12 +68,6 @@ export interface MadeOf {
   totalBytes: number | undefined;
 }
 
-/** What to do about an answer. */
-const advice: Readonly<Record<number, string>> = {
-  401: ": give the options headers or credentials",
-  429: ": try again later",
-};
-
 /** The host's answer, if it is the file at `url`. Throws a LoadError that names it where it is not. */
 export async function fetchFile(
   url: string,
@@ -79,13 +81,13 @@ export async function fetchFile(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Gpt2Error) throw error;
-    throw new LoadError("network", `cannot fetch ${url}: ${String(error)}`);
+    throw new LoadError("network", `cannot fetch ${url}: ${reasonOf(error)}`);
   }
   if (!response.ok) {
     const code = response.status === 404 ? "not-found" : "network";
     throw new LoadError(
       code,
-      `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}${advice[response.status] ?? ""}`,
+      `cannot fetch ${url}: the host answered ${response.status} ${response.statusText}${adviceOn(response)}`,
     );
   }
   // Hosts of single-page applications answer any address with their page.
@@ -101,16 +103,28 @@ export class UrlSource implements ModelSource {
   /** Absolute, with a slash at the end. */
   private readonly folder: string;
   private readonly ask: typeof fetch;
+  private readonly given: string | undefined;
 
-  /** `ask` has to give parts that are asked for by `Range`, as steadyFetch does of every host; its chunks may be passing ones. */
-  constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args)) {
+  /**
+   * `ask` must honour `Range` for every host, as steadyFetch does; its chunks may be "passing". `given` is the last part of
+   * an address as the caller wrote it: the file of that name is opened at exactly that address.
+   */
+  constructor(folder: string, ask: typeof fetch = (...args) => fetch(...args), given?: string) {
     this.id = folder;
     this.folder = folder;
     this.ask = ask;
+    this.given = given;
+  }
+
+  private addressOf(name: string): string {
+    if (name === this.given) return this.folder + name;
+    const problem = problemOfFileName(name);
+    if (problem === undefined) return fileAddress(this.folder, name);
+    throw new LoadError("corrupt", `${shown(name)} is no name of a file of the model: ${problem}`);
   }
 
   async open(name: string, { signal, anew = false, from = 0 }: OpenOptions): Promise<OpenFile> {
-    const url = new URL(name, this.folder).href;
+    const url = this.addressOf(name);
     const response = await fetchFile(url, signal, this.ask, {
       ...(anew && { cache: "reload" }),
       ...(from > 0 && { headers: { Range: `bytes=${from}-` } }),
@@ -134,7 +148,7 @@ async function readChunk(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Gpt2Error) throw error;
-    throw new LoadError("network", `the connection broke while reading ${name}: ${String(error)}`);
+    throw new LoadError("network", `the connection broke while reading ${name}: ${reasonOf(error)}`);
   }
 }
 

@@ -2,6 +2,8 @@
 import { LoadError } from "../shared/errors.js";
 import type { LoadProgress } from "../shared/types.js";
 import { chunksOf, type ModelSource } from "./model-source.js";
+import { ChangedFileError } from "./steady-fetch.js";
+import { quotedText } from "./weight-chunks.js";
 import { wrongHash, type Piece } from "./weights-index.js";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -20,6 +22,9 @@ export interface PieceSource {
   read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void>;
 }
 
+/** Attempts at a piece whose host names changing versions: the servers behind one address may each send another tag. */
+const mostChanges = 3;
+
 const corrupt = (message: string) => new LoadError("corrupt", message);
 
 /** The pieces of a model's folder. */
@@ -34,13 +39,21 @@ export class NetworkPieces implements PieceSource {
     this.hash = hash;
   }
 
-  /** A cache may keep a damaged piece for ever: once, it is fetched past all of them. */
+  /**
+   * A cache may keep a damaged piece for ever, so it is fetched once more, past all caches. A piece whose rest comes from
+   * another version is fetched again as a whole; its hash decides whether it is right.
+   */
   async read(piece: Piece, room: Promise<Bytes>, options: PieceOptions): Promise<void> {
-    try {
-      await this.fetch(piece, room, options, false);
-    } catch (error) {
-      if (!(error instanceof LoadError && error.code === "corrupt")) throw error;
-      await this.fetch(piece, room, options, true);
+    let damaged = 0;
+    let changed = 0;
+    for (;;) {
+      try {
+        return await this.fetch(piece, room, options, damaged + changed > 0);
+      } catch (error) {
+        const isChanged = error instanceof ChangedFileError && (changed += 1) <= mostChanges;
+        const isDamaged = error instanceof LoadError && error.code === "corrupt" && (damaged += 1) <= 1;
+        if (!isChanged && !isDamaged) throw error;
+      }
     }
   }
 
@@ -60,13 +73,17 @@ export class NetworkPieces implements PieceSource {
       });
       for await (const chunk of chunksOf(file, path, signal)) {
         if (received + chunk.length > size) {
-          throw corrupt(`${path} is longer than the ${size} bytes that weights.json says`);
+          const text = quotedText(received > 0 ? into.subarray(0, received) : chunk);
+          throw corrupt(`${path} is longer than the ${size} bytes that weights.json says${text}`);
         }
         into.set(chunk, received);
         received += chunk.length;
         onBytes(chunk.length, file.origin ?? "network");
       }
-      if (received < size) throw corrupt(`${path} is ${received} bytes, weights.json says ${size}`);
+      if (received < size) {
+        const text = quotedText(into.subarray(0, received));
+        throw corrupt(`${path} is ${received} bytes, weights.json says ${size}${text}`);
+      }
       const hashed = this.hashing.then(() => this.hash(into));
       this.hashing = hashed.catch(() => {});
       const found = await hashed;

@@ -1,8 +1,10 @@
 // The small files of a model folder, which are read whole.
 import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
-import { chunksOf, type ModelSource } from "./model-source.js";
+import { checkTextSize } from "./limits.js";
+import { chunksOf, type ModelSource, type OpenFile } from "./model-source.js";
 import { sha256 } from "./sha256.js";
+import { ChangedFileError } from "./steady-fetch.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
 
 /** weights.json, which may arrive after the files that it lists; undefined where there is none. */
@@ -10,7 +12,29 @@ export type ComingIndex = Promise<WeightsIndex | undefined>;
 
 /** What weights.json says of a file. */
 export const listingOf = async (index: ComingIndex | undefined, name: string): Promise<Piece | undefined> =>
-  (await index)?.files.find(({ path }) => path === name);
+  (await index)?.files?.find(({ path }) => path === name);
+
+/** All bytes of the small file `name`. Throws, and cancels the file, where it is too large. */
+export async function readWhole(
+  file: OpenFile,
+  name: string,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    checkTextSize(name, file.size ?? 0);
+    for await (const chunk of chunksOf(file, name, signal)) {
+      length += chunk.length;
+      checkTextSize(name, length);
+      chunks.push(chunk.slice());
+    }
+  } catch (error) {
+    if (!file.stream.locked) file.stream.cancel().catch(() => {});
+    throw error;
+  }
+  return joined(chunks);
+}
 
 /** The text of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
 export async function readText(
@@ -20,10 +44,13 @@ export async function readText(
   index?: ComingIndex,
 ): Promise<string> {
   for (let anew = false; ; anew = true) {
-    const chunks: Uint8Array[] = [];
-    const file = await source.open(name, { signal, anew });
-    for await (const chunk of chunksOf(file, name, signal)) chunks.push(chunk.slice());
-    const bytes = joined(chunks);
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      bytes = await readWhole(await source.open(name, { signal, anew }), name, signal);
+    } catch (error) {
+      if (anew || !(error instanceof ChangedFileError)) throw error;
+      continue;
+    }
     const listed = await listingOf(index, name);
     const found = listed ? await sha256(bytes) : "";
     if (!listed || found === listed.sha256) return new TextDecoder().decode(bytes);

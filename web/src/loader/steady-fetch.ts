@@ -1,8 +1,11 @@
-// A `fetch` that does not give up at the first fault: a connection that breaks or falls silent is made again and goes on
-// where it was, and a host that is busy is asked again.
+// A `fetch` that survives faults: if a connection breaks or stalls, it resumes over a new one, and a busy host is asked
+// again.
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { follow, unlessAborted } from "../shared/unless-aborted.js";
+import { isOffline } from "../shared/is-offline.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
+import { adviceOn, retryAfter } from "./retry-after.js";
+import { untilNextAttempt } from "./until-next-attempt.js";
 
 export interface Patience {
   /** Silence after which a connection counts as broken, in milliseconds. */
@@ -11,37 +14,75 @@ export interface Patience {
   onRetry: (reason: string | null) => void;
 }
 
-/** What memory a file comes in: "passing" has each chunk valid until the next is asked for, as OpenFile does. */
+/** How long a chunk is valid: "passing" until the next one is asked for, as in OpenFile; "kept" for ever. */
 export type Chunks = "kept" | "passing";
 
 /** Attempts after the first, with no new byte in between. */
 const mostRetries = 3;
 /** Before the first retry; three times as long before each further one, give or take a half. */
 const firstPauseMs = 300;
-/** A host that wants more time than this is down. */
+/** If a host asks for a longer pause than this, the request fails. */
 const longestPauseMs = 30_000;
 
 /** Temporary failures. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** In milliseconds; undefined where the host asks for nothing. */
-function retryAfter(response: Response): number | undefined {
-  const value = response.headers.get("retry-after");
-  if (value === null) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
+const isEncoded = ({ headers }: Response): boolean => headers.get("content-encoding") !== null;
+
+/** What an answer says about the version of its file. */
+interface Version {
+  tag: string | null;
+  modified: string | null;
+  /** In bytes as they are read. */
+  size: number | undefined;
 }
 
-/** What tells two versions of a file apart; compression makes a tag weak, of the same version. */
-function versionOf({ headers }: Response): string | null {
-  return headers.get("etag")?.replace(/^W\//, "") ?? headers.get("last-modified");
+function versionOf(response: Response): Version {
+  const { headers, status, type } = response;
+  // Compression makes a tag weak, or adds a suffix to it.
+  const tag = headers
+    .get("etag")
+    ?.replace(/^W\//, "")
+    .replace(/[-;]+(gzip|br|zstd|deflate)(?="$)/, "");
+  const whole = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
+  // A compressed answer has another length than the file, and other origins hide whether it is compressed.
+  const length = isEncoded(response) || type === "cors" ? null : headers.get("content-length");
+  const size = status === 206 ? whole : (length ?? undefined);
+  return {
+    tag: tag ?? null,
+    modified: headers.get("last-modified"),
+    size: size === undefined ? undefined : Number(size),
+  };
 }
 
-/** One connection to the host. It ends when it is silent for too long, or when nobody wants it any longer. */
+/** Whether two answers certainly come from different versions of a file. */
+function differ(first: Version, second: Version): boolean {
+  if (first.size !== undefined && second.size !== undefined && first.size !== second.size) return true;
+  if (first.tag !== null && second.tag !== null) return first.tag !== second.tag;
+  return first.modified !== null && second.modified !== null && first.modified !== second.modified;
+}
+
+/** The rest of the file comes from another version. A caller that has not used the first bytes may fetch the file again. */
+export class ChangedFileError extends LoadError {
+  /** Several chunks of the build contain this class, so the class itself cannot be compared. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return "isOfChangedFile" in Object(error);
+  }
+
+  readonly isOfChangedFile = true;
+
+  constructor(url: string) {
+    super("network", `${url} changed while it was read: load it again`);
+  }
+}
+
+/** One connection to the host. It is aborted after `stallMs` without bytes, or by the caller's signal. */
 export class Attempt {
   readonly signal: AbortSignal;
   private readonly link: ReturnType<typeof follow>;
   private readonly stallMs: number;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private watched = 0;
 
   constructor(wanted: AbortSignal, stallMs: number) {
     this.link = follow(wanted);
@@ -49,18 +90,27 @@ export class Attempt {
     this.stallMs = stallMs;
   }
 
-  /** `promise`, which brings the next bytes. */
+  /** Waits for `promise`, which brings the next bytes; rejects if that stalls. */
   async watch<T>(promise: Promise<T>): Promise<T> {
-    const stalled = () => this.link.controller.abort(new Error(`no byte for ${this.stallMs / 1000} s`));
-    const timer = setTimeout(stalled, this.stallMs);
+    this.hear();
+    this.watched += 1;
     try {
       return await unlessAborted(promise, this.signal);
     } finally {
-      clearTimeout(timer);
+      this.watched -= 1;
+      if (this.watched === 0) clearTimeout(this.timer);
     }
   }
 
+  /** Restarts the time limit: bytes have come that no `watch` waits for. */
+  hear(): void {
+    clearTimeout(this.timer);
+    const stalled = () => this.link.controller.abort(new Error(`no byte for ${this.stallMs / 1000} s`));
+    this.timer = setTimeout(stalled, this.stallMs);
+  }
+
   end(): void {
+    clearTimeout(this.timer);
     this.link.letGo();
     this.link.controller.abort();
   }
@@ -76,62 +126,98 @@ async function download(
 ): Promise<Response> {
   const signal = init.signal ?? new AbortController().signal;
   const start = Number(/^bytes=(\d+)-$/.exec(new Headers(init.headers).get("range") ?? "")?.[1] ?? 0);
-  /** Of the next byte that is handed on; bytes that come before it have been already. */
+  /** Offset of the next byte to hand on, in the file. */
   let place = start;
   let repeated = 0;
   let failures = 0;
-  let version: string | null = null;
+  let hasToldRetry = false;
+  /** The host does not answer ranges. */
+  let isWholeOnly = false;
+  let version: Version | undefined;
   let attempt: Attempt | undefined;
   let reader: ByteReader | undefined;
 
-  const networkError = (message: string) => new LoadError("network", message);
+  const tellRetry = (reason: string | null) => {
+    if (reason !== null || hasToldRetry) onRetry(reason);
+    hasToldRetry = reason !== null;
+  };
 
-  /** Returns when it is time for another attempt. Throws `error` where there is none. */
+  /** Resolves when it is time for another attempt. Throws `error` if no attempt is left. */
   const pauseAfter = async (error: unknown, pauseMs?: number): Promise<void> => {
     signal.throwIfAborted();
-    if (error instanceof Gpt2Error || failures === mostRetries) throw error;
+    if (error instanceof Gpt2Error) throw error;
+    if (isOffline()) {
+      tellRetry("waiting for the network");
+      return untilNextAttempt(signal);
+    }
+    if (failures === mostRetries) throw error;
     const usualMs = firstPauseMs * 3 ** failures * (0.5 + Math.random());
     failures += 1;
-    onRetry(error instanceof Error ? error.message : String(error));
-    await unlessAborted(online(), signal);
-    // Who is told the same time by a busy host is not to come back at the same moment.
+    tellRetry(error instanceof Error ? error.message : String(error));
+    // Clients that a busy host sends away at the same moment should not return at the same moment.
     const waitMs = pauseMs === undefined ? usualMs : pauseMs + firstPauseMs * Math.random();
     await unlessAborted(new Promise((resolve) => setTimeout(resolve, waitMs)), signal);
   };
 
+  const askOnce = async (): Promise<Response> => {
+    attempt?.end();
+    attempt = new Attempt(signal, stallMs);
+    const headers = new Headers(init.headers);
+    headers.delete("Range");
+    if (place > 0 && !isWholeOnly) headers.set("Range", `bytes=${place}-`);
+    return attempt.watch(ask(url, { ...init, headers, signal: attempt.signal }));
+  };
+
+  /** Whether `response` is not the requested part. The whole file may still be available. */
+  const isWrongPart = (response: Response): boolean => {
+    const { status, headers } = response;
+    if (status === 416) return !isEnd(response);
+    const begins = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "")?.[1]; // other origins may hide it
+    return status === 206 && (Number(begins ?? place) !== place || isEncoded(response));
+  };
+  /** Whether the host says that the file ends here. */
+  const isEnd = ({ status, headers }: Response): boolean =>
+    status === 416 && headers.get("content-range") === `bytes */${place}`;
+
   /** The host's first answer that is not a temporary failure. */
   const connect = async (): Promise<Response> => {
     for (;;) {
-      attempt?.end();
-      attempt = new Attempt(signal, stallMs);
-      const headers = new Headers(init.headers);
-      if (place > 0) headers.set("Range", `bytes=${place}-`);
       let response: Response;
       try {
-        response = await attempt.watch(ask(url, { ...init, headers, signal: attempt.signal }));
+        response = await askOnce();
       } catch (error) {
         await pauseAfter(error);
         continue;
       }
       const pauseMs = retryAfter(response);
       const isUp = (pauseMs ?? 0) <= longestPauseMs && failures < mostRetries;
-      if (!passing.has(response.status) || !isUp) return response;
-      await pauseAfter(new Error(`the host answered ${response.status}`), pauseMs);
+      if (!isWholeOnly && isWrongPart(response)) {
+        isWholeOnly = true;
+        await pauseAfter(new Error(`the host does not give the rest of ${url}: ${response.status}`));
+      } else if (passing.has(response.status) && isUp) {
+        await pauseAfter(new Error(`the host answered ${response.status}`), pauseMs);
+      } else return response;
     }
   };
 
-  /** Goes on with what was answered: the rest, or all of it. */
+  /** Reads on from `response`, which has the rest of the file or all of it. */
   const readOn = (response: Response): void => {
+    reader = undefined;
+    if (isEnd(response)) return;
     const { ok, status, body } = response;
-    const begins = /^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1];
-    if (!ok || (status === 206 && Number(begins ?? place) !== place)) {
-      throw networkError(`the host does not give the rest of ${url}: ${status}`);
+    if (!ok || isWrongPart(response)) {
+      throw new LoadError(
+        "network",
+        `the host does not give the rest of ${url}: ${status}${adviceOn(response)}`,
+      );
     }
     const found = versionOf(response);
-    if (found !== null && version !== null && found !== version) {
-      throw networkError(`${url} changed while it was read`);
-    }
-    version ??= found;
+    if (version && differ(version, found)) throw new ChangedFileError(url);
+    version = {
+      tag: version?.tag ?? found.tag,
+      modified: version?.modified ?? found.modified,
+      size: version?.size ?? found.size,
+    };
     reader = body ? byteReader(body) : undefined;
     repeated = status === 206 ? 0 : place;
   };
@@ -139,9 +225,13 @@ async function download(
   /** The next chunk, over a new connection if need be; undefined at the end. */
   const read = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
+      const size = version?.size;
       try {
-        return attempt && reader ? await attempt.watch(reader.read()) : undefined;
+        const chunk = attempt && reader ? await attempt.watch(reader.read()) : undefined;
+        if (chunk || !reader || size === undefined || place >= size) return chunk;
+        throw new Error(`the connection ended after ${place} of ${size} bytes`);
       } catch (error) {
+        if (place === size) return undefined; // the connection broke after the last byte
         await pauseAfter(error);
         readOn(await connect());
       }
@@ -159,14 +249,14 @@ async function download(
       repeated -= chunk.length - fresh.length;
       if (fresh.length === 0) continue;
       place += fresh.length;
-      if (failures > 0) onRetry(null);
+      tellRetry(null);
       failures = 0;
       return controller.enqueue(chunks === "passing" ? fresh : fresh.slice());
     }
   };
 
   const response = await connect();
-  if (!response.ok || !response.body) return response;
+  if (!isEnd(response) && (!response.ok || !response.body)) return response;
   readOn(response);
   const body = new ReadableStream<Uint8Array>(
     { pull, cancel: () => attempt?.end() },
@@ -176,17 +266,10 @@ async function download(
   return new Response(body, { status: start > 0 ? 206 : status, statusText, headers: response.headers });
 }
 
-/** Resolves at once where the browser does not say that there is no network at all. */
-function online(): Promise<void> {
-  const { navigator } = globalThis as { navigator?: { onLine?: boolean } };
-  if (navigator?.onLine !== false) return Promise.resolve();
-  return new Promise((resolve) => addEventListener("online", () => resolve(), { once: true }));
-}
-
 /**
- * `ask`, which is fetch or answers as it does, with patience. A file that changes meanwhile is an error. Where the host
- * gives no ranges, or `ask` asks for none, a file is read once more from its beginning. The rest of a file, which the
- * header `Range: bytes=N-` asks for, is given by every host.
+ * `ask`, a fetch, with retries. If the file changes meanwhile, reading it fails with a ChangedFileError. If the host does not
+ * answer ranges, the file is read again from its start, and the bytes before the range are skipped. So the header
+ * `Range: bytes=N-` works with every host.
  */
 export function steadyFetch(ask: typeof fetch, patience: Patience, chunks: Chunks = "kept"): typeof fetch {
   return (input, init = {}) =>

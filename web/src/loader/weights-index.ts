@@ -1,5 +1,6 @@
 // weights.json: the pieces of a model's weights and the files beside them, with their sizes and hashes.
 import { LoadError } from "../shared/errors.js";
+import { largestPiece, mostListed } from "./limits.js";
 import { parseJson } from "./parse-json.js";
 
 export interface Piece {
@@ -13,15 +14,9 @@ export interface Piece {
 export interface WeightsIndex {
   size: number;
   pieces: Piece[];
-  /** config.json and what else lies beside it; none before version 2, which alone has a number. */
-  files: Piece[];
+  /** config.json and all other files of the model; undefined before version 2, the first one with a number. */
+  files: Piece[] | undefined;
 }
-
-/** Larger pieces than the tools write would have to be held whole before they are checked. */
-const largestPiece = 64 * 1024 * 1024;
-
-/** Of pieces, or of other files: 80 GB in pieces as the tools write them, and 20 GB in those that are stored of a conversion. */
-const mostListed = 10_000;
 
 /** The members of an object; none of anything else. */
 const membersOf = (value: unknown) => Object(value) as Readonly<Record<string, unknown>>;
@@ -64,9 +59,9 @@ export function parseWeightsIndex(text: string): WeightsIndex {
   };
   if (!isSize(size, Number.MAX_SAFE_INTEGER)) throw corrupt(': expected "size" in bytes');
   const pieces = parseList("piece");
-  const files = version ? parseList("file") : [];
+  const files = version ? parseList("file") : undefined;
   const seen = new Set<string>();
-  const twice = [...pieces, ...files].find(({ path }) => seen.has(path) || !seen.add(path));
+  const twice = [...pieces, ...(files ?? [])].find(({ path }) => seen.has(path) || !seen.add(path));
   if (twice) throw corrupt(` lists "${twice.path}" twice`);
   const total = pieces.reduce((sum, piece) => sum + piece.size, 0);
   if (total !== size) throw corrupt(`: its pieces are ${total} bytes together, its size is ${size}`);

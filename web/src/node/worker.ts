@@ -22,7 +22,7 @@ const { script, name } = (workerData ?? {
 
 let onMessage: ((event: { data: unknown }) => void) | null = null;
 
-Object.assign(globalThis, {
+const ofWorkers = {
   self: globalThis,
   name,
   origin: "null", // of files
@@ -33,8 +33,13 @@ Object.assign(globalThis, {
   postMessage: (message: unknown, transfer: never[] = []) => parentPort?.postMessage(message, transfer),
   close: () => process.exit(),
   Worker: ThreadAsWorker,
-});
+};
+// In Deno some are there already, and cannot be assigned to.
+for (const [name, value] of Object.entries(ofWorkers)) {
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
 Object.defineProperty(globalThis, "onmessage", {
+  configurable: true,
   get: () => onMessage,
   set(handler: typeof onMessage) {
     // Messages wait until somebody listens.

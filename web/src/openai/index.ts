@@ -1,10 +1,13 @@
 /** OpenAI's /v1/completions without a server: code that was written for one runs on a model in the page. */
 import type { Continuation, FinishReason, GenerateSummary, Model } from "../client/index.js";
 import { logprobsOf, scorePrompt, type LogprobToken } from "./logprobs.js";
+import { fetchOf } from "./fetch.js";
 import { readRequest, type Plan } from "./read-request.js";
+import { streamOf } from "./stream.js";
 import type {
   CompletionChoice,
   CompletionChunk,
+  CompletionPromise,
   CompletionRequest,
   CompletionResult,
   CompletionStream,
@@ -22,15 +25,15 @@ export interface Completions {
   create(
     request: CompletionRequest & { stream: true },
     options?: CompletionOptions,
-  ): Promise<CompletionStream>;
+  ): CompletionPromise<CompletionStream>;
   create(
     request: CompletionRequest & { stream?: false | null | undefined },
     options?: CompletionOptions,
-  ): Promise<CompletionResult>;
+  ): CompletionPromise<CompletionResult>;
   create(
     request: CompletionRequest,
     options?: CompletionOptions,
-  ): Promise<CompletionResult | CompletionStream>;
+  ): CompletionPromise<CompletionResult | CompletionStream>;
 }
 
 type Head = Omit<CompletionResult, "choices" | "usage">;
@@ -150,28 +153,38 @@ async function* streamChunks(model: Model, plan: Plan, signal: AbortSignal): Asy
   if (plan.includeUsage) yield { ...head, choices: [], usage: usageOf(promptTokens, completionTokens) };
 }
 
-function streamOf(model: Model, plan: Plan, signal: AbortSignal | undefined): CompletionStream {
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  if (signal?.aborted) abort();
-  signal?.addEventListener("abort", abort, { once: true });
-  async function* chunks(): AsyncGenerator<CompletionChunk> {
-    try {
-      yield* streamChunks(model, plan, controller.signal);
-    } finally {
-      signal?.removeEventListener("abort", abort);
-    }
-  }
-  const iterator = chunks();
-  return { controller, [Symbol.asyncIterator]: () => iterator };
+/** `result`, with the methods for a server's response that OpenAI's client has. */
+function withAnswer<T>(result: Promise<T>): CompletionPromise<T> {
+  const asResponse = async () => {
+    await result;
+    return new Response(null, { status: 200 });
+  };
+  const withResponse = async () => ({
+    data: await result,
+    response: await asResponse(),
+    request_id: null,
+  });
+  return Object.assign(result, { asResponse, withResponse });
 }
 
 /** `create` for `model`: `const client = { completions: completions(model) }` stands where OpenAI's client stood. */
 export function completions(model: Model): Completions {
-  async function create(request: CompletionRequest, options: CompletionOptions = {}) {
+  async function answer(request: CompletionRequest, options: CompletionOptions) {
     const plan = readRequest(request);
     const signal = options.signal ?? undefined;
-    return plan.stream ? streamOf(model, plan, signal) : complete(model, plan, signal);
+    signal?.throwIfAborted();
+    return plan.stream
+      ? streamOf((stopped) => streamChunks(model, plan, stopped), signal)
+      : complete(model, plan, signal);
   }
+  const create = (request: CompletionRequest, options: CompletionOptions = {}) =>
+    withAnswer(answer(request, options));
   return { create: create as Completions["create"] };
 }
+
+/**
+ * A `fetch` for clients of OpenAI's API: `new OpenAI({ fetch: completionsFetch(model), ... })`. The model answers POST to
+ * any address that ends in /completions, except /chat/completions; no host is contacted. An invalid request gets an error
+ * status and a message, as from a server.
+ */
+export const completionsFetch = (model: Model): typeof fetch => fetchOf(completions(model));

@@ -81,7 +81,17 @@ export interface CompletionChunk extends Omit<CompletionResult, "choices" | "usa
   usage?: CompletionUsage;
 }
 
-/** Leaving the loop early stops the model, as does its controller's abort. */
+/** Leaving the loop early stops the model. Aborting the controller ends the loop without an error. */
 export interface CompletionStream extends AsyncIterable<CompletionChunk> {
   readonly controller: AbortController;
+  /** Two streams of the same chunks, each read at its own pace. */
+  tee(): [CompletionStream, CompletionStream];
+  /** The chunks as lines of JSON, in UTF-8. */
+  toReadableStream(): ReadableStream<Uint8Array>;
+}
+
+/** As of OpenAI's client. There is no server: the response has the status 200, and no body. */
+export interface CompletionPromise<T> extends Promise<T> {
+  asResponse(): Promise<Response>;
+  withResponse(): Promise<{ data: T; response: Response; request_id: null }>;
 }

@@ -2,7 +2,11 @@
 // else is ever kept under its name: releases do not mix, not even while a host changes from one to the next.
 import type { WorkboxPlugin } from "workbox-core/types.js";
 import { PrecacheController } from "workbox-precaching";
-import { CacheFirst } from "workbox-strategies";
+import { Strategy, type StrategyHandler } from "workbox-strategies";
+import { inTime } from "../shared/in-time.js";
+
+/** A cache that takes longer to answer counts as empty. */
+const patienceMs = 10_000;
 
 /** A file of this release. */
 export interface KeptFile {
@@ -17,9 +21,18 @@ async function sha256(bytes: ArrayBuffer): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** What is kept; where that cannot be read, what the host answers. */
+class KeptFirst extends Strategy {
+  protected async _handle(request: Request, handler: StrategyHandler): Promise<Response> {
+    const reading = handler.cacheMatch(request);
+    const kept = await inTime(reading, patienceMs, "Cache Storage does not answer").catch(() => undefined);
+    return kept ?? handler.fetchAndCachePut(request);
+  }
+}
+
 export class KeptFiles {
   private readonly precache: PrecacheController;
-  private readonly strategy: CacheFirst;
+  private readonly strategy: KeptFirst;
   /** By absolute address. */
   private readonly revisions: ReadonlyMap<string, string>;
 
@@ -33,11 +46,11 @@ export class KeptFiles {
     const onlyListed: WorkboxPlugin = {
       cacheWillUpdate: async ({ request, response }) => {
         if (response.status !== 200) return null;
-        // Not a clone: what is kept has lost where it was redirected from, which no page may be loaded through.
-        const bytes = await response.clone().arrayBuffer();
-        const isListed = (await sha256(bytes)) === this.revisions.get(this.addressOf(request.url));
-        return isListed ? new Response(bytes, { headers: response.headers }) : null;
+        return this.ifListed(request, response.clone());
       },
+      // A kept file that is damaged counts as missing: it is fetched again and replaced.
+      cachedResponseWillBeUsed: async ({ request, cachedResponse }) =>
+        cachedResponse ? this.ifListed(request, cachedResponse) : null,
     };
     // The host says whether what the browser's own cache has is still right: most of it need not come again.
     const revalidate: WorkboxPlugin = {
@@ -50,7 +63,7 @@ export class KeptFiles {
       cacheKeyWillBeUsed: async ({ request }) =>
         this.precache.getCacheKeyForURL(this.addressOf(request.url)) ?? request,
     };
-    this.strategy = new CacheFirst({
+    this.strategy = new KeptFirst({
       cacheName,
       plugins: [byRevision, revalidate, onlyListed],
       matchOptions: { ignoreVary: true },
@@ -92,6 +105,14 @@ export class KeptFiles {
   /** Removes the files of other releases. */
   async activate(event: ExtendableEvent): Promise<void> {
     await this.precache.activate(event);
+  }
+
+  /** `response` if its bytes are the listed file, else null. It has no redirect any more, as no page loads through one. */
+  private async ifListed(request: Request, response: Response): Promise<Response | null> {
+    const bytes = await response.arrayBuffer().catch(() => undefined);
+    const isListed =
+      bytes !== undefined && (await sha256(bytes)) === this.revisions.get(this.addressOf(request.url));
+    return isListed ? new Response(bytes, { headers: response.headers }) : null;
   }
 
   /** A file's address: without what is asked of the page in its own; index.html is the folder. */

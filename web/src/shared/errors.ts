@@ -66,3 +66,9 @@ export function errorFromWire({ code, message }: WireError): Gpt2Error {
 export function errorToWire({ code, message }: Gpt2Error): WireError {
   return { code, message };
 }
+
+/** What was thrown, for the end of a sentence. */
+export function reasonOf(error: unknown): string {
+  const isPlain = error instanceof Gpt2Error || (error instanceof Error && error.name === "Error");
+  return isPlain ? error.message : String(error);
+}

@@ -1,5 +1,6 @@
 // What browsers and Emscripten throw, as errors with a stable code and a plain sentence. What a host
 // answers is classified where it is read (loader/model-source.ts).
+import { isOffline } from "./is-offline.js";
 import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
 import { notImported } from "./script-address.js";
@@ -34,7 +35,7 @@ export function failureOf(error: unknown): Gpt2Error {
   switch (name) {
     case "CompileError":
     case "LinkError":
-      if (/unsafe-eval|Content Security Policy/i.test(text)) {
+      if (/unsafe-eval|Content Security Policy|\bCSP\b/i.test(text)) {
         return new LoadError(
           "unsupported",
           `the page's content security policy forbids WebAssembly: ${wasmForbidden}`,
@@ -68,12 +69,28 @@ export function afterFailure(first: Gpt2Error): WorkerError {
   return new WorkerError("worker-died", `${first.message}; the model must be loaded again`);
 }
 
+/** The message of the error event for a worker that did not answer in time. */
+export const silentWorker = "silent";
+
 /** What an `error` event of the engine's worker means: before its first message, that it never ran. */
 export function workerFailure(message: string | undefined, hasRun: boolean, script: string): Gpt2Error {
   if (hasRun) {
     return message === undefined
       ? new WorkerError("worker-died", "the engine's worker failed, and the browser does not say why")
       : failureOf({ name: "", message });
+  }
+  if (message === silentWorker) {
+    return new LoadError(
+      "network",
+      `the worker's script ${script} has not started in time: its host is slow, or other requests of the page keep ` +
+        `all connections to it busy (browsers open six); or it is another script. Load the model again`,
+    );
+  }
+  if (isOffline() && (!message || message.includes(notImported))) {
+    return new LoadError(
+      "network",
+      `the worker's script ${script} cannot be loaded: there is no network. Load the model again once there is`,
+    );
   }
   // Chromium says as little of a module that it cannot parse as of one that it cannot fetch.
   if (!message || message.includes(notImported)) {
@@ -86,12 +103,23 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
   return new LoadError("unsupported", `this browser cannot run ${script} (${message}): ${oldBrowser}`);
 }
 
+/** The error for a worker that the page's policy forbids. `blocked` is the browser's name for its address. */
+export function forbiddenWorker(script: string, blocked: string): LoadError {
+  const source = blocked.startsWith("blob") ? "blob:" : "'self'"; // a worker of another origin comes from a blob
+  return new LoadError(
+    "unsupported",
+    `the page's Content-Security-Policy forbids the worker ${script}: add ${source} to its worker-src`,
+  );
+}
+
 /** What it means when a worker cannot be made at all. */
 export function noWorkerFailure(error: unknown): Gpt2Error {
   const { text } = nameAndText(error);
   const advice = /TrustedScriptURL/.test(text)
     ? " (add the directive trusted-types gpt2-wasm to the page's Content-Security-Policy)"
-    : "";
+    : /insecure/.test(text) // WebKit's only word for a policy
+      ? " (worker-src in the page's Content-Security-Policy has to list 'self')"
+      : "";
   return new LoadError("unsupported", `the engine needs a worker, and cannot have one: ${text}${advice}`);
 }
 

@@ -36,7 +36,7 @@ export interface FolderRequest {
   kind: "folder";
   /** Absolute, with a slash at the end. */
   url: string;
-  /** The GGUF file in it that is the model. */
+  /** The GGUF file in it that is the model: the end of its address, percent-encoded and with its query. */
   file?: string;
   /** What was meant where the host has no such folder. */
   orHub?: HubRequest;
@@ -91,6 +91,8 @@ export interface LoadRequest {
   /** Of every request for a file of the model. */
   headers: readonly (readonly [string, string])[];
   credentials: "omit" | "same-origin" | "include" | undefined;
+  /** Whether a host may redirect; undefined: it may. */
+  redirect: "follow" | "error" | undefined;
   /** Where the page's own `fetch` is asked for the model's files; undefined: the worker fetches them. */
   fetchPort: FetchPort | undefined;
 }
@@ -182,6 +184,8 @@ export type ToWorker =
   | { type: "cancel"; id: number }
   /** So many more tokens of a generation have been read. */
   | { type: "read"; id: number; tokens: number }
+  /** The network is back. Chromium fires no such event in workers. */
+  | { type: "online" }
   /** Ends the engine and its threads; answered with `ended`. */
   | { type: "end" };
 

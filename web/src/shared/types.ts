@@ -229,6 +229,8 @@ export interface ModelInfo {
   notice: string | null;
   /** Why this model is not stored on this device for the next visit, in words; null if it is, or with `cache: false`. */
   notStored: string | null;
+  /** Sentences about settings of the model that this module ignores; usually none. */
+  warnings: string[];
 }
 
 /** A model that is stored on this device. */

@@ -1,10 +1,9 @@
 // A model of a hub or of files, in whichever form it is: one that is converted already is read as it is, all others are
 // converted while they are read.
 import type { ConvertOptions } from "../convert/index.js";
-import { fileOf, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";
 import { LoadError } from "../shared/errors.js";
-import { splitTokenizerJson } from "./tokenizer-json.js";
 import { withoutWeights } from "./other-weights.js";
 
 const indexFile = "weights.json";
@@ -24,7 +23,6 @@ export class ConvertibleSource implements ModelSource {
   readonly weights: ModelSource["weights"];
   readonly version?: NonNullable<ModelSource["version"]>;
   private chosen: Promise<ModelSource> | undefined;
-  private tokenizer: Promise<{ vocab: string; merges: string }> | undefined;
 
   private readonly inner: ModelSource;
   private readonly options: ConvertOptions & { weights: "q8" | "q4" | "f32" };
@@ -47,28 +45,11 @@ export class ConvertibleSource implements ModelSource {
       return await chosen.open(name, options);
     } catch (error) {
       const isMissing = error instanceof LoadError && error.code === "not-found";
-      if (isMissing && (name === "vocab.json" || name === "merges.txt")) {
-        return this.openTokenizer(name, error, options.signal);
-      }
-      // The first file that a conversion is asked for wants the weights.
-      if (!isMissing || chosen === this.inner || name === indexFile || this.options.gguf !== undefined)
+      // For these two the conversion reads the weights, so the weights may be what is missing.
+      const wantsWeights = name === "config.json" || name === "model.safetensors";
+      if (!isMissing || chosen === this.inner || !wantsWeights || this.options.gguf !== undefined)
         throw error;
       throw await withoutWeights(this.inner, error, options.signal);
-    }
-  }
-
-  /** Out of tokenizer.json; throws `missing` where there is none. */
-  private async openTokenizer(
-    name: "vocab.json" | "merges.txt",
-    missing: unknown,
-    signal: AbortSignal,
-  ): Promise<OpenFile> {
-    this.tokenizer ??= readText(this.inner, "tokenizer.json", signal).then(splitTokenizerJson);
-    try {
-      const { vocab, merges } = await this.tokenizer;
-      return fileOf(new TextEncoder().encode(name === "vocab.json" ? vocab : merges));
-    } catch (error) {
-      throw error instanceof LoadError && error.code === "not-found" ? missing : error;
     }
   }
 

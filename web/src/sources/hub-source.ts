@@ -1,7 +1,10 @@
 // A model on a hub, in files that it answers as Hugging Face's does: huggingface.co/docs/hub, "resolve".
 import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
+import { readWhole } from "../loader/read-text.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
 import { LoadError } from "../shared/errors.js";
+import { problemOfFileName } from "../shared/file-names.mjs";
+import { apiAddress, filesAddress } from "../shared/hub-address.js";
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 
 /** The hub's own headers, which it lets pages read. */
@@ -39,8 +42,7 @@ export class HubSource implements ModelSource {
   }
 
   async open(name: string, options: OpenOptions): Promise<OpenFile> {
-    const { hub, id, revision } = this.where;
-    const folder = `${hub}${id}/resolve/${encodeURIComponent(this.commit ?? revision)}/`;
+    const folder = filesAddress(this.where, this.commit ?? this.where.revision);
     const ask: typeof fetch = async (input, init) => {
       const response = await this.askPatiently(input, init);
       if (!response.ok) throw this.refusal(name, response);
@@ -62,30 +64,33 @@ export class HubSource implements ModelSource {
   }
 
   async list(signal: AbortSignal): Promise<string[] | undefined> {
-    try {
-      const { siblings } = await this.askAbout(this.commit ?? this.where.revision, signal);
-      if (!Array.isArray(siblings)) return undefined;
-      return siblings.map((file: { rfilename?: unknown }) => String(file.rfilename));
-    } catch {
-      signal.throwIfAborted();
-      return undefined; // it is asked only to say more of another error
-    }
+    const { siblings } = await this.askAbout(this.commit ?? this.where.revision, signal);
+    if (!Array.isArray(siblings)) return undefined;
+    const names = siblings.map((file) => (Object(file) as { rfilename?: unknown }).rfilename);
+    return names.filter(
+      (name): name is string => typeof name === "string" && problemOfFileName(name) === undefined,
+    );
   }
 
-  /** What the hub tells of the model, once and without patience. */
+  /** What the hub says about the model, asked once, without retries; {} if it does not answer. */
   private async askAbout(
     revision: string,
     signal: AbortSignal,
   ): Promise<{ sha?: unknown; siblings?: unknown }> {
-    const { hub, id } = this.where;
-    const url = `${hub}api/models/${id}/revision/${encodeURIComponent(revision)}`;
-    const response = await this.ask(url, { signal });
-    return (await response.json()) as { sha?: unknown; siblings?: unknown };
+    try {
+      const response = await this.ask(apiAddress(this.where, revision), { signal });
+      const stream = response.body ?? new Blob([]).stream();
+      const answer = await readWhole({ size: undefined, stream }, "the hub's answer", signal);
+      return Object(JSON.parse(new TextDecoder().decode(answer))) as { sha?: unknown; siblings?: unknown };
+    } catch {
+      signal.throwIfAborted();
+      return {};
+    }
   }
 
   private async askOnce(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const response = await this.ask(input, init);
-    const isElsewhere = response.redirected && !response.url.startsWith(this.where.hub);
+    const isElsewhere = response.url !== "" && !response.url.startsWith(this.where.hub);
     // The address that the hub signed has expired; it signs another one for who asks again.
     if (response.status === 403 && isElsewhere) throw new Error("the host of the hub's files answered 403");
     this.checkCommit(response);
@@ -94,7 +99,7 @@ export class HubSource implements ModelSource {
 
   private checkCommit({ headers, ok }: Response): void {
     const commit = headers.get(commitHeader);
-    if (!ok || commit === null) return;
+    if (!ok || commit === null || problemOfFileName(commit) !== undefined) return;
     this.commit ??= commit;
     if (commit === this.commit) return;
     throw new LoadError("network", `${this.name} has changed on the hub while it was loaded: load it again`);

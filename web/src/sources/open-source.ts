@@ -3,6 +3,7 @@ import type { ConvertOptions } from "../convert/index.js";
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
+import { fileAddress } from "../shared/file-names.mjs";
 import type { FolderRequest, HubRequest, LoadRequest, SourceRequest } from "../shared/protocol.js";
 import { ConvertibleSource } from "./convertible-source.js";
 import { FilesSource } from "./files-source.js";
@@ -22,7 +23,7 @@ async function findFolder(
 ): Promise<FolderRequest | HubRequest> {
   let response: Response;
   try {
-    response = await ask(new URL("config.json", folder.url).href, { signal });
+    response = await ask(fileAddress(folder.url, "config.json"), { signal });
   } catch {
     signal.throwIfAborted();
     return (await isStored(hubId(hub))) ? hub : folder; // what was found the last time, without network
@@ -48,12 +49,17 @@ export interface Opening {
   fetchBuild: ConvertOptions["fetchBuild"];
 }
 
-function sourceOf(found: SourceRequest, ask: typeof fetch, patience: Patience): ModelSource {
+/** `askOf(home)` returns the `fetch` for a model at `home`. */
+function sourceOf(
+  found: SourceRequest,
+  askOf: (home: string) => typeof fetch,
+  patience: Patience,
+): ModelSource {
   switch (found.kind) {
     case "folder":
-      return new UrlSource(found.url, steadyFetch(ask, patience, "passing"));
+      return new UrlSource(found.url, steadyFetch(askOf(found.url), patience, "passing"), found.file);
     case "hub":
-      return new HubSource(found, ask, patience);
+      return new HubSource(found, askOf(found.hub), patience);
     case "files":
       return new FilesSource(found);
   }
@@ -65,12 +71,15 @@ export async function openSource(
   { patience, signal, fetchBuild }: Opening,
 ): Promise<ModelSource> {
   const { source, fetchPort, weights } = request;
-  const ask = fetchPort ? pageFetch(fetchPort) : headersFetch(request);
-  const found =
-    source.kind === "folder" && source.orHub
-      ? await findFolder(source, source.orHub, ask, signal, request.cache ? isStored : isNever)
-      : source;
-  const inner = sourceOf(found, ask, patience);
+  const askOf = (home: string, wanted: LoadRequest) =>
+    fetchPort ? pageFetch(fetchPort) : headersFetch(wanted, home);
+  let found: SourceRequest = source;
+  if (source.kind === "folder" && source.orHub) {
+    // The headers may be meant for the hub, so the folder's host gets them only if it has the model.
+    const ask = askOf(source.url, { ...request, headers: [] });
+    found = await findFolder(source, source.orHub, ask, signal, request.cache ? isStored : isNever);
+  }
+  const inner = sourceOf(found, (home) => askOf(home, request), patience);
   // The engine itself makes q8 of a folder's floats.
   if (found.kind === "folder" && found.file === undefined && weights === undefined) return inner;
   const gguf = found.file !== undefined && { gguf: found.file };

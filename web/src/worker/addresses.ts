@@ -1,6 +1,7 @@
-// Where the engine's builds are: beside the worker's script. Each address is written out, as bundlers follow only
+// Where the engine's builds and the worker's own parts are: beside its script. Each address is written out, as bundlers follow only
 // what is literal; they copy the files as they are. Asked for when needed: a worker from a blob has nothing beside it.
 import type { Variant } from "../shared/types.js";
+import { importAsItIs } from "./import-as-it-is.js";
 
 export interface BuildAddresses {
   script: () => URL;
@@ -25,3 +26,19 @@ export const addresses: Readonly<Record<Variant, BuildAddresses>> = {
     code: () => new URL("./engine/gpt2-simd.wasm", import.meta.url),
   },
 };
+
+/** What few pages ask for, by the file that the worker and its parts import (web/scripts/package.mjs). */
+const parts: Readonly<Record<string, () => URL>> = {
+  "./gpt2-cache.js": () => new URL("./gpt2-cache.js", import.meta.url),
+  "./gpt2-convert.js": () => new URL("./gpt2-convert.js", import.meta.url),
+  "./gpt2-inspect.js": () => new URL("./gpt2-inspect.js", import.meta.url),
+  "./gpt2-sha256.js": () => new URL("./gpt2-sha256.js", import.meta.url),
+  "./gpt2-sources.js": () => new URL("./gpt2-sources.js", import.meta.url),
+};
+
+/** Imports a part, by its address: bundlers would split this script at an import(), which some of them cannot. */
+export async function importPart(file: string): Promise<unknown> {
+  const address = parts[file];
+  if (!address) throw new Error(`the worker has no part ${file}`);
+  return importAsItIs(address().href);
+}

@@ -56,13 +56,18 @@ export interface LoadedEngine extends LoadResult {
   known?: ThreadChoice | undefined;
 }
 
-type EngineInfo = Omit<ModelInfo, "source" | "variant" | "simd" | "memoryBytes" | "notice" | "notStored"> & {
+type EngineInfo = Omit<
+  ModelInfo,
+  "source" | "variant" | "simd" | "memoryBytes" | "notice" | "notStored" | "warnings"
+> & {
+  warnings?: string[];
   kernels: ModelInfo["simd"];
 };
 
 /**
  * Brings a model up. weights.json has no hash but its host's word: where what it says does not fit, the host is asked for it
- * past all caches, and if that is another one, as after damage or an update of the site, all begins anew with it, once.
+ * past all caches, and if that is another one, as after damage or an update of the site, all begins anew with it, once. So it
+ * does where the source has something else to load: the stored version, where the host's newer one fails.
  */
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
   const seen: Seen = {};
@@ -70,13 +75,16 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   try {
     return await loadOnce(request, { ...around, signal: controller.signal }, seen);
   } catch (error) {
-    const isFault = error instanceof LoadError && error.code !== "network";
-    if (!isFault || !(await hasOtherIndex(seen, around.signal))) throw error;
+    if (!(error instanceof LoadError)) throw error;
+    const other = seen.source?.another?.();
+    const isFault = error.code !== "network";
+    if (!other && !(isFault && (await hasOtherIndex(seen, around.signal)))) throw error;
     // Its engine may only just be starting.
     controller.abort(error);
     await seen.begun?.catch(() => undefined);
     seen.engine?.destroy();
-    return await loadOnce(request, around, {});
+    const openSource = typeof other === "object" ? async () => other : around.openSource;
+    return await loadOnce(request, { ...around, openSource }, {});
   } finally {
     letGo();
   }
@@ -122,7 +130,7 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
   report.set({ stage: "download", totalBytes });
 
   const begin = async () => {
-    const [found, config, [vocab, merges], generationConfig] = await parts;
+    const [found, config, { vocab, merges, others }, generationConfig] = await parts;
     const parsed = parseJson(config, "config.json");
     checkWeights(parsed, request.weights);
     const hasThreads = found.build.variant.startsWith("threads");
@@ -132,7 +140,7 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
     seen.engine = engine;
     around.onEngine(engine);
     signal.throwIfAborted();
-    engine.loadBegin(config, vocab, merges, { kv: request.kv, generationConfig });
+    engine.loadBegin(config, vocab, merges, { kv: request.kv, generationConfig, tokenizer: others });
     const early = new EarlyPrefill(engine, request.prompt, signal, (layer) => report.set({ layer }));
     return { engine, early, choice, ...started };
   };
@@ -152,7 +160,7 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
   signal.throwIfAborted();
   const wanted = variant.startsWith("threads") ? choice.threads : 1;
   const gathered = await gatherThreads(engine, wanted, around.failedThreads, signal);
-  const { kernels, ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
+  const { kernels, warnings = [], ...rest } = engine.call("_gpt2_load_end") as EngineInfo;
   const info: ModelInfo = {
     ...rest,
     source: source.id ?? null,
@@ -160,6 +168,7 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
     simd: kernels,
     memoryBytes: engine.memoryBytes,
     notStored: (await source.notStored?.()) ?? null,
+    warnings,
     notice: threadNotice(gathered, wanted) ?? notice ?? chosen.notice,
   };
   report.set({ stage: "ready" });

@@ -1,9 +1,8 @@
 // The files of a model's folder: which there have to be, and which may be missing.
-import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
-import { listingOf, readOptionalText, type ComingIndex } from "../loader/read-text.js";
+import type { ModelSource, OpenFile } from "../loader/model-source.js";
+import { listingOf, readOptionalText, readWhole, type ComingIndex } from "../loader/read-text.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
-import { joined } from "../shared/joined.js";
 import type { LoadRequest } from "../shared/protocol.js";
 import type { Engine } from "./engine.js";
 
@@ -34,10 +33,8 @@ export async function readIndex(
 export async function hasOtherIndex({ source, index }: Seen, signal: AbortSignal): Promise<boolean> {
   if (!source || index === undefined) return false;
   try {
-    const bytes: Uint8Array[] = [];
     const file = await source.open(indexFile, { signal, anew: true });
-    for await (const chunk of chunksOf(file, indexFile, signal)) bytes.push(chunk.slice());
-    return new TextDecoder().decode(joined(bytes)) !== index;
+    return new TextDecoder().decode(await readWhole(file, indexFile, signal)) !== index;
   } catch {
     return false;
   }
@@ -90,12 +87,31 @@ export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): v
   );
 }
 
-/** Both files of the tokenizer, or neither: "" each. One of them alone would make ids that mean other tokens. */
-export async function readTokenizer(
+/** What an index that lists all files does not list is not asked for: a request less. */
+async function readListed(
+  name: string,
   source: ModelSource,
   signal: AbortSignal,
-  index: ComingIndex,
-): Promise<[string, string]> {
+  coming: ComingIndex,
+): Promise<string | undefined> {
+  if ((await coming)?.files && !(await listingOf(coming, name))) return undefined;
+  return readOptionalText(source, name, signal, coming);
+}
+
+export const readDefaults = (source: ModelSource, signal: AbortSignal, coming: ComingIndex) =>
+  readListed("generation_config.json", source, signal, coming);
+
+/** The files that describe a tokenizer. With a tokenizer.json, that alone. */
+export interface TokenizerTexts {
+  /** vocab.json and merges.txt, "" each where there are none. */
+  vocab: string;
+  merges: string;
+  /** The others that there are, by their names; undefined: none. */
+  others?: Record<string, string> | undefined;
+}
+
+/** vocab.json and merges.txt, or neither: one of them alone would make ids that mean other tokens. */
+async function readVocabulary(source: ModelSource, signal: AbortSignal, index: ComingIndex) {
   const names = ["vocab.json", "merges.txt"];
   const texts = await Promise.all(names.map((name) => readOptionalText(source, name, signal, index)));
   const empty = names[texts.indexOf("")];
@@ -105,17 +121,23 @@ export async function readTokenizer(
     const [there, missing] = vocab === undefined ? [names[1], names[0]] : names;
     throw new LoadError("not-found", `the model has ${there}, but no ${missing}: its tokenizer needs both`);
   }
-  return [vocab ?? "", merges ?? ""];
+  return { vocab: vocab ?? "", merges: merges ?? "" };
 }
 
-const defaultsFile = "generation_config.json";
-
-/** A folder with an index is asked for it only if that lists it: a request less for all others. */
-export async function readDefaults(
+export async function readTokenizer(
   source: ModelSource,
   signal: AbortSignal,
-  coming: ComingIndex,
-): Promise<string | undefined> {
-  if ((await coming) && !(await listingOf(coming, defaultsFile))) return undefined;
-  return readOptionalText(source, defaultsFile, signal, coming);
+  index: ComingIndex,
+): Promise<TokenizerTexts> {
+  const whole = "tokenizer.json";
+  const text = await readListed(whole, source, signal, index);
+  if (text === "") throw new LoadError("corrupt", `${whole} is empty`);
+  if (text !== undefined) return { vocab: "", merges: "", others: { [whole]: text } };
+  const names = ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"];
+  const [vocabulary, ...texts] = await Promise.all([
+    readVocabulary(source, signal, index),
+    ...names.map((name) => readListed(name, source, signal, index)),
+  ]);
+  const others = names.flatMap((name, i) => (texts[i] === undefined ? [] : [[name, texts[i]] as const]));
+  return { ...vocabulary, others: others.length > 0 ? Object.fromEntries(others) : undefined };
 }

@@ -2,7 +2,7 @@
 import { headersFetch } from "../loader/headers-fetch.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch } from "../loader/steady-fetch.js";
-import type { FromWorker, LoadRequest, ToWorker } from "../shared/protocol.js";
+import type { FromWorker, LoadRequest } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
 import { watchWorkers } from "./helper-threads.js";
 import { holdLock } from "./lifeline.js";
@@ -42,7 +42,7 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
           const isUsual =
             source.kind === "folder" && !source.orHub && !source.file && !wanted.weights && !fetchPort;
           const files = isUsual
-            ? new UrlSource(source.url, steadyFetch(headersFetch(wanted), patience, "passing"))
+            ? new UrlSource(source.url, steadyFetch(headersFetch(wanted, source.url), patience, "passing"))
             : await (
                 await import("../sources/index.js")
               ).openSource(wanted, {
@@ -67,6 +67,6 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
     isChecked = true;
     for (const message of [first, ...waiting.splice(0)]) post(message);
   })();
-  self.onmessage = ({ data }: MessageEvent<ToWorker>) => server.receive(data);
+  self.onmessage = ({ data }: MessageEvent<unknown>) => server.receive(data);
   void holdLock(self.navigator.locks).then((lock) => post({ type: "alive", lock }));
 }

@@ -1,5 +1,5 @@
 // Answers the page's requests, one at a time, and looks for messages between tokens.
-import { errorToWire, Gpt2Error, LoadError } from "../shared/errors.js";
+import { errorToWire, Gpt2Error, LoadError, WorkerError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type {
   FromWorker,
@@ -11,12 +11,14 @@ import type {
   ToWorker,
 } from "../shared/protocol.js";
 import type { GenerateSummary, ModelInfo } from "../shared/types.js";
+import { limits } from "../shared/wire.js";
 import { Credit } from "./credit.js";
 import type { Engine } from "./engine.js";
 import { generate } from "./generate.js";
 import { threadNotice } from "./helper-threads.js";
 import type { LoadedEngine, LoadSurroundings } from "./load.js";
 import { prefill } from "./prefill.js";
+import { idOfRequest, readToWorker } from "./read-message.js";
 import { score } from "./score.js";
 import { speedToRemember } from "./thread-speed.js";
 import { Turn, Turns } from "./turns.js";
@@ -28,6 +30,14 @@ const inspecting = () =>
   import("./inspect.js").catch((error: unknown) => {
     throw new LoadError("network", `gpt2-inspect.js cannot be loaded: ${String(error)}`);
   });
+
+const idInUse = (id: number) =>
+  new Gpt2Error(
+    "invalid-argument",
+    `message.id is ${id}, which another request has that is not answered yet`,
+  );
+const tooMany = () =>
+  new Gpt2Error("capacity", `more than ${limits.requests} requests wait: wait for some of their answers`);
 
 export type Load = (
   request: LoadRequest,
@@ -73,9 +83,18 @@ export class Server {
     this.post = post;
   }
 
-  receive(message: ToWorker): void {
+  /** Takes what has come through the port, which may be anything; never throws. */
+  receive(data: unknown): void {
+    let message: ToWorker;
+    try {
+      message = readToWorker(data);
+    } catch (error) {
+      return this.refuse(data, error);
+    }
     switch (message.type) {
       case "request":
+        if (this.running.has(message.id)) return this.refuse(data, idInUse(message.id));
+        if (this.running.size >= limits.requests) return this.refuse(data, tooMany());
         void this.run(message);
         return;
       case "cancel":
@@ -84,6 +103,8 @@ export class Server {
       case "read":
         this.running.get(message.id)?.credit.add(message.tokens);
         return;
+      case "online":
+        return void dispatchEvent(new Event("online")); // each chunk has waits of its own
       case "end":
         return this.end();
     }
@@ -98,6 +119,16 @@ export class Server {
     this.post({ type: "info", info: { threads: this.info.threads, notice: this.info.notice } });
   }
 
+  /** Answers a request that cannot be run. Any other message, and one whose id is in use, is answered to id 0, which nobody waits for. */
+  private refuse(data: unknown, error: unknown): void {
+    const id = idOfRequest(data) ?? 0;
+    this.fail(this.running.has(id) ? 0 : id, failureOf(error));
+  }
+
+  private fail(id: number, error: Gpt2Error): void {
+    this.post({ type: "failed", id, error: errorToWire(error) });
+  }
+
   private async run(message: Request): Promise<void> {
     const ahead = message.name === "generate" ? message.args.ahead : 0;
     const running = {
@@ -107,20 +138,22 @@ export class Server {
       turn: new Turn(this.turns),
     };
     const { signal } = running.controller;
+    let summary: GenerateSummary | undefined;
     this.running.set(message.id, running);
     try {
       await running.turn.take(signal);
       const result = await this.answer(message, running);
       this.post({ type: "done", id: message.id, result });
-      if (message.name === "generate") this.noteSpeed(result as GenerateSummary);
+      if (message.name === "generate") summary = result as GenerateSummary;
     } catch (error) {
       const failure = signal.aborted
         ? new Gpt2Error("cancelled", "the request was cancelled")
         : failureOf(error);
-      this.post({ type: "failed", id: message.id, error: errorToWire(failure) });
+      this.fail(message.id, failure);
     } finally {
       running.turn.give();
       this.running.delete(message.id);
+      if (summary) this.noteSpeed(summary);
       // Not with the load: the first token is not to wait for it.
       if (message.name === "generate") void this.tuneThreads();
     }
@@ -182,6 +215,7 @@ export class Server {
     signal: AbortSignal,
     tell: LoadSurroundings["tell"],
   ): Promise<LoadResult> {
+    if (this.hasEnded) throw new WorkerError("disposed", "the worker has ended");
     // One model a worker: the page ends the worker to free it.
     if (this.engine) throw new Gpt2Error("invalid-argument", "this worker has a model already");
     const { info, measure, known } = await this.load(request, {

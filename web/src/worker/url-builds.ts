@@ -1,13 +1,16 @@
 // The engine's builds as files on a static host.
 import { checkFile } from "../loader/check-file.js";
-import { fetchFile } from "../loader/model-source.js";
+import { chunksOf, fetchFile } from "../loader/model-source.js";
 import { Attempt, steadyFetch, type Patience } from "../loader/steady-fetch.js";
-import { LoadError } from "../shared/errors.js";
+import { LoadError, reasonOf } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
+import { joined } from "../shared/joined.js";
+import { namingPolicy, policyFetch } from "../shared/policy.js";
 import { ofThisRelease } from "../shared/release.js";
 import { asOwnScript, isForeign } from "../shared/script-address.js";
 import type { Variant } from "../shared/types.js";
 import type { BuildAddresses } from "./addresses.js";
+import { importAsItIs } from "./import-as-it-is.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
@@ -20,7 +23,7 @@ export class UrlBuilds implements BuildSource {
   constructor(
     addresses: Readonly<Record<Variant, BuildAddresses>>,
     isInBlob: boolean,
-    ask: typeof fetch = (...args) => fetch(...args),
+    ask: typeof fetch = policyFetch,
   ) {
     this.addresses = addresses;
     this.isInBlob = isInBlob;
@@ -32,9 +35,11 @@ export class UrlBuilds implements BuildSource {
     const attempt = new Attempt(signal, patience.stallMs);
     try {
       // What the browser imports is read beside it, from its cache as a rule; where it cannot be read, import is the judge.
-      const reading = fetchFile(url, attempt.signal, this.ask).then((response) => response.arrayBuffer());
+      const reading = fetchFile(url, attempt.signal, this.ask).then(async (response) =>
+        readBody(url, response, attempt.signal, () => attempt.hear()),
+      );
       const check = reading.then(
-        (bytes) => checkFile(url, new Uint8Array(bytes), false),
+        (bytes) => checkFile(url, bytes, false),
         () => {},
       );
       const [script] = await attempt.watch(Promise.all([this.scriptFrom(url, url), check]));
@@ -61,8 +66,8 @@ export class UrlBuilds implements BuildSource {
       return await again.watch(this.scriptFrom(url, `${url}#again`));
     } catch (error) {
       signal.throwIfAborted();
-      const { message } = failureOf(error);
-      throw new LoadError("unsupported", `${url} is there, but cannot be run: ${message}`);
+      if (again.signal.aborted) throw new LoadError("network", `${url} does not come: ${reasonOf(error)}`);
+      throw new LoadError("unsupported", `${url} is there, but cannot be run: ${failureOf(error).message}`);
     } finally {
       again.end();
     }
@@ -78,11 +83,11 @@ export class UrlBuilds implements BuildSource {
     const attempt = new Attempt(signal, patience.stallMs);
     try {
       // The host's own answer: browsers keep what they compile while that streams for the next visit.
-      return await attempt.watch(compileFile(url, attempt.signal, this.ask, {}));
+      return await attempt.watch(compileFile(url, attempt.signal, this.ask, {}, () => attempt.hear()));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof LoadError && error.code !== "network" && error.code !== "corrupt") throw error;
-      patience.onRetry(failureOf(error).message);
+      patience.onRetry(reasonOf(error));
     } finally {
       attempt.end();
     }
@@ -94,25 +99,25 @@ export class UrlBuilds implements BuildSource {
 const anew: RequestInit = { cache: "reload" };
 
 async function importFactory(url: string): Promise<ModuleFactory> {
-  // Bundlers are not to rewrite what this script imports.
-  const module = (await import(
-    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
-  )) as { default?: ModuleFactory };
+  const module = (await namingPolicy(url, () => importAsItIs(url))) as { default?: ModuleFactory };
   if (!module.default) throw new Error("there is no engine in it"); // an empty file is a module, too
   return module.default;
 }
 
+/** Calls `onBytes` whenever some have come. */
 async function readBody(
   url: string,
   response: Response,
   signal: AbortSignal,
+  onBytes?: () => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return new Uint8Array(await response.arrayBuffer());
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new LoadError("network", `the connection broke while reading ${url}: ${String(error)}`);
+  const stream = response.body ?? new Blob([]).stream();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksOf({ stream, size: undefined }, url, signal)) {
+    chunks.push(chunk.slice());
+    onBytes?.();
   }
+  return joined(chunks);
 }
 
 async function compileFile(
@@ -120,12 +125,13 @@ async function compileFile(
   signal: AbortSignal,
   ask: typeof fetch,
   init: RequestInit,
+  onBytes?: () => void,
 ): Promise<WebAssembly.Module> {
   const response = await fetchFile(url, signal, ask, init);
   const canStream = response.headers.get("content-type") === "application/wasm"; // browsers insist on it
   const compiling = canStream ? WebAssembly.compileStreaming(response.clone()) : undefined;
   compiling?.catch(() => {}); // what is wrong with the file says why
-  const bytes = await readBody(url, response, signal);
+  const bytes = await readBody(url, response, signal, onBytes);
   await checkFile(url, bytes, true);
   try {
     return await (compiling ?? WebAssembly.compile(bytes));

@@ -1,0 +1,146 @@
+// Whatever the storage has is a text or none: no record makes an exception, now or when its steps are undone. What was
+// stored whole comes back whole.
+import { deepStrictEqual } from "node:assert";
+import { history, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
+import { EditorState, type StateCommand, type TransactionSpec } from "@codemirror/state";
+import * as fc from "fast-check";
+import { branchSteps, changeTree, goTo, treeField } from "../../../web/page/branches/steps.js";
+import { making, parseTree } from "../../../web/page/branches/tree.js";
+import { keepHistory, withHistory } from "../../../web/page/editor/kept-history.js";
+import { parseKept } from "../../../web/page/editor/parse-kept.js";
+import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/editor/written.js";
+import { parseOptions } from "../../../web/page/parse-options.js";
+import { afterChange, parseLastChange } from "../../../web/page/texts/last-change.js";
+import { fuzzTarget } from "./target.js";
+
+const extensions = (tree: unknown) => [written, history(), branchSteps(parseTree(tree))];
+
+function recordOf(state: EditorState) {
+  const run = [0, Math.min(3, state.doc.length)];
+  return { ...keptOf(state), run, history: keepHistory(state), tree: state.field(treeField) };
+}
+
+/** The records of a text that grows, is branched, and is undone. */
+function makeRecords(): unknown[] {
+  let state = EditorState.create({ doc: "Once upon a time", extensions: extensions(undefined) });
+  const records: unknown[] = [recordOf(state)];
+  const make = (spec: TransactionSpec) => {
+    state = state.update(spec, { annotations: isolateHistory.of("full") }).state;
+    records.push(recordOf(state));
+  };
+  const step = (command: StateCommand) => {
+    command({ state, dispatch: (transaction) => void ({ state } = transaction) });
+    records.push(recordOf(state));
+  };
+  make({
+    changes: { from: 16, insert: ", there was" },
+    effects: addWritten.of(rangesOfParts([[16, 27, "en"]])),
+  });
+  make({ changes: { from: 4, to: 9 }, selection: { anchor: 4 } });
+  make({ effects: goTo.of(making(undefined, "a cat", "first")), changes: { from: 8, insert: "\ncat 🐈\n" } });
+  make({ effects: changeTree.of({ kind: "rename", id: 1, name: "🐈" }) });
+  step(undo);
+  step(undo);
+  return records;
+}
+
+const records = makeRecords();
+
+/** Takes every step of the history back, and makes them all again. */
+function walk(begin: EditorState): EditorState {
+  let state = begin;
+  const all = (command: StateCommand, depth: (state: EditorState) => number) => {
+    for (let steps = depth(state); steps > 0; steps -= 1)
+      command({ state, dispatch: (transaction) => void ({ state } = transaction) });
+  };
+  const redone = redoDepth(state);
+  all(undo, undoDepth);
+  all(redo, redoDepth);
+  for (let steps = redone; steps > 0; steps -= 1)
+    undo({ state, dispatch: (transaction) => void ({ state } = transaction) });
+  return state;
+}
+
+/** The state that a record makes. */
+function stateOf(value: unknown): EditorState | undefined {
+  const kept = parseKept(value);
+  if (!kept) return undefined;
+  const all = extensions(kept.tree);
+  const caret = Math.min(kept.caret, kept.text.length);
+  const plain = EditorState.create({ doc: kept.text, extensions: all });
+  const state = withHistory(kept.text, caret, kept.history, all) ?? plain;
+  const parts = kept.written.filter(([, to]) => to <= state.doc.length);
+  return state.update({ effects: addWritten.of(rangesOfParts(parts)) }).state;
+}
+
+interface Damage {
+  path: readonly number[];
+  value: unknown;
+}
+
+/** `record` with something else at the end of `path`, whose numbers choose among the keys there. */
+function damaged(record: unknown, { path, value }: Damage): unknown {
+  if (typeof record !== "object" || record === null || path.length === 0) return value;
+  const keys = Object.keys(record);
+  const key = keys[(path[0] ?? 0) % Math.max(1, keys.length)];
+  if (key === undefined) return value;
+  const inside = damaged((record as Record<string, unknown>)[key], { path: path.slice(1), value });
+  return Array.isArray(record)
+    ? record.map((each: unknown, place) => (String(place) === key ? inside : each))
+    : { ...record, [key]: inside };
+}
+
+const leaf = fc.oneof(
+  fc.constantFrom(
+    undefined,
+    null,
+    -1,
+    0,
+    1,
+    3,
+    16,
+    27,
+    1e9,
+    0.5,
+    NaN,
+    Infinity,
+    2 ** 53,
+    "",
+    "a\r\nb",
+    "🐈",
+    true,
+  ),
+  fc.constantFrom([], {}, [0], [-1], [[0, "x"]], [0, 16], [16], [[5]], {
+    ranges: [{ anchor: 99, head: 0 }],
+    main: 0,
+  }),
+  fc.string({ unit: "binary", maxLength: 6 }),
+  fc.integer(),
+);
+const damage = fc.record({ path: fc.array(fc.nat(20), { minLength: 1, maxLength: 8 }), value: leaf });
+const input = fc.oneof(
+  { weight: 9, arbitrary: fc.tuple(fc.nat(records.length - 1), fc.array(damage, { maxLength: 3 })) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant(-1), fc.array(damage, { minLength: 1, maxLength: 6 })) },
+);
+
+/** A change is JSON of the local storage, where anything may stand. */
+function checkLastChange(value: unknown): void {
+  const last = parseLastChange(JSON.stringify(value ?? null));
+  if (last) afterChange("Once upon a time", last.change);
+}
+
+export const target = fuzzTarget({
+  arbitrary: input,
+  check([place, damages]) {
+    const whole = place < 0 ? {} : records[place];
+    const value = damages.reduce<unknown>(damaged, whole);
+    parseOptions(value);
+    checkLastChange({ version: 0, caret: 0, change: value });
+    const state = stateOf(value);
+    if (!state) return;
+    const walked = walk(state);
+    if (damages.length > 0) return;
+    deepStrictEqual(recordOf(state), whole);
+    deepStrictEqual(walked.doc.toString(), state.doc.toString());
+  },
+});

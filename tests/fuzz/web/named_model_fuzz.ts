@@ -1,0 +1,127 @@
+// Whatever stands in `?model=`, the page counts it as its own host's only where a browser would ask that host, and asks
+// its reader before any other. The oracle is the address that loadModel would make of it, read a second time.
+import * as fc from "fast-check";
+import { readSource } from "../../../web/src/client/read-source.js";
+import { fuzzTarget } from "./target.js";
+
+const page = "https://own.example/gpt2/";
+const policy = "connect-src 'self' https://huggingface.co https://evil.example https://*.hf.co";
+
+/** The page's modules ask for these when they are imported, or called. */
+Object.assign(globalThis, {
+  document: {
+    baseURI: page,
+    querySelector: () => ({ getAttribute: () => policy }),
+    documentElement: { lang: "en" },
+  },
+  location: new URL(page),
+});
+
+/** Any, also half a surrogate pair. Drawn by its number: fc.string takes seconds to start. */
+const character = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+
+const pieces = [
+  ...["https:", "http:", "HtTpS:", "hf:", "blob:", "data:", "javascript:", "file:", "ftp:", "about:"],
+  ...[
+    "/",
+    "//",
+    "\\",
+    "\\\\",
+    "\t",
+    "\n",
+    "\r",
+    "\0",
+    " ",
+    "\u3000",
+    "\ufeff",
+    "\u202e",
+    "\uff0e",
+    "\u3002",
+    "\u00ad",
+  ],
+  ...[
+    "own.example",
+    "evil.example",
+    "OWN.example",
+    "huggingface.co",
+    "cdn.hf.co",
+    "evil.example:443",
+    "[::1]",
+    "2130706433",
+  ],
+  ...[
+    "user@",
+    "user:pw@",
+    "@",
+    ":",
+    "%2f",
+    "%5c",
+    "%00",
+    "%2e%2e",
+    "..",
+    ".",
+    "?",
+    "#",
+    "&",
+    "models/demo/",
+    "m.gguf",
+    "a/b",
+  ],
+];
+const text = fc
+  .array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...pieces) }, character), {
+    maxLength: 8,
+  })
+  .map((parts) => parts.join(""));
+
+type Chosen = typeof import("../../../web/page/chosen-model.js");
+let chosen: Chosen;
+
+/** The origins that loadModel would ask for `source`. */
+async function originsOf(source: unknown): Promise<string[]> {
+  try {
+    const request = await readSource(source, undefined);
+    if (request.kind === "files") throw new Error("no address is a list of files");
+    const places =
+      request.kind === "hub" ? [request.hub] : [request.url, ...(request.orHub ? [request.orHub.hub] : [])];
+    return places.map((place) => new URL(place).origin);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "invalid-argument") throw error;
+    return []; // refused, and nobody is asked
+  }
+}
+
+async function checkOne(input: string, model: ReturnType<Chosen["folderModel"]>): Promise<void> {
+  if (model.problem) return; // the page asks nobody
+  for (const origin of await originsOf(model.source)) {
+    const asked = new URL(origin).host;
+    const expected = origin === "https://own.example" ? undefined : asked;
+    if (model.elsewhere !== expected)
+      throw new Error(
+        `${JSON.stringify(input)} asks ${origin}, and the page names ${model.elsewhere ?? "nobody"}`,
+      );
+  }
+  // What is kept in the page's address names the same model.
+  const query = new URLSearchParams(chosen.queryOf(model));
+  const again = chosen.folderModel(query.get("model") ?? "", query.get("weights"));
+  if (again.elsewhere !== model.elsewhere || again.folder !== model.folder)
+    throw new Error(`${JSON.stringify(input)} becomes ${query.get("model") ?? ""}, which is elsewhere`);
+}
+
+export const target = fuzzTarget({
+  arbitrary: text,
+  examples: [
+    "//evil.example/m/",
+    "/\\evil.example",
+    "\0https://evil.example/m/",
+    "h\nttps://evil.example/m/",
+  ],
+  async start() {
+    chosen = await import("../../../web/page/chosen-model.js");
+  },
+  async check(input) {
+    const wellFormed = new URLSearchParams({ model: input }).get("model") ?? ""; // as an address has it
+    await checkOne(input, chosen.folderModel(wellFormed));
+    await checkOne(input, chosen.namedModel(wellFormed.trim()));
+  },
+});

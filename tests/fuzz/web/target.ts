@@ -1,0 +1,20 @@
+// A fuzz target in TypeScript is tests/fuzz/web/NAME_fuzz.ts, which exports `target`. `npm run fuzz -- NAME` bundles
+// it, and runs it in a Node.js of its own: each input is drawn by fast-check from `arbitrary` and given to `check`.
+// A failing input is shrunk and printed; add it to `examples`, which every run tries first.
+import type { Arbitrary } from "fast-check";
+
+export interface FuzzTarget<Input> {
+  /** What inputs look like. Mix valid ones with damaged ones: noise alone ends at the first test. */
+  arbitrary: Arbitrary<Input>;
+  /** Inputs that every run begins with: those that failed once, and those that random ones rarely reach. */
+  examples?: readonly Input[];
+  /** Throws where something that must hold does not. A promise must settle: 20 s without that is a failure. */
+  check(input: Input): void | Promise<void>;
+  /** Called once before the first input: it may start a browser or a server. */
+  start?(): Promise<void>;
+  /** Called once after the last input. */
+  stop?(): Promise<void>;
+}
+
+/** Gives `target` its type of input, by what `arbitrary` draws. */
+export const fuzzTarget = <Input>(target: FuzzTarget<Input>): FuzzTarget<Input> => target;

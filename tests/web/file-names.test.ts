@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { fileAddress, problemOfFileName } from "../../web/src/shared/file-names.mjs";
+
+const folder = "https://hub.example/a/b/resolve/main/";
+
+describe("fileAddress", () => {
+  it.each([
+    ["model.safetensors", "model.safetensors"],
+    ["onnx/model q8.gguf", "onnx/model%20q8.gguf"],
+    ["a?b#c%2e%2e.gguf", "a%3Fb%23c%252e%252e.gguf"],
+    ["modèle.gguf", "mod%C3%A8le.gguf"],
+    ["..a/b..", "..a/b.."],
+  ])("encodes each part of %j", (name, encoded) => {
+    expect(fileAddress(folder, name)).toBe(folder + encoded);
+  });
+
+  it.each([
+    "",
+    "..",
+    "../x",
+    "a/../../x",
+    "a//x",
+    "/x",
+    "x/",
+    "//other.example/x",
+    "http://other.example/x",
+    "https:x",
+    "C:x",
+    "\\\\other.example\\x",
+    "a\\..\\x",
+    ".",
+    "./x",
+    ".. /x",
+    "... ",
+    "a\0b",
+    "a\nb",
+    "\tx",
+    "a\u009bb",
+    "a\u001b[2Jb",
+    "a\u202eb",
+    "a\u2066b",
+    "\ufeffx",
+    "a\ud800b",
+    "x".repeat(1025),
+  ])("refuses %j", (name) => {
+    expect(problemOfFileName(name)).toBeTypeOf("string");
+    expect(() => fileAddress(folder, name)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,109 @@
+// The caller's headers reach the model's own origin and no other, in Node.js, where redirects can be followed by hand.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fetchFileToo } from "../../web/src/node/fetch-file.js";
+import { headersFetch } from "../../web/src/loader/headers-fetch.js";
+import type { LoadRequest } from "../../web/src/shared/protocol.js";
+import { redirectTo, TwoHosts } from "./support/two-hosts.js";
+
+let hosts: TwoHosts;
+beforeEach(async () => void (hosts = await new TwoHosts().start()));
+afterEach(() => {
+  hosts.stop();
+  vi.unstubAllGlobals();
+});
+
+const ask = (path: string, request: Partial<LoadRequest> = {}) => {
+  const { headers = [], credentials, redirect } = request;
+  return headersFetch({ headers, credentials, redirect }, `${hosts.own}/m/`)(path, {
+    headers: { Range: "bytes=1-" },
+  });
+};
+const token = ["authorization", "Bearer t"] as const;
+const key = ["x-api-key", "k"] as const;
+
+/** Who was asked, and with which of the headers. */
+const seen = () =>
+  hosts.asked.map(({ host, path, headers }) => [
+    host,
+    path,
+    ...["authorization", "x-api-key", "range"].map((name) => headers[name]),
+  ]);
+
+describe("a redirect to another origin", () => {
+  beforeEach(() => {
+    hosts.answers["/m/moved"] = redirectTo(`${hosts.other}/x`);
+    hosts.answers["/m/twice"] = redirectTo("/m/moved");
+    hosts.answers["/m/back"] = redirectTo(`${hosts.other}/back`);
+    hosts.answers["/back"] = redirectTo(`${hosts.own}/elsewhere`);
+  });
+
+  it("gets no token", async () => {
+    expect(await (await ask(`${hosts.own}/m/moved`, { headers: [token] })).text()).toBe("other/x");
+    expect(seen()).toEqual([
+      ["own", "/m/moved", "Bearer t", undefined, "bytes=1-"],
+      ["other", "/x", undefined, undefined, "bytes=1-"],
+    ]);
+  });
+
+  it("gets no other header, after whichever redirect", async () => {
+    expect(await (await ask(`${hosts.own}/m/twice`, { headers: [token, key] })).text()).toBe("other/x");
+    expect(seen()).toEqual([
+      ["own", "/m/twice", "Bearer t", "k", "bytes=1-"],
+      ["own", "/m/moved", "Bearer t", "k", "bytes=1-"],
+      ["other", "/x", undefined, undefined, "bytes=1-"],
+    ]);
+  });
+
+  it("and back gets none again: the other host says which file that is", async () => {
+    await ask(`${hosts.own}/m/back`, { headers: [key] });
+    expect(seen().map(([host, path, , sent]) => [host, path, sent])).toEqual([
+      ["own", "/m/back", "k"],
+      ["other", "/back", undefined],
+      ["own", "/elsewhere", undefined],
+    ]);
+  });
+
+  it('is refused with redirect: "error"', async () => {
+    await expect(ask(`${hosts.own}/m/moved`, { redirect: "error" })).rejects.toMatchObject({
+      code: "network",
+      message: `cannot fetch ${hosts.own}/m/moved: the host redirects, and the option redirect is "error"`,
+    });
+    expect(hosts.asked).toHaveLength(1);
+  });
+});
+
+it("an address of another origin gets none of them", async () => {
+  await ask(`${hosts.other}/m/x`, { headers: [token, key] });
+  expect(seen()).toEqual([["other", "/m/x", undefined, undefined, "bytes=1-"]]);
+});
+
+it("a redirect leads to no file of this device, and to no end but 20 others", async () => {
+  vi.stubGlobal("fetch", fetchFileToo(fetch));
+  hosts.answers["/m/file"] = redirectTo("file:///etc/hostname");
+  hosts.answers["/m/round"] = redirectTo("/m/round");
+  hosts.answers["/m/none"] = redirectTo("http://[");
+  await expect(ask(`${hosts.own}/m/file`, { headers: [key] })).rejects.toThrow(
+    `cannot fetch ${hosts.own}/m/file: it redirects to file:///etc/hostname`,
+  );
+  await expect(ask(`${hosts.own}/m/round`, { headers: [key] })).rejects.toThrow("more than 20 times");
+  await expect(ask(`${hosts.own}/m/none`, { headers: [key] })).rejects.toMatchObject({ code: "network" });
+});
+
+it("a browser, which does not tell where a redirect leads, follows none with headers of that kind", async () => {
+  const hidden = Object.defineProperties(new Response(null), {
+    type: { value: "opaqueredirect" },
+    status: { value: 0 },
+  });
+  const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => hidden);
+  vi.stubGlobal("fetch", fetched);
+  const refused = (request: Partial<LoadRequest>) =>
+    expect(ask(`${hosts.own}/m/x`, request)).rejects.toMatchObject({
+      code: "network",
+      message: expect.stringMatching(
+        /the host redirects, and a browser would send (x-api-key|cookies) to the new address/,
+      ),
+    });
+  await refused({ headers: [token, key] });
+  await refused({ credentials: "include" });
+  expect(fetched.mock.calls.map(([, init]) => init?.redirect)).toEqual(["manual", "manual"]);
+});

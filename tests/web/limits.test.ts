@@ -1,0 +1,129 @@
+// What is larger than a model can need is refused before it takes memory, in words that say how much was found.
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { keyOf, readRecords, type ModelRecord } from "../../web/src/cache/records.js";
+import { ConvertedSource } from "../../web/src/convert/converted-source.js";
+import { tensorsOf } from "../../web/src/convert/tensor-head.js";
+import { mostListed, mostRecordBytes } from "../../web/src/loader/limits.js";
+import type { ModelSource, OpenFile } from "../../web/src/loader/model-source.js";
+import { readText } from "../../web/src/loader/read-text.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+import { MemoryStore } from "./support/memory-store.js";
+
+const { signal } = new AbortController();
+const mebibyte = 1024 * 1024;
+
+/** A file that never ends, and how it was left. */
+function endless(size?: number) {
+  const state = { sent: 0, isCancelled: false };
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        state.sent += mebibyte;
+        controller.enqueue(new Uint8Array(mebibyte));
+      },
+      cancel: () => void (state.isCancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  return { state, file: { size, stream } satisfies OpenFile };
+}
+
+const giving = (file: OpenFile): ModelSource => ({ open: async () => file });
+
+describe("a file that is read whole", () => {
+  it.each([
+    ["config.json", 16],
+    ["weights.json", 16],
+    ["model.safetensors.index.json", 16],
+    ["tokenizer.json", 64],
+    ["vocab.json", 64],
+    ["merges.txt", 64],
+  ])(
+    "is refused before its first byte where its host says that %s is larger than %i MiB",
+    async (name, most) => {
+      const { state, file } = endless(most * mebibyte + 1);
+      await expect(readText(giving(file), name, signal)).rejects.toMatchObject({
+        code: "corrupt",
+        message: `${name}: found ${most * mebibyte + 1} bytes, expected ${most * mebibyte} at most`,
+      });
+      expect(state).toEqual({ sent: 0, isCancelled: true });
+    },
+  );
+
+  it("is left as soon as it is larger than its host said", async () => {
+    const { state, file } = endless(10);
+    await expect(readText(giving(file), "config.json", signal)).rejects.toThrow(
+      "config.json: found 17825792 bytes, expected 16777216 at most",
+    );
+    expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
+  });
+
+  it("may be as large as allowed", async () => {
+    const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
+    expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
+  });
+});
+
+describe("a model in several files", () => {
+  const open = (files: Record<string, Uint8Array | string>) =>
+    new ConvertedSource(
+      {
+        async open(name) {
+          const bytes = name === "config.json" ? "{}" : files[name];
+          if (bytes === undefined) throw new LoadError("not-found", `there is no ${name}`);
+          return { size: undefined, stream: new Blob([bytes as string]).stream() };
+        },
+      },
+      { weights: "q8", fetchBuild: () => new Promise(() => {}) },
+    ).open("config.json", { signal });
+  const index = (count: number, name: (i: number) => string) =>
+    JSON.stringify({
+      weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, name(i)])),
+    });
+
+  it.each([
+    [16385, () => "a.safetensors", "16385 tensors, expected 16384 at most"],
+    [1001, (i: number) => `${i}.safetensors`, "1001 files, expected 1000 at most"],
+  ])("with an index of %i tensors is refused", async (count, name, message) => {
+    await expect(open({ "model.safetensors.index.json": index(count, name) })).rejects.toMatchObject({
+      message: `model.safetensors.index.json, "weight_map": found ${message}`,
+    });
+  });
+});
+
+describe("a record of the cache", () => {
+  const piece = { path: "f", size: 1, sha256: createHash("sha256").update("f").digest("hex") };
+  const record = (more: Partial<ModelRecord>): ModelRecord => ({
+    id: "a",
+    files: [],
+    missing: [],
+    pieces: [],
+    ...more,
+  });
+  const isRead = async (what: ModelRecord, padding = 0) => {
+    const store = new MemoryStore();
+    store.put("models", await keyOf(what), `${JSON.stringify(what)}\n${" ".repeat(padding)}`);
+    return (await readRecords(store)).length === 1;
+  };
+
+  it("may list as many pieces as a weights.json, and no more", async () => {
+    const pieces = (length: number) => Array.from({ length }, () => piece);
+    expect(await isRead(record({ pieces: pieces(mostListed) }))).toBe(true);
+    expect(await isRead(record({ pieces: pieces(mostListed + 1) }))).toBe(false);
+    expect(await isRead(record({ files: pieces(mostListed + 1) }))).toBe(false);
+    expect(await isRead(record({ missing: pieces(mostListed + 1).map(({ path }) => path) }))).toBe(false);
+  });
+
+  it("is not read where it is larger than a weights.json may be", async () => {
+    expect(await isRead(record({}), 1000)).toBe(true);
+    expect(await isRead(record({}), mostRecordBytes)).toBe(false);
+  });
+});
+
+it("the metadata of a safetensors file are no tensor, whatever they are called", () => {
+  const text = JSON.stringify({ __metadata__: { data_offsets: "99" }, a: { data_offsets: [0, 4] } });
+  const head = new Uint8Array(8 + text.length);
+  new TextEncoder().encodeInto(text, head.subarray(8));
+  expect(tensorsOf(head)).toEqual([{ name: "a", start: head.length, end: head.length + 4 }]);
+});

@@ -1,0 +1,59 @@
+// What a content security policy forbids is named, as soon as the browser tells of it.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { namingPolicy, PolicyWatch } from "../../web/src/shared/policy.js";
+
+let page: EventTarget;
+beforeEach(() => {
+  page = new EventTarget();
+  vi.stubGlobal("document", page);
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const violate = (effectiveDirective: string, blockedURI: string, disposition = "enforce") =>
+  page.dispatchEvent(
+    Object.assign(new Event("securitypolicyviolation"), { effectiveDirective, blockedURI, disposition }),
+  );
+const url = "https://host.example/m/config.json#x";
+const failing = async () => Promise.reject(new TypeError("Failed to fetch"));
+
+describe("a request that fails", () => {
+  it.each([
+    ["before", () => violate("connect-src", "https://host.example/m/config.json")],
+    ["after", () => void setTimeout(() => violate("connect-src", "https://host.example/m/config.json"))],
+  ])("is named by the directive, also where the browser tells of it %s", async (_, tell) => {
+    const request = namingPolicy(url, () => {
+      tell();
+      return failing();
+    });
+    await expect(request).rejects.toMatchObject({
+      code: "network",
+      message:
+        `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
+        "Add https://host.example, and each host that it redirects to, to connect-src",
+    });
+  });
+
+  it("keeps its own error where nothing forbids it", async () => {
+    const request = namingPolicy(url, () => {
+      violate("connect-src", "https://host.example/m/other.json");
+      violate("connect-src", "https://host.example/m/config.json", "report");
+      return failing();
+    });
+    await expect(request).rejects.toThrow(TypeError);
+  });
+
+  it("keeps it where nobody tells of policies, as in Node.js", async () => {
+    vi.stubGlobal("document", undefined);
+    await expect(namingPolicy(url, failing)).rejects.toThrow(TypeError);
+  });
+});
+
+it("a watch hears nothing after its end", () => {
+  const watch = new PolicyWatch();
+  violate("worker-src", "blob");
+  expect(watch.blockedBy("worker-src")).toBe("blob");
+  expect(watch.blockedBy("connect-src")).toBeUndefined();
+  watch.end();
+  violate("connect-src", "blob");
+  expect(watch.blockedBy("connect-src")).toBeUndefined();
+});

@@ -1,0 +1,40 @@
+// What a message says of a host that is busy for long.
+import { expect, it } from "vitest";
+import { fetchFile } from "../../web/src/loader/model-source.js";
+import { steadyFetch } from "../../web/src/loader/steady-fetch.js";
+
+const { signal } = new AbortController();
+const date = "Sun, 22 Nov 2026 00:00:00 GMT";
+
+it.each([
+  [503, { "retry-after": "40" }, ": try again in 40 seconds"],
+  [503, { "retry-after": "121" }, ": try again in 3 minutes"],
+  [429, { "retry-after": "7200" }, ": try again in 2 hours"],
+  [503, { "retry-after": "Sun, 22 Nov 2026 00:10:00 GMT", date }, ": try again in 10 minutes"],
+  [503, { "retry-after": "soon" }, ""],
+  [503, {}, ""],
+  [429, {}, ": try again later"],
+  [401, {}, ": give the options headers or credentials"],
+])("an answer %i with %o is told with the advice '%s'", async (status, headers, advice) => {
+  const answer = new Response(null, { status, headers, statusText: "No" });
+  await expect(fetchFile("http://host/f", signal, async () => answer)).rejects.toMatchObject({
+    code: "network",
+    message: `cannot fetch http://host/f: the host answered ${status} No${advice}`,
+  });
+});
+
+it("the advice comes, too, where the host is busy in the middle of a file", async () => {
+  const half = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(10)),
+    pull: (controller) => controller.error(new TypeError("reset")),
+  });
+  const answers = [
+    new Response(half, { headers: { "content-length": "100" } }),
+    new Response(null, { status: 503, headers: { "retry-after": "600" } }),
+  ];
+  const ask = async () => answers.shift() ?? Response.error();
+  const response = await steadyFetch(ask, { stallMs: 1000, onRetry: () => {} })("http://host/f");
+  await expect(response.arrayBuffer()).rejects.toThrow(
+    "the host does not give the rest of http://host/f: 503: try again in 10 minutes",
+  );
+});

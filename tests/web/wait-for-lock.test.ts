@@ -1,0 +1,41 @@
+// How the page notices that its worker has ended: it waits for a lock that the worker holds.
+import { afterEach, expect, it, vi } from "vitest";
+import { waitForLock } from "../../web/src/client/wait-for-lock.js";
+import { FakeLocks } from "./support/fake-opfs.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const settle = () => new Promise((resolve) => setTimeout(resolve));
+
+it("calls back once the holder of the lock has ended, not before", async () => {
+  const locks = new FakeLocks();
+  vi.stubGlobal("navigator", { locks });
+  let end: () => void = () => {};
+  void locks.request("worker", () => new Promise<void>((resolve) => (end = resolve)));
+  await settle();
+  const run = vi.fn();
+  waitForLock("worker", run);
+  await settle();
+  expect(run).not.toHaveBeenCalled();
+  end();
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1));
+});
+
+it("never calls back for a lock that this page cannot see, as after the site's data is cleared", async () => {
+  vi.stubGlobal("navigator", { locks: new FakeLocks() });
+  const run = vi.fn();
+  waitForLock("worker", run);
+  await settle();
+  expect(run).not.toHaveBeenCalled();
+});
+
+it.each([
+  ["there are no locks", {}],
+  ["the browser refuses them", { locks: { query: () => Promise.reject(new Error("no")) } }],
+])("does nothing where %s", async (_, navigator) => {
+  vi.stubGlobal("navigator", navigator);
+  const run = vi.fn();
+  waitForLock("worker", run);
+  await settle();
+  expect(run).not.toHaveBeenCalled();
+});

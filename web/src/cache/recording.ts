@@ -1,0 +1,174 @@
+// What a load writes of a model beside its pieces: its small files, and its record, which lists all of them.
+import { sha256 } from "../loader/sha256.js";
+import type { Piece, WeightsIndex } from "../loader/weights-index.js";
+import { whileAlone } from "./locks.js";
+import { readRecords, storedBytes, writeRecord, type ModelRecord, type StoredRecord } from "./records.js";
+import { readIndex } from "./revalidation.js";
+import { hashesOf, removeRecord, sweep, unwritten } from "./room.js";
+import { writeFile, type Store } from "./store.js";
+
+const indexFile = "weights.json";
+/** Without these a record does not say yet which version it is. */
+const telling = [indexFile, "config.json"];
+
+export class Recording {
+  /** Why the model is not stored, in words. */
+  refusal: string | null = null;
+  index: WeightsIndex | undefined;
+  private version: string | undefined;
+  private readonly files = new Map<string, Piece>();
+  private readonly missing = new Set<string>();
+  /** The stored model that is read; undefined where one is being stored. */
+  private used: StoredRecord | undefined;
+  /** Of the record that was written last. */
+  private key: string | undefined;
+  private hasWritten = false;
+  /** All changes, one after the other. */
+  private changes: Promise<void> = Promise.resolve();
+
+  private readonly store: Store;
+  private readonly id: string;
+  private readonly weights: ModelRecord["weights"];
+
+  constructor(store: Store, id: string, weights: ModelRecord["weights"]) {
+    this.store = store;
+    this.id = id;
+    this.weights = weights;
+  }
+
+  get model(): ModelRecord {
+    return (
+      this.used ?? {
+        id: this.id,
+        weights: this.weights,
+        version: this.version,
+        files: [...this.files.values()],
+        missing: [...this.missing],
+        pieces: this.index?.pieces ?? [],
+      }
+    );
+  }
+
+  refuse(error: unknown): void {
+    this.refusal ??= unwritten(error);
+  }
+
+  /** Notes that the stored model `record` is used, and when. */
+  use(record: StoredRecord): void {
+    this.used = record;
+    this.key = record.key;
+    this.change(async () => {
+      if (await this.isListed()) await writeRecord(this.store, record);
+    });
+  }
+
+  /** Notes that the host has no file `name`. */
+  addMissing(name: string): void {
+    this.missing.add(name);
+    this.save();
+  }
+
+  async addFile(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    if (name === indexFile) this.index = readIndex(bytes);
+    const file = { path: name, size: bytes.length, sha256: await sha256(bytes) };
+    this.write(() => writeFile(this.store, "blobs", file.sha256, bytes));
+    this.files.set(name, file);
+    this.missing.delete(name);
+    this.save();
+  }
+
+  /** Replaces a stored file that is damaged. */
+  replace(file: Piece, bytes: Uint8Array<ArrayBuffer>): void {
+    this.write(() => writeFile(this.store, "blobs", file.sha256, bytes));
+  }
+
+  /** Marks the record of `key` as one that its host has a newer version of. */
+  mark(key: string): void {
+    this.write(() => writeFile(this.store, "changed", key));
+  }
+
+  /** Notes how far a conversion is, so that the next load goes on behind `pieces`. */
+  noteUnfinished(pieces: Piece[], weightBytes: number, version: string): void {
+    this.write(async () => {
+      if (await this.isListed()) {
+        this.key = await writeRecord(this.store, { ...this.model, version, pieces, weightBytes });
+      }
+    });
+  }
+
+  /** Notes the end of a conversion, which gets an index of our own. */
+  async endConversion(
+    index: Pick<WeightsIndex, "size" | "pieces">,
+    version: string | undefined,
+  ): Promise<void> {
+    this.version = version;
+    await this.addFile(indexFile, new TextEncoder().encode(JSON.stringify(index)));
+  }
+
+  /** Call this when a piece is complete. If the model was removed meanwhile, the piece is removed too. */
+  afterPiece(): void {
+    this.hasWritten = true;
+    this.change(() => this.isListed());
+  }
+
+  /** Call this when the model is loaded. Resolves, once all is written, to why the model is not stored, or null. */
+  async end(stopMarking: () => void): Promise<string | null> {
+    if (!this.used) this.write(() => this.finish());
+    await this.changes;
+    stopMarking();
+    if (this.hasWritten) this.change(() => sweep(this.store));
+    await this.changes;
+    return this.refusal;
+  }
+
+  /** Removes `record`, of which a file is damaged. */
+  async remove(record: StoredRecord): Promise<void> {
+    this.change(() => removeRecord(this.store, record));
+    await this.changes;
+  }
+
+  /** The record keeps the model's files from being swept away. */
+  private save(): void {
+    if (!this.index || !telling.every((name) => this.files.has(name))) return;
+    this.write(async () => {
+      if (await this.isListed()) this.key = await writeRecord(this.store, { ...this.model, loading: true });
+    });
+  }
+
+  /** Lists the model as complete, and removes its older versions. */
+  private async finish(): Promise<void> {
+    if (!this.index || !(await this.isListed())) return;
+    if (!(await storedBytes(this.store, this.model)).isWhole) {
+      this.refusal ??= "a part of it was removed while it was loaded";
+      return;
+    }
+    const key = await writeRecord(this.store, this.model);
+    for (const older of await readRecords(this.store, this.id)) {
+      if (older.key !== key && older.weights === this.weights) await removeRecord(this.store, older);
+    }
+  }
+
+  /** Whether the model is still listed. If it was removed meanwhile, its new files go, and no more are stored. */
+  private async isListed(): Promise<boolean> {
+    if (this.key === undefined || (await this.store.size("models", this.key)) !== undefined) return true;
+    this.refusal ??= "it was removed while it was loaded";
+    await sweep(this.store, hashesOf(this.model));
+    return false;
+  }
+
+  private write(change: () => Promise<unknown>): void {
+    this.hasWritten = true;
+    this.change(async () => {
+      if (this.refusal === null) await change();
+    });
+  }
+
+  private change(change: () => Promise<unknown>): void {
+    this.changes = this.changes
+      .then(() => whileAlone(change))
+      .then(
+        () => undefined,
+        (error: unknown) => this.refuse(error),
+      );
+  }
+}

@@ -1,0 +1,62 @@
+// A store that makes room while it writes. What browsers estimate beforehand may be far from what they give.
+import { evict, isFull } from "./room.js";
+import type { Appender, Folder, Store, StoredFile } from "./store.js";
+
+/** `store`, but a write that finds no room is repeated as long as a model can be removed for it. */
+export class RoomyStore implements Store {
+  readonly kind: Store["kind"];
+  private readonly store: Store;
+  private readonly id: string;
+  private readonly alone: <T>(change: () => Promise<T>) => Promise<T>;
+
+  /** `id`: the model that is written. `alone`: runs what removes models while no other tab does. */
+  constructor(store: Store, id: string, alone: RoomyStore["alone"]) {
+    this.kind = store.kind;
+    this.store = store;
+    this.id = id;
+    this.alone = alone;
+  }
+
+  size(folder: Folder, name: string): Promise<number | undefined> {
+    return this.store.size(folder, name);
+  }
+
+  read(folder: Folder, name: string, from?: number): Promise<ReadableStream<Uint8Array> | undefined> {
+    return this.store.read(folder, name, from);
+  }
+
+  async append(folder: Folder, name: string, at: number): Promise<Appender> {
+    const appender = await this.insist(() => this.store.append(folder, name, at));
+    return {
+      write: (bytes) => this.insist(async () => appender.write(bytes)),
+      close: () => this.insist(() => appender.close()),
+    };
+  }
+
+  remove(folder: Folder, name: string): Promise<void> {
+    return this.store.remove(folder, name);
+  }
+
+  list(folder: Folder): Promise<StoredFile[]> {
+    return this.store.list(folder);
+  }
+
+  private async insist<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
+    return this.alone(() => this.insistAlone(write));
+  }
+
+  private async insistAlone<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write(); // another write may have made room meanwhile
+      } catch (error) {
+        if (!isFull(error) || !(await evict(this.store, this.id))) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// Reads what the worker says. What is no message of its is left alone: bundlers' and browsers' own scripts speak, too.
+import type { FromWorker, RequestName } from "../shared/protocol.js";
+import {
+  anyNumber,
+  anyObject,
+  limits,
+  list,
+  named,
+  optional,
+  record,
+  text,
+  whole,
+  type Read,
+} from "../shared/wire.js";
+
+const having = record<Readonly<Record<string, unknown>>>;
+const someText = text(limits.text);
+const textOrNull: Read<string | null> = (value) => (value === null ? null : someText(value));
+const tokens = list(having({ id: whole, text: someText }), limits.tokenIds);
+
+/** What a result needs for its reader not to fail; a worker of the same release sends the rest. */
+const results: { readonly [K in RequestName]: Read<unknown> } = {
+  load: having({ info: anyObject }),
+  generate: having({ finishReasons: list(someText, limits.stops), seed: anyNumber }),
+  prefill: anyObject,
+  inspect: anyObject,
+  score: having({ tokens, logprob: anyNumber }),
+  tokenize: list(whole, limits.text),
+  detokenize: someText,
+};
+const events: { readonly [K in RequestName]?: Read<unknown> } = {
+  generate: having({ tokens: optional(tokens), prompt: optional(anyObject) }),
+};
+
+const messages: { readonly [T in FromWorker["type"]]: Read<unknown> } = {
+  event: having({ id: whole }),
+  done: having({ id: whole }),
+  failed: having({ id: whole, error: having({ code: someText, message: someText }) }),
+  info: having({
+    info: having({ threads: whole, notice: textOrNull }),
+    threadChoice: optional(having({ key: someText, threads: whole, speed: optional(anyNumber) })),
+  }),
+  started: having({ release: someText }),
+  damaged: having({ what: someText }),
+  alive: having({ lock: textOrNull }),
+  ended: anyObject,
+};
+
+/** Whether `data` says that it is a message of the engine's worker. */
+export function isAnswer(data: unknown): boolean {
+  const { type } = Object(data) as { type?: unknown };
+  return typeof type === "string" && Object.hasOwn(messages, type);
+}
+
+/**
+ * What `isAnswer`; throws an InvalidArgumentError that names the field that is not as it must be. `nameOf` says what the
+ * request of an id asks for, or undefined where nobody waits for it.
+ */
+export function readAnswer(data: unknown, nameOf: (id: number) => RequestName | undefined): FromWorker {
+  const message = data as FromWorker;
+  named("message", messages[message.type])(message);
+  const name = "id" in message ? nameOf(message.id) : undefined;
+  if (name === undefined) return message;
+  if (message.type === "done") named("message.result", results[name])(message.result);
+  if (message.type === "event") named("message.event", events[name] ?? anyObject)(message.event);
+  return message;
+}

@@ -1,0 +1,96 @@
+// Where suggestions go: an <input> or <textarea> of the page, or an editor that the page adapts.
+
+/** What `<gpt2-autocomplete>` needs of an editor. Give it to the element's property `field`. */
+export interface SuggestionField {
+  /** Holds the editor's focus. Its keys and its `input` events are listened to. */
+  readonly element: HTMLElement;
+  /**
+   * The text before the caret. undefined where no suggestion may appear: something is selected, the line goes on after
+   * the caret, or the editor is read-only.
+   */
+  textBefore(): string | undefined;
+  /** Inserts `text` at the caret, as one step to undo. Returns what it inserted: "" for nothing. */
+  insert(text: string): string;
+  /** Where the caret is, in the viewport. The suggestion is drawn to its right. */
+  caret(): DOMRectReadOnly;
+  /** How many more UTF-16 units the editor takes; unlimited by default. */
+  room?(): number;
+}
+
+export type TextControl = HTMLTextAreaElement | HTMLInputElement;
+
+/** Types of `<input>` that hold text and tell where their caret is. */
+const textTypes = new Set(["text", "search", "tel", "url"]);
+/** Fields whose `autocomplete` names one of these hold what nobody should suggest, or read. */
+const secret = /(?:^|\s)(?:(?:current|new)-password|one-time-code|cc-\S+)(?:\s|$)/i;
+/** Fields that were password fields once: a button shows what they hold as plain text. */
+const wereSecret = new WeakSet<Element>();
+
+function isSecret(element: Element): boolean {
+  if (element instanceof HTMLInputElement && element.type === "password") wereSecret.add(element);
+  return wereSecret.has(element) || secret.test(element.getAttribute("autocomplete") ?? "");
+}
+
+/** A text control as a place for suggestions: at its end, where they can be drawn. */
+export class ControlField implements SuggestionField {
+  readonly element: TextControl;
+
+  private constructor(control: TextControl) {
+    this.element = control;
+  }
+
+  /** Why there can be no suggestions in `element`; undefined where there can. */
+  static problemOf(element: Element): string | undefined {
+    if (isSecret(element)) return "it may hold a secret";
+    if (element instanceof HTMLTextAreaElement) return undefined;
+    if (element instanceof HTMLInputElement && textTypes.has(element.type)) return undefined;
+    return `expected a <textarea>, or an <input> of type ${[...textTypes].join(", ")}; for an editor, set the property "field"`;
+  }
+
+  static of(element: Element): ControlField | undefined {
+    const isText = ControlField.problemOf(element) === undefined;
+    return isText ? new ControlField(element as TextControl) : undefined;
+  }
+
+  textBefore(): string | undefined {
+    const { element } = this;
+    const { value, selectionStart, selectionEnd } = element;
+    const isAtEnd = selectionStart === selectionEnd && selectionEnd === value.length;
+    const isOpen = !element.disabled && !element.readOnly && ControlField.problemOf(element) === undefined;
+    return isAtEnd && isOpen ? value : undefined;
+  }
+
+  room(): number {
+    const { maxLength, value } = this.element;
+    return maxLength < 0 ? Infinity : Math.max(0, maxLength - value.length);
+  }
+
+  /** As typed, so that the browser can undo it, and listeners are called. */
+  insert(text: string): string {
+    const { element } = this;
+    const before = element.value;
+    this.endTyping();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else makes an edit that can be undone
+    if (!document.execCommand("insertText", false, text)) {
+      element.setRangeText(text, before.length, before.length, "end");
+      element.dispatchEvent(
+        new InputEvent("input", { bubbles: true, composed: true, inputType: "insertText", data: text }),
+      );
+    }
+    this.endTyping();
+    return element.value.startsWith(before) ? element.value.slice(before.length) : "";
+  }
+
+  caret(): DOMRectReadOnly {
+    return this.element.getBoundingClientRect(); // GhostText lays the control's text out instead
+  }
+
+  /** Moves the caret to and fro: what is inserted next is a step of its own to undo. */
+  private endTyping(): void {
+    const { element } = this;
+    const end = element.value.length;
+    if (end === 0 || element.selectionEnd !== end) return;
+    element.setSelectionRange(end - 1, end - 1);
+    element.setSelectionRange(end, end);
+  }
+}

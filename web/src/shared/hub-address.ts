@@ -1,0 +1,13 @@
+// Addresses at a hub with Hugging Face's interface. Whoever reads an id or a revision checks it.
+import { fileAddress } from "./file-names.mjs";
+import type { HubRequest } from "./protocol.js";
+
+type Model = Pick<HubRequest, "hub" | "id">;
+
+/** The address of a model's folder. A slash in a revision is escaped, so that the revision stays one part. */
+export const filesAddress = ({ hub, id }: Model, revision: string): string =>
+  `${fileAddress(hub, id)}/resolve/${encodeURIComponent(revision)}/`;
+
+/** The address of the hub's JSON about a model. */
+export const apiAddress = ({ hub, id }: Model, revision: string): string =>
+  `${fileAddress(hub, `api/models/${id}`)}/revision/${encodeURIComponent(revision)}`;
