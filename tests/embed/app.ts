@@ -24,9 +24,13 @@ export function run(folder: string, program: string, ...args: string[]): string 
   });
 }
 
-/** A copy of examples/`name` with the package installed; with the rest of its dependencies, too, if `install`. */
-export function makeApp(name: string, install = false): string {
-  const folder = join(workshop, name);
+/**
+ * A copy of examples/`name` with the package installed; with the rest of its dependencies, too, if `install`. `versions`
+ * are of dependencies that are to be others than the example has.
+ */
+export function makeApp(name: string, install = false, versions: Record<string, string> = {}): string {
+  const other = Object.entries(versions).map(([dependency, version]) => `-${dependency}-${version}`);
+  const folder = join(workshop, name + other.join(""));
   for (const old of existsSync(folder) ? readdirSync(folder) : []) {
     if (old !== "node_modules") rmSync(join(folder, old), { recursive: true });
   }
@@ -35,6 +39,8 @@ export function makeApp(name: string, install = false): string {
   if (install) {
     // The package itself is not in the registry that is asked.
     run(folder, "npm", "pkg", "delete", "dependencies.gpt2-wasm");
+    for (const [dependency, version] of Object.entries(versions))
+      run(folder, "npm", "pkg", "set", `devDependencies.${dependency}=${version}`);
     run(folder, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund");
   }
   rmSync(installed, { recursive: true, force: true });

@@ -54,18 +54,24 @@ test("esbuild, with a copy of the package beside it", async ({ page }) => {
   await host.close();
 });
 
-test("esbuild, unconfigured, with the bundle", async ({ page }) => {
-  const folder = makeApp("esbuild");
-  const main = readFileSync(join(folder, "main.js"), "utf8");
-  writeFileSync(
-    join(folder, "main.js"),
-    main.replace('"gpt2-wasm"', '"gpt2-wasm/bundle"').replace(/, { baseUrl: [^}]*}/, ""),
-  );
-  run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public");
-  const host = await serve(true, { ...models, "/": join(folder, "public") });
-  await expectStory(page, host.origin, "threads-relaxed");
-  await host.close();
-});
+for (const [name, entry, ...options] of [
+  ["with the bundle", "gpt2-wasm/bundle"],
+  ["with worker and engine in the app", "gpt2-wasm"],
+  ["with worker and engine in a chunk that is fetched when it is needed", "gpt2-wasm", "--splitting"],
+] as const) {
+  test(`esbuild, unconfigured, ${name}`, async ({ page }) => {
+    const folder = makeApp("esbuild");
+    const main = readFileSync(join(folder, "main.js"), "utf8");
+    writeFileSync(
+      join(folder, "main.js"),
+      main.replace('"gpt2-wasm"', `"${entry}"`).replace(/, { baseUrl: [^}]*}/, ""),
+    );
+    run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public", ...options);
+    const host = await serve(true, { ...models, "/": join(folder, "public") });
+    await expectStory(page, host.origin, "threads-relaxed");
+    await host.close();
+  });
+}
 
 for (const [name, start] of [
   ["python3 -m http.server", startPython],

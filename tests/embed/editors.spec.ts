@@ -1,0 +1,49 @@
+// examples/editors: suggestions in editors that are no text controls, through the adapters that stand there.
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { serve, type StaticHost } from "../browsers/static-host.js";
+import { makeApp, root, run } from "./app.js";
+
+test.describe.configure({ timeout: 600_000 }); // the editors are installed first
+
+let host: StaticHost;
+test.beforeAll(async () => {
+  const folder = makeApp("editors", true);
+  run(folder, "npm", "run", "build");
+  host = await serve(false, { "/models/": join(root, "web/models"), "/": join(folder, "dist") });
+});
+test.afterAll(() => host.close());
+
+for (const [place, [id, selector]] of [
+  ["contenteditable", "#contenteditable"],
+  ["codemirror", ".cm-content"],
+  ["prosemirror", ".ProseMirror"],
+].entries()) {
+  test(`suggestions in ${id}: drawn at the caret, taken by Tab, and undone alone`, async ({ page }) => {
+    page.setDefaultTimeout(60_000);
+    await page.goto(host.origin);
+    const editor = page.locator(selector ?? "");
+    const typed = "One day, a little girl named";
+    await editor.click();
+    await page.keyboard.type(typed);
+    const ghost = page.locator("gpt2-autocomplete").nth(place).locator(".ghost");
+    await expect(ghost).toHaveText(/\w/, { timeout: 45_000 });
+    const suggested = (await ghost.textContent()) ?? "";
+    const [caret, box] = await Promise.all([
+      page.evaluate(() => getSelection()?.getRangeAt(0).getBoundingClientRect().toJSON() as DOMRect),
+      ghost.boundingBox(),
+    ]);
+    expect(Math.abs((box?.y ?? 0) - caret.y)).toBeLessThan(4);
+    await page.keyboard.press("Tab");
+    await expect(editor).toContainText(typed + suggested);
+    await expect(editor).toBeFocused();
+    await page.keyboard.press("Control+z");
+    await expect(editor).not.toContainText(suggested.trim());
+    await expect(editor).toContainText(typed);
+    // Text after the caret ends the suggestions.
+    await page.keyboard.press("Home");
+    await page.keyboard.type("x");
+    await page.waitForTimeout(1000); // longer than the delay: nothing is to appear
+    await expect(ghost).toHaveText("");
+  });
+}
