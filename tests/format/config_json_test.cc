@@ -119,9 +119,17 @@ TEST(ConfigJson, EndOfTextOutsideTheVocabularyIsNone) {
   for (const Json& none : {Json(50257), Json(-1), Json(), Json(std::int64_t{1} << 62)}) {
     EXPECT_EQ(read(none), std::nullopt) << none;
   }
-  for (const Json& wrong : {Json("x"), Json(1.5), Json({50256}), Json(true)}) {
+  for (const Json& wrong : {Json("x"), Json(1.5), Json::array({"x"}), Json(true)}) {
     EXPECT_NE(ErrorWith("eos_token_id", wrong).find("eos_token_id"), std::string::npos) << wrong;
   }
+}
+
+TEST(ConfigJson, EachEndOfTextOfAListIsKept) {
+  Json config = Gpt2Config();
+  config["eos_token_id"] = Json::array({50257, 5, 50256});
+  const Config c = ReadConfigJson(config.dump()).value().config;
+  EXPECT_EQ(c.eos_token_id, 5);
+  EXPECT_EQ(c.other_eos_token_ids, std::vector<std::int32_t>{50256});
 }
 
 // Each may be large, but a size that does not fit the address space must not wrap around.

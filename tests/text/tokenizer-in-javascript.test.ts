@@ -11,7 +11,13 @@ const folder = join(root, "tests/data/gpt2-tokenizer");
 
 // The classes that the pattern tells apart. Python's \s, which GPT-2 used, is White_Space; JavaScript's own
 // \s takes in U+FEFF and leaves out U+0085.
-const classes = { kLetter: /^\p{L}$/u, kNumber: /^\p{N}$/u, kSpace: /^\p{White_Space}$/u };
+const classes = {
+  kLetter: /^\p{L}$/u,
+  kDigit: /^(?=\p{N})[\p{Alphabetic}\p{Nd}]$/u,
+  kNumber: /^\p{N}$/u,
+  kSpace: /^\p{White_Space}$/u,
+  kWord: /^[\p{Alphabetic}\p{M}\p{Pc}\p{Join_Control}]$/u,
+};
 const pattern =
   /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
 
@@ -19,7 +25,7 @@ const pattern =
 function engineClasses(): (string | undefined)[] {
   const table = readFileSync(join(root, "engine/text/unicode_ranges.inc"), "utf8");
   const found: (string | undefined)[] = Array.from({ length: 0x110000 });
-  for (const [, first, end, name] of table.matchAll(/\{(0x[\da-f]+), (0x[\da-f]+), CharacterClass::(\w+)\}/g))
+  for (const [, first, end, name] of table.matchAll(/\{(0x[\da-f]+), (0x[\da-f]+), Stored::(\w+)\}/g))
     found.fill(name, Number(first), Number(end) + 1);
   return found;
 }
