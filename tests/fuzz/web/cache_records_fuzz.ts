@@ -9,6 +9,8 @@ import { parseWeightsIndex } from "../../../web/src/loader/weights-index.js";
 import { Gpt2Error, LoadError } from "../../../web/src/shared/errors.js";
 import { FakeDisk } from "../../web/support/fake-opfs.js";
 import { asks, bytes, hash, Host, id, small } from "../../web/support/model-host.js";
+import { hashAtOnce, shortenPauses } from "./hurry.js";
+import { hashes, recordText } from "./record-text.js";
 import { fuzzTarget } from "./target.js";
 
 const signal = new AbortController().signal;
@@ -30,40 +32,6 @@ interface Damage {
     | { kind: "record"; text: string };
 }
 
-const sha256 = fc.constantFrom(...contents.map(hash), "0".repeat(64), "xyz");
-const listed = fc.array(
-  fc.record({
-    path: fc.constantFrom(
-      "w.000",
-      "w.001",
-      "config.json",
-      "weights.json",
-      "../x",
-      "https://a/b",
-      "",
-      "model.safetensors.000",
-    ),
-    size: fc.constantFrom(0, 40, 30, -1, 1.5, 2 ** 53, 1e300),
-    sha256,
-  }),
-  { maxLength: 4 },
-);
-const record = fc
-  .record(
-    {
-      id: fc.constantFrom<unknown>(id, "http://other/", "", 7, null, "__proto__"),
-      weights: fc.constantFrom<unknown>("q8", "q4", "f32", "x", 3, null),
-      version: fc.constantFrom<unknown>("v", 3, null),
-      files: fc.oneof(listed, fc.constant({})),
-      missing: fc.constantFrom<unknown>([], ["config.json"], [3], null),
-      pieces: fc.oneof(listed, fc.constant("w")),
-      weightBytes: fc.constantFrom<unknown>(0, 10, 1e12, -1, "x", null),
-      loading: fc.constantFrom<unknown>(true, false, null),
-      sha256: fc.constantFrom<unknown>("0".repeat(64), 3, null),
-    },
-    { requiredKeys: [] },
-  )
-  .map((value) => JSON.stringify(value));
 const change: fc.Arbitrary<Damage["change"]> = fc.oneof(
   fc.record({ kind: fc.constant("flip" as const), at: fc.nat(900), bit: fc.nat(7) }),
   fc.record({ kind: fc.constant("cut" as const), at: fc.nat(900) }),
@@ -71,10 +39,10 @@ const change: fc.Arbitrary<Damage["change"]> = fc.oneof(
   fc.record({ kind: fc.constant("remove" as const) }),
   fc.record({
     kind: fc.constant("rename" as const),
-    to: fc.oneof(fc.string({ unit: "binary", maxLength: 9 }), sha256),
+    to: fc.oneof(fc.string({ unit: "binary", maxLength: 9 }), hashes),
   }),
   fc.record({ kind: fc.constant("time" as const), to: fc.constantFrom(0, -1e12, 1e13, 8.64e15) }),
-  fc.record({ kind: fc.constant("record" as const), text: fc.oneof(record, fc.json(), fc.string()) }),
+  fc.record({ kind: fc.constant("record" as const), text: fc.oneof(recordText, fc.json(), fc.string()) }),
 );
 const arbitrary = fc.record({
   damages: fc.array(fc.record({ folder: fc.constantFrom(...folders), file: fc.nat(9), change }), {
@@ -237,4 +205,9 @@ const examples: Input[] = [
   { damages: [], faults: [{ at: 110, name: "QuotaExceededError" }], quota: 0, act: "remove" },
 ];
 
-export const target = fuzzTarget<Input>({ arbitrary, examples, check });
+function start(): void {
+  shortenPauses();
+  hashAtOnce();
+}
+
+export const target = fuzzTarget<Input>({ arbitrary, examples, start, check });

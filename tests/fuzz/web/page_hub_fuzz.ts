@@ -6,6 +6,7 @@ import { headersFetch } from "../../../web/src/loader/headers-fetch.js";
 import { chunksOf, UrlSource, type ModelSource } from "../../../web/src/loader/model-source.js";
 import { Gpt2Error } from "../../../web/src/shared/errors.js";
 import { HubSource } from "../../../web/src/sources/hub-source.js";
+import { shortenPauses } from "./hurry.js";
 import { fuzzTarget } from "./target.js";
 
 const hub = "https://hub.example/sub/";
@@ -108,6 +109,7 @@ const isBelow = (url: string, folders: readonly string[]) => folders.some((folde
 
 export const target = fuzzTarget({
   arbitrary: input,
+  start: shortenPauses,
   async check({ id, names, isHub, headers, redirect, answers }) {
     const { signal } = new AbortController();
     const problems: string[] = [];
@@ -147,7 +149,7 @@ export const target = fuzzTarget({
       if (isHub) {
         const request = readHubId(id, hub);
         folders = [`${hub}${request.id}/resolve/`, `${hub}api/models/${request.id}/revision/`];
-        source = new HubSource(request, ask, { stallMs: 1000, onRetry: () => {} });
+        source = new HubSource(request, ask, { stallMs: 2, onRetry: () => {} });
         names = [...names, ...(request.file === undefined ? [] : [request.file])];
       } else {
         folders = [hub];

@@ -11,7 +11,7 @@ export interface FuzzTarget<Input> {
   /** Throws where something that must hold does not. A promise must settle: 20 s without that is a failure. */
   check(input: Input): void | Promise<void>;
   /** Called once before the first input: it may start a browser or a server. */
-  start?(): Promise<void>;
+  start?(): void | Promise<void>;
   /** Called once after the last input. */
   stop?(): Promise<void>;
 }
