@@ -117,7 +117,7 @@ function serve(cases: ReadonlyMap<string, Case>): void {
     };
     if (name.startsWith(elsewhere)) return give(name.slice(elsewhere.length));
     const file = name.replace(ownFolder, "");
-    const key = String(response.req.headers.authorization ?? "");
+    const key = response.req.headers.authorization ?? "";
     const found = cases.get(key);
     if (found && file.endsWith(found.file) && found.until?.(response.req)) left.set(key, 0);
     const rest = left.get(key) ?? 0;
