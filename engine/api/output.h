@@ -1,5 +1,5 @@
 // The tokens of a step as api.h hands them out: not as JSON, which took 2 to 3 % of a decode step
-// of the demo model to build, copy and parse (docs/performance.md).
+// of the demo model to build, copy and parse (docs/understand/performance.md).
 #pragma once
 
 #include <cstddef>

@@ -106,7 +106,7 @@ test("Deno runs what Node.js runs", () => {
   expect(run(folder, deno, "run", ...options, "main.js", join(root, "web/models/demo"))).toBe(expectedText());
 });
 
-test("Cloudflare Pages, with the setting of docs/embedding.md", async ({ page }) => {
+test("Cloudflare Pages, with the setting of docs/how-to/hosts.md", async ({ page }) => {
   const folder = makeApp("import-map");
   addModels(folder);
   writeFileSync(join(folder, "_headers"), settingFor("Netlify and Cloudflare Pages"));

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, startServer, type RunningServer } from "./app.js";
 
-/** What docs/embedding.md tells to set: the block of code below the line that begins with the host's name. */
+/** What docs/how-to/hosts.md tells to set: the block of code below the line that begins with the host's name. */
 export function settingFor(host: string): string {
-  const text = readFileSync(join(root, "docs/embedding.md"), "utf8");
+  const text = readFileSync(join(root, "docs/how-to/hosts.md"), "utf8");
   const block = new RegExp(`^${host}\\b[^\\n]*:\\n\\n\`\`\`\\w+\\n(.*?)^\`\`\``, "ms").exec(text)?.[1];
-  if (block === undefined) throw new Error(`docs/embedding.md has no setting for ${host}`);
+  if (block === undefined) throw new Error(`docs/how-to/hosts.md has no setting for ${host}`);
   return block;
 }
 

@@ -82,10 +82,11 @@ describe("the sampling options", () => {
           "",
         );
 
-  it("are the same in the engine, the module and docs/api.md", () => {
+  it("are the same in the engine, the module and docs/reference/api.md", () => {
     expect(names.length).toBeGreaterThan(10);
     expect([...generateOptionNames].sort()).toEqual([...names].sort());
-    const table = read("docs/api.md").split("| option | default | meaning |")[1]?.split("\n\n")[0] ?? "";
+    const table =
+      read("docs/reference/api.md").split("| option | default | meaning |")[1]?.split("\n\n")[0] ?? "";
     const rows = [...table.matchAll(/^\| `(\w+)` \| (\S+) \|/gm)].map(([, name, value]) => [name, value]);
     expect(rows.map(([name]) => name).sort()).toEqual([...names].sort());
     for (const [name = "", value] of rows) expect(initialOf(name) ?? value, name).toBe(value);
@@ -265,7 +266,7 @@ describe("the name of the package", () => {
 
   it("is the policy that a page with Trusted Types is told to list", () => {
     const policy = found("web/src/shared/script-address.ts", /policyName = "([^"]+)"/);
-    for (const path of ["web/src/shared/failures.ts", "docs/embedding.md"]) {
+    for (const path of ["web/src/shared/failures.ts", "docs/how-to/policies.md"]) {
       expect(found(path, /trusted-types ([\w-]+)/), path).toBe(policy);
     }
   });

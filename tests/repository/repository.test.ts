@@ -24,7 +24,7 @@ describe("the documents", () => {
   });
 
   it("the map in architecture.md lists the folders that there are", () => {
-    const mapped = [...read("docs/architecture.md").matchAll(/^\| `([\w/-]+)\/` \|/gm)].map(
+    const mapped = [...read("docs/understand/architecture.md").matchAll(/^\| `([\w/-]+)\/` \|/gm)].map(
       ([, folder]) => folder,
     );
     const folders = ["engine", "web", "web/src"].flatMap((parent) =>

@@ -1,5 +1,5 @@
-// `npm run bench:track`: appends a line to docs/speed.jsonl: how fast GPT-2 124M's shapes are in Chromium, beside a scalar loop that never
-// changes, so that lines of different days and machines compare, and beside what memory allows; and plots all lines as docs/speed.svg.
+// `npm run bench:track`: appends a line to docs/notes/speed.jsonl: how fast GPT-2 124M's shapes are in Chromium, beside a scalar loop that never
+// changes, so that lines of different days and machines compare, and beside what memory allows; and plots all lines as docs/notes/speed.svg.
 // `npm run bench:check` (--check) appends nothing: it compares with the last lines of this processor, and exits 1 where a ratio is worse.
 // Options: -- --threads 1 (2); --turns 12 (8): the best of so many counts; --plot only plots what is there; --no-build: measures what is
 // built already; --json.
@@ -39,8 +39,8 @@ const countOf = (option) => {
 };
 const threads = countOf("threads");
 const turns = countOf("turns");
-const file = join(root, "docs/speed.jsonl");
-const picture = join(root, "docs/speed.svg");
+const file = join(root, "docs/notes/speed.jsonl");
+const picture = join(root, "docs/notes/speed.svg");
 /** So often a check measures anew before it says that something is slower: all it has taken counts. */
 const attempts = 3;
 
@@ -124,7 +124,7 @@ async function check(lines) {
   if (earlier.length === 0) {
     print(now);
     console.error(
-      `bench:check: docs/speed.jsonl has no line of this processor (${now.processor}, kernels ${now.simd}, ${threads} threads): run bench:track on the last release`,
+      `bench:check: docs/notes/speed.jsonl has no line of this processor (${now.processor}, kernels ${now.simd}, ${threads} threads): run bench:track on the last release`,
     );
     process.exit(2);
   }

@@ -33,7 +33,7 @@ export function weightBytesOf(parameters: number, weights: "q8" | "q4"): number 
 /** All memory of an engine with so many bytes of weights: as measured of GPT-2 124M and XL, with their longest text. */
 export const memoryOf = (weightBytes: number): number => weightBytes * 1.1 + 65e6;
 
-/** Of what memory allows, a token usually takes this much: docs/performance.md. */
+/** Of what memory allows, a token usually takes this much: docs/understand/performance.md. */
 const usualShare = 0.75;
 
 /** Tokens per second, where this device's threads read `bytesPerSecond`. */
