@@ -1,5 +1,5 @@
 // `npm run lint`: TypeScript's compiler and typescript-eslint on all of TypeScript and JavaScript, clang-tidy on the C++
-// that this branch changes; with `-- --all`, on all of it.
+// that this branch changes (with `-- --all`, on all of it); and the rules for prose on documents and the page's words.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { configurePreset, ensureNodeModules, root, run } from "../../engine/toolchain/build.mjs";
@@ -31,6 +31,8 @@ const npx = (program, ...args) =>
  */
 export async function lint({ all = false } = {}) {
   ensureNodeModules();
+  const { lintProse } = await import("./prose.mjs"); // loads a package, which may just have been installed
+  lintProse();
   run("npx", ["tsc", "-b", "web"]); // the others read the types that it writes
   configurePreset(preset);
   const results = await Promise.allSettled([

@@ -1,0 +1,116 @@
+// The rules for prose that no spelling checker knows: the length of a sentence, the length of a paragraph, and phrases that
+// have a plainer form.
+import { Parser } from "commonmark";
+
+/** Words in a sentence, and sentences in a paragraph. */
+export const longestSentence = 25;
+export const longestParagraph = 4;
+
+/** What to write instead. Each pattern is searched for in a block of text, without regard to case. */
+export const phrases = [
+  ["as fast as without", "is not slowed down"],
+  ["beside what else", "compared with"],
+  ["onto this page, in files of your own", "download a model and host it yourself"],
+  ["\\([^()]{1,30} has\\)", "(… does this for you)"],
+  ["writes on until", "stays usable until"],
+  ["to the very", "name the exact …"],
+  ["to the bit|to its bits", "bit-identical"],
+  ["does the like", "does this, or does the same"],
+  ["that does not read on", "that is ahead of its reader"],
+  ["says? its own|has its sentence|have their sentence", "has its own …"],
+  ["in one tab for all", "one tab downloads for all tabs"],
+  ["those may be next", "is allowed if"],
+  ["but for who|who (types|asks|reads|opens|wants|writes|uses) (what|it)", "unless you, or: if you"],
+  ["become another one", "has changed"],
+  ["nothing that is read is believed", "every byte read is verified"],
+  ["is what to keep", "do not undo this"],
+  ["^killed are|^left are|^told are", "subject, verb, object"],
+  ["that alone unwinds", "only … unwinds"],
+  ["^half of the time\\.$", "halves the time"],
+  ["what of (a|an|the|it|this|each)\\b", "which part of"],
+  ["garbage while somebody", "keeps … alive while"],
+  ["that there is not|that there are not", "unknown"],
+  ["to be had\\b", "available"],
+  ["as it comes\\b|as they come\\b", "unchanged"],
+  ["it alone (knows|has|says)|\\balone (knows|reads|makes|says)\\b", "only … knows"],
+  ["is told\\b|are told\\b", "say who receives what"],
+  ["nobody (could|can) tell|in its turn", "say what happens"],
+  ["beside (a|an|the|it|each|others?)\\b[^.]*\\bin turn\\b", "interleaved runs"],
+];
+
+/** @typedef {{ line: number, text: string }} Block */
+
+/**
+ * The blocks of prose in a Markdown document: paragraphs, items, headings and cells of tables. Code is left out; code within a
+ * sentence counts as one word.
+ * @param {string} markdown
+ * @returns {Block[]}
+ */
+export function blocksOf(markdown) {
+  // Front matter is not prose.
+  const text = markdown.replace(/^---\n[^]*?\n---\n/, (front) => front.replace(/[^\n]/g, ""));
+  const walker = new Parser().parse(text).walker();
+  /** @type {Block[]} */
+  const blocks = [];
+  /** @type {Block | undefined} */
+  let block;
+  for (let event = walker.next(); event; event = walker.next()) {
+    const { node, entering } = event;
+    if (node.type === "paragraph" || node.type === "heading") {
+      if (entering) block = { line: node.sourcepos[0][0], text: "" };
+      else if (block) blocks.push(...cellsOf(block));
+      if (!entering) block = undefined;
+    } else if (block) {
+      if (node.type === "text") block.text += node.literal ?? "";
+      else if (node.type === "code") block.text += "`code`";
+      else if (node.type === "softbreak" || node.type === "linebreak") block.text += "\n";
+    }
+  }
+  return blocks.filter(({ text: each }) => /\p{L}/u.test(each));
+}
+
+/**
+ * The cells of a table, which commonmark reads as a paragraph; or the paragraph itself.
+ * @param {Block} block
+ * @returns {Block[]}
+ */
+function cellsOf({ line, text }) {
+  if (!text.startsWith("|")) return [{ line, text: text.replaceAll("\n", " ") }];
+  return text
+    .split("\n")
+    .flatMap((row, index) => row.split("|").map((cell) => ({ line: line + index, text: cell.trim() })));
+}
+
+/**
+ * The sentences of a block. A sentence ends in front of a space; a colon or a semicolon does not end it.
+ * @param {string} text
+ */
+export const sentencesOf = (text) =>
+  text
+    .replace(/\b(e\.g|i\.e|etc|vs|St|Mr|Dr)\./g, "$1")
+    .split(/(?<=[.!?…][)"'”’*_]*)\s+/)
+    .filter((sentence) => /\p{L}/u.test(sentence));
+
+/** @param {string} sentence */
+const wordsOf = (sentence) => sentence.split(/[\s/]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+/**
+ * What is wrong in a block of prose.
+ * @param {Block} block
+ * @returns {string[]}
+ */
+export function problemsOf({ text }) {
+  const sentences = sentencesOf(text);
+  const long = sentences
+    .filter((sentence) => wordsOf(sentence) > longestSentence)
+    .map((sentence) => `${wordsOf(sentence)} words in a sentence, at most ${longestSentence}: "${sentence}"`);
+  const many =
+    sentences.length > longestParagraph
+      ? [`${sentences.length} sentences in a paragraph, at most ${longestParagraph}: "${sentences[0]}"`]
+      : [];
+  const found = phrases.flatMap(([pattern = "", instead]) => {
+    const match = new RegExp(pattern, "im").exec(text);
+    return match ? [`"${match[0]}": write "${instead}"`] : [];
+  });
+  return [...long, ...many, ...found];
+}

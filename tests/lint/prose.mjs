@@ -1,0 +1,84 @@
+// `npm run lint` on prose: the documents, and the words of the page. cspell checks the spelling; prose-rules.mjs has the rest.
+// `node tests/lint/prose.mjs [FILE...]` checks prose alone.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "../../engine/toolchain/build.mjs";
+import { blocksOf, problemsOf } from "./prose-rules.mjs";
+
+/** Documents that are not yet rewritten. */
+const notYet = [
+  "docs/notes/2026-11-mutation.md",
+  "docs/notes/2026-11-performance.md",
+  "docs/how-to/page.md",
+  "docs/reference/api.md",
+  "docs/understand/architecture.md",
+  "docs/understand/kernels.md",
+  "docs/understand/performance.md",
+  "docs/understand/storage.md",
+  "docs/understand/threads.md",
+  "web/models/demo/MODEL_CARD.md",
+  "weights_tools/FORMAT.md",
+  "web/page/language/en.ts",
+  "CONTRIBUTING.md",
+];
+
+/** Every document of the repository, and the English of the page. */
+export const proseFiles = () =>
+  execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md", "web/page/language/en.ts"], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .trim()
+    .split("\n")
+    .filter((file) => !file.startsWith("tests/data/") && !notYet.includes(file));
+
+/**
+ * The texts of a file of phrases: what stands between double quotes, line by line.
+ * @param {string} source
+ */
+const phrasesOf = (source) =>
+  source.split("\n").flatMap((line, index) =>
+    [...line.replace(/^\s*\/\/.*/, "").matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => ({
+      line: index + 1,
+      text,
+    })),
+  );
+
+/**
+ * One line for each problem in a file.
+ * @param {string} file
+ */
+export function problemsIn(file) {
+  const source = readFileSync(join(root, file), "utf8");
+  const blocks = file.endsWith(".md") ? blocksOf(source) : phrasesOf(source);
+  return blocks.flatMap((block) => problemsOf(block).map((problem) => `${file}:${block.line}: ${problem}`));
+}
+
+/** Prints what is found, and throws if that is anything. */
+export function lintProse(files = proseFiles()) {
+  const problems = files.flatMap(problemsIn);
+  for (const problem of problems) console.error(problem);
+  let misspelt = false;
+  try {
+    const options = ["--no-progress", "--no-summary", "-c", "tests/lint/cspell.json"];
+    execFileSync("npx", ["cspell", ...options, ...files], { cwd: root, stdio: ["ignore", 2, 2] });
+  } catch {
+    misspelt = true; // cspell has printed the words
+  }
+  if (problems.length > 0 || misspelt)
+    throw new Error(
+      `prose: ${problems.length} problems${misspelt ? ", and words that cspell does not know: correct them, or add names and terms to tests/lint/words.txt" : ""}`,
+    );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    const files = process.argv.slice(2);
+    lintProse(files.length > 0 ? files : undefined);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}
