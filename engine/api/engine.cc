@@ -107,10 +107,11 @@ Status Tokenize(Gpt2Engine& engine, std::string_view text, std::string_view opti
 Status TokenizeStep(Gpt2Engine& engine, JsonWriter& out) {
   if (!engine.encoding) return Misuse("no text is being tokenized");
   engine.ids.resize(kPortion);
-  GPT2_ASSIGN(const std::size_t count, engine.encoding->Next(engine.ids));
-  const bool is_done = engine.encoding->is_done();
+  Result<std::size_t> count = engine.encoding->Next(engine.ids);
+  const bool is_done = !count.ok() || engine.encoding->is_done();
   if (is_done) engine.encoding.reset();
-  out.Open('{').Member("count", count).Member("isDone", is_done).Close('}');
+  if (!count.ok()) return count.TakeError();
+  out.Open('{').Member("count", count.value()).Member("isDone", is_done).Close('}');
   return Done{};
 }
 

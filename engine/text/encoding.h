@@ -79,7 +79,7 @@ class Encoding {
 
   // Fills the beginning of `ids` (at least one) with the next ids, and returns how many: fewer than
   // there is room for only at the end of the text. Fails only where the vocabulary lacks a byte
-  // that the text holds.
+  // that the text holds; it must not be called again after that.
   Result<std::size_t> Next(std::span<std::int32_t> ids);
 
   bool is_done() const { return is_done_ && word_.is_done(); }

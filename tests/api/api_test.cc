@@ -220,6 +220,26 @@ TEST_F(ApiTest, ALoadedModelOutlivesACallOutOfTurn) {
   EXPECT_EQ(ErrorOf(Generate({{"prompt", {1}}})), "");
 }
 
+TEST_F(ApiTest, ATextThatCannotBeTokenizedIsOverAfterItsError) {
+  Json vocabulary = {{"a", 0}};
+  for (int id = 1; id < 160; ++id) vocabulary["a" + std::to_string(id)] = id;
+  const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
+  const std::string vocab = vocabulary.dump();
+  const std::string merges = "#version: 0.2\n";
+  ASSERT_EQ(
+      ErrorOf(ReplyJson(gpt2_load_begin(engine, config.data(), config.size(), vocab.data(),
+                                        vocab.size(), merges.data(), merges.size(), "{}", 2))),
+      "");
+  ASSERT_TRUE(
+      Feed(ReadTestFile(TinyModelFolder("tied") + "/model.safetensors")).contains("result"));
+  ASSERT_EQ(ErrorOf(Json::parse(gpt2_load_end(engine))), "");
+
+  ASSERT_EQ(ErrorOf(ReplyJson(gpt2_tokenize(engine, "ab", 2, "{}", 2))), "");
+  EXPECT_NE(ErrorOf(ReplyJson(gpt2_tokenize_step(engine))).find("no token for byte 98"),
+            std::string::npos);
+  EXPECT_EQ(ErrorOf(ReplyJson(gpt2_tokenize_step(engine))), "no text is being tokenized");
+}
+
 // What JSON can say in the place of an object, of text, of ids.
 std::vector<std::string> AnyJson() {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');

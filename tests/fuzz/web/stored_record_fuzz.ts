@@ -37,7 +37,14 @@ async function withSum({ text, sum }: Input): Promise<string> {
 
 export const target = fuzzTarget<Input>({
   arbitrary,
-  examples: [{ text: "{}", weights: undefined, sum: "right" }],
+  examples: [
+    { text: "{}", weights: undefined, sum: "right" },
+    {
+      text: `{"id":"http://host/m/","files":[{"path":"a","size":-0,"sha256":"${"0".repeat(64)}"}],"missing":[],"pieces":[]}`,
+      weights: undefined,
+      sum: "none",
+    },
+  ],
   start: hashAtOnce,
   async check(input) {
     const store = new MemoryStore();
