@@ -187,6 +187,12 @@ const steps = {
     buildPreset("wasm", { targets: browserTestTargets });
     playwright("browsers");
   },
+  docs() {
+    buildTools();
+    buildPacked();
+    show("node", ["docs/site.mjs", "build", "--built", "--base", "/docs/"]);
+    playwright("docs");
+  },
   soak() {
     buildTools();
     buildSite();

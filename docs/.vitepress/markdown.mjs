@@ -1,0 +1,102 @@
+// What the site makes of our Markdown, beside what VitePress does: live examples, diagrams, and links that leave docs/.
+import { readFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { renderMermaidSVG } from "beautiful-mermaid";
+
+/** @typedef {import("vitepress").MarkdownRenderer} Markdown */
+
+const docs = resolve(import.meta.dirname, "..");
+const { repository } = JSON.parse(readFileSync(resolve(docs, "../package.json"), "utf8"));
+
+/**
+ * The anchor of a heading, as GitHub makes it: links between our documents work in both places.
+ * @param {string} heading
+ */
+export const slugOf = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+
+/** Every model that an example names is the demo model here, which lies beside the site: no other host is asked. */
+const modelNames = /(["'])(?:hf:openai-community\/gpt2|models\/gpt2-q8\/)\1/g;
+
+/**
+ * Below a block of code ```` ```html live ```` stands what it makes; below ```` ```js live ````, a button that runs it.
+ * @param {Markdown} md
+ * @param {{ base: string }} options
+ */
+export function liveExamples(md, { base }) {
+  const model = `"${base}models/demo/"`;
+  const fence = md.renderer.rules.fence;
+  md.renderer.rules.fence = (tokens, index, options, env, self) => {
+    const token = tokens[index];
+    const code = fence?.(tokens, index, options, env, self) ?? "";
+    const [language, live] = (token?.info ?? "").split(/\s+/);
+    if (!token || live !== "live") return code;
+    const source = token.content.replace(modelNames, model);
+    if (language === "html") {
+      const body = /<body>([^]*)<\/body>/.exec(source)?.[1] ?? source;
+      const html = body.replace(/<script[^]*?<\/script>\n?/g, "");
+      return `${code}<div class="live" data-live="html">\n${html}</div>\n`;
+    }
+    return `${code}<LiveScript source="${encodeURIComponent(source)}" />\n`;
+  };
+}
+
+/**
+ * Diagrams are pictures already when the site is built. Their colours are the site's, light and dark.
+ * @param {Markdown} md
+ */
+export function diagrams(md) {
+  const fence = md.renderer.rules.fence;
+  md.renderer.rules.fence = (tokens, index, options, env, self) => {
+    const token = tokens[index];
+    if (token?.info.trim() !== "mermaid") return fence?.(tokens, index, options, env, self) ?? "";
+    const svg = renderMermaidSVG(token.content, {
+      bg: "var(--vp-c-bg)",
+      fg: "var(--vp-c-text-1)",
+      transparent: true,
+    })
+      .replace(/<style>[^]*?<\/style>/, (style) =>
+        style.replace(/@import[^;]*?\);\s*|font-family:[^;]*;/g, ""),
+      )
+      .replace(/^<svg /, '<svg role="img" aria-label="Diagram; the text says the same" ');
+    return `<div class="diagram" tabindex="0" v-pre>${svg.replace(/<style>/g, '<component is="style">').replace(/<\/style>/g, "</component>")}</div>\n`;
+  };
+}
+
+/**
+ * Links to files that are no page of the site go to the repository, if package.json names one; else only their text stays.
+ * @param {Markdown} md
+ */
+export function documentLinks(md) {
+  md.core.ruler.push("document-links", (state) => {
+    const from = resolve(docs, state.env.relativePath ?? "", "..");
+    for (const { children } of state.tokens) {
+      let isPlain = false;
+      for (const token of children ?? []) {
+        if (token.type === "link_close" && isPlain) {
+          Object.assign(token, { type: "text", tag: "", nesting: 0, content: "" });
+          isPlain = false;
+        }
+        const href = token.type === "link_open" ? (token.attrGet("href") ?? "") : "";
+        if (!/^\.\.?\//.test(href)) continue;
+        const [path = "", hash] = href.split("#");
+        const target = relative(docs, resolve(from, path));
+        if (!target.startsWith("..") && target.endsWith(".md")) continue;
+        const file = target.startsWith("..") ? target.slice(3) : `docs/${target}`;
+        const suffix = hash === undefined ? "" : `#${hash}`;
+        if (file === "weights_tools/FORMAT.md") {
+          token.attrSet("href", `/reference/generated/format.md${suffix}`);
+        } else if (repository) {
+          token.attrSet("href", `${repository.url.replace(/^git\+|\.git$/g, "")}/blob/main/${file}${suffix}`);
+        } else {
+          Object.assign(token, { type: "text", tag: "", nesting: 0, content: "", attrs: null });
+          isPlain = true;
+        }
+      }
+    }
+  });
+}

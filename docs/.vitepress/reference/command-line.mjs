@@ -1,0 +1,25 @@
+// A page for the command line, from the programs' own --help.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+/** @param {string} root */
+export function commandLinePage(root) {
+  const tool = join(root, "build/native/weights_tools/gpt2-weights");
+  const help = (/** @type {string} */ program, /** @type {string[]} */ ...args) =>
+    execFileSync(program, [...args, "--help"], {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    }).trim();
+  const overview = help(tool);
+  const names = [...(overview.split("Subcommands:")[1]?.matchAll(/^ {2}(\w+) {2,}/gm) ?? [])].map(
+    ([, name = ""]) => name,
+  );
+  if (names.length === 0) throw new Error(`gpt2-weights --help names no command:\n${overview}`);
+  const sections = [
+    ["fetch", help(process.execPath, join(root, "weights_tools/run.mjs"), "fetch")],
+    ...names.map((name) => [name, help(tool, name)]),
+  ];
+  const pages = sections.map(([name, text]) => `## \`${name}\`\n\n\`\`\`text\n${text}\n\`\`\`\n`);
+  return `# Commands and options\n\nWhat \`npm run -s gpt2-weights -- COMMAND --help\` prints, for each command.\n\n${pages.join("\n")}`;
+}

@@ -1,0 +1,54 @@
+// A button below an example in JavaScript that runs it. What the example adds to the page stands below the button.
+import { defineComponent, h, ref } from "vue";
+import { withBase } from "vitepress";
+
+/**
+ * Runs a module whose imports of the package lead to the copy beside this site, and whose page is `output`.
+ * @param {string} source
+ * @param {HTMLElement} output
+ */
+async function run(source, output) {
+  const address = (/** @type {string} */ file) =>
+    JSON.stringify(new URL(withBase(`/gpt2/${file}`), location.href).href);
+  const module = source
+    .replace(/(["'])gpt2-wasm\/(\w+)\1/g, (_, _quote, name) => address(`gpt2-${name}.js`))
+    .replace(/(["'])gpt2-wasm\1/g, address("gpt2.js"))
+    .replace(/\bdocument\.body\b/g, "document.getElementById(import.meta.url)")
+    .replace(/(["'])(\/[^"']*models\/demo\/)\1/g, (_, _quote, path) =>
+      JSON.stringify(new URL(path, location.href).href),
+    );
+  const url = URL.createObjectURL(new Blob([module], { type: "text/javascript" }));
+  output.id = url;
+  try {
+    await import(/* @vite-ignore */ url);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+export const LiveScript = defineComponent({
+  props: { source: { type: String, required: true } },
+  setup({ source }) {
+    const output = ref();
+    const state = ref("idle");
+    const problem = ref("");
+    const start = async () => {
+      state.value = "running";
+      problem.value = "";
+      output.value.textContent = "";
+      try {
+        await run(decodeURIComponent(source), output.value);
+        state.value = "done";
+      } catch (error) {
+        state.value = "failed";
+        problem.value = String(error);
+      }
+    };
+    return () =>
+      h("div", { class: "live", "data-live": "js", "data-state": state.value }, [
+        h("button", { type: "button", disabled: state.value === "running", onClick: start }, "Run"),
+        h("output", { ref: output }),
+        h("p", { role: "status" }, problem.value),
+      ]);
+  },
+});

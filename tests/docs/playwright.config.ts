@@ -1,0 +1,27 @@
+import { defineConfig } from "@playwright/test";
+import { headlessChromium } from "../support/headless-chromium.js";
+
+const port = Number(process.env.PORT ?? 4193);
+
+/** The site as a host has it below a path of its own: `npm run docs:build -- --base /docs/`. */
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../../build/docs-results",
+  forbidOnly: Boolean(process.env.CI),
+  retries: process.env.CI ? 1 : 0,
+  workers: 2,
+  timeout: 60_000,
+  reporter: [["list"]],
+  use: {
+    baseURL: `http://localhost:${port}/docs/`,
+    launchOptions: {
+      ...headlessChromium,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic"],
+    },
+  },
+  webServer: {
+    command: `npx vite preview --outDir ../../build/docs --base /docs/ --port ${port} --strictPort`,
+    port,
+    reuseExistingServer: false,
+  },
+});
