@@ -31,9 +31,11 @@ const npx = (program, ...args) =>
  */
 export async function lint({ all = false } = {}) {
   ensureNodeModules();
-  const { lintProse } = await import("./prose.mjs"); // loads a package, which may just have been installed
+  const { lintProse } = await import("./prose.mjs"); // loads a package, and that may just have been installed
   lintProse();
   run("npx", ["tsc", "-b", "web"]); // the others read the types that it writes
+  const { checkApi } = await import("../../docs/.vitepress/reference/api.mjs"); // the same
+  await checkApi();
   configurePreset(preset);
   const results = await Promise.allSettled([
     npx("eslint", "--max-warnings", "0", "."),

@@ -7,10 +7,11 @@ import type { ModelInfo } from "../shared/types.js";
 
 /** Something that this page has or misses. */
 export interface Capability {
+  /** Whether the page has it. */
   has: boolean;
-  /** Why, in a sentence. */
+  /** Why, as a sentence. */
   reason: string;
-  /** The very header, setting or change that would bring it; null where it is there, or nothing would. */
+  /** The header, setting or change that adds it; null where the page has it, or nothing can add it. */
   remedy: string | null;
 }
 
@@ -22,11 +23,24 @@ export interface Environment {
   relaxedSimd: Capability;
   /** Cross-origin isolation, which threads need. */
   isolation: Capability;
+  /** Several threads. */
   threads: Capability;
-  /** Whether the browser keeps files for this page; `freeBytes` is null where it does not say. */
-  storage: Capability & { freeBytes: number | null };
-  /** Whether a model of some size fits; `mostBytes` is what one engine may grow to. */
-  memory: Capability & { mostBytes: number };
+  /** Whether the browser stores files for this page. */
+  storage: StorageCapability;
+  /** Whether GPT-2 124M fits. */
+  memory: MemoryCapability;
+}
+
+/** Whether the browser stores files for this page. */
+export interface StorageCapability extends Capability {
+  /** Bytes that this origin may still store; null where the browser does not say. */
+  freeBytes: number | null;
+}
+
+/** Whether GPT-2 124M fits. */
+export interface MemoryCapability extends Capability {
+  /** Bytes that the memory of one engine may grow to. */
+  mostBytes: number;
 }
 
 /** As Environment, for a model that is loaded. */

@@ -1,10 +1,24 @@
-/** GPT-2 that runs wholly in the browser. */
+/** GPT-2 that runs entirely in the browser. */
 export { explainEnvironment } from "./explain-environment.js";
-export type { Capability, Environment, Explanation } from "./environment.js";
+export type {
+  Capability,
+  Environment,
+  Explanation,
+  MemoryCapability,
+  StorageCapability,
+} from "./environment.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
 export { loadModel, type LoadOptions, type ModelSource } from "./load-model.js";
 export { keepModel, listModels, removeModel, storage } from "./stored-models.js";
-export { Model, type CallOptions, type GenerateCall } from "./model.js";
+export {
+  Model,
+  type CallOptions,
+  type GenerateCall,
+  type InspectOptions,
+  type PrefillOptions,
+  type ScoreOptions,
+  type TokenizeOptions,
+} from "./model.js";
 export { CapacityError, Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "../shared/errors.js";
 export type {
   Completion,
@@ -21,6 +35,7 @@ export type {
   Prompt,
   PromptProgress,
   Score,
+  ScoredToken,
   ScoreProgress,
   StorageInfo,
   StoredModel,

@@ -1,14 +1,16 @@
 // Threads on hosts that send no headers, through a service worker that adds them.
 import { readOptions, readSignal } from "./arguments.js";
 
+/** Options of `isolate`. */
 export interface IsolateOptions {
+  /** Aborts the call; the page is then not reloaded. */
   signal?: AbortSignal | null | undefined;
 }
 
 /**
- * Isolates the page, which threads need, where its host does not: registers the service worker `script`, a copy of this
- * package's isolate.js that lies beside the page or above it, and reloads the page, once in a tab and never again; then
- * this does not return. Resolves to whether the page is isolated. Call it before anything that a reload would lose.
+ * Isolates the page, which threads need, on a host that does not send the headers. It registers the service worker `script`,
+ * a copy of this package's isolate.js beside the page or in a folder above it. On the first visit it reloads the page, once in a
+ * tab, and then does not return. Resolves to whether the page is isolated. Call it before anything that a reload would lose.
  */
 export async function isolate(
   script: string | URL = "isolate.js",

@@ -33,12 +33,15 @@ import { readThreadChoices } from "./thread-choices.js";
 export type ModelSource =
   string | URL | File | Iterable<File> | FileList | FileSystemDirectoryHandle | FileSystemFileHandle;
 
+/** Options of `loadModel`. */
 export interface LoadOptions {
   /** The base address of a hub that answers as `https://huggingface.co`; the model is then an id, with or without `hf:`. */
   hub?: string | URL | null | undefined;
   /** Threads to compute with, 1 to 64; by default as many as were fastest when it was measured, once per device. */
   threads?: number | null | undefined;
+  /** Aborts the load. */
   signal?: AbortSignal | null | undefined;
+  /** Called with the progress, about 20 times a second. */
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
   /** What a model of floats becomes while it is read; "q8". One that is converted already to something else is an error. */
   weights?: "q8" | "q4" | "f32" | null | undefined;

@@ -30,20 +30,58 @@ import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
 import { TokenQueue } from "./token-queue.js";
 
-/** null says nothing, as undefined. */
+/** null counts as not given, as undefined does. */
 type OrNull<T> = { [K in keyof T]: T[K] | null };
 
+/** Options that every call has. */
 export interface CallOptions {
+  /** Aborts the call: it settles at once, and no further token comes. */
   signal?: AbortSignal | null | undefined;
 }
 
-/** What a caller may pass to `generate`, `stream` and `complete`. */
+/** Options of `tokenize`. */
+export interface TokenizeOptions extends CallOptions {
+  /** "<|endoftext|>" in the text is the token, not text; false. */
+  allowSpecial?: boolean | null | undefined;
+}
+
+/** Options of `prefill`. */
+export interface PrefillOptions extends TokenizeOptions {
+  /** Called after each batch of tokens. */
+  onProgress?: ((progress: PromptProgress) => void) | null | undefined;
+}
+
+/** Options of `score`. */
+export interface ScoreOptions extends CallOptions {
+  /** Tokens by which a window advances, for a text longer than the context; half the context. */
+  stride?: number | null | undefined;
+  /** The index of the first token to score; 0. */
+  start?: number | null | undefined;
+  /** Called with the scores while they are computed. */
+  onProgress?: ((progress: ScoreProgress) => void) | null | undefined;
+}
+
+/** Options of `inspect`. Positions, layers and heads count from 0. */
+export interface InspectOptions extends CallOptions {
+  /** The index of the token to inspect; the last by default. */
+  position?: number | null | undefined;
+  /** The layer whose attention is returned; the last by default. */
+  layer?: number | null | undefined;
+  /** One head of that layer; all by default. */
+  head?: number | null | undefined;
+  /** Guesses after each layer; 5. */
+  top?: number | null | undefined;
+  /** Called after each batch of tokens. */
+  onProgress?: ((progress: PromptProgress) => void) | null | undefined;
+}
+
+/** Options of `generate`, `stream` and `complete`. */
 export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, CallOptions {
   /** The same seed gives the same text on every machine; random, and reported, when left out. */
   seed?: number | bigint | null | undefined;
-  /** While a long prompt is read. */
+  /** Called while a long prompt is computed. */
   onPrompt?: ((progress: PromptProgress) => void) | null | undefined;
-  /** Once, at the end. */
+  /** Called once, at the end. */
   onSummary?: ((summary: GenerateSummary) => void) | null | undefined;
 }
 
@@ -54,7 +92,7 @@ const readBatch = 64;
 /** What a model asks of, and ends. */
 type Requester = Pick<Connection, "open" | "request" | "dispose">;
 
-/** Models that no program holds any more are disposed of. */
+/** Disposes of models that are garbage-collected. */
 const forgotten = new FinalizationRegistry<Requester>((requester) => void requester.dispose());
 
 const callNames = ["signal", "onPrompt", "onSummary"];
@@ -88,14 +126,14 @@ interface Reading {
   finish(): Promise<GenerateSummary>;
   /** Stops the model, if it has not finished. */
   stop(reason: unknown): void;
-  /** Is not to be collected as garbage while somebody reads. */
+  /** Keeps the model alive while a reader holds the iterator. */
   model: Model;
 }
 
 /**
- * A loaded model. Requests are answered one after the other, in order; a generation that waits for its reader
- * lets others go first. Models that were loaded alike share one worker and one copy of the weights, and each is
- * disposed of on its own: by `dispose`, by `await using`, or when it is collected as garbage.
+ * A loaded model. Requests are answered one after another; a generation that waits for its reader lets others run. Models
+ * that load with the same options share one worker and one copy of the weights. Each is disposed of separately: by `dispose`,
+ * by `await using`, or when it is garbage-collected.
  */
 export class Model {
   /** As dispose, for `await using`. */
@@ -112,8 +150,10 @@ export class Model {
   }
 
   private readonly requester: Requester;
+  /** What is known of the model: config, memory, threads, build. */
   readonly info: ModelInfo;
 
+  /** @internal */
   constructor(requester: Requester, info: ModelInfo) {
     this.requester = requester;
     this.info = info;
@@ -122,8 +162,8 @@ export class Model {
   }
 
   /**
-   * Writes on after `prompt`, token by token; those of `n` continuations come in turn. Leaving the loop early stops
-   * the model. It is at most a few hundred tokens ahead of the loop: then it waits.
+   * Continues `prompt`, token by token. With `n`, each token says which continuation it belongs to. Leaving the loop early stops
+   * the model. Generation pauses when it is 256 tokens ahead of its reader.
    */
   async *generate(prompt: Prompt, call: GenerateCall = {}): AsyncGenerator<Token, GenerateSummary, void> {
     const reading = this.read(prompt, readCall("generate", call));
@@ -140,8 +180,8 @@ export class Model {
   }
 
   /**
-   * Writes on after `prompt` as a stream of text, for pipes: `model.stream(prompt).pipeThrough(new TextEncoderStream())`
-   * is what a Response takes. The model waits for its reader, and stops when the stream is cancelled.
+   * Continues `prompt` as a stream of text. `model.stream(prompt).pipeThrough(new TextEncoderStream())` is the body of a Response.
+   * Generation pauses for its reader, and stops when the stream is cancelled. `n` must be 1.
    */
   stream(prompt: Prompt, call: GenerateCall = {}): ReadableStream<string> {
     const wanted = readCall("stream", call);
@@ -202,7 +242,7 @@ export class Model {
     };
   }
 
-  /** Writes on after `prompt` and gives everything at once. */
+  /** Continues `prompt`, and resolves to everything at once. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
     const { signal, onPrompt, onSummary, options } = readCall("complete", call);
     const tokens: Token[] = [];
@@ -223,19 +263,11 @@ export class Model {
   }
 
   /**
-   * Computes the KV cache of `text` in the background, so that a generation whose prompt begins so costs only the
-   * rest, and gives to the bit what it would have given. What the cache has of the text's beginning stays: after a
-   * keystroke only the tokens from the first changed one on are run. It keeps nobody waiting: a request for the
-   * model that comes meanwhile, another `prefill` too, is answered after at most 16 tokens, and ends this one where
-   * it needs the cache itself.
+   * Computes the KV cache of `text` in the background. A generation whose prompt begins with that text then computes only the
+   * rest, with bit-identical output. Cached tokens at the text's beginning are kept: after a keystroke, only the tokens from the
+   * first changed one on are computed. Another request waits for at most 16 tokens, and ends this one if it needs the cache.
    */
-  async prefill(
-    text: Prompt,
-    options: CallOptions & {
-      allowSpecial?: boolean | null | undefined;
-      onProgress?: ((progress: PromptProgress) => void) | null | undefined;
-    } = {},
-  ): Promise<Prefilled> {
+  async prefill(text: Prompt, options: PrefillOptions = {}): Promise<Prefilled> {
     const names = ["allowSpecial", "signal", "onProgress"];
     const { allowSpecial, signal, onProgress } = readOptions("prefill", options, names);
     return this.requester.request(
@@ -249,16 +281,14 @@ export class Model {
     );
   }
 
-  async tokenize(
-    text: string,
-    options: CallOptions & { allowSpecial?: boolean | null | undefined } = {},
-  ): Promise<number[]> {
+  /** The ids of a text's tokens. With `allowSpecial`, "<|endoftext|>" is the token, not text. */
+  async tokenize(text: string, options: TokenizeOptions = {}): Promise<number[]> {
     const { signal, allowSpecial } = readOptions("tokenize", options, ["allowSpecial", "signal"]);
     const args = { text: readText("text", text), allowSpecial: readFlag("allowSpecial", allowSpecial) };
     return this.requester.request("tokenize", args, { signal: readSignal(signal), owner: this });
   }
 
-  /** Bytes that are no whole character come out as U+FFFD, as TextDecoder has it. */
+  /** The text of token ids. Bytes that are no whole character become U+FFFD, as with TextDecoder. */
   async detokenize(ids: TokenIds, options: CallOptions = {}): Promise<string> {
     const { signal } = readOptions("detokenize", options, ["signal"]);
     const request = { signal: readSignal(signal), owner: this };
@@ -266,16 +296,11 @@ export class Model {
   }
 
   /**
-   * The log-probability of each token of a text. One longer than the context is scored in windows that
-   * advance by `stride` tokens, by default half the context. With `start`, from 0 to their number, of the tokens from that
-   * index on alone, to the bit as of the whole text: those before them are not run where they are cached. `onProgress` has
-   * the scores as they come.
+   * The log-probability of each token of a text. A text longer than the context is scored in windows that advance by `stride`
+   * tokens, by default half the context. With `start`, only the tokens from that index on are scored, with bit-identical values;
+   * cached tokens before them are not computed again. `onProgress` receives the scores while they are computed.
    */
-  async score(
-    text: Prompt,
-    options: CallOptions &
-      OrNull<{ stride?: number; start?: number; onProgress?: (progress: ScoreProgress) => void }> = {},
-  ): Promise<Score> {
+  async score(text: Prompt, options: ScoreOptions = {}): Promise<Score> {
     const names = ["stride", "start", "signal", "onProgress"];
     const { signal, onProgress, ...wanted } = readOptions("score", options, names);
     const request = {
@@ -288,22 +313,11 @@ export class Model {
   }
 
   /**
-   * What the model makes of the token at `position`, by default the last: the `top` (5) likeliest next tokens after each
-   * layer, and the attention of `layer`, by default the last, by all of its heads or by `head`. Positions, layers and
-   * heads count from 0. The tokens up to there have to fit the context; those that are cached are not run again, and
-   * `onProgress` hears of the others.
+   * The model's guesses and attention at the token at `position`, by default the last. It returns the `top` (5) most probable
+   * next tokens after each layer, and the attention of `layer`, by default the last, for all its heads or for `head`. Positions,
+   * layers and heads count from 0. The tokens up to `position` must fit the context; cached ones are not computed again.
    */
-  async inspect(
-    text: Prompt,
-    options: CallOptions &
-      OrNull<{
-        position?: number;
-        layer?: number;
-        head?: number;
-        top?: number;
-        onProgress?: (progress: PromptProgress) => void;
-      }> = {},
-  ): Promise<Inspection> {
+  async inspect(text: Prompt, options: InspectOptions = {}): Promise<Inspection> {
     const names = ["position", "layer", "head", "top", "signal", "onProgress"];
     const { signal, onProgress, ...wanted } = readOptions("inspect", options, names);
     const request = {
@@ -315,15 +329,15 @@ export class Model {
     return this.requester.request("inspect", args, request);
   }
 
-  /** Why it is as fast as it is, and what would make it faster; what this page has and misses. */
+  /** Why the model is as fast as it is, and what would make it faster: the exact header or setting. */
   async explain(): Promise<Explanation> {
     const { explainEnvironment, explainSpeed } = await import("./environment.js");
     return explainSpeed(this.info, await explainEnvironment());
   }
 
   /**
-   * Rejects this model's requests under way. The last of those that share a worker ends it and frees its memory;
-   * resolves when that has been done.
+   * Disposes of the model: its unfinished requests reject. The last model of a worker ends it and frees its memory; the promise
+   * resolves after that.
    */
   async dispose(): Promise<void> {
     return this.requester.dispose();

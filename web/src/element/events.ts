@@ -1,28 +1,37 @@
 // The events of the elements: all bubble and leave shadow trees.
 import type { GenerateSummary, LoadProgress, Token } from "../client/index.js";
 
+/** The detail of `gpt2-done`. */
 export interface Gpt2Done {
-  /** What was written, without what it was written on from. */
+  /** The text that was written, without the prompt. */
   text: string;
-  /** null where it was stopped before its end. */
+  /** What is known of the generation; null if it was stopped before its end. */
   summary: GenerateSummary | null;
 }
 
+/** The detail of `gpt2-error`. */
 export interface Gpt2Failure {
-  /** A Gpt2Error, with a `code`. */
+  /** A `Gpt2Error`, with a `code`. */
   error: unknown;
 }
 
+/** The detail of `gpt2-accept`. */
 export interface Gpt2Accept {
-  /** What of a suggestion was taken. */
+  /** The text that the field took. */
   text: string;
 }
 
+/** The events of the elements. All bubble and are composed. */
 export interface Gpt2EventMap {
+  /** The model is being loaded. */
   "gpt2-progress": CustomEvent<LoadProgress>;
+  /** A token was written. */
   "gpt2-token": CustomEvent<Token>;
+  /** The text is finished, or was stopped; of the autocomplete, a suggestion is shown. */
   "gpt2-done": CustomEvent<Gpt2Done>;
+  /** The model could not be loaded, or failed. */
   "gpt2-error": CustomEvent<Gpt2Failure>;
+  /** The user took a suggestion, or a word of it. */
   "gpt2-accept": CustomEvent<Gpt2Accept>;
 }
 

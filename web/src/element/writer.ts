@@ -104,30 +104,35 @@ export class Gpt2Writer extends Base {
     this.text.addEventListener("focus", () => this.nameField());
   }
 
+  /** The address of the model; the attribute `model`. */
   get model(): string {
     return this.getAttribute("model") ?? "";
   }
   set model(url: string) {
     this.setAttribute("model", url);
   }
+  /** The initial text; the attribute `prompt`. */
   get prompt(): string {
     return this.getAttribute("prompt") ?? "";
   }
   set prompt(text: string) {
     this.setAttribute("prompt", text);
   }
+  /** The name of the value in a form. */
   get name(): string {
     return this.getAttribute("name") ?? "";
   }
   set name(name: string) {
     this.setAttribute("name", name);
   }
+  /** Whether the element is disabled. */
   get disabled(): boolean {
     return this.matches(":disabled");
   }
   set disabled(isDisabled: boolean) {
     this.toggleAttribute("disabled", isDisabled);
   }
+  /** Whether the form needs a value. */
   get required(): boolean {
     return this.hasAttribute("required");
   }
@@ -151,21 +156,27 @@ export class Gpt2Writer extends Base {
   set defaultValue(text: string) {
     this.prompt = text;
   }
+  /** "gpt2-writer", as other controls have a type. */
   get type(): string {
     return this.localName;
   }
+  /** The form that the element belongs to; null if there is none. */
   get form(): HTMLFormElement | null {
     return this.internals.form;
   }
+  /** The labels of the element. */
   get labels(): NodeList {
     return this.internals.labels;
   }
+  /** Whether the value is valid, and why not. */
   get validity(): ValidityState {
     return this.internals.validity;
   }
+  /** The message that the browser shows for an invalid value. */
   get validationMessage(): string {
     return this.internals.validationMessage;
   }
+  /** Whether the element takes part in validation. */
   get willValidate(): boolean {
     return this.internals.willValidate;
   }
@@ -174,9 +185,11 @@ export class Gpt2Writer extends Base {
     this.customError = message;
     this.setValue();
   }
+  /** Whether the value is valid; fires `invalid` if it is not. */
   checkValidity(): boolean {
     return this.internals.checkValidity();
   }
+  /** As checkValidity, and shows the message to the user. */
   reportValidity(): boolean {
     return this.internals.reportValidity();
   }

@@ -1,4 +1,4 @@
-/** OpenAI's /v1/completions without a server: code that was written for one runs on a model in the page. */
+/** OpenAI's /v1/completions without a server: existing code runs on a model in the page. */
 import type { Continuation, FinishReason, GenerateSummary, Model } from "../client/index.js";
 import { logprobsOf, scorePrompt, type LogprobToken } from "./logprobs.js";
 import { fetchOf } from "./fetch.js";
@@ -16,12 +16,15 @@ import type {
 
 export type * from "./types.js";
 
+/** Options of `create`, beside the request. */
 export interface CompletionOptions {
+  /** Aborts the request. */
   signal?: AbortSignal | null | undefined;
 }
 
+/** What `completions` returns: it takes the place of `client.completions` of OpenAI's library. */
 export interface Completions {
-  /** As `client.completions.create` of OpenAI's own library: a stream of chunks with `stream: true`. */
+  /** Runs a request. With `stream: true` it resolves to a stream of chunks. */
   create(
     request: CompletionRequest & { stream: true },
     options?: CompletionOptions,

@@ -1,97 +1,131 @@
 // The shapes of OpenAI's /v1/completions: https://platform.openai.com/docs/api-reference/completions
 
+/** A request, with the names and defaults of OpenAI's API. */
 export interface CompletionRequest {
-  /** Only repeated in the results: the model is the one that `completions` was given. */
+  /** Only repeated in the results: the model is the one that `completions` was called with. */
   model?: string | null | undefined;
-  /** Texts, or ids of tokens: one of them, or a list; by default the end of the last text. */
+  /** A text, token ids, or a list of either; "" by default. */
   prompt?: string | readonly string[] | readonly number[] | readonly (readonly number[])[] | null | undefined;
-  /** 16. */
+  /** Most tokens to write; 16. */
   max_tokens?: number | null | undefined;
-  /** 1. */
+  /** Logits are divided by it; 0 takes the most probable token; 1. */
   temperature?: number | null | undefined;
-  /** 1. */
+  /** Keeps the fewest tokens with this much probability; 1. */
   top_p?: number | null | undefined;
   /** Choices for each prompt, 1 to 16; 1. */
   n?: number | null | undefined;
-  /** Choices to write, of which the `n` most probable are given; `n`. */
+  /** Choices to write, of which the `n` most probable are returned; `n`. */
   best_of?: number | null | undefined;
+  /** Texts before which the output ends. */
   stop?: string | readonly string[] | null | undefined;
   /** Alternatives to report with each token. */
   logprobs?: number | null | undefined;
   /** Put the prompt before the text; false. */
   echo?: boolean | null | undefined;
+  /** The same seed gives the same text; random by default. */
   seed?: number | null | undefined;
+  /** Whether the result is a stream of chunks; false. */
   stream?: boolean | null | undefined;
+  /** `include_usage` adds a last chunk with `usage`. */
   stream_options?: { include_usage?: boolean | null | undefined } | null | undefined;
-  /** Nothing depends on it. */
+  /** Ignored. */
   user?: string | null | undefined;
-  /** Other than 0 it is refused, as is presence_penalty: the engine has repetition_penalty. */
+  /** Values other than 0 are refused. Use `repetition_penalty`. */
   frequency_penalty?: number | null | undefined;
+  /** Values other than 0 are refused. Use `repetition_penalty`. */
   presence_penalty?: number | null | undefined;
-  /** Refused where it says anything. */
+  /** Refused unless it is empty. */
   logit_bias?: Readonly<Record<string, number>> | null | undefined;
-  /** Refused where it says anything: GPT-2 only writes on. */
+  /** Refused unless it is empty: GPT-2 only continues text. */
   suffix?: string | null | undefined;
-  /** Not OpenAI's, but that of other servers; 0 keeps all tokens, as it does by default. */
+  /** Not OpenAI's, but known from other servers. Keeps the k most probable tokens; 0, the default, keeps all. */
   top_k?: number | null | undefined;
-  /** As top_k; 0. */
+  /** Keeps tokens with at least this share of the top token's probability; 0. */
   min_p?: number | null | undefined;
-  /** As top_k; 1. */
+  /** Above 1 makes tokens of the text so far less probable; 1. */
   repetition_penalty?: number | null | undefined;
 }
 
+/** The log-probabilities of a choice, one item for each token. */
 export interface CompletionLogprobs {
+  /** The text of each token. */
   tokens: string[];
-  /** null for the first token of all. */
+  /** The log-probability of each token; null for the first token of an echoed prompt. */
   token_logprobs: (number | null)[];
-  /** The most probable at each place, and the token itself; null where `logprobs` is 0. */
+  /** The most probable tokens at each place, and the token itself; null where `logprobs` is 0. */
   top_logprobs: (Record<string, number> | null)[] | null;
-  /** Where in prompt and text each token begins, in JavaScript's characters. */
+  /** Where each token begins in prompt and text, in UTF-16 units. */
   text_offset: number[];
 }
 
+/** One of the texts that a request wrote. */
 export interface CompletionChoice {
+  /** Its text; with `echo`, after the prompt. */
   text: string;
+  /** Its number, from 0. */
   index: number;
+  /** Its log-probabilities; null without `logprobs`. */
   logprobs: CompletionLogprobs | null;
+  /** `"stop"`: at the end-of-text token or a text of `stop`. `"length"`: after `max_tokens`. */
   finish_reason: "stop" | "length";
 }
 
+/** How many tokens a request took. */
 export interface CompletionUsage {
+  /** Tokens of all prompts. */
   prompt_tokens: number;
+  /** Tokens that were written. */
   completion_tokens: number;
+  /** The sum of both. */
   total_tokens: number;
 }
 
+/** The result of a request. */
 export interface CompletionResult {
+  /** A random id. */
   id: string;
+  /** The type of the object, as in OpenAI's API. */
   object: "text_completion";
-  /** Seconds since 1970. */
+  /** When the request began, in seconds since 1970. */
   created: number;
+  /** The `model` of the request. */
   model: string;
+  /** Names the engine and the format of the weights. */
   system_fingerprint: string;
+  /** The texts, `n` for each prompt. */
   choices: CompletionChoice[];
+  /** How many tokens it took. */
   usage: CompletionUsage;
 }
 
-/** A part of a streamed result: what has been written of a choice since the last. */
+/** A part of a streamed result: the new text of a choice. */
 export interface CompletionChunk extends Omit<CompletionResult, "choices" | "usage"> {
-  choices: (Omit<CompletionChoice, "finish_reason"> & { finish_reason: "stop" | "length" | null })[];
-  /** In one more chunk without choices, where stream_options.include_usage asks for it. */
+  /** The choice that has new text; `finish_reason` is null until its last chunk. */
+  choices: (Omit<CompletionChoice, "finish_reason"> & {
+    finish_reason: "stop" | "length" | null;
+  })[];
+  /** In a last chunk without choices, with `stream_options.include_usage`. */
   usage?: CompletionUsage;
 }
 
-/** Leaving the loop early stops the model. Aborting the controller ends the loop without an error. */
+/** The chunks of a streamed result. Leaving the loop early stops the model. */
 export interface CompletionStream extends AsyncIterable<CompletionChunk> {
+  /** Aborting it ends the loop without an error. */
   readonly controller: AbortController;
-  /** Two streams of the same chunks, each read at its own pace. */
+  /** Two streams of the same chunks. Each is read at its own pace. */
   tee(): [CompletionStream, CompletionStream];
   /** The chunks as lines of JSON, in UTF-8. */
   toReadableStream(): ReadableStream<Uint8Array>;
 }
 
-/** As of OpenAI's client. There is no server: the response has the status 200, and no body. */
+/** A promise with the methods of OpenAI's client. There is no server: the response has the status 200 and no body. */
 export interface CompletionPromise<T> extends Promise<T> {
+  /** Resolves to the response alone. */
   asResponse(): Promise<Response>;
-  withResponse(): Promise<{ data: T; response: Response; request_id: null }>;
+  /** Resolves to the result and the response. */
+  withResponse(): Promise<{
+    data: T;
+    response: Response;
+    request_id: null;
+  }>;
 }

@@ -4,16 +4,20 @@ import type { WireError } from "./protocol.js";
 /** What every error of this module has, also one of a chunk, which has classes of its own. */
 const brand = Symbol.for("gpt2-wasm error");
 
-/** What every failure of this module is, but an abort: that is the signal's own reason. */
+/** Every failure of this module, except an abort: an aborted call rejects with the signal's reason. */
 export class Gpt2Error extends Error {
-  /** An error of a chunk is of the class that its code says. */
+  /**
+   * A chunk has classes of its own: its errors count as instances by their code.
+   * @internal
+   */
   static override [Symbol.hasInstance](error: unknown): boolean {
     if (super[Symbol.hasInstance](error)) return true;
     return brand in Object(error) && super[Symbol.hasInstance](errorFromWire(error as Gpt2Error));
   }
 
+  /** The name of the class. */
   override readonly name: string = "Gpt2Error";
-  /** Stable, for programs; README.md has them all. */
+  /** Stable, for programs. docs/reference/api.md lists all codes. */
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -21,26 +25,31 @@ export class Gpt2Error extends Error {
     this.code = code;
   }
 
-  [brand](): void {} // nobody calls it
+  /** @internal */
+  [brand](): void {} // a mark, never called
 }
 
 /** An option or argument that does not exist, or is outside its range. */
 export class InvalidArgumentError extends Gpt2Error {
+  /** The name of the class. */
   override readonly name = "InvalidArgumentError";
 }
 
 /** A text that does not fit the model's context, in strict mode. */
 export class CapacityError extends Gpt2Error {
+  /** The name of the class. */
   override readonly name = "CapacityError";
 }
 
 /** A model that could not be fetched, checked or understood. */
 export class LoadError extends Gpt2Error {
+  /** The name of the class. */
   override readonly name = "LoadError";
 }
 
 /** The worker ended, or the model was disposed of. */
 export class WorkerError extends Gpt2Error {
+  /** The name of the class. */
   override readonly name = "WorkerError";
 }
 

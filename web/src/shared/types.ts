@@ -2,6 +2,7 @@
 
 /** The builds of the engine: threads or not, relaxed SIMD or not. */
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
+/** A build of the engine. All builds compute the same bits. */
 export type Variant = (typeof variants)[number];
 
 /** Ids of tokens, in any kind of array. */
@@ -11,33 +12,35 @@ export type TokenIds =
 /** A text, or the ids of its tokens. */
 export type Prompt = string | TokenIds;
 
-/** How far a load has come: told on each change of stage, and about 20 times a second while bytes flow. */
+/** How far a load has come. Reported at each change of stage, and about 20 times a second while bytes arrive. */
 export interface LoadProgress {
-  /** The engine starts, the weights come, the last of them are checked, all is there. */
+  /** `"engine"`: the engine starts. `"download"`: weights arrive. `"check"`: the last of them are verified. `"ready"`: the model is loaded. */
   stage: "engine" | "download" | "check" | "ready";
-  /** Of the weights, as their host has them: of floats that are converted while they are read, the floats. */
+  /** Bytes of the weights as the host stores them, before any conversion. */
   loadedBytes: number;
-  /** 0 until it is known. */
+  /** Bytes of all weights on the host; 0 while it is unknown. */
   totalBytes: number;
-  /** Over the last seconds; 0 until it is known. */
+  /** Rate over the last seconds, in bytes per second; 0 while it is unknown. */
   bytesPerSecond: number;
-  /** Until all bytes are there, at that rate; null while it is not known. */
+  /** Seconds until all bytes have arrived, at that rate; null while it is unknown. */
   secondsLeft: number | null;
   /** Where the last bytes came from. */
   source: "network" | "cache";
-  /** Layers through which a prompt that was given before has run, as far as the weights have come. */
+  /** With the option `prompt`: layers that the prompt has run through. */
   layer?: PromptProgress;
-  /** While a file is asked for once more: what went wrong. */
+  /** While a failed request is repeated: why it failed. */
   retry?: string;
 }
 
-/** How far something has come that has so many steps: the prefill of a prompt, or scoring a text, in tokens. */
+/** How far a prefill or a scoring has come, in tokens; of `LoadProgress.layer`, in layers. */
 export interface PromptProgress {
+  /** Tokens, or layers, that are done. */
   done: number;
+  /** Tokens, or layers, in all. */
   total: number;
 }
 
-/** What a model's generation_config.json says comes before the defaults that are named here. */
+/** How to generate. A value in the model's generation_config.json replaces the default that stands here after the semicolon. */
 export interface GenerateOptions {
   /** Tokens to write at most; 64. */
   maxNewTokens?: number | undefined;
@@ -71,163 +74,210 @@ export interface GenerateOptions {
   allowSpecial?: boolean | undefined;
 }
 
+/** A token that may stand at a place, and its log-probability there. */
 export interface TokenLogprob {
+  /** Its id in the vocabulary. */
   id: number;
+  /** Its text. */
   text: string;
+  /** Natural logarithm of its probability, before any filter. */
   logprob: number;
 }
 
+/** A token that the model has written. */
 export interface Token {
   /** Which of the `n` continuations it belongs to, from 0. */
   index: number;
+  /** Its id in the vocabulary. */
   id: number;
   /** The text that became final with this token: whole characters, never a part of a stop string or, healed, of the prompt. */
   text: string;
-  /** Under the model's own distribution, before any filter. */
+  /** Natural logarithm of its probability, before any filter. */
   logprob: number;
-  /** Among all tokens, by their logprob there: 1 for the most probable. */
+  /** Its rank among all tokens at that place: 1 for the most probable. */
   rank: number;
-  /** How much of it `heal` writes that the prompt has already; left out where that is nothing. */
+  /** With `heal`: whether some or all of its bytes repeat the end of the prompt; left out where none do. */
   healed?: "some" | "all";
   /** The most probable tokens at this place, as many as `logprobs` asked for; where it is still healed, of those that may be there. */
   top?: TokenLogprob[];
 }
 
+/** Why a continuation ended: `maxNewTokens` was reached, the model wrote its end-of-text token, or a text of `stop` followed. */
 export type FinishReason = "length" | "eos" | "stop";
 
+/** How long a generation took. */
 export interface Timings {
-  /** From the request to the first token. */
+  /** Milliseconds from the request to the first token. */
   firstTokenMs: number;
-  /** Without the time in which it waited for its reader. */
+  /** Milliseconds from the request to the end, without the time in which it waited for its reader. */
   totalMs: number;
-  /** Tokens of the prompt that were computed, and at which rate. */
+  /** Tokens of the prompt that were computed. */
   promptTokens: number;
+  /** Speed of the prefill, in tokens per second. */
   promptTokensPerSecond: number;
-  /** Tokens after the first of each continuation, and at which rate. */
+  /** Tokens after the first of each continuation. */
   decodedTokens: number;
+  /** Speed of decoding, in tokens per second. */
   decodedTokensPerSecond: number;
-  /** Tokens that lookup drafted, and how many of them were accepted. */
+  /** Tokens that `lookup` drafted. */
   draftedTokens: number;
+  /** Drafted tokens that the model accepted. */
   acceptedTokens: number;
 }
 
 /** What is known when a generation ends. */
 export interface GenerateSummary {
-  /** Of the first continuation. */
+  /** Why the first continuation ended. */
   finishReason: FinishReason;
-  /** Of each continuation. */
+  /** Why each continuation ended, [n]. */
   finishReasons: FinishReason[];
   /** The seed that was used; continuation i drew with seed + i. */
   seed: number;
+  /** Tokens of the prompt. */
   promptTokens: number;
-  /** Tokens of the prompt that a common beginning with the last one saved. */
+  /** Tokens of the prompt that were cached, so that they were not computed again. */
   reusedTokens: number;
-  /** Tokens at the end of the prompt that `heal` took back: the tokens written come in their place. */
+  /** Tokens at the end of the prompt that `heal` replaced. */
   healedTokens: number;
   /** Tokens at the start of the text that no longer fit the context. */
   droppedTokens: number;
+  /** How long it took. */
   timings: Timings;
 }
 
 /** How much of a text is in the KV cache. */
 export interface Prefilled {
-  /** Tokens of the text, or as many of its last as the context holds. */
+  /** Tokens of the text; of a longer text, the last ones that fit the context. */
   promptTokens: number;
-  /** Those that a common beginning with what was there before saved. */
+  /** Tokens that were cached before. */
   reusedTokens: number;
-  /** Those that are there now: all but the last, which a generation runs, or fewer where another request came first. */
+  /** Tokens that are cached now: all but the last, which a generation runs; fewer if another request ended the prefill. */
   cachedTokens: number;
 }
 
-/** What the model makes of one token of a text. */
+/** The model's attention and guesses at one token of a text. */
 export interface Inspection {
   /** The tokens up to the one that is inspected, which is the last of them. */
   ids: number[];
-  /** Whose attention that is, from 0. */
+  /** The layer of `attention`, from 0. */
   layer: number;
   /**
-   * The likeliest next tokens as the model sees it after the embedding (0) and after each layer i (i + 1): its residual
-   * stream there, through the last layer norm and the head ("logit lens"). [nLayer + 1][top], most probable first.
+   * The most probable next tokens after the embedding (0) and after each layer i (i + 1): the residual stream there, through
+   * the last layer norm and the head ("logit lens"). [nLayer + 1][top], most probable first.
    */
   guesses: TokenLogprob[][];
-  /** Heads of the layer that are in `attention`: all, or the one that was asked for. */
+  /** Number of heads in `attention`: all of the layer, or 1 with the option `head`. */
   heads: number;
-  /** How much each head takes of each token: [heads, ids.length], row by row, each of which sums to 1. */
+  /** How much each head takes from each token, [heads, ids.length]. Each row sums to 1. */
   attention: Float32Array;
 }
 
+/** One of the `n` texts that a call wrote. */
 export interface Continuation {
+  /** Its text, without the prompt. */
   text: string;
+  /** Its tokens. */
   tokens: Token[];
+  /** Why it ended. */
   finishReason: FinishReason;
+  /** The seed that it was drawn with. */
   seed: number;
 }
 
+/** What `complete` returns. */
 export interface Completion extends GenerateSummary {
-  /** Of the first continuation. */
+  /** The text of the first continuation, without the prompt. */
   text: string;
+  /** The tokens of the first continuation. */
   tokens: Token[];
-  /** All `n` of them. */
+  /** All `n` continuations. */
   continuations: Continuation[];
 }
 
+/** The probability of each token of a text. */
 export interface Score {
-  /**
-   * Those from `start` on. The text's first token has no logprob and no rank, which is 1 for the most probable of all
-   * tokens: nothing predicts it.
-   */
-  tokens: { id: number; text: string; logprob: number | null; rank: number | null }[];
-  /** The sum over these tokens. */
+  /** The tokens from `start` on. */
+  tokens: ScoredToken[];
+  /** The sum of their log-probabilities. */
   logprob: number;
-  /** Of these tokens, after those before them; null where none has a logprob. */
+  /** exp of their mean negative log-probability; null where no token has one. */
   perplexity: number | null;
+}
+
+/** A token of a text, and how probable it is after the tokens before it. */
+export interface ScoredToken {
+  /** Its id in the vocabulary. */
+  id: number;
+  /** Its text. */
+  text: string;
+  /** Natural logarithm of its probability; null for the text's first token, which nothing predicts. */
+  logprob: number | null;
+  /** Its rank among all tokens at that place, 1 for the most probable; null for the text's first token. */
+  rank: number | null;
 }
 
 /** How far a scoring has come. */
 export interface ScoreProgress extends PromptProgress {
-  /** Those that were scored since it was told last. */
-  tokens: Score["tokens"];
+  /** The tokens that were scored since the last report. */
+  tokens: ScoredToken[];
 }
 
+/** The sizes of a model, with the names of its config.json. */
 export interface ModelConfig {
+  /** Width of the residual stream. */
   nEmbd: number;
+  /** Attention heads in a layer. */
   nHead: number;
+  /** Layers. */
   nLayer: number;
+  /** Width of the MLP's hidden layer. */
   nInner: number;
+  /** Tokens in the context. */
   nPositions: number;
+  /** Tokens in the vocabulary. */
   vocabSize: number;
+  /** The id of the end-of-text token; null where the model has none. */
   eosTokenId: number | null;
+  /** Whether the output layer uses the weights of the embedding. */
   tieWordEmbeddings: boolean;
 }
 
-/** What a generation does where its caller says nothing. */
+/** The values that a generation uses for options that a call leaves out. */
 export type GenerationDefaults = Readonly<
   Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty", number>
 >;
 
+/** What is known of a loaded model. */
 export interface ModelInfo {
-  /** What it was loaded from: its folder's absolute URL, or `hf:owner/name@revision`; null for files of this device. */
+  /** Its source: the absolute URL of its folder, or `hf:owner/name@revision`; null for files of this device. */
   source: string | null;
+  /** Its sizes. */
   config: ModelConfig;
+  /** Number of its weights. */
   parameters: number;
-  /** Format of the weights in memory, and of the KV cache. */
+  /** Format of the weights in memory. */
   weights: "q4" | "q8" | "f32";
+  /** Format of the KV cache. */
   kv: "q8" | "f32";
+  /** Bytes of the weights in memory. */
   weightBytes: number;
-  /** KV cache, activations and logits. */
+  /** Bytes of KV cache, activations and logits. */
   contextBytes: number;
-  /** All memory of the engine. */
+  /** Bytes of all memory of the engine. */
   memoryBytes: number;
+  /** Threads that compute. */
   threads: number;
+  /** The build of the engine that runs. */
   variant: Variant;
   /** The kernels in use; `"relaxed-pairs"` on processors without an instruction for relaxed SIMD's dot product. */
   simd: "relaxed" | "relaxed-pairs" | "simd128";
+  /** Whether the model has a vocabulary. Without one, prompts are token ids. */
   hasTokenizer: boolean;
-  /** As the model's generation_config.json says, where it has one, and this module's own for the rest. */
+  /** The values of the model's generation_config.json, and this module's own for the rest. */
   defaults: GenerationDefaults;
-  /** Why this is slower than it could be, in words; null if it is not. */
+  /** Why the model is slower than it could be, as a sentence; null if it is not. */
   notice: string | null;
-  /** Why this model is not stored on this device for the next visit, in words; null if it is, or with `cache: false`. */
+  /** Why the model is not stored on this device, as a sentence; null if it is stored, or with `cache: false`. */
   notStored: string | null;
   /** Sentences about settings of the model that this module ignores; usually none. */
   warnings: string[];
@@ -235,32 +285,34 @@ export interface ModelInfo {
 
 /** A model that is stored on this device. */
 export interface StoredModel {
-  /** What it was loaded by: the absolute URL of its folder, or its id on a hub. */
+  /** The absolute URL of its folder, or its id on a hub. */
   id: string;
-  /** What its floats were quantized to while it was read; null where it was stored as it came. */
+  /** The format that it was converted to while it downloaded; null where it was stored unchanged. */
   weights: "q8" | "q4" | "f32" | null;
-  /** Bytes that are stored of it. Models share what is equal in them, and each counts all of it. */
+  /** Bytes of it that are stored. Models share equal files, and each counts them in full. */
   bytes: number;
   /** Bytes of all its files. */
   totalBytes: number;
-  /** Whether it loads without network; else its download goes on where it was interrupted. */
+  /** Whether it loads without a network; if not, its download resumes. */
   isComplete: boolean;
   /** Whether the user keeps it: it is not removed to make room for others. */
   isKept: boolean;
-  /** When it was loaded last. */
+  /** When it was last loaded. */
   used: Date;
 }
 
+/** What `storage` returns. */
 export interface StorageInfo {
-  /** Where models are stored; null where this browser gives this page nothing for that. */
+  /** Where models are stored; null where the browser gives this page no storage. */
   kind: "opfs" | "cache-storage" | null;
-  /** Bytes that the models take, each file counted once. */
+  /** Bytes of the stored models, each file counted once. */
   modelBytes: number;
-  /** Bytes that all of this origin takes, and may take, as the browser estimates; null where it does not say. */
+  /** Bytes that this origin uses, as the browser estimates them; null where it does not say. */
   usage: number | null;
+  /** Bytes that this origin may use, as the browser estimates them; null where it does not say. */
   quota: number | null;
-  /** Whether the browser has promised not to remove anything by itself when it is short of room. */
+  /** Whether the browser has agreed not to evict what this origin stores. */
   persisted: boolean;
-  /** Why models cannot be stored, in words; null if they can. */
+  /** Why models cannot be stored, as a sentence; null if they can. */
   notice: string | null;
 }
