@@ -5,6 +5,7 @@ export default defineConfig({
     root: import.meta.dirname,
     include: [
       "web/**/*.test.ts",
+      "compare/**/*.test.ts",
       "weights_tools/**/*.test.ts",
       "repository/**/*.test.ts",
       "text/**/*.test.ts",

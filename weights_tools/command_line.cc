@@ -105,9 +105,9 @@ void AddRun(CLI::App* command, Arguments& a) {
   command
       ->add_option(
           "--weights", a.run.weights,
-          "What a model of floats is computed in, q8 or f32; by default generate takes q8, as the "
-          "page does, and the other commands take f32. A converted folder stays what it is")
-      ->check(CLI::IsMember({"q8", "f32"}));
+          "What a model of floats is computed in: q8, q4 or f32; by default q8, as on the page, "
+          "and f32 in verify. A converted folder stays what it is")
+      ->check(CLI::IsMember({"q8", "q4", "f32"}));
   command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default as the weights")
       ->check(CLI::IsMember({"q8", "f32"}));
   command->add_option("--kernels", a.run.kernels, "Implementation to force")

@@ -20,7 +20,7 @@ namespace gpt2::tools {
 // How a model is run.
 struct RunOptions {
   std::size_t threads = 0;             // 0: one per core
-  std::optional<std::string> weights;  // "q8" or "f32": what matrices of floats become
+  std::optional<std::string> weights;  // "q8", "q4" or "f32": what matrices of floats become
   std::optional<std::string> kv;       // "q8" or "f32"; by default as the weights
   std::optional<std::string> kernels;  // a name from KernelTables(); by default the fastest
 };

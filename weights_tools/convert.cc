@@ -164,6 +164,7 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   if (json) GPT2_TRY(CheckPrintable("OUT", out));
   const bool is_q8 = options.format == StoredWeights::kQ8;
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
+  PrintNotes(model.warnings);
   const StoredWeights stored = model.config.weights;
   if (stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4) {
     return Error{ErrorCode::kInvalidArgument,
@@ -180,6 +181,7 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                                .only = &present,
                                .format = options.format,
                                .config = model.config_json,
+                               .other_heads = model.config.other_heads,
                                .vocabulary = model.vocabulary ? &*model.vocabulary : nullptr,
                                .generation_config =
                                    model.generation_config ? &*model.generation_config : nullptr,

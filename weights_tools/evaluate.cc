@@ -13,6 +13,7 @@
 #include "engine/format/json.h"
 #include "engine/generate/context.h"
 #include "engine/generate/scorer.h"
+#include "engine/model/matrix.h"
 #include "engine/text/quoted.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/files.h"
@@ -127,7 +128,7 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   if (!original.empty()) {
     RunOptions as_it_is = run;
     as_it_is.weights.reset();
-    GPT2_ASSIGN(const auto other, MakeRunner(original, as_it_is));
+    GPT2_ASSIGN(const auto other, MakeRunner(original, as_it_is, WeightFormat::kF32));
     GPT2_ASSIGN(difference, Compare(*runner->context, *other->context, ids));
     result["kl_divergence"] = difference->kl_divergence;
     result["top1_agreement"] = difference->top1_agreement;

@@ -15,12 +15,12 @@
 
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
-#include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/generate/context.h"
 #include "engine/generate/scorer.h"
 #include "engine/generate/sequence.h"
 #include "engine/model/config.h"
+#include "engine/model/matrix.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/progress.h"
@@ -55,9 +55,9 @@ std::string ShownIds(std::span<const std::int32_t> ids) {
 class Comparison {
  public:
   Comparison(Runner& model, const Facts& facts) : model_(&model), facts_(&facts) {
-    const StoredWeights stored = model.model.config.weights;
-    is_quantized_ = stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4;
-    most_more_ = stored == StoredWeights::kQ4 ? kMoreInQ4 : is_quantized_ ? kMoreInQ8 : 0;
+    const WeightFormat format = model.model.weights->format();
+    is_quantized_ = format != WeightFormat::kF32;
+    most_more_ = format == WeightFormat::kQ4 ? kMoreInQ4 : is_quantized_ ? kMoreInQ8 : 0;
     for (const Release& release : facts.releases) {
       if (release.Fits(config())) release_ = &release;
     }

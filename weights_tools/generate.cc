@@ -8,7 +8,6 @@
 #include "engine/format/json.h"
 #include "engine/generate/options.h"
 #include "engine/generate/session.h"
-#include "engine/model/matrix.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
 #include "weights_tools/standard_streams.h"
@@ -17,8 +16,7 @@ namespace gpt2::tools {
 
 Status Generate(const std::string& folder, const Prompt& prompt,
                 const std::vector<SetOption>& wanted, const RunOptions& run, bool json) {
-  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run, WeightFormat::kQ8));
-  PrintNotes(runner->model.warnings);
+  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   GenerateOptions options = runner->model.defaults;
   for (const SetOption& set : wanted) set(options);
   GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, options.allow_special));

@@ -95,7 +95,7 @@ Json ConfigJson(const Config& c) {
           {"n_inner", c.n_inner},
           {"n_positions", c.n_positions},
           {"vocab_size", c.vocab_size},
-          {"activation", c.activation == Activation::kGeluTanh ? "gelu_new" : "gelu"},
+          {"activation", ActivationName(c.activation)},
           {"tie_word_embeddings", c.tie_word_embeddings}};
 }
 
@@ -128,6 +128,7 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
                  {"weights", StoredWeightsName(model.config.weights)},
                  {"parameters", {{"total", model.weights->parameter_count}, {"parts", parts}}},
                  {"defaults", DefaultsJson(model.defaults)},
+                 {"warnings", model.warnings},
                  {"file_bytes", model.file_bytes},
                  {"memory_bytes", model.weights->bytes}};
   if (!original.empty()) {
@@ -137,6 +138,7 @@ Status Inspect(const std::string& folder, const std::string& original, bool json
     PrintJson(result);
     return Done{};
   }
+  PrintNotes(model.warnings);
   std::printf("%s\n", Visible(folder).c_str());
   for (const auto& [key, value] : result["config"].items()) {
     std::printf("  %-20s %s\n", key.c_str(), value.dump().c_str());

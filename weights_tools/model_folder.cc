@@ -284,6 +284,20 @@ Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& fil
 
 namespace {
 
+// What the converter is to make of floats that become `format`. It quantizes to 4 bits; to 8 the
+// reader does, which gives the same.
+StoredWeights ConvertedTo(WeightFormat format) {
+  return format == WeightFormat::kQ4 ? StoredWeights::kQ4 : StoredWeights::kF32;
+}
+
+// What the reader found.
+void TakeFindings(const WeightReader& reader, LoadedModel& model) {
+  model.header = reader.header();
+  model.config.config = model.weights->config;
+  model.config.other_heads = reader.other_heads();
+  model.warnings.insert(model.warnings.begin(), reader.warnings().begin(), reader.warnings().end());
+}
+
 Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
   LoadedModel model;
   std::optional<WeightReader> reader;
@@ -304,17 +318,18 @@ Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
     return Done{};
   };
   const auto load = [&]() -> Status {
-    GPT2_TRY(StreamGguf(path, begin, [&](std::span<const std::byte> bytes) {
-      progress.Update(done += bytes.size(), 0);
-      return reader->Feed(bytes);
-    }));
+    GPT2_TRY(
+        StreamGguf(path, ConvertedTo(float_format), begin, [&](std::span<const std::byte> bytes) {
+          progress.Update(done += bytes.size(), 0);
+          return reader->Feed(bytes);
+        }));
     GPT2_ASSIGN(model.weights, reader->Finish());
     return Done{};
   };
   if (const Status loaded = load(); !loaded.ok()) {
     return Error{loaded.error().code, path.string() + ": " + loaded.error().message};
   }
-  model.header = reader->header();
+  TakeFindings(*reader, model);
   std::error_code ignored;
   model.file_bytes = fs::file_size(path, ignored);
   return model;
@@ -341,35 +356,48 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
     model.defaults = std::move(defaults.value());
     model.warnings = IgnoredSettings(*model.generation_config);
   }
+  const bool is_hub = model.config.weights == StoredWeights::kHub;
+  if (!is_hub && model.config.weights != StoredWeights::kQ4 &&
+      converted_format == WeightFormat::kQ4) {
+    return Error{ErrorCode::kInvalidArgument,
+                 path.string() + " is converted to " +
+                     std::string(StoredWeightsName(model.config.weights)) +
+                     " already; convert the model that it was made from"};
+  }
   const bool is_cut = !texts.index() && !folder.Has(kWeightsFile) && folder.Has(kShardIndexFile);
-  if (is_cut) model.config.weights = StoredWeights::kF32;  // which is what is streamed
-  const bool is_converted = !is_cut && model.config.weights != StoredWeights::kHub;
-  WeightReader reader(model.config,
-                      is_converted ? converted_format.value_or(float_format) : float_format);
+  const bool is_streamed = is_cut || (is_hub && float_format == WeightFormat::kQ4);
+  std::optional<WeightReader> reader;
+  if (!is_streamed) {
+    reader.emplace(model.config, is_hub ? float_format : converted_format.value_or(float_format));
+  }
   Progress progress("loading " + path.string());
   std::uint64_t done = 0;
   const auto feed = [&](std::span<const std::byte> bytes) -> Status {
     done += bytes.size();
     progress.Update(done, model.file_bytes);
-    const Status status = reader.Feed(bytes);
+    const Status status = reader->Feed(bytes);
     if (!status.ok()) return InFolder(folder, status.error());
+    return Done{};
+  };
+  const auto begin = [&](const ConvertedFolder& converted) -> Status {
+    GPT2_ASSIGN(model.config, ReadConfigJson(converted.config));
+    reader.emplace(model.config, float_format);
     return Done{};
   };
   if (texts.index()) {
     model.file_bytes = texts.index()->size;
     GPT2_TRY(StreamPieces(folder, *texts.index(), feed));
-  } else if (is_cut) {
-    const Status streamed = StreamShards(folder, config_text, feed);
-    if (!streamed.ok()) return streamed.error();
+  } else if (is_streamed) {
+    GPT2_TRY(StreamHub(folder, config_text, ConvertedTo(float_format), begin, feed));
     model.file_bytes = done;
   } else {
     GPT2_ASSIGN(model.file_bytes, folder.SizeOf(kWeightsFile));
     GPT2_TRY(folder.Stream(kWeightsFile, feed));
   }
-  auto weights = reader.Finish();
+  auto weights = reader->Finish();
   if (!weights.ok()) return InFolder(folder, weights.error());
   model.weights = std::move(weights.value());
-  model.header = reader.header();
+  TakeFindings(*reader, model);
   if (HasTokenizer(texts)) {
     GPT2_ASSIGN(model.vocabulary, ReadVocabularyFiles(texts));
     GPT2_ASSIGN(model.tokenizer,

@@ -84,7 +84,7 @@ struct LoadedModel {
   std::optional<VocabularyFiles> vocabulary;
   std::optional<Tokenizer> tokenizer;            // of `vocabulary`
   std::optional<std::string> generation_config;  // generation_config.json, word for word
-  std::vector<std::string> warnings;             // what of that is ignored
+  std::vector<std::string> warnings;             // what of that and of the model is ignored
   GenerateOptions defaults;                      // as that says, and ours for the rest
   SafetensorsHeader header;
   std::uint64_t file_bytes = 0;  // of the weights
@@ -95,8 +95,9 @@ struct LoadedModel {
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
 // Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
-// states. Matrices that are stored as floats become `float_format`, those of a folder that
-// `convert` wrote `converted_format`, where it is given; quantized ones stay as they are.
+// states. Matrices that are stored as floats become `float_format`, which is kQ4 as a page makes
+// it, not calibrated; those of a folder that `convert` wrote `converted_format`, where it is given,
+// which is not kQ4; quantized ones stay as they are.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
                               std::optional<WeightFormat> converted_format = std::nullopt);
 

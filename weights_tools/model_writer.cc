@@ -163,7 +163,8 @@ Result<WriteReport> WriteWeights(StagedFolder& folder, const WriteRequest& reque
 
 Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& request) {
   Json config = request.config;
-  config[std::string(kQuantizationConfigKey)] = Json::parse(QuantizationConfig(request.format));
+  config[std::string(kQuantizationConfigKey)] =
+      Json::parse(QuantizationConfig(request.format, request.other_heads));
   Json files = Json::array();
   const auto write = [&](const char* file, const std::string& text) -> Status {
     Sha256 hash;

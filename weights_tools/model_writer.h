@@ -22,8 +22,9 @@ struct WriteRequest {
   const Weights* weights;             // matrices in MemoryFormat(format, spec)
   const std::set<std::string>* only;  // names (TensorSpec) of the tensors to write; null: all
   StoredWeights format;
-  Json config;                        // config.json, to which quantization_config is added
-  const VocabularyFiles* vocabulary;  // null: none
+  Json config;                           // config.json, to which quantization_config is added
+  std::vector<std::string> other_heads;  // of the original, which are left out
+  const VocabularyFiles* vocabulary;     // null: none
   const std::string* generation_config = nullptr;  // null: none
   std::vector<fs::path> inputs;  // files and folders that were read, never to be replaced
   bool force;                    // replace the model folder that is there

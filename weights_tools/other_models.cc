@@ -14,6 +14,7 @@
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
 #include "weights_tools/files.h"
+#include "weights_tools/model_folder.h"
 
 namespace gpt2::tools {
 namespace {
@@ -25,6 +26,25 @@ Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes
     if (out.empty()) return Done{};
     GPT2_TRY(take(out));
   }
+}
+
+// Converts the files `names` of `folder`, one after the other.
+Status Stream(const Folder& folder, const std::set<std::string>& names, Converter& converter,
+              TakeTexts begin, TakeBytes take) {
+  bool has_begun = false;
+  const auto take_after_texts = [&](std::span<const std::byte> bytes) -> Status {
+    if (!has_begun) {
+      has_begun = true;
+      GPT2_TRY(begin(*converter.folder()));
+    }
+    return take(bytes);
+  };
+  for (const std::string& name : names) {
+    GPT2_TRY(folder.Stream(name, [&](std::span<const std::byte> bytes) {
+      return Convert(converter, bytes, take_after_texts);
+    }));
+  }
+  return converter.Finish();
 }
 
 // The names of the files, in the order in which they are numbered.
@@ -64,40 +84,27 @@ bool IsGgufName(const fs::path& path) {
   return path.extension() == ".gguf";
 }
 
-Status StreamGguf(const fs::path& path, TakeTexts begin, TakeBytes take) {
+Status StreamGguf(const fs::path& path, StoredWeights weights, TakeTexts begin, TakeBytes take) {
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   GPT2_ASSIGN(const Folder folder, Folder::Open(parent));
-  const auto converter = Converter::OfGguf(StoredWeights::kF32);
-  bool has_begun = false;
-  const auto take_after_texts = [&](std::span<const std::byte> bytes) -> Status {
-    if (!has_begun) {
-      has_begun = true;
-      const ConvertedFolder& texts = *converter->folder();
-      GPT2_TRY(begin(texts));
-    }
-    return take(bytes);
-  };
-  GPT2_TRY(folder.Stream(path.filename().string(), [&](std::span<const std::byte> bytes) {
-    return Convert(*converter, bytes, take_after_texts);
-  }));
-  return converter->Finish();
+  const auto converter = Converter::OfGguf(weights);
+  return Stream(folder, {path.filename().string()}, *converter, begin, take);
 }
 
-Status StreamShards(const Folder& folder, std::string_view config_json, TakeBytes take) {
-  GPT2_ASSIGN(const std::string index, folder.Read(kShardIndexFile));
-  GPT2_ASSIGN(const std::set<std::string> names, ShardNames(index));
+Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeights weights,
+                 TakeTexts begin, TakeBytes take) {
+  std::set<std::string> names = {kWeightsFile};
   std::string heads;
-  for (const std::string& name : names) {
-    GPT2_ASSIGN(const std::string head, ReadHead(folder, name));
-    heads += head;
+  if (!folder.Has(kWeightsFile)) {
+    GPT2_ASSIGN(const std::string index, folder.Read(kShardIndexFile));
+    GPT2_ASSIGN(names, ShardNames(index));
+    for (const std::string& name : names) {
+      GPT2_ASSIGN(const std::string head, ReadHead(folder, name));
+      heads += head;
+    }
   }
-  GPT2_ASSIGN(const auto converter,
-              Converter::OfSafetensors(config_json, heads, StoredWeights::kF32));
-  for (const std::string& name : names) {
-    GPT2_TRY(folder.Stream(
-        name, [&](std::span<const std::byte> bytes) { return Convert(*converter, bytes, take); }));
-  }
-  return converter->Finish();
+  GPT2_ASSIGN(const auto converter, Converter::OfSafetensors(config_json, heads, weights));
+  return Stream(folder, names, *converter, begin, take);
 }
 
 }  // namespace gpt2::tools

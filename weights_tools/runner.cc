@@ -20,6 +20,7 @@
 #include "engine/text/tokenizer.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/model_folder.h"
+#include "weights_tools/standard_streams.h"
 
 namespace gpt2::tools {
 
@@ -30,13 +31,12 @@ std::size_t CoreCount() {
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
                                            WeightFormat hub_format) {
   auto runner = std::make_unique<Runner>();
-  // What was converted to floats on purpose stays so.
-  WeightFormat converted_format = WeightFormat::kF32;
-  if (options.weights) {
-    hub_format = converted_format =
-        *options.weights == "q8" ? WeightFormat::kQ8 : WeightFormat::kF32;
+  WeightFormat converted_format = WeightFormat::kF32;  // what was made floats on purpose stays so
+  for (const WeightFormat format : kWeightFormats) {
+    if (options.weights == WeightFormatName(format)) hub_format = converted_format = format;
   }
   GPT2_ASSIGN(runner->model, LoadModel(folder, hub_format, converted_format));
+  PrintNotes(runner->model.warnings);
   const StoredWeights stored = runner->model.config.weights;
   const bool is_quantized = stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4;
   if (options.weights && is_quantized && *options.weights != StoredWeightsName(stored)) {

@@ -27,10 +27,10 @@ struct Runner {
 // Threads to use where no option says how many: one per core.
 std::size_t CoreCount();
 
-// `hub_format`: what the floats of a model become that was not converted, unless the options say
-// it.
+// Prints what of the model is ignored. Floats of a model that was not converted become what the
+// options say, else `hub_format`: by default 8 bits, as on the page.
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
-                                           WeightFormat hub_format = WeightFormat::kF32);
+                                           WeightFormat hub_format = WeightFormat::kQ8);
 
 // The prompt's ids; an error where text meets a folder without vocabulary.
 Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,

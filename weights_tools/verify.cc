@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/base/result.h"
-#include "engine/format/config_json.h"
 #include "engine/format/json.h"
+#include "engine/model/matrix.h"
 #include "engine/text/quoted.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/fact_comparison.h"
@@ -42,7 +42,8 @@ Status Verify(const std::string& folder, const std::string& text_file, const Run
     GPT2_ASSIGN(std::string content, ReadFile(text_file));
     text = NamedText{text_file, std::move(content)};
   }
-  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
+  // Most of what is published was measured in float32.
+  GPT2_ASSIGN(const auto runner, MakeRunner(folder, run, WeightFormat::kF32));
   GPT2_ASSIGN(const std::vector<Finding> findings,
               CompareWithFacts(*runner, PublishedFacts(), text));
   std::size_t counts[std::size(kVerdictNames)] = {};
@@ -59,7 +60,7 @@ Status Verify(const std::string& folder, const std::string& text_file, const Run
   const auto [passed, failed, not_applicable] = counts;
   if (json) {
     const Json result = {{"model", folder},
-                         {"weights", StoredWeightsName(runner->model.config.weights)},
+                         {"weights", WeightFormatName(runner->model.weights->format())},
                          {"passed", passed},
                          {"failed", failed},
                          {"not_applicable", not_applicable},

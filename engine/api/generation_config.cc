@@ -90,11 +90,6 @@ std::vector<std::string> IgnoredSettings(std::string_view text) {
     warnings.push_back(Concat("generation_config.json: ", Quoted(key), " is ", Shown(value),
                               ", which is ignored"));
   }
-  const Json* const length = FindSaid(*json.value(), "max_length");
-  if (length != nullptr && FindSaid(*json.value(), "max_new_tokens") == nullptr) {
-    warnings.push_back(Concat("generation_config.json: \"max_length\" is ", Shown(*length),
-                              ", which counts new tokens here, without the prompt"));
-  }
   return warnings;
 }
 
@@ -110,6 +105,7 @@ Result<GenerateOptions> ReadGenerationConfig(std::string_view text) {
     if (value == nullptr) continue;
     const Status status = ReadNumber(option, key, *value, options);
     if (!status.ok()) return InFile(status.error().message);
+    if (key == "max_length") options.max_length = options.max_new_tokens;
   }
   if (const Json* const samples = FindSaid(*json, "do_sample")) {
     if (!samples->is_boolean()) {

@@ -13,9 +13,9 @@ namespace gpt2 {
 
 // What the file `text` says, and GenerateOptions' own defaults for the rest. It has the names of
 // Hugging Face transformers (NumberOption::hub_name); null says nothing, and neither do keys that
-// are not among them. `do_sample: false` is temperature 0. `max_length`, which there counts the
-// prompt, too, is the number of new tokens where `max_new_tokens` does not say it. `eos_token_id`
-// is a token or an array of them. An error names the file, the key and the range.
+// are not among them. `do_sample: false` is temperature 0. `max_length`, which counts the prompt,
+// too, holds where `max_new_tokens` is not said. `eos_token_id` is a token or an array of them. An
+// error names the file, the key and the range.
 Result<GenerateOptions> ReadGenerationConfig(std::string_view text);
 
 // A sentence for each setting of the file `text`, which ReadGenerationConfig takes, that would

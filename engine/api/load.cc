@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/api/api.h"
 #include "engine/api/engine.h"
@@ -166,6 +167,8 @@ Status LoadStep(Gpt2Engine& engine) {
 Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
   GPT2_TRY(NeedLoad(engine));
   GPT2_ASSIGN(engine.weights, engine.reader->Finish());
+  const std::vector<std::string>& found = engine.reader->warnings();
+  engine.warnings.insert(engine.warnings.begin(), found.begin(), found.end());
   engine.reader.reset();
   engine.kv_format = KvFormatOf(engine, *engine.weights);
   if (engine.early_prefill) {

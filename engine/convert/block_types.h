@@ -10,7 +10,25 @@
 
 namespace gpt2 {
 
-enum class BlockType { kF32, kF16, kBF16, kQ80, kQ40, kQ41, kQ50, kQ51, kQ4K, kQ5K, kQ6K };
+enum class BlockType {
+  kF32,
+  kF16,
+  kBF16,
+  kQ80,
+  kQ40,
+  kQ41,
+  kQ50,
+  kQ51,
+  kQ2K,
+  kQ3K,
+  kQ4K,
+  kQ5K,
+  kQ6K,
+  kIQ4NL,
+  kIQ4XS,
+  kTQ10,
+  kTQ20,
+};
 
 struct BlockShape {
   std::string_view name;  // as ggml calls it
@@ -20,7 +38,8 @@ struct BlockShape {
 };
 const BlockShape& ShapeOf(BlockType type);
 
-// The type of `ggml_id`; an error that lists what there is, without the name of a file.
+// The type of `ggml_id`; an error that names it and lists those that are read, without the name of
+// a file.
 Result<BlockType> BlockTypeOf(std::uint32_t ggml_id);
 
 // Widens `count` values, whole blocks, to floats; false if one is not finite.

@@ -119,7 +119,7 @@ Status Converter::PlanOutput() {
     if (tensor.spec != nullptr) StoreTensor(*tensor.spec, weights_, stored);
   }
   // Before the bracket that closes it: it is an object, and has members.
-  const std::string quantization = QuantizationConfig(weights_);
+  const std::string quantization = QuantizationConfig(weights_, config_.other_heads);
   folder_->config = config_json_;
   folder_->config.insert(config_json_.rfind('}'),
                          ",\n  \"quantization_config\": " + quantization + "\n");

@@ -36,7 +36,7 @@ Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t mos
 }
 
 Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_t> head_ends,
-                              const ModelConfig& config, std::span<const TensorSpec> specs,
+                              ModelConfig& config, std::vector<TensorSpec>& specs,
                               std::vector<SourceTensor>& tensors) {
   const std::size_t most_tensors = MostTensors(specs, config.config);
   SafetensorsHeader all;
@@ -57,6 +57,8 @@ Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_
     if (!all.tensors.empty()) begin = all.tensors.back().end;
     all.metadata.merge(header.metadata);
   }
+  SettleHead(all, config.config, specs);
+  config.other_heads = OtherHeads(all);
   GPT2_ASSIGN(const auto plans, PlanTensors(all, config, specs, WeightFormat::kF32));
   for (const TensorPlan& plan : plans) {
     tensors.push_back({.spec = plan.spec,

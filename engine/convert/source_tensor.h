@@ -33,10 +33,11 @@ Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t mos
 
 // Appends the tensors of the safetensors files whose heads lie one after the other in `heads`, the
 // last bytes of each at `head_ends`, in the order in which they come. Fails, naming the tensor,
-// where one is unknown, missing, twice there or not what config.json says. Borrows from `specs`,
-// those of the config's model.
+// where one is unknown, missing, twice there or not what config.json says. Makes `specs` those of
+// the config's model, as SettleHead has them, and borrows from them. Puts the other heads that the
+// files have into `config`.
 Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_t> head_ends,
-                              const ModelConfig& config, std::span<const TensorSpec> specs,
+                              ModelConfig& config, std::vector<TensorSpec>& specs,
                               std::vector<SourceTensor>& tensors);
 
 }  // namespace gpt2

@@ -58,12 +58,7 @@ std::string StoredTensor::Name() const {
 }
 
 StoredTensor StoreTensor(const TensorSpec& spec, StoredWeights weights) {
-  StoredTensor tensor{&spec, DType::kF32, spec.rows, spec.cols};
-  if (spec.is_matrix()) {
-    tensor.dtype = MatrixDType(weights, spec);
-  } else if (!spec.is_vector() && weights != StoredWeights::kF32) {
-    tensor.dtype = DType::kF16;
-  }
+  StoredTensor tensor{&spec, StoredDType(weights, spec), spec.rows, spec.cols};
   if (tensor.dtype == DType::kU8) tensor.cols = CodeRowBytes(WeightFormat::kQ4, spec.cols);
   return tensor;
 }
@@ -132,13 +127,18 @@ Error ScaleNotFinite(const StoredTensor& tensor, std::size_t row) {
                       ": a scale is not finite, its values are too large")};
 }
 
-std::string QuantizationConfig(StoredWeights weights) {
+std::string QuantizationConfig(StoredWeights weights, std::span<const std::string> other_heads) {
   std::string text;
   JsonWriter json(text);
   json.Open('{').Member(kQuantMethodKey, kFormatName);
   json.Member(kWeightsKey, StoredWeightsName(weights));
   if (weights == StoredWeights::kQ8 || weights == StoredWeights::kQ4) {
     json.Member(kGroupSizeKey, kGroup);
+  }
+  if (!other_heads.empty()) {
+    json.Key(kOtherHeadsKey).Open('[');
+    for (const std::string& head : other_heads) json.Value(head);
+    json.Close(']');
   }
   json.Close('}');
   return text;

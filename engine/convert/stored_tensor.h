@@ -54,7 +54,8 @@ Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
 // The error of a scale that no file may have.
 Error ScaleNotFinite(const StoredTensor& tensor, std::size_t row);
 
-// The value of quantization_config in a converted model's config.json.
-std::string QuantizationConfig(StoredWeights weights);
+// The value of quantization_config in a converted model's config.json. `other_heads` are those of
+// the original (OtherHeads), which the model lacks.
+std::string QuantizationConfig(StoredWeights weights, std::span<const std::string> other_heads);
 
 }  // namespace gpt2

@@ -7,13 +7,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/format/config_keys.h"
 #include "engine/format/json.h"
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/config.h"
+#include "engine/text/quoted.h"
 
 namespace gpt2 {
 namespace {
@@ -23,6 +26,7 @@ namespace {
 constexpr std::int64_t kMostLayers = 1 << 10;
 constexpr std::int64_t kMostWidth = 1 << 16;
 constexpr std::int64_t kMostPositions = 1 << 20;
+constexpr std::size_t kMostOtherHeads = 8;
 
 Error Bad(const std::string& what) {
   return Error{ErrorCode::kUnsupported, Concat("config.json: ", what)};
@@ -34,9 +38,17 @@ const Json* FindValue(const Json& json, std::string_view key) {
   return value != nullptr && value->is_null() ? nullptr : value;
 }
 
-Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most) {
-  const Json* const json_value = FindMember(json, key);
+// `other_name` is what transformers calls the same size in all models (GPT2Config.attribute_map).
+Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t most,
+                             const char* other_name = nullptr) {
+  const Json* json_value = FindMember(json, key);
+  const Json* const other = other_name == nullptr ? nullptr : FindMember(json, other_name);
+  if (json_value == nullptr) json_value = other;
   if (json_value == nullptr) return Bad(Concat("\"", key, "\" is missing"));
+  if (other != nullptr && Shown(*other) != Shown(*json_value)) {
+    return Bad(Concat("\"", key, "\" is ", Shown(*json_value), ", but \"", other_name, "\" is ",
+                      Shown(*other), ": they are the same size"));
+  }
   const auto value = WholeNumber(*json_value, 1, most);
   if (!value) {
     return Bad(Concat("\"", key, "\" is ", Shown(*json_value),
@@ -45,14 +57,32 @@ Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t mos
   return static_cast<std::size_t>(*value);
 }
 
+// The names of transformers (activations.py, ACT2CLS), of each function its own first.
+struct NamedActivation {
+  std::string_view name;
+  Activation activation;
+};
+constexpr NamedActivation kActivations[] = {{"gelu_new", Activation::kGeluTanh},
+                                            {"gelu", Activation::kGeluErf},
+                                            {"relu", Activation::kRelu},
+                                            {"silu", Activation::kSilu},
+                                            {"quick_gelu", Activation::kQuickGelu},
+                                            {"swish", Activation::kSilu},
+                                            {"gelu_fast", Activation::kGeluTanh},
+                                            {"gelu_pytorch_tanh", Activation::kGeluTanh},
+                                            {"gelu_python_tanh", Activation::kGeluTanh},
+                                            {"gelu_accurate", Activation::kGeluTanh},
+                                            {"gelu_python", Activation::kGeluErf}};
+
 Result<Activation> ReadActivation(const Json& json) {
   const Json* const name = FindMember(json, "activation_function");
-  if (name == nullptr || IsText(*name, "gelu_new") || IsText(*name, "gelu_pytorch_tanh")) {
-    return Activation::kGeluTanh;
+  if (name == nullptr) return Activation::kGeluTanh;
+  std::string names;
+  for (const NamedActivation& known : kActivations) {
+    if (IsText(*name, known.name)) return known.activation;
+    names += Concat(names.empty() ? "" : ", ", Quoted(known.name));
   }
-  if (IsText(*name, "gelu")) return Activation::kGeluErf;
-  return Bad(Concat("\"activation_function\" is ", Shown(*name),
-                    ", expected \"gelu_new\", \"gelu_pytorch_tanh\" or \"gelu\""));
+  return Bad(Concat("\"activation_function\" is ", Shown(*name), ", expected one of ", names));
 }
 
 // The value of a yes-or-no key.
@@ -119,17 +149,23 @@ Result<StoredWeights> ReadStoredWeights(const Json& json) {
                     ", expected \"f32\", \"f16\", \"q8\" or \"q4\""));
 }
 
-// Variants of attention that change the result and that GPT-2 itself does not use.
-Status RefuseUnknownVariants(const Json& json) {
-  const Json* const type = FindMember(json, "model_type");
-  if (type != nullptr && !IsText(*type, "gpt2")) {
-    return Bad(Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\""));
+// What was left out when the model was converted; nothing where it is not a list of names.
+std::vector<std::string> ReadOtherHeads(const Json& json) {
+  std::vector<std::string> heads;
+  const Json* const quantization = FindMember(json, kQuantizationConfigKey);
+  const Json* const list =
+      quantization == nullptr ? nullptr : FindMember(*quantization, kOtherHeadsKey);
+  if (list == nullptr || !list->is_array() || list->size() > kMostOtherHeads) return heads;
+  for (const Json& head : *list) {
+    if (head.is_string()) heads.push_back(head.get_ref<const std::string&>());
   }
-  GPT2_ASSIGN(const bool scaled, ReadFlag(json, "scale_attn_weights", true));
-  if (!scaled) return Bad("\"scale_attn_weights\": false is not supported");
-  GPT2_ASSIGN(const bool by_layer, ReadFlag(json, "scale_attn_by_inverse_layer_idx", false));
-  if (by_layer) return Bad("\"scale_attn_by_inverse_layer_idx\": true is not supported");
-  return Done{};
+  return heads;
+}
+
+Status CheckModelType(const Json& json) {
+  const Json* const type = FindMember(json, "model_type");
+  if (type == nullptr || IsText(*type, "gpt2")) return Done{};
+  return Bad(Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\""));
 }
 
 // No size that the engine computes from `c` may leave std::size_t, which has 32 bits in
@@ -154,6 +190,13 @@ Status CheckAddressable(const Config& c) {
 
 }  // namespace
 
+std::string_view ActivationName(Activation activation) {
+  for (const NamedActivation& known : kActivations) {
+    if (known.activation == activation) return known.name;
+  }
+  return {};
+}
+
 std::string_view StoredWeightsName(StoredWeights weights) {
   switch (weights) {
     case StoredWeights::kHub:
@@ -174,16 +217,19 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, "config.json"));
   const Json& json = *parsed;
   if (!json.is_object()) return Bad(Concat("expected an object, found ", Shown(json)));
-  GPT2_TRY(RefuseUnknownVariants(json));
+  GPT2_TRY(CheckModelType(json));
   ModelConfig model;
   Config& c = model.config;
-  GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", kMostWidth));
-  GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", kMostWidth));
-  GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", kMostLayers));
+  GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", kMostWidth, "hidden_size"));
+  GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", kMostWidth, "num_attention_heads"));
+  GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", kMostLayers, "num_hidden_layers"));
   GPT2_ASSIGN(c.vocab_size, ReadSize(json, "vocab_size", std::int64_t{kMostVocabulary}));
-  const bool has_positions = FindMember(json, "n_positions") != nullptr;
-  GPT2_ASSIGN(c.n_positions,
-              ReadSize(json, has_positions ? "n_positions" : "n_ctx", kMostPositions));
+  constexpr const char* kPositions = "max_position_embeddings";
+  const bool has_positions =
+      FindMember(json, "n_positions") != nullptr || FindMember(json, kPositions) != nullptr;
+  GPT2_ASSIGN(c.n_positions, has_positions
+                                 ? ReadSize(json, "n_positions", kMostPositions, kPositions)
+                                 : ReadSize(json, "n_ctx", kMostPositions));
   c.n_inner = 4 * c.n_embd;
   if (FindValue(json, "n_inner") != nullptr) {
     GPT2_ASSIGN(c.n_inner, ReadSize(json, "n_inner", 4 * kMostWidth));
@@ -196,10 +242,15 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   }
   GPT2_TRY(CheckAddressable(c));
   GPT2_ASSIGN(c.activation, ReadActivation(json));
+  GPT2_ASSIGN(c.scale_attn_weights, ReadFlag(json, "scale_attn_weights", true));
+  GPT2_ASSIGN(c.scale_attn_by_inverse_layer_idx,
+              ReadFlag(json, "scale_attn_by_inverse_layer_idx", false));
   GPT2_ASSIGN(c.tie_word_embeddings, ReadFlag(json, "tie_word_embeddings", true));
   GPT2_ASSIGN(c.layer_norm_epsilon, ReadEpsilon(json, c.layer_norm_epsilon));
   GPT2_TRY(ReadEndOfText(json, c));
   GPT2_ASSIGN(model.weights, ReadStoredWeights(json));
+  model.other_heads = ReadOtherHeads(json);
+  GPT2_TRY(CheckConfigKeys(json, model.warnings));
   return model;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/model/config.h"
@@ -14,6 +16,7 @@ inline constexpr std::string_view kQuantizationConfigKey = "quantization_config"
 inline constexpr const char* kQuantMethodKey = "quant_method";  // it is kFormatName
 inline constexpr const char* kWeightsKey = "weights";           // a StoredWeightsName
 inline constexpr const char* kGroupSizeKey = "group_size";
+inline constexpr const char* kOtherHeadsKey = "other_heads";  // ModelConfig::other_heads
 
 // What this project's files call their format.
 inline constexpr const char* kFormatName = "gpt2-wasm";
@@ -25,16 +28,21 @@ inline constexpr StoredWeights kConvertedWeights[] = {StoredWeights::kF32, Store
                                                       StoredWeights::kQ8, StoredWeights::kQ4};
 std::string_view StoredWeightsName(StoredWeights weights);  // "hub", "f32", "f16", "q8", "q4"
 
+// As `activation_function` has it.
+std::string_view ActivationName(Activation activation);
+
 // Tokens of the largest vocabulary that a config.json may have.
 inline constexpr std::size_t kMostVocabulary = std::size_t{1} << 24;
 
 struct ModelConfig {
   Config config;
   StoredWeights weights = StoredWeights::kHub;
+  std::vector<std::string> other_heads;  // of the original, that a converted model lacks
+  std::vector<std::string> warnings;     // what of the file is ignored, a sentence each
 };
 
 // Reads the text of a config.json. Fails where a needed number is missing or impossible, and where
-// the file asks for something that this engine does not compute.
+// the file asks for something that this engine does not compute (see CheckConfigKeys).
 Result<ModelConfig> ReadConfigJson(std::string_view text);
 
 }  // namespace gpt2

@@ -60,6 +60,7 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   for (const DTypeRow& row : kDTypes) {
     if (dtype->get_ref<const std::string&>() == row.name) tensor.dtype = row.dtype;
   }
+  if (tensor.dtype == DType::kOther) tensor.other_type = dtype->get_ref<const std::string&>();
   if (shape->size() > kMostDimensions) {
     return bad(
         Concat("its shape has ", shape->size(), " dimensions, expected at most ", kMostDimensions));
@@ -121,7 +122,7 @@ std::string_view DTypeName(DType dtype) {
 }
 
 std::string TensorInfo::Describe() const {
-  std::string text(DTypeName(dtype));
+  std::string text = other_type.empty() ? std::string(DTypeName(dtype)) : Quoted(other_type);
   text += " [";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);

@@ -22,6 +22,7 @@ std::string_view DTypeName(DType dtype);
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kOther;
+  std::string other_type;  // the file's name of kOther: "F64", ...
   std::vector<std::uint64_t> shape;
   std::uint64_t begin = 0;  // bytes [begin, end) of the data that follows the header
   std::uint64_t end = 0;

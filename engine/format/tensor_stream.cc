@@ -42,6 +42,16 @@ bool ToFloats(DType dtype, const std::byte* bytes, std::size_t count, float* flo
   return finite;
 }
 
+// Rounds each to the nearest float16; false if one is too large for that.
+bool RoundToHalf(std::span<float> values) {
+  for (float& value : values) {
+    const auto half = NarrowFloat16(value);
+    if (!half) return false;
+    value = WidenFloat16(*half);
+  }
+  return true;
+}
+
 // Whether one of `codes` is -128. It looks at nearly every byte of a model: at eight together, by
 // the test for a byte that is zero of Warren, "Hacker's Delight", 6-1.
 bool HasMinus128(std::span<const std::uint8_t> codes) {
@@ -124,6 +134,10 @@ Status TensorStream::TakeFloats(std::size_t row, std::size_t rows, const std::by
   floats_.resize(values);
   if (!ToFloats(dtype, bytes, values, floats_.data())) {
     return Bad(row, "a value that is not finite");
+  }
+  if (plan_.is_half && !RoundToHalf(floats_)) {
+    return Error{ErrorCode::kUnsupported,
+                 Bad(row, "a value that is too large for float16: take weights \"f32\"").message};
   }
   switch (plan_.kind) {
     case TensorPlan::Kind::kMatrixRows:

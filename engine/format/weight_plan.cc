@@ -26,15 +26,34 @@
 namespace gpt2 {
 namespace {
 
+constexpr const char* kEmbeddingName = "wte.weight";
+constexpr const char* kHeadName = "lm_head.weight";
 constexpr std::size_t kSkippedBytes = 1 << 16;  // of a tensor that is not used, at a time
 
-// Buffers that a checkpoint may carry and that are not parameters: the causal masks, and a copy of
-// a tied head.
-bool IsIgnored(std::string_view name, const Config& config) {
-  if (name == "lm_head.weight") return config.tie_word_embeddings;
+// The causal masks, which a checkpoint may carry and which are no parameters.
+bool IsMask(std::string_view name) {
   return name.starts_with("h.") &&
          (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
 }
+
+// Heads of transformers' other GPT-2 classes (modeling_gpt2.py) and, v_head, of TRL's value model.
+constexpr std::string_view kOtherHeads[] = {"score", "classifier", "multiple_choice_head",
+                                            "qa_outputs", "v_head"};
+constexpr std::size_t kMostOfOtherHeads = 16;  // tensors
+
+// The head that the tensor `name` belongs to, if it is another one than the language model's.
+std::string_view OtherHeadOf(std::string_view name) {
+  for (const std::string_view head : kOtherHeads) {
+    if (name.starts_with(head) && name.substr(head.size()).starts_with('.')) return head;
+  }
+  return {};
+}
+
+bool IsOfCrossAttention(std::string_view name) {
+  return name.find(".crossattention.") != std::string_view::npos ||
+         name.find(".ln_cross_attn.") != std::string_view::npos;
+}
+constexpr std::size_t kMostOfCrossAttention = 10;  // tensors of a layer
 
 std::string ShapeText(std::span<const std::uint64_t> shape) {
   std::string text = "[";
@@ -73,7 +92,13 @@ class Planner {
       : config_(config), float_format_(float_format) {}
 
   Result<TensorPlan> PlanIgnored(const TensorInfo& tensor) const {
-    if (!IsIgnored(CanonicalName(tensor.name), config_.config)) {
+    const std::string name = CanonicalName(tensor.name);
+    if (IsOfCrossAttention(name)) {
+      return Error{ErrorCode::kUnsupported,
+                   Concat("model.safetensors: tensor ", Quoted(tensor.name),
+                          " is of cross-attention to an encoder, which this engine does not run")};
+    }
+    if (!IsMask(name) && OtherHeadOf(name).empty()) {
       return CorruptWeights(Concat("tensor ", Quoted(tensor.name), " does not belong to a GPT-2"));
     }
     if (tensor.end - tensor.begin > std::numeric_limits<std::size_t>::max()) {
@@ -91,7 +116,7 @@ class Planner {
     Expected expected{DType::kOther, {spec.rows, spec.cols}};
     if (spec.is_vector()) expected.shape = {spec.cols};
     if (is_transposed) expected.shape = {spec.cols, spec.rows};
-    if (spec.is_matrix() && !is_hub) expected.dtype = MatrixDType(config_.weights, spec);
+    if (spec.is_matrix() && !is_hub) expected.dtype = StoredDType(config_.weights, spec);
     if (expected.dtype == DType::kU8) {
       expected.shape[1] = CodeRowBytes(WeightFormat::kQ4, spec.cols);
     }
@@ -107,6 +132,8 @@ class Planner {
       plan.memory_format = float_format_;
       if (is_transposed) plan.band_rows = kGroup;
     }
+    plan.is_half =
+        float_format_ == WeightFormat::kQ8 && StoredDType(StoredWeights::kQ8, spec) == DType::kF16;
     return plan;
   }
 
@@ -193,7 +220,9 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
 
 }  // namespace
 
-DType MatrixDType(StoredWeights weights, const TensorSpec& spec) {
+DType StoredDType(StoredWeights weights, const TensorSpec& spec) {
+  if (spec.is_vector()) return DType::kF32;
+  if (!spec.is_matrix()) return weights == StoredWeights::kF32 ? DType::kF32 : DType::kF16;
   const bool has_groups = spec.cols >= kGroup;
   switch (weights) {
     case StoredWeights::kF32:
@@ -213,17 +242,45 @@ std::string CanonicalName(const std::string& tensor_name) {
 }
 
 std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config) {
-  const std::size_t tied_head = config.tie_word_embeddings ? 1 : 0;
-  const std::size_t masks = 2 * config.n_layer;
+  const std::size_t tied_head = config.tie_word_embeddings ? 2 : 0;            // and its scales
+  const std::size_t of_layers = (2 + kMostOfCrossAttention) * config.n_layer;  // 2 masks
   const auto scales = std::count_if(specs.begin(), specs.end(),
                                     [](const TensorSpec& spec) { return spec.is_matrix(); });
-  return specs.size() + static_cast<std::size_t>(scales) + masks + tied_head;
+  return specs.size() + static_cast<std::size_t>(scales) + of_layers + tied_head +
+         kMostOfOtherHeads;
 }
 
 std::uint64_t MostHeaderBytes(std::size_t most_tensors) {
   constexpr std::uint64_t kPerTensor = 1024;  // some 120 are usual
   constexpr std::uint64_t kMetadata = 1 << 20;
   return std::min(kMostHeaderBytes, kMetadata + kPerTensor * most_tensors);
+}
+
+void SettleHead(SafetensorsHeader& header, Config& config, std::vector<TensorSpec>& specs) {
+  if (!config.tie_word_embeddings) return;
+  TensorInfo *embedding = nullptr, *head = nullptr;
+  for (TensorInfo& tensor : header.tensors) {
+    const std::string name = CanonicalName(tensor.name);
+    if (name == kEmbeddingName) embedding = &tensor;
+    if (name == kHeadName) head = &tensor;
+  }
+  if (head == nullptr) return;
+  if (embedding == nullptr) {
+    head->name = kEmbeddingName;
+    return;
+  }
+  config.tie_word_embeddings = false;
+  specs = TensorSpecs(config);
+}
+
+std::vector<std::string> OtherHeads(const SafetensorsHeader& header) {
+  std::vector<std::string> heads;
+  for (const TensorInfo& tensor : header.tensors) {
+    const std::string_view head = OtherHeadOf(CanonicalName(tensor.name));
+    if (head.empty() || std::find(heads.begin(), heads.end(), head) != heads.end()) continue;
+    heads.emplace_back(head);
+  }
+  return heads;
 }
 
 Result<std::vector<TensorPlan>> PlanTensors(const SafetensorsHeader& header,

@@ -11,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
+#include "engine/model/config.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {
@@ -23,8 +24,8 @@ inline constexpr const char* kFormatVersion = "1";
 inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
 inline constexpr const char* kScaleSuffix = "_scale";
 
-// How a converted file of `weights`, which is not kHub, holds the matrix of `spec`.
-DType MatrixDType(StoredWeights weights, const TensorSpec& spec);
+// How a converted file of `weights`, which is not kHub, holds the tensor of `spec`.
+DType StoredDType(StoredWeights weights, const TensorSpec& spec);
 
 // The name that TensorSpec gives a tensor: a checkpoint may put "transformer." before it.
 std::string CanonicalName(const std::string& tensor_name);
@@ -35,6 +36,16 @@ std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config)
 
 // The most bytes that the header of a file with `most_tensors` can have.
 std::uint64_t MostHeaderBytes(std::size_t most_tensors);
+
+// Decides what the head of a model is whose config ties it to the embedding. Where the file has a
+// head of its own, that is read, as transformers 5 does (PreTrainedModel.tie_weights): `config` and
+// `specs` become those of a head that is not tied. Where it has the head alone, that is the
+// embedding: in `header` it takes its name. safetensors.torch.save_model writes such files.
+void SettleHead(SafetensorsHeader& header, Config& config, std::vector<TensorSpec>& specs);
+
+// The heads, beside the language model's, of which the file has tensors: "score", "v_head", ...
+// They are skipped.
+std::vector<std::string> OtherHeads(const SafetensorsHeader& header);
 
 // What becomes of one tensor. Its bytes are taken in bands: one row, or kGroup rows of a transposed
 // matrix, which are a group of inputs of every output.
@@ -52,6 +63,7 @@ struct TensorPlan {
   const TensorInfo* tensor = nullptr;
   const TensorSpec* spec = nullptr;                 // null for kSkip
   WeightFormat memory_format = WeightFormat::kF32;  // what the spec's matrix is to be
+  bool is_half = false;  // floats are rounded to float16, as a converted file stores them
   std::size_t rows = 0;  // of the tensor as stored; at least 1 but for kSkip
   std::size_t row_bytes = 0;
   std::size_t band_rows = 1;

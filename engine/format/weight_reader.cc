@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
@@ -78,6 +79,11 @@ Status WeightReader::TakeHeader(std::span<const std::byte>& bytes) {
   }
   const std::string_view json = std::string_view(pending_).substr(kSafetensorsPrefix);
   GPT2_ASSIGN(header_, ReadSafetensorsHeader(json, most_tensors));
+  may_be_tied_ = config_.config.tie_word_embeddings;
+  SettleHead(header_, config_.config, specs_);
+  may_be_tied_ = may_be_tied_ && !config_.config.tie_word_embeddings;
+  weights_->config = config_.config;
+  WarnOfOtherHeads();
   GPT2_ASSIGN(const auto plans, PlanTensors(header_, config_, specs_, float_format_));
   for (const TensorPlan& plan : plans) streams_.emplace_back(plan, *weights_);
   has_header_ = true;
@@ -151,9 +157,35 @@ Status WeightReader::CompleteVectors(std::size_t layers) {
   return Done{};
 }
 
+void WeightReader::WarnOfOtherHeads() {
+  if (config_.weights == StoredWeights::kHub) config_.other_heads = OtherHeads(header_);
+  if (config_.other_heads.empty()) return;
+  std::string names;
+  for (const std::string& head : config_.other_heads) {
+    names += Concat(names.empty() ? "" : ", ", Quoted(head + ".*"));
+  }
+  config_.warnings.push_back(Concat(
+      "model.safetensors: not used, as it is another head than the language model's: ", names));
+}
+
+// Gives back the memory of a head that is the embedding once more.
+void WeightReader::TieEqualHead() {
+  if (!may_be_tied_) return;
+  if (weights_->lm_head == weights_->wte) {
+    config_.config.tie_word_embeddings = weights_->config.tie_word_embeddings = true;
+    weights_->lm_head = {};
+    return;
+  }
+  config_.warnings.emplace_back(
+      "config.json says \"tie_word_embeddings\", but lm_head.weight differs from wte.weight: it is "
+      "used as it is, as transformers 5 does");
+}
+
 void WeightReader::CountWeights() {
   for (const TensorStream& stream : streams_) {
     if (!stream.owns_memory()) continue;
+    const TensorRef tensor = Bind(*stream.plan().spec, *weights_);
+    if (tensor.matrix != nullptr && tensor.matrix->rows() == 0) continue;  // tied after all
     weights_->parameter_count += stream.plan().spec->rows * stream.plan().spec->cols;
   }
   for (const TensorSpec& spec : specs_) {
@@ -168,6 +200,7 @@ Result<std::unique_ptr<Weights>> WeightReader::Finish() {
   if (!whole.ok()) return Fail(whole.error());
   const Status complete = CompleteVectors(config_.config.n_layer + 1);
   if (!complete.ok()) return Fail(complete.error());
+  TieEqualHead();
   CountWeights();
   failure_ = Error{ErrorCode::kInvalidArgument, "the weights have been taken already"};
   return std::move(weights_);

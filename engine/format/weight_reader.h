@@ -46,12 +46,21 @@ class WeightReader {
   // Known once the header was read; empty before.
   const SafetensorsHeader& header() const { return header_; }
 
+  // The heads, beside the language model's, that the file or its original has: see OtherHeads.
+  const std::vector<std::string>& other_heads() const { return config_.other_heads; }
+
+  // What of config.json and of the tensors is ignored, or not as config.json says, a sentence each.
+  // Whole after Finish.
+  const std::vector<std::string>& warnings() const { return config_.warnings; }
+
  private:
   Status Take(std::span<const std::byte> bytes);
   Status TakeHeader(std::span<const std::byte>& bytes);
   Status TakeTensor(std::span<const std::byte>& bytes);
   Status CheckWhole();
   Status CompleteVectors(std::size_t layers);
+  void WarnOfOtherHeads();
+  void TieEqualHead();
   void CountWeights();
   void SkipDoneStreams();
   Error Fail(const Error& error);
@@ -62,6 +71,7 @@ class WeightReader {
   std::vector<TensorSpec> specs_;
   SafetensorsHeader header_;
   bool has_header_ = false;
+  bool may_be_tied_ = false;           // config.json says so, and the file has a head of its own
   std::vector<TensorStream> streams_;  // one per tensor, in file order
   std::size_t current_ = 0;            // index into streams_
   std::size_t header_length_ = 0;

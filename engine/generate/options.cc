@@ -1,8 +1,10 @@
 #include "engine/generate/options.h"
 
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,14 +16,23 @@ namespace {
 
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
-#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)                       \
-  {name,                                                                                      \
-   hub_name,                                                                                  \
-   is_whole,                                                                                  \
-   least,                                                                                     \
-   most,                                                                                      \
-   help,                                                                                      \
-   [](GenerateOptions& o, double value) { o.field = static_cast<decltype(o.field)>(value); }, \
+template <typename T>
+void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
+  options.*field = static_cast<T>(value);
+  // What a caller says of new tokens goes before what the model says of all.
+  if constexpr (std::is_same_v<T, std::size_t>) {
+    if (field == &GenerateOptions::max_new_tokens) options.max_length = 0;
+  }
+}
+
+#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)              \
+  {name,                                                                             \
+   hub_name,                                                                         \
+   is_whole,                                                                         \
+   least,                                                                            \
+   most,                                                                             \
+   help,                                                                             \
+   [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
    [](const GenerateOptions& o) { return static_cast<double>(o.field); }}
 
 constexpr NumberOption kNumbers[] = {

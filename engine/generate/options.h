@@ -17,9 +17,10 @@ namespace gpt2 {
 // _get_logits_processor): repetition penalty, temperature, top-k, top-p, min-p.
 struct GenerateOptions {
   std::size_t max_new_tokens = 64;
-  double temperature = 0.8;  // logits / temperature; 0: always the most probable token
-  std::size_t top_k = 40;    // keep the k most probable; 0: all (Fan et al. 2018)
-  double top_p = 0.95;       // keep the fewest with this much probability (Holtzman et al. 2020)
+  std::size_t max_length = 0;  // of prompt and new tokens, a model's default; 0: any
+  double temperature = 0.8;    // logits / temperature; 0: always the most probable token
+  std::size_t top_k = 40;      // keep the k most probable; 0: all (Fan et al. 2018)
+  double top_p = 0.95;         // keep the fewest with this much probability (Holtzman et al. 2020)
   double min_p = 0.0;  // keep those with min_p of the top one's probability (Nguyen et al. 2024)
   double repetition_penalty =
       1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)

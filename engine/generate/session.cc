@@ -40,6 +40,18 @@ Status CheckFits(std::size_t prompt, std::size_t most, const GenerateOptions& op
                       " and ", options.max_new_tokens, " new ones, the context holds ", capacity)};
 }
 
+// What max_length leaves for new tokens.
+Result<std::size_t> MostNewTokens(std::size_t prompt, const GenerateOptions& options) {
+  if (prompt < options.max_length) {
+    return std::min(options.max_new_tokens, options.max_length - prompt);
+  }
+  return Error{
+      ErrorCode::kInvalidArgument,
+      Concat("the prompt has ", prompt, " tokens, and max_length in generation_config.json, ",
+             "which counts the prompt, is ", options.max_length,
+             ": say how many new tokens are wanted")};
+}
+
 }  // namespace
 
 // What one pass computes logits for.
@@ -78,6 +90,12 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     }
     const std::array<std::int32_t, 1> start = {*config.eos_token_id};
     return Begin(context, tokenizer, start, options);
+  }
+  if (options.max_length > 0) {
+    GenerateOptions limited = options;
+    GPT2_ASSIGN(limited.max_new_tokens, MostNewTokens(prompt.size(), options));
+    limited.max_length = 0;
+    return Begin(context, tokenizer, prompt, limited);
   }
   if (tokenizer == nullptr && (options.heal || !options.stop.empty())) {
     return Error{ErrorCode::kInvalidArgument, options.heal

@@ -55,6 +55,11 @@ using LayerNormFn = void(const float* x, const float* gain, const float* bias, f
 using GeluTanhFn = void(float* x, std::size_t n);
 using GeluErfFn = void(float* x, std::size_t n);
 
+// In place. Relu is max(x, 0), NaN where x is; Swish is x / (1 + exp(-beta x)): SiLU where beta is
+// 1, and 1.702 in CLIP's "quick" GELU.
+using ReluFn = void(float* x, std::size_t n);
+using SwishFn = void(float* x, float beta, std::size_t n);
+
 // x += delta over n values.
 using AddToFn = void(float* x, const float* delta, std::size_t n);
 

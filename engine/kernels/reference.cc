@@ -193,6 +193,14 @@ void GeluErf_Reference(float* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = 0.5f * x[i] * (1.0f + Erf(x[i] * kSqrtHalf));
 }
 
+void Relu_Reference(float* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = x[i] < 0.0f ? 0.0f : x[i];
+}
+
+void Swish_Reference(float* x, float beta, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = x[i] / (1.0f + Exp(-(beta * x[i])));
+}
+
 void AddTo_Reference(float* x, const float* delta, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] += delta[i];
 }

@@ -131,6 +131,17 @@ void GeluErf_Simd128(float* x, std::size_t n) {
   });
 }
 
+void Relu_Simd128(float* x, std::size_t n) {
+  Transform(x, n, [](v128_t v) { return wasm_f32x4_pmax(v, Splat(0.0f)); });
+}
+
+void Swish_Simd128(float* x, float beta, std::size_t n) {
+  Transform(x, n, [beta](v128_t v) {
+    const v128_t scaled = wasm_f32x4_mul(Splat(beta), v);
+    return wasm_f32x4_div(v, wasm_f32x4_add(Splat(1.0f), Exp(wasm_f32x4_neg(scaled))));
+  });
+}
+
 void AddTo_Simd128(float* x, const float* delta, std::size_t n) {
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {

@@ -9,8 +9,11 @@
 namespace gpt2 {
 
 enum class Activation {
-  kGeluTanh,  // "gelu_new": GPT-2's tanh formula
-  kGeluErf,   // "gelu": exact
+  kGeluTanh,   // "gelu_new": GPT-2's tanh formula
+  kGeluErf,    // "gelu": exact
+  kRelu,       // "relu"
+  kSilu,       // "silu": x sigmoid(x)
+  kQuickGelu,  // "quick_gelu": x sigmoid(1.702 x)
 };
 
 struct Config {
@@ -22,6 +25,8 @@ struct Config {
   std::size_t vocab_size = 0;
   float layer_norm_epsilon = 1e-5f;
   Activation activation = Activation::kGeluTanh;
+  bool scale_attn_weights = true;                // attention scores by 1 / sqrt(head_dim)
+  bool scale_attn_by_inverse_layer_idx = false;  // and by 1 / (layer + 1)
   bool tie_word_embeddings = true;
   std::optional<std::int32_t> eos_token_id;       // the first, where there are several
   std::vector<std::int32_t> other_eos_token_ids;  // end a text as well

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -87,11 +88,29 @@ void Linear(const Compute& c, const LinearWeights& w, MatView<const float> x, Sc
   MatmulThen(c, w.weight, w.bias.data(), x, s, y, [](std::size_t, std::size_t) {});
 }
 
-void LinearThenGelu(const Compute& c, const LinearWeights& w, Activation activation,
-                    MatView<const float> x, Scratch& s, MatView<float> y) {
-  const auto gelu = activation == Activation::kGeluTanh ? c.kernels->GeluTanh : c.kernels->GeluErf;
+// x = activation(x) over n values.
+void Activate(const KernelTable& kernels, Activation activation, float* x, std::size_t n) {
+  constexpr float kQuick = 1.702f;  // CLIP's "quick" GELU
+  switch (activation) {
+    case Activation::kGeluTanh:
+      return kernels.GeluTanh(x, n);
+    case Activation::kGeluErf:
+      return kernels.GeluErf(x, n);
+    case Activation::kRelu:
+      return kernels.Relu(x, n);
+    case Activation::kSilu:
+      return kernels.Swish(x, 1.0f, n);
+    case Activation::kQuickGelu:
+      return kernels.Swish(x, kQuick, n);
+  }
+}
+
+void LinearThenActivation(const Compute& c, const LinearWeights& w, Activation activation,
+                          MatView<const float> x, Scratch& s, MatView<float> y) {
   MatmulThen(c, w.weight, w.bias.data(), x, s, y, [&](std::size_t first, std::size_t last) {
-    for (std::size_t t = 0; t < y.rows; ++t) gelu(&y.Row(t)[first], last - first);
+    for (std::size_t t = 0; t < y.rows; ++t) {
+      Activate(*c.kernels, activation, &y.Row(t)[first], last - first);
+    }
   });
 }
 
@@ -112,6 +131,18 @@ void LayerNorm(const Compute& c, const LayerNormWeights& w, float epsilon, MatVi
     c.kernels->LayerNorm(x.Row(t).data(), w.gain.data(), w.bias.data(), epsilon, x.cols,
                          y.Row(t).data());
   });
+}
+
+// Attention scales its scores by 1 / sqrt(head_dim); what the config has instead is done to the
+// queries. Nothing of it in OpenAI's GPT-2.
+void ScaleQueries(const Config& config, std::size_t layer, MatView<float> qkv) {
+  float factor = 1.0f;
+  if (!config.scale_attn_weights) factor *= std::sqrt(static_cast<float>(config.head_dim()));
+  if (config.scale_attn_by_inverse_layer_idx) factor /= static_cast<float>(layer + 1);
+  if (factor == 1.0f) return;
+  for (std::size_t t = 0; t < qkv.rows; ++t) {
+    for (float& value : qkv.Row(t).first(config.n_embd)) value *= factor;
+  }
 }
 
 // Writes key and value of `position` into a head's cache.
@@ -215,6 +246,7 @@ void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchTok
   LayerNorm(c, w.ln_1, config.layer_norm_epsilon, x, normed);
   tracer.ShowInput(".attn.c_attn", normed);
   Linear(c, w.attn_qkv, normed, s, qkv);
+  ScaleQueries(config, layer, qkv);
   if (batch.front().cache->format() == KvFormat::kQ8) {
     CausalAttention<&KvCache::HeadQ8>(c, config, layer, batch, qkv, mixed);
   } else {
@@ -226,7 +258,7 @@ void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchTok
 
   LayerNorm(c, w.ln_2, config.layer_norm_epsilon, x, normed);
   tracer.ShowInput(".mlp.c_fc", normed);
-  LinearThenGelu(c, w.mlp_up, config.activation, normed, s, hidden);
+  LinearThenActivation(c, w.mlp_up, config.activation, normed, s, hidden);
   tracer.ShowInput(".mlp.c_proj", hidden);
   LinearAddTo(c, w.mlp_down, hidden, s, x);
   tracer.Show(".mlp", x);

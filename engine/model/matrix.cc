@@ -80,6 +80,14 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
   return matrix;
 }
 
+bool Matrix::operator==(const Matrix& other) const {
+  const auto same = [](const auto& a, const auto& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+  };
+  return format_ == other.format_ && rows_ == other.rows_ && cols_ == other.cols_ &&
+         same(values_, other.values_) && same(codes_, other.codes_) && same(scales_, other.scales_);
+}
+
 // The one that may have rows of padding.
 void Matrix::ZeroLastTile() {
   const auto zero = [tiles = tiles()]<typename T>(AlignedBuffer<T>& buffer) {

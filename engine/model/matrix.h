@@ -15,6 +15,8 @@
 namespace gpt2 {
 
 enum class WeightFormat { kF32, kQ8, kQ4 };
+inline constexpr WeightFormat kWeightFormats[] = {WeightFormat::kF32, WeightFormat::kQ8,
+                                                  WeightFormat::kQ4};
 std::string_view WeightFormatName(WeightFormat format);  // "f32", "q8", "q4"
 
 // Quantizes one group of up to kGroup weights: the scale is absmax / 127 rounded up to bfloat16, so
@@ -41,6 +43,9 @@ class Matrix {
   std::size_t cols() const { return cols_; }
   std::size_t tiles() const { return CeilDiv(rows_, kTileRows); }
   std::size_t groups() const { return CeilDiv(cols_, kGroup); }
+  // Whether both have the same shape, format and bits.
+  bool operator==(const Matrix& other) const;
+
   std::size_t bytes() const { return values_.bytes() + codes_.bytes() + scales_.bytes(); }
 
   // Sets row `row` from weights [cols], quantizing them to kQ8 if that is the format. Not for kQ4:

@@ -67,9 +67,9 @@ TEST(GenerationConfig, WhatIsIgnoredIsNamed) {
                   .empty());
   const auto warnings =
       IgnoredSettings(R"({"num_beams": 4, "forced_eos_token_id": 5, "max_length": 50})");
-  ASSERT_EQ(warnings.size(), 3u);
+  ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0], "generation_config.json: \"num_beams\" is 4, which is ignored");
-  EXPECT_NE(warnings[2].find("max_length"), std::string::npos);
+  EXPECT_NE(warnings[1].find("forced_eos_token_id"), std::string::npos);
 }
 
 TEST(GenerationConfig, WithoutSamplingTheMostProbableTokenIsTaken) {
@@ -81,6 +81,16 @@ TEST(GenerationConfig, TheNumberOfNewTokensGoesBeforeTheLengthOfAll) {
   EXPECT_EQ(DefaultsOf(R"({"max_length": 50})")["maxNewTokens"], 50);
   EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": 20})")["maxNewTokens"], 20);
   EXPECT_EQ(DefaultsOf(R"({"max_length": 50, "max_new_tokens": null})")["maxNewTokens"], 50);
+}
+
+TEST(GenerationConfig, TheLengthOfAllIsKeptUntilTheCallerSaysHowManyTokensAreNew) {
+  GenerateOptions options = ReadGenerationConfig(R"({"max_length": 50})").value();
+  EXPECT_EQ(options.max_length, 50u);
+  EXPECT_TRUE(SetNumber(NumberOptions()[0], 7, options));
+  EXPECT_EQ(options.max_length, 0u);
+  EXPECT_EQ(options.max_new_tokens, 7u);
+  EXPECT_EQ(ReadGenerationConfig(R"({"max_length": 50, "max_new_tokens": 9})").value().max_length,
+            0u);
 }
 
 TEST(GenerationConfig, ErrorsNameTheFileTheKeyAndTheRange) {

@@ -33,7 +33,7 @@ const formats = [
   ["q4, not calibrated", ["--calibration-tokens", "0"]],
 ];
 try {
-  const original = tool("eval", model, text);
+  const original = tool("eval", model, text, "--weights", "f32");
   console.log(`${original.tokens} tokens, perplexity ${original.perplexity.toFixed(3)} in float32\n`);
   console.log(
     "| weights | bytes | bits per parameter | perplexity | KL divergence, nats | top-1 agreement |",

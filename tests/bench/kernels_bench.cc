@@ -59,6 +59,13 @@ void RunGeluTanh(GeluTanhFn* kernel) {
 void RunGeluErf(GeluErfFn* kernel) {
   RunInPlace(kernel);
 }
+void RunRelu(ReluFn* kernel) {
+  RunInPlace(kernel);
+}
+void RunSwish(SwishFn* kernel) {
+  static std::vector<float> x(kHidden, 0.5f);
+  kernel(x.data(), 1.702f, kHidden);
+}
 void RunAddTo(AddToFn* kernel) {
   static std::vector<float> x(kWidth);
   static const std::vector<float> delta(kWidth, 1e-3f);

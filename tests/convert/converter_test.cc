@@ -71,9 +71,9 @@ std::vector<float> ValuesOf(const Weights& weights) {
     for (std::size_t r = 0; r < spec.rows; ++r) {
       if (matrix != nullptr) {
         matrix->ReadRow(r, row);
-      } else if (spec.is_vector()) {
+      } else {
         std::copy_n(floats->data() + r * spec.cols, spec.cols, row.begin());
-      }  // positions are float16 in what is converted
+      }
       values.insert(values.end(), row.begin(), row.end());
     }
   }
@@ -87,11 +87,60 @@ TEST(Converter, AConvertedModelIsWhatTheEngineMakesOfTheOriginalItself) {
       const auto converted = Convert(model, stored, 4000);
       ASSERT_TRUE(converted.ok()) << converted.error().message;
       const auto expected = testing::LoadWeights(testing::TinyModelFolder(model), format);
-      if (model == "odd-width" && stored == StoredWeights::kQ8) continue;  // narrow ones are F16
       EXPECT_EQ(ValuesOf(*Load(converted.value(), WeightFormat::kF32)), ValuesOf(*expected))
           << model;
     }
   }
+}
+
+// The header of a safetensors file of one more tensor than `file` has: a copy of the embedding, or
+// two values of another head.
+std::string WithTensor(const std::string& file, const std::string& name, const char* like) {
+  std::uint64_t size = 0;
+  std::memcpy(&size, file.data(), sizeof size);
+  Json header = Json::parse(file.substr(8, static_cast<std::size_t>(size)));
+  const std::string data = file.substr(8 + static_cast<std::size_t>(size));
+  std::string bytes(8, '\1');
+  Json tensor = {{"dtype", "F32"}, {"shape", {2}}};
+  if (like != nullptr) {
+    tensor = header.contains(like) ? header[like] : header["transformer." + std::string(like)];
+    const auto begin = tensor["data_offsets"][0].get<std::size_t>();
+    bytes = data.substr(begin, tensor["data_offsets"][1].get<std::size_t>() - begin);
+  }
+  tensor["data_offsets"] = {data.size(), data.size() + bytes.size()};
+  header[name] = tensor;
+  const std::string text = header.dump();
+  std::string prefix(8, '\0');
+  const std::uint64_t text_size = text.size();
+  std::memcpy(prefix.data(), &text_size, sizeof text_size);
+  return prefix + text + data + bytes;
+}
+
+TEST(Converter, WhatAModelLacksOfItsOriginalIsSaidWhereverItIsLoaded) {
+  const std::string folder = testing::TinyModelFolder("tied");
+  const std::string config = testing::ReadTestFile(folder + "/config.json");
+  const std::string file = testing::ReadTestFile(folder + "/model.safetensors");
+  const auto convert = [&](const std::string& original) {
+    const auto converter =
+        std::move(Converter::OfSafetensors(config, {}, StoredWeights::kQ8).value());
+    auto converted = ConvertFile(*converter, original, 5000);
+    EXPECT_TRUE(converted.ok()) << converted.error().message;
+    return std::move(converted.value());
+  };
+  const Converted scored = convert(WithTensor(file, "score.weight", nullptr));
+  EXPECT_EQ(ReadConfigJson(scored.folder.config).value().other_heads,
+            std::vector<std::string>{"score"});
+  WeightReader reader(ReadConfigJson(scored.folder.config).value(), WeightFormat::kF32);
+  ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(scored.file))).ok());
+  ASSERT_TRUE(reader.Finish().ok());
+  ASSERT_EQ(reader.warnings().size(), 1u);
+  EXPECT_NE(reader.warnings()[0].find("\"score.*\""), std::string::npos);
+
+  // A copy of the embedding as a head is the embedding again, once it is loaded.
+  const auto tied =
+      Load(convert(WithTensor(file, "lm_head.weight", "wte.weight")), WeightFormat::kF32);
+  EXPECT_TRUE(tied->config.tie_word_embeddings);
+  EXPECT_EQ(ValuesOf(*tied), ValuesOf(*Load(convert(file), WeightFormat::kF32)));
 }
 
 TEST(Converter, ChunksDoNotChangeAByte) {
@@ -119,8 +168,17 @@ TEST(Converter, AnErrorStays) {
   EXPECT_EQ(converter->folder(), nullptr);
 }
 
+TEST(BlockTypeOf, NamesTheTypesThatAreNotRead) {
+  EXPECT_EQ(BlockTypeOf(10).value(), BlockType::kQ2K);
+  EXPECT_EQ(BlockTypeOf(18).error().message.find("type IQ3_XXS, expected one of F32, F16"), 0u);
+  EXPECT_EQ(BlockTypeOf(28).error().message.find("type F64, "), 0u);
+  EXPECT_EQ(BlockTypeOf(999).error().message.find("the unknown type 999, "), 0u);
+}
+
 TEST(WidenBlocks, TheTypesAreAsLongAsTheySay) {
-  for (const auto type : {BlockType::kF32, BlockType::kQ80, BlockType::kQ51, BlockType::kQ6K}) {
+  for (const auto type : {BlockType::kF32, BlockType::kQ80, BlockType::kQ51, BlockType::kQ2K,
+                          BlockType::kQ3K, BlockType::kQ6K, BlockType::kIQ4NL, BlockType::kIQ4XS,
+                          BlockType::kTQ10, BlockType::kTQ20}) {
     const BlockShape& shape = ShapeOf(type);
     // A block exactly as long, for the sanitizers: nothing is read behind it.
     const std::vector<std::byte> block(shape.bytes);

@@ -1,10 +1,13 @@
 // The package in Node.js, as an embedder's own tests have it.
 import { execFile, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
+import { native } from "../e2e/model.js";
+import { ggufMetadata, ggufTensors, writeGguf } from "../web/support/gguf.js";
+import { readSafetensors } from "../web/support/safetensors.js";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { expectedText, makeApp, root, run } from "./app.js";
 
@@ -96,3 +99,33 @@ test("completions in OpenAI's shape write the same text, and throw the errors th
     await model.dispose();`);
   expect(JSON.parse(said)).toEqual([true, true]);
 });
+
+const tiny = join(root, "tests/data/tiny-models/tied");
+const gguf = join(root, "build/embed/tied.gguf");
+for (const [what, source, weights] of [
+  ["a folder of floats", tiny, undefined],
+  ["a folder of floats in 4 bits", tiny, "q4"],
+  ["a GGUF file", gguf, undefined],
+  ["a GGUF file in 4 bits", gguf, "q4"],
+  ["a GGUF file in floats", gguf, "f32"],
+] as const) {
+  test(`${what} writes what the command line does, to the bit of each logprob`, () => {
+    const config = JSON.parse(readFileSync(join(tiny, "config.json"), "utf8")) as Record<string, unknown>;
+    const tensors = readSafetensors(readFileSync(join(tiny, "model.safetensors")));
+    const made = writeGguf(
+      ggufMetadata(config),
+      ggufTensors(tensors, () => "Q8_0"),
+    );
+    writeFileSync(gguf, made);
+    const said = inApp(`
+      const model = await loadModel(${JSON.stringify(source)}, ${JSON.stringify({ weights })});
+      const { tokens } = await model.complete([1, 2, 3], { maxNewTokens: 12, temperature: 0, ignoreEos: true });
+      console.log(JSON.stringify(tokens.map(({ id, logprob }) => [id, logprob])));
+      await model.dispose();`);
+    const { ids, logprobs } = native(
+      ...["generate", source, "--ids", "1,2,3", "--max-new-tokens", "12", "--temperature", "0"],
+      ...["--ignore-eos", "--json", ...(weights ? ["--weights", weights] : [])],
+    ) as { ids: number[]; logprobs: number[] };
+    expect(JSON.parse(said)).toEqual(ids.map((id, i) => [id, Math.fround(logprobs[i] ?? 0)]));
+  });
+}

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "engine/format/json.h"
 
 namespace gpt2 {
@@ -40,12 +44,31 @@ TEST(ConfigJson, EachImpossibleValueIsNamed) {
     }
   }
   EXPECT_NE(ErrorWith("n_head", 7).find("multiple"), std::string::npos);
-  EXPECT_NE(ErrorWith("activation_function", "relu").find("relu"), std::string::npos);
+  EXPECT_NE(ErrorWith("activation_function", "mish").find("\"mish\", expected one of"),
+            std::string::npos);
   EXPECT_NE(ErrorWith("model_type", "llama").find("llama"), std::string::npos);
   EXPECT_NE(ErrorWith("layer_norm_epsilon", -1).find("layer_norm_epsilon"), std::string::npos);
-  EXPECT_NE(ErrorWith("scale_attn_by_inverse_layer_idx", true).find("scale_attn"),
+  EXPECT_NE(ErrorWith("scale_attn_by_inverse_layer_idx", 1).find("expected true or false"),
             std::string::npos);
   EXPECT_NE(ErrorWith("quantization_config", "q8").find("quantization_config"), std::string::npos);
+}
+
+TEST(ConfigJson, ActivationsHaveTheNamesOfTransformers) {
+  const std::pair<const char*, Activation> names[] = {{"gelu_new", Activation::kGeluTanh},
+                                                      {"gelu_fast", Activation::kGeluTanh},
+                                                      {"gelu", Activation::kGeluErf},
+                                                      {"gelu_python", Activation::kGeluErf},
+                                                      {"relu", Activation::kRelu},
+                                                      {"silu", Activation::kSilu},
+                                                      {"swish", Activation::kSilu},
+                                                      {"quick_gelu", Activation::kQuickGelu},
+                                                      {"gelu_accurate", Activation::kGeluTanh}};
+  for (const auto& [name, activation] : names) {
+    Json config = Gpt2Config();
+    config["activation_function"] = name;
+    EXPECT_EQ(ReadConfigJson(config.dump()).value().config.activation, activation) << name;
+  }
+  EXPECT_EQ(ActivationName(Activation::kSilu), "silu");
 }
 
 TEST(ConfigJson, SizesUpToTheLargestAreTaken) {
@@ -130,6 +153,88 @@ TEST(ConfigJson, EachEndOfTextOfAListIsKept) {
   const Config c = ReadConfigJson(config.dump()).value().config;
   EXPECT_EQ(c.eos_token_id, 5);
   EXPECT_EQ(c.other_eos_token_ids, std::vector<std::int32_t>{50256});
+}
+
+std::vector<std::string> WarningsWith(const Json& more) {
+  Json config = Gpt2Config();
+  config.update(more);
+  const auto result = ReadConfigJson(config.dump());
+  EXPECT_TRUE(result.ok()) << result.error().message;
+  return result.ok() ? result.value().warnings : std::vector<std::string>();
+}
+
+// All that transformers 4.0 to 5 write for a GPT-2, with values that change no logit.
+TEST(ConfigJson, KeysThatChangeNothingAreTakenWithoutAWord) {
+  EXPECT_EQ(WarningsWith({{"_name_or_path", "x"},
+                          {"architectures", {"GPT2DoubleHeadsModel"}},
+                          {"attn_pdrop", 0.1},
+                          {"bos_token_id", 50256},
+                          {"dtype", "bfloat16"},
+                          {"gradient_checkpointing", true},
+                          {"hidden_dropout", 0.3},
+                          {"id2label", {{"0", "LABEL_0"}}},
+                          {"initializer_range", 0.02},
+                          {"n_ctx", 512},
+                          {"reorder_and_upcast_attn", true},
+                          {"summary_type", "cls_index"},
+                          {"task_specific_params", {{"text-generation", {{"max_length", 50}}}}},
+                          {"torch_dtype", "float32"},
+                          {"transformers_version", "5.0.0"},
+                          {"use_cache", false},
+                          {"add_cross_attention", false},
+                          {"pruned_heads", Json::object()},
+                          {"auto_map", nullptr},
+                          {"rotary_dim", nullptr},
+                          {"top_k", 50},
+                          {"max_length", 20},
+                          {"num_beams", 1}}),
+            std::vector<std::string>());
+}
+
+TEST(ConfigJson, KeysThatChangeTheResultAreRefusedByName) {
+  const Json cases = {{"add_cross_attention", true},
+                      {"is_encoder_decoder", true},
+                      {"pruned_heads", {{"0", {1}}}},
+                      {"auto_map", {{"AutoModelForCausalLM", "modeling.Model"}}},
+                      {"rotary_dim", 64},
+                      {"n_kv_head", 1},
+                      {"multi_query_attention", true},
+                      {"alibi", true},
+                      {"position_embedding_type", "relative"},
+                      {"norm_type", "rmsnorm"},
+                      {"layer_norm_eps", 1e-6},
+                      {"embedding_multiplier", 12},
+                      {"final_logit_softcapping", 30}};
+  for (const auto& [key, value] : cases.items()) {
+    EXPECT_NE(ErrorWith(key.c_str(), value).find("\"" + key + "\" is "), std::string::npos) << key;
+  }
+}
+
+TEST(ConfigJson, OtherUnknownKeysAreNamedInOneWarning) {
+  EXPECT_EQ(WarningsWith({{"dataset", "tales"}, {"no_repeat_ngram_size", 3}}),
+            std::vector<std::string>{"config.json: ignored, as GPT-2 does not have it: "
+                                     "\"dataset\": \"tales\", \"no_repeat_ngram_size\": 3"});
+  Json many;
+  for (int i = 0; i < 20; ++i) many["note " + std::to_string(i)] = i + 1;
+  const auto warnings = WarningsWith(many);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("\"note 7\": 8 and 12 more"), std::string::npos) << warnings[0];
+}
+
+TEST(ConfigJson, SizesHaveTheNamesOfAllModelsToo) {
+  Json config = {{"hidden_size", 64},
+                 {"num_attention_heads", 4},
+                 {"num_hidden_layers", 3},
+                 {"vocab_size", 50},
+                 {"max_position_embeddings", 16}};
+  const Config c = ReadConfigJson(config.dump()).value().config;
+  EXPECT_EQ(c.n_embd, 64u);
+  EXPECT_EQ(c.n_head, 4u);
+  EXPECT_EQ(c.n_layer, 3u);
+  EXPECT_EQ(c.n_positions, 16u);
+  EXPECT_EQ(ErrorWith("hidden_size", 768), "");
+  EXPECT_EQ(ErrorWith("hidden_size", 64),
+            "config.json: \"n_embd\" is 768, but \"hidden_size\" is 64: they are the same size");
 }
 
 // Each may be large, but a size that does not fit the address space must not wrap around.

@@ -23,9 +23,9 @@ TEST(MostTensors, AreParametersAndScalesAndMasksAndTheTiedHead) {
     // Of each layer: two layer norms and four linear layers, of a weight and a bias each, of which
     // the linear weights may have scales, and "attn.bias" and "attn.masked_bias".
     constexpr std::size_t kOfLayer = 2 * (2 + 4) + 4 + 2;
-    // wte and its scales, wpe, ln_f; "lm_head.weight", be it a copy, and "lm_head.bias".
-    std::size_t most = 3 * kOfLayer + 2 + 1 + 2 + 2;
-    if (!is_tied) most += 1;  // lm_head's scales
+    constexpr std::size_t kOfCrossAttention = 10, kOfOtherHeads = 16;
+    // wte and lm_head with their scales, wpe, ln_f, "lm_head.bias".
+    const std::size_t most = 3 * (kOfLayer + kOfCrossAttention) + 2 + 2 + 1 + 2 + 1 + kOfOtherHeads;
     EXPECT_EQ(MostTensors(TensorSpecs(config), config), most);
   }
 }
@@ -48,6 +48,56 @@ TEST(PlanTensors, TellsTypesThatAreNotTakenFromDamage) {
   };
   EXPECT_EQ(error_of({20, 8}).code, ErrorCode::kUnsupported);
   EXPECT_EQ(error_of({8, 20}).code, ErrorCode::kCorrupt);
+}
+
+Error ErrorOfTensor(const std::string& name) {
+  const ModelConfig config{SmallConfig(), StoredWeights::kHub};
+  const std::vector<TensorSpec> specs = TensorSpecs(config.config);
+  SafetensorsHeader header;
+  header.tensors.push_back({.name = name, .dtype = DType::kF32, .shape = {2}, .end = 8});
+  return PlanTensors(header, config, specs, WeightFormat::kF32).error();
+}
+
+TEST(PlanTensors, CrossAttentionIsNotSupported) {
+  for (const char* name : {"transformer.h.0.crossattention.c_attn.weight",
+                           "h.2.crossattention.q_attn.bias", "h.1.ln_cross_attn.weight"}) {
+    const Error error = ErrorOfTensor(name);
+    EXPECT_EQ(error.code, ErrorCode::kUnsupported) << error.message;
+    EXPECT_NE(error.message.find("cross-attention"), std::string::npos) << error.message;
+  }
+}
+
+TEST(PlanTensors, OtherHeadsAreSkippedAndNamed) {
+  for (const char* name : {"score.weight", "classifier.bias", "multiple_choice_head.summary.weight",
+                           "v_head.summary.bias", "qa_outputs.weight", "transformer.h.0.attn.bias",
+                           "h.1.attn.masked_bias"}) {
+    // What is missing is what the error is about.
+    EXPECT_NE(ErrorOfTensor(name).message.find("\"wte.weight\" is missing"), std::string::npos)
+        << name;
+  }
+  EXPECT_NE(ErrorOfTensor("scores.weight").message.find("does not belong"), std::string::npos);
+  SafetensorsHeader header;
+  for (const char* name : {"score.weight", "wte.weight", "v_head.summary.weight",
+                           "v_head.summary.bias", "h.0.attn.bias"}) {
+    header.tensors.push_back({.name = name});
+  }
+  EXPECT_EQ(OtherHeads(header), (std::vector<std::string>{"score", "v_head"}));
+}
+
+TEST(SettleHead, ReadsAHeadOfItsOwnAndTakesItForAMissingEmbedding) {
+  Config config = SmallConfig();
+  std::vector<TensorSpec> specs = TensorSpecs(config);
+  SafetensorsHeader header;
+  header.tensors.push_back({.name = "lm_head.weight"});
+  SettleHead(header, config, specs);
+  EXPECT_EQ(header.tensors[0].name, "wte.weight");
+  EXPECT_TRUE(config.tie_word_embeddings);
+
+  header.tensors.push_back({.name = "lm_head.weight"});
+  SettleHead(header, config, specs);
+  EXPECT_EQ(header.tensors[1].name, "lm_head.weight");
+  EXPECT_FALSE(config.tie_word_embeddings);
+  EXPECT_EQ(specs.size(), TensorSpecs(config).size());
 }
 
 TEST(CanonicalName, IsWithoutTheCheckpointsPrefix) {

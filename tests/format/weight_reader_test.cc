@@ -213,6 +213,90 @@ TEST(WeightReader, AHeaderIsNoLargerThanItsModelNeeds) {
             std::string::npos);
 }
 
+// Of a file of `tensors` in which the first bytes of wte and of lm_head are these.
+struct TiedOutcome {
+  bool is_tied;
+  std::size_t parameters;
+  std::vector<std::string> warnings;
+  float first_of_head;
+};
+TiedOutcome ReadTied(const std::vector<NamedTensor>& tensors, float embedding, float head,
+                     WeightFormat format) {
+  std::string file = HeaderOf(tensors);
+  for (const NamedTensor& tensor : tensors) {
+    std::string data(static_cast<std::size_t>(tensor.bytes), '\0');
+    if (tensor.name == "wte.weight") std::memcpy(data.data(), &embedding, sizeof embedding);
+    if (tensor.name == "lm_head.weight") std::memcpy(data.data(), &head, sizeof head);
+    file += data;
+  }
+  WeightReader reader(ReadConfigJson(SmallConfig().dump()).value(), format);
+  const Status fed = reader.Feed(std::as_bytes(std::span(file)));
+  EXPECT_TRUE(fed.ok()) << fed.error().message;
+  const auto weights = std::move(reader.Finish().value());
+  std::vector<float> row(32);
+  weights->head().ReadRow(0, row);
+  return {weights->config.tie_word_embeddings, weights->parameter_count, reader.warnings(), row[0]};
+}
+
+TEST(WeightReader, AHeadThatIsTheEmbeddingIsTiedAndCountsOnce) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
+    const auto without = SmallModel("F32", 4, /*is_hub=*/true);
+    auto with = without;
+    with.insert(with.begin(), {"lm_head.weight", "F32", {64, 32}, 64 * 32 * 4});
+    const TiedOutcome outcome = ReadTied(with, 2, 2, format);
+    EXPECT_TRUE(outcome.is_tied);
+    EXPECT_EQ(outcome.parameters, ReadTied(without, 2, 2, format).parameters);
+    EXPECT_EQ(outcome.warnings, std::vector<std::string>());
+  }
+}
+
+TEST(WeightReader, AHeadThatDiffersThoughTiedIsUsedAndNamed) {
+  auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  tensors.push_back({"lm_head.weight", "F32", {64, 32}, 64 * 32 * 4});
+  const TiedOutcome outcome = ReadTied(tensors, 2, 3, WeightFormat::kF32);
+  EXPECT_FALSE(outcome.is_tied);
+  EXPECT_EQ(outcome.first_of_head, 3);
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_NE(outcome.warnings[0].find("lm_head.weight differs from wte.weight"), std::string::npos);
+}
+
+TEST(WeightReader, AHeadAloneIsTheEmbedding) {
+  auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  tensors[0].name = "lm_head.weight";
+  const TiedOutcome outcome = ReadTied(tensors, 2, 3, WeightFormat::kF32);
+  EXPECT_TRUE(outcome.is_tied);
+  EXPECT_EQ(outcome.first_of_head, 3);
+}
+
+TEST(WeightReader, OtherHeadsAreNamedOnce) {
+  auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  tensors.push_back({"score.weight", "F32", {2, 32}, 256});
+  tensors.push_back({"v_head.summary.bias", "F32", {1}, 4});
+  tensors.push_back({"v_head.summary.weight", "F64", {1, 32}, 256});
+  const TiedOutcome outcome = ReadTied(tensors, 2, 2, WeightFormat::kF32);
+  EXPECT_EQ(outcome.warnings,
+            std::vector<std::string>{"model.safetensors: not used, as it is another head than the "
+                                     "language model's: \"score.*\", \"v_head.*\""});
+}
+
+// 1 + 2^-12 is no float16, so that a folder of floats gives the bits of what `convert` makes of it.
+TEST(WeightReader, PositionsAreRoundedTo16BitsWhereMatricesAreTo8) {
+  const auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
+  std::string file = HeaderOf(tensors);
+  for (const NamedTensor& tensor : tensors) {
+    std::string data(static_cast<std::size_t>(tensor.bytes), '\0');
+    const float value = 1 + 0x1p-12f;
+    if (tensor.name == "wpe.weight") std::memcpy(data.data(), &value, sizeof value);
+    file += data;
+  }
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kQ8}) {
+    WeightReader reader(ReadConfigJson(SmallConfig().dump()).value(), format);
+    ASSERT_TRUE(reader.Feed(std::as_bytes(std::span(file))).ok());
+    EXPECT_EQ(reader.Finish().value()->wpe.data()[0],
+              format == WeightFormat::kF32 ? 1 + 0x1p-12f : 1.0f);
+  }
+}
+
 #ifdef __linux__
 std::size_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");

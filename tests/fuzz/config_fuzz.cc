@@ -27,7 +27,11 @@ Json SoundConfig(FuzzedDataProvider& input) {
   if (input.ConsumeBool()) json["tie_word_embeddings"] = input.ConsumeBool();
   if (input.ConsumeBool()) json["eos_token_id"] = input.ConsumeIntegral<int>();
   if (input.ConsumeBool()) {
-    json["activation_function"] = input.PickValueInArray({"gelu_new", "gelu", "gelu_pytorch_tanh"});
+    json["activation_function"] = input.PickValueInArray(
+        {"gelu_new", "gelu", "gelu_pytorch_tanh", "relu", "swish", "quick_gelu"});
+  }
+  for (const char* flag : kFlags) {
+    if (input.ConsumeBool()) json[flag] = input.ConsumeBool();
   }
   return json;
 }

@@ -239,6 +239,15 @@ void Compare(Source& s, GeluTanhFn* fast, GeluTanhFn* plain) {
   CheckSame(x, x_2, "x");
 }
 
+void Compare(Source& s, SwishFn* fast, SwishFn* plain) {
+  const std::size_t n = s.Size(600);
+  Guarded<float> x = s.Floats(n), x_2 = x;
+  const float beta = s.Flip() ? 1.0f : 1.702f;
+  fast(x.data(), beta, n);
+  plain(x_2.data(), beta, n);
+  CheckSame(x, x_2, "x");
+}
+
 void Compare(Source& s, AddToFn* fast, AddToFn* plain) {
   const std::size_t n = s.Size(600);
   Guarded<float> x = s.Floats(n), x_2 = x, delta = s.Floats(n);

@@ -42,7 +42,8 @@ struct HugeModel {
     const std::string folder = TinyModelFolder("tied");
     WeightReader reader(ReadConfigJson(ReadTestFile(folder + "/config.json")).value(), format);
     const std::string file = WithTensor(ReadTestFile(folder + "/model.safetensors"), tensor, 3e38f);
-    EXPECT_TRUE(reader.Feed(std::as_bytes(std::span(file))).ok());
+    const Status fed = reader.Feed(std::as_bytes(std::span(file)));
+    EXPECT_TRUE(fed.ok()) << fed.error().message;
     weights = std::move(reader.Finish().value());
     context = std::move(Context::Create(*weights, {&kernels, &pool}, kv).value());
   }

@@ -63,6 +63,17 @@ TEST_F(SessionTest, SameSeedSameTextOtherSeedAnother) {
   EXPECT_NE(Run(Ids(4), options), first);
 }
 
+TEST_F(SessionTest, AModelsMaxLengthCountsThePrompt) {
+  GenerateOptions options{.max_new_tokens = 20, .max_length = 20};
+  options.ignore_eos = true;
+  EXPECT_EQ(Run(Ids(4), options).size(), 16u);
+  EXPECT_EQ(Run(Ids(19), options).size(), 1u);
+  const auto refused = Session::Begin(*model.context, nullptr, Ids(20), options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("the prompt has 20 tokens, and max_length"),
+            std::string::npos);
+}
+
 TEST_F(SessionTest, ReusedCacheGivesTheSameTokens) {
   const GenerateOptions options{.max_new_tokens = 10, .temperature = 2};
   const auto fresh = Run(Ids(20), options);

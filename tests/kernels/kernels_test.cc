@@ -263,6 +263,16 @@ struct GeluTanhCheck {
   }
 };
 using GeluErfCheck = GeluTanhCheck;
+using ReluCheck = GeluTanhCheck;
+
+struct SwishCheck {
+  static void Run(SwishFn* fast, SwishFn* plain) {
+    for (const float beta : {1.0f, 1.702f}) {
+      CheckInPlace(12, fast, plain,
+                   [beta](auto* f, float* x, const float*, std::size_t n) { f(x, beta, n); });
+    }
+  }
+};
 
 struct AddToCheck {
   static void Run(AddToFn* fast, AddToFn* plain) {
@@ -395,6 +405,27 @@ TEST(QuantizeActivations, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFinite
         }
       }
     }
+  }
+}
+
+// Against float64, where exp overflows, and what is not a number.
+TEST(Activations, AreTheirFormulas) {
+  for (const KernelTable* table : KernelTables()) {
+    for (const float value : {0.0f, 0.3f, -0.7f, 2.5f, -9.0f, 60.0f, -60.0f, 1e30f, -1e30f}) {
+      float relu = value, silu = value, quick = value;
+      table->Relu(&relu, 1);
+      table->Swish(&silu, 1.0f, 1);
+      table->Swish(&quick, 1.702f, 1);
+      const double x = value;
+      EXPECT_EQ(relu, std::max(value, 0.0f));
+      EXPECT_NEAR(silu, x / (1 + std::exp(-x)), 1e-6 * std::max(1.0, std::fabs(x))) << value;
+      EXPECT_NEAR(quick, x / (1 + std::exp(-1.702 * x)), 1e-6 * std::max(1.0, std::fabs(x)))
+          << value;
+    }
+    float relu[5] = {NAN, NAN, NAN, NAN, NAN}, swish[5] = {NAN, NAN, NAN, NAN, NAN};
+    table->Relu(relu, 5);
+    table->Swish(swish, 1.0f, 5);
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(std::isnan(relu[i]) && std::isnan(swish[i])) << i;
   }
 }
 

@@ -8,8 +8,8 @@
 namespace gpt2::testing {
 
 std::vector<std::string> TinyModelNames() {
-  return {"exact-gelu",   "no-bias", "no-qkv-bias", "odd-width",
-          "prefixed-f16", "tied",    "untied-bias"};
+  return {"exact-gelu", "no-bias",    "no-qkv-bias",   "odd-width",     "prefixed-f16",
+          "tied",       "quick-gelu", "relu-by-layer", "silu-unscaled", "untied-bias"};
 }
 
 std::string TinyModelFolder(const std::string& name) {

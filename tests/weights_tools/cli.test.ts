@@ -243,7 +243,9 @@ describe("inspect", () => {
 describe("trace", () => {
   it("prints what golden.json holds, in its layout", () => {
     const golden = JSON.parse(readFileSync(join(tiny, "odd-width/golden.json"), "utf8"));
-    const trace = json(["trace", join(tiny, "odd-width"), "--ids", golden.ids.join(), "--json"]);
+    const trace = json([
+      ...["trace", join(tiny, "odd-width"), "--ids", golden.ids.join(), "--weights", "f32", "--json"],
+    ]);
     expect(trace.ids).toEqual(golden.ids);
     expect(Object.keys(trace.trace)).toEqual(Object.keys(golden.trace));
     expect(trace.logits[3][5]).toBeCloseTo(golden.logits[3][5], 4);
@@ -349,7 +351,9 @@ describe.skipIf(!process.env.GPT2_MODELS)("trained models (GPT2_MODELS)", () => 
 
   it("give the reference's logits", () => {
     const golden = JSON.parse(readFileSync(join(demo, "golden.json"), "utf8"));
-    const { logits } = json(["trace", demo, "--ids", golden.text_ids.join(), "--json"]);
+    const { logits } = json([
+      ...["trace", demo, "--ids", golden.text_ids.join(), "--weights", "f32", "--json"],
+    ]);
     const last = logits.slice(-4);
     golden.last_4_logits.forEach((row: number[], r: number) =>
       row.forEach((value, i) => expect(Math.abs(last[r][i] - value)).toBeLessThan(1e-3)),

@@ -18,6 +18,19 @@ function piecesOf(model: string, format: string): Record<string, string> {
   return Object.fromEntries(Object.entries(contents(out)).filter(([name]) => name.startsWith("model.")));
 }
 
+/** The first tokens that `model` writes, which quantized weights change. */
+const written = (model: string, ...options: string[]) =>
+  json([
+    ...["generate", model, "--ids", "1,2,3", "--max-new-tokens", "20", "--temperature", "0", "--json"],
+    ...options,
+  ]);
+/** The same of what `model` is converted to, as a page converts it. */
+function writtenOnceConverted(model: string, format: string) {
+  const out = join(scratch, "as-a-page");
+  json(["convert", model, out, "--weights", format, "--calibration-tokens", "0", "--force", "--json"]);
+  return written(out);
+}
+
 describe("a GGUF file", () => {
   const file = join(scratch, "model.gguf");
   writeFileSync(
@@ -32,10 +45,13 @@ describe("a GGUF file", () => {
     expect(piecesOf(file, format)).toEqual(piecesOf(hub, format));
   });
 
-  it("is run, too, as its folder is", () => {
-    const generate = (model: string) =>
-      json(["generate", model, "--ids", "1,2,3", "--max-new-tokens", "8", "--temperature", "0", "--json"]);
-    expect(generate(file)).toEqual(generate(hub));
+  it("is run as its folder is, by default in 8 bits as on the page", () => {
+    expect(written(file)).toEqual(written(hub));
+    expect(written(file)).toEqual(written(file, "--weights", "q8"));
+  });
+
+  it.each(["f32", "q8", "q4"])("is run in %s as the page runs it", (format) => {
+    expect(written(file, "--weights", format)).toEqual(writtenOnceConverted(file, format));
   });
 
   describe("with a tokenizer", () => {
@@ -134,6 +150,20 @@ describe("weights in several files", () => {
 
   it.each(["f16", "q8"])("become what one file becomes in %s", (format) => {
     expect(piecesOf(folder, format)).toEqual(piecesOf(hub, format));
+  });
+
+  it.each(["f32", "q8", "q4"])("are run in %s as the page runs them, and as one file is", (format) => {
+    const expected = writtenOnceConverted(folder, format);
+    expect(written(folder, "--weights", format)).toEqual(expected);
+    expect(written(hub, "--weights", format)).toEqual(expected);
+  });
+
+  it("that were converted stay what they are", () => {
+    const out = join(scratch, "converted-once");
+    json(["convert", folder, out, "--weights", "f32", "--json"]);
+    expect(refusal(weights(["generate", out, "--ids", "1", "--weights", "q4"]))).toContain(
+      "is converted to f32 already",
+    );
   });
 
   it("of which one is damaged are refused by its name", () => {

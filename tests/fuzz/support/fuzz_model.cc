@@ -48,7 +48,11 @@ Config SmallConfig(FuzzedDataProvider& input) {
                                   : input.ConsumeIntegralInRange<std::size_t>(1, kMostInner);
   c.n_positions = input.ConsumeIntegralInRange<std::size_t>(1, 9);
   c.vocab_size = input.ConsumeIntegralInRange<std::size_t>(1, 12);
-  c.activation = input.ConsumeBool() ? Activation::kGeluTanh : Activation::kGeluErf;
+  c.activation =
+      input.PickValueInArray({Activation::kGeluTanh, Activation::kGeluErf, Activation::kRelu,
+                              Activation::kSilu, Activation::kQuickGelu});
+  c.scale_attn_weights = input.ConsumeIntegralInRange<int>(0, 7) != 7;
+  c.scale_attn_by_inverse_layer_idx = input.ConsumeIntegralInRange<int>(0, 7) == 7;
   c.tie_word_embeddings = input.ConsumeBool();
   if (input.ConsumeBool()) c.eos_token_id = static_cast<std::int32_t>(c.vocab_size - 1);
   return c;
@@ -62,7 +66,9 @@ Json ConfigJson(const Config& c) {
                {"n_inner", c.n_inner},
                {"n_positions", c.n_positions},
                {"vocab_size", c.vocab_size},
-               {"activation_function", c.activation == Activation::kGeluTanh ? "gelu_new" : "gelu"},
+               {"activation_function", ActivationName(c.activation)},
+               {"scale_attn_weights", c.scale_attn_weights},
+               {"scale_attn_by_inverse_layer_idx", c.scale_attn_by_inverse_layer_idx},
                {"tie_word_embeddings", c.tie_word_embeddings}};
   if (c.eos_token_id) json["eos_token_id"] = *c.eos_token_id;
   return json;

@@ -3,7 +3,23 @@
 import type { Tensor } from "./safetensors.js";
 
 export type BlockType =
-  "F32" | "F16" | "BF16" | "Q8_0" | "Q4_0" | "Q4_1" | "Q5_0" | "Q5_1" | "Q4_K" | "Q5_K" | "Q6_K";
+  | "F32"
+  | "F16"
+  | "BF16"
+  | "Q8_0"
+  | "Q4_0"
+  | "Q4_1"
+  | "Q5_0"
+  | "Q5_1"
+  | "Q2_K"
+  | "Q3_K"
+  | "Q4_K"
+  | "Q5_K"
+  | "Q6_K"
+  | "IQ4_NL"
+  | "IQ4_XS"
+  | "TQ1_0"
+  | "TQ2_0";
 
 /** ggml's number, values in a block, bytes of one. */
 export const blockTypes: Record<BlockType, [id: number, values: number, bytes: number]> = {
@@ -15,10 +31,19 @@ export const blockTypes: Record<BlockType, [id: number, values: number, bytes: n
   Q4_1: [3, 32, 20],
   Q5_0: [6, 32, 22],
   Q5_1: [7, 32, 24],
+  Q2_K: [10, 256, 84],
+  Q3_K: [11, 256, 110],
   Q4_K: [12, 256, 144],
   Q5_K: [13, 256, 176],
   Q6_K: [14, 256, 210],
+  IQ4_NL: [20, 32, 18],
+  IQ4_XS: [23, 256, 136],
+  TQ1_0: [34, 256, 54],
+  TQ2_0: [35, 256, 66],
 };
+
+/** ggml-common.h, "kvalues_iq4nl". */
+const uneven = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
 const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
@@ -98,6 +123,79 @@ export function widenBlock(type: BlockType, block: Uint8Array): number[] {
       }
       return values;
     }
+    case "Q2_K": {
+      let scales = 0;
+      for (let codes = 16; codes < 80; codes += 32) {
+        for (let shift = 0; shift < 8; shift += 2) {
+          for (const first of [codes, codes + 16]) {
+            const both = at(scales++);
+            const [d, m] = [float(half(80) * (both & 15)), float(half(82) * (both >> 4))];
+            for (let i = 0; i < 16; ++i) values.push(float(float(d * ((at(first + i) >> shift) & 3)) - m));
+          }
+        }
+      }
+      return values;
+    }
+    case "Q3_K": {
+      // As ggml unpacks them: four words of bytes, whose low bits come from the first two.
+      const word = (i: number) => data.getUint32(96 + 4 * i, true);
+      const high = word(2);
+      const words = [0, 1, 2, 3].map((i) => {
+        const low = i < 2 ? word(i) : word(i - 2) >>> 4;
+        return ((low & 0x0f0f0f0f) | (((high >>> (2 * i)) & 0x03030303) << 4)) >>> 0;
+      });
+      let run = 0;
+      let mask = 1;
+      for (let codes = 32; codes < 96; codes += 32) {
+        for (let shift = 0; shift < 8; shift += 2, mask <<= 1) {
+          for (const first of [0, 16]) {
+            const scale = ((words[run >> 2] ?? 0) >>> (8 * (run & 3))) & 255;
+            const d = float(half(108) * (scale - 32));
+            for (let i = first; i < first + 16; ++i) {
+              values.push(float(d * (((at(codes + i) >> shift) & 3) - (at(i) & mask ? 0 : 4))));
+            }
+            ++run;
+          }
+        }
+      }
+      return values;
+    }
+    case "IQ4_NL":
+    case "IQ4_XS":
+      for (let run = 0; run < (type === "IQ4_NL" ? 1 : 8); ++run) {
+        const low = at(4 + (run >> 1)) >> (4 * (run & 1));
+        const scale = (low & 15) | (((data.getUint16(2, true) >> (2 * run)) & 3) << 4);
+        const d = type === "IQ4_NL" ? half(0) : float(half(0) * (scale - 32));
+        const codes = type === "IQ4_NL" ? 2 : 8 + 16 * run;
+        for (let i = 0; i < 16; ++i) {
+          values[32 * run + i] = float(d * (uneven[at(codes + i) & 15] ?? 0));
+          values[32 * run + i + 16] = float(d * (uneven[at(codes + i) >> 4] ?? 0));
+        }
+      }
+      return values;
+    case "TQ1_0": {
+      const powers = [1, 3, 9, 27, 81];
+      const digit = (i: number, power: number) => (((at(i) * power) % 256) * 3) >> 8;
+      for (const power of powers) {
+        for (let i = 0; i < 32; ++i) values.push(float((digit(i, power) - 1) * half(52)));
+      }
+      for (const power of powers) {
+        for (let i = 32; i < 48; ++i) values.push(float((digit(i, power) - 1) * half(52)));
+      }
+      for (const power of powers.slice(0, 4)) {
+        for (let i = 48; i < 52; ++i) values.push(float((digit(i, power) - 1) * half(52)));
+      }
+      return values;
+    }
+    case "TQ2_0":
+      for (let start = 0; start < 64; start += 32) {
+        for (let shift = 0; shift < 8; shift += 2) {
+          for (let i = start; i < start + 32; ++i) {
+            values.push(float((((at(i) >> shift) & 3) - 1) * half(64)));
+          }
+        }
+      }
+      return values;
     case "Q4_K":
     case "Q5_K": {
       const packed = block.subarray(4, 16);
@@ -174,6 +272,25 @@ function anyBlock(type: BlockType, size: number, next: () => number): Uint8Array
       break;
     case "Q6_K":
       setHalf(208, size / 128 / 32);
+      break;
+    case "Q2_K":
+      setHalf(80, size / 15 / 2);
+      setHalf(82, size / 15);
+      break;
+    case "Q3_K":
+      setHalf(108, size / 32 / 4);
+      break;
+    case "IQ4_NL":
+      setHalf(0, size / 127);
+      break;
+    case "IQ4_XS":
+      setHalf(0, size / 32 / 127);
+      break;
+    case "TQ1_0":
+      setHalf(52, size);
+      break;
+    case "TQ2_0":
+      setHalf(64, size);
       break;
     default:
       throw new Error(`${type} has no codes`);

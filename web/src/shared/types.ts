@@ -279,7 +279,7 @@ export interface ModelInfo {
   notice: string | null;
   /** Why the model is not stored on this device, as a sentence; null if it is stored, or with `cache: false`. */
   notStored: string | null;
-  /** Sentences about settings of the model that this module ignores; usually none. */
+  /** Sentences about settings and tensors of the model that are not used; usually none. */
   warnings: string[];
 }
 

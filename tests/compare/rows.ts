@@ -1,0 +1,156 @@
+// The kinds of models that are published as GPT-2: of each a small one, and what the engine makes of it. docs/ has the same
+// rows as a table.
+import { forward64, type Config, type FloatTensor } from "./forward64.mjs";
+import { seededTensors } from "./seeded-model.mjs";
+
+export interface Row {
+  model: string;
+  /** What other GPT-2s do not have. */
+  special: string;
+  config: Config;
+  tensors: Map<string, FloatTensor>;
+  /** What the float64 forward pass takes, where the file names it otherwise. */
+  reference?: Map<string, FloatTensor>;
+  /** The reason for which it is refused; else it works. */
+  refusal?: string;
+  /** What is said though it works. */
+  warning?: string;
+}
+
+const sizes = { n_embd: 32, n_head: 2, n_layer: 2, n_positions: 32, vocab_size: 60 };
+
+/** A model of a config that differs from GPT-2's by `changes`; `change` adds and removes tensors. */
+function row(
+  model: string,
+  special: string,
+  changes: Config,
+  outcome: Pick<Row, "refusal" | "warning" | "reference"> = {},
+  change: (this: typeof outcome, tensors: Map<string, FloatTensor>) => void = () => undefined,
+): Row {
+  const config = { model_type: "gpt2", ...sizes, ...changes };
+  const tensors = seededTensors(config, model.length);
+  change.call(outcome, tensors);
+  return { model, special, config, tensors, ...outcome };
+}
+
+const tensor = (...shape: number[]): FloatTensor => {
+  const values = Array.from({ length: shape.reduce((a, b) => a * b) }, (_, i) => Math.sin(i) / 3);
+  return { shape, values };
+};
+
+export const rows: Row[] = [
+  row("openai-community/gpt2", "tied head, tensors without a prefix", {}),
+  row("a fine-tune", "tensors with `transformer.`, masks", {}, {}, (tensors) => {
+    for (const [name, value] of [...tensors]) {
+      tensors.delete(name);
+      tensors.set(`transformer.${name}`, value);
+    }
+    tensors.set("transformer.h.0.attn.bias", tensor(1, 1, 32, 32));
+    tensors.set("transformer.h.0.attn.masked_bias", tensor(1));
+  }),
+  row("codeparrot, Stanford CRFM", "`scale_attn_by_inverse_layer_idx`, `reorder_and_upcast_attn`", {
+    scale_attn_by_inverse_layer_idx: true,
+    reorder_and_upcast_attn: true,
+  }),
+  row("without scaled attention", "`scale_attn_weights: false`", { scale_attn_weights: false }),
+  ...["gelu_fast", "gelu", "relu", "silu", "quick_gelu"].map((name) =>
+    row(`of another activation: ${name}`, `\`activation_function: "${name}"\``, {
+      activation_function: name,
+    }),
+  ),
+  row(
+    "of an activation that is missing",
+    '`activation_function: "mish"`',
+    { activation_function: "mish" },
+    { refusal: '"activation_function" is "mish", expected one of' },
+  ),
+  row("with sizes by their other names", "`hidden_size`, `num_hidden_layers`, …", {
+    hidden_size: sizes.n_embd,
+    num_hidden_layers: sizes.n_layer,
+    num_attention_heads: sizes.n_head,
+    max_position_embeddings: sizes.n_positions,
+  }),
+  row(
+    "GPT2ForSequenceClassification",
+    "`score.weight`",
+    { architectures: ["GPT2ForSequenceClassification"] },
+    { warning: '"score.*"' },
+    (tensors) => tensors.set("score.weight", tensor(2, 32)),
+  ),
+  row("TRL's value head", "`v_head.summary`", {}, { warning: '"v_head.*"' }, (tensors) => {
+    tensors.set("v_head.summary.weight", tensor(1, 32));
+    tensors.set("v_head.summary.bias", tensor(1));
+  }),
+  row(
+    "GPT2DoubleHeadsModel",
+    "`multiple_choice_head`",
+    {},
+    { warning: '"multiple_choice_head.*"' },
+    (tensors) => tensors.set("multiple_choice_head.summary.weight", tensor(1, 32)),
+  ),
+  row("with its head stored twice", "`lm_head.weight` equal to `wte.weight`", {}, {}, (tensors) => {
+    const embedding = tensors.get("wte.weight");
+    if (embedding) tensors.set("lm_head.weight", embedding);
+  }),
+  row(
+    "with another head though tied",
+    "`tie_word_embeddings: true`, `lm_head.weight` differs",
+    { tie_word_embeddings: true },
+    { warning: "lm_head.weight differs from wte.weight" },
+    (tensors) => tensors.set("lm_head.weight", tensor(60, 32)),
+  ),
+  row(
+    "saved by safetensors.torch",
+    "`lm_head.weight` alone, tied",
+    {},
+    { reference: new Map() },
+    function (tensors) {
+      const embedding = tensors.get("wte.weight");
+      if (embedding) tensors.set("lm_head.weight", embedding);
+      for (const [name, value] of tensors) this.reference?.set(name, value);
+      tensors.delete("wte.weight");
+    },
+  ),
+  row(
+    "of an encoder and decoder",
+    "`add_cross_attention: true`",
+    { add_cross_attention: true },
+    { refusal: '"add_cross_attention" is true, which this engine does not compute' },
+  ),
+  row(
+    "with tensors of cross-attention",
+    "`h.*.crossattention.*`",
+    {},
+    { refusal: "is of cross-attention to an encoder" },
+    (tensors) => tensors.set("h.0.crossattention.c_attn.weight", tensor(32, 64)),
+  ),
+  row(
+    "with code of its own",
+    "`auto_map`",
+    { auto_map: { AutoModelForCausalLM: "modeling.Model" } },
+    { refusal: "code of the model's own" },
+  ),
+  row(
+    "with rotary positions",
+    "`rotary_dim`",
+    { rotary_dim: 16 },
+    { refusal: '"rotary_dim" is 16, a key that GPT-2 does not have' },
+  ),
+  row(
+    "with pruned heads",
+    "`pruned_heads`",
+    { pruned_heads: { 0: [1] } },
+    { refusal: '"pruned_heads" is an object' },
+  ),
+  row(
+    "with notes of its maker",
+    "unknown keys in `config.json`",
+    { dataset: "tales" },
+    { warning: '"dataset": "tales"' },
+  ),
+];
+
+/** What float64 makes of `ids`. */
+export function expectedLogits({ config, tensors, reference }: Row, ids: readonly number[]): number[][] {
+  return forward64(config, reference ?? tensors, ids).logits;
+}
