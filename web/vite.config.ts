@@ -78,19 +78,33 @@ function oneFilePage(): Plugin {
   };
 }
 
-/**
- * The editor's own style is no <style>, which the page's policy does not allow, but a sheet that the document adopts, as
- * style-mod has it in a shadow tree.
- */
-function adoptedStyles(): Plugin {
-  const condition = "!root.head && root.adoptedStyleSheets";
+/** What is changed in packages that the page is built of. */
+const changesOfPackages = [
+  {
+    // The editor's own style is no <style>, which the page's policy does not allow, but a sheet that the document adopts,
+    // as style-mod has it in a shadow tree.
+    file: /\/style-mod\/[^?]*\.js$/,
+    from: "!root.head && root.adoptedStyleSheets",
+    to: "root.adoptedStyleSheets",
+  },
+  {
+    // A new editor leaves most of a long line out, but as if lines did not wrap. So it takes the line for a short one,
+    // and lays out all of it: half a minute for a megabyte.
+    file: /\/@codemirror\/view\/dist\/index\.js$/,
+    from: "gap => gap.draw(this, false)",
+    to: "gap => gap.draw(this, guessWrapping)",
+  },
+];
+
+function changePackages(): Plugin {
   return {
-    name: "adopted-styles",
+    name: "change-packages",
     apply: "build",
     transform(code, id) {
-      if (!/\/style-mod\/[^?]*\.js$/.test(id)) return null;
-      if (!code.includes(condition)) this.error(`${id} has no "${condition}", which is to be changed`);
-      return { code: code.replace(condition, "root.adoptedStyleSheets"), map: null };
+      const change = changesOfPackages.find(({ file }) => file.test(id));
+      if (!change) return null;
+      if (!code.includes(change.from)) this.error(`${id} has no "${change.from}", which is to be changed`);
+      return { code: code.replace(change.from, change.to), map: null };
     },
   };
 }
@@ -193,7 +207,7 @@ export default defineConfig({
   plugins: [
     usePackagedModule(),
     copyStaticParts(),
-    adoptedStyles(),
+    changePackages(),
     plainStylesheet(),
     pageEnglish(),
     languageSections(),

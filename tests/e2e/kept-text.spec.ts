@@ -129,6 +129,29 @@ test("a text of 6 MB is back after a reload", async ({ page }) => {
   expect(await lengthOf()).toBe(length + 1);
 });
 
+test("a text in one long line is back after a reload, and never laid out as a whole", async ({ page }) => {
+  await open(page);
+  await setText(page, "\u{10ffb2}word".repeat(60_000));
+  await expect
+    .poll(async () => Math.max(...(await storedTexts(page)).map(({ text }) => text.length)))
+    .toBeGreaterThan(300_000);
+  await page.addInitScript(() => {
+    const laidOut = Object.assign(window, { letters: 0 });
+    const lettersIn = (nodes: NodeList) =>
+      [...nodes].reduce((sum, { textContent }) => sum + (textContent?.length ?? 0), 0);
+    // Also those that were taken away again before this is called.
+    new MutationObserver((records) => {
+      for (const { target, addedNodes } of records)
+        if (target instanceof Element && target.closest("#editor")) laidOut.letters += lettersIn(addedNodes);
+    }).observe(document, { subtree: true, childList: true });
+  });
+  await page.reload();
+  await expectReady(page);
+  const letters = await page.evaluate(() => (window as unknown as { letters: number }).letters);
+  expect(letters).toBeGreaterThan(1000);
+  expect(letters).toBeLessThan(100_000);
+});
+
 test("a link's text takes the place of another, which undo brings back and a new tab finds", async ({
   page,
   context,

@@ -87,6 +87,22 @@ describe("an address", () => {
   ])("%s is a folder's, and an id only where it could be nothing else", async (source, request) => {
     expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
   });
+
+  it.each([
+    ["blob:http://host/x.gguf", /expected a folder's, as https:/],
+    ["data:,a/x.gguf", /expected a folder's/],
+    ["javascript:x.gguf", /expected a folder's/],
+    [new URL("filesystem:http://host/temporary/x.gguf"), /expected a folder's/],
+    ["http://user@host/m/", /^the model's address has a user name or a password, which fetch does not take/],
+    ["//user:secret@host/x.gguf", /^(?!.*secret).*has a user name or a password/],
+  ])("%s is refused", async (source, message) => {
+    await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
+  });
+
+  it("of a hub may have no password, which no message would hide", async () => {
+    const refused = refusal(/^hub has a user name or a password/);
+    await expect(readSource("a/b", "https://user:secret@hub.example")).rejects.toEqual(refused);
+  });
 });
 
 describe("files", () => {

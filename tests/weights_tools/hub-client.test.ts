@@ -87,15 +87,12 @@ it("a name is encoded in its address", async () => {
 });
 
 it("shards that are one file on some disks are refused, and shards that would fill the disk", () => {
+  const sizes = { "A.safetensors": 1, "a.safetensors": 1, "large.safetensors": 1e15 };
+  const halves = { "1.safetensors": 32e9, "2.safetensors": 32e9 };
   const files = new Map(
-    ["A.safetensors", "a.safetensors", "large.safetensors"].map((name) => [
+    Object.entries({ ...sizes, ...halves }).map(([name, size]) => [
       name,
-      {
-        name,
-        url: "",
-        size: name.startsWith("l") ? 1e15 : 1,
-        hash: { algorithm: "sha256" as const, digest: "" },
-      },
+      { name, url: "", size, hash: { algorithm: "sha256" as const, digest: "" } },
     ]),
   );
   const choose = (...names: string[]) =>
@@ -103,6 +100,10 @@ it("shards that are one file on some disks are refused, and shards that would fi
   expect(() => choose("A.safetensors", "a.safetensors")).toThrow("differ only in upper and lower case");
   expect(() => choose("large.safetensors")).toThrow(
     "has 1000000000000000 bytes, expected at most 64000000000",
+  );
+  expect(choose("1.safetensors", "2.safetensors")).toHaveLength(2);
+  expect(() => choose("1.safetensors", "a.safetensors", "2.safetensors")).toThrow(
+    "names shards of 64000000001 bytes together, expected at most 64000000000",
   );
 });
 

@@ -17,7 +17,7 @@ const optionalFiles = [
   "added_tokens.json",
   "generation_config.json",
 ];
-/** In bytes, with room to spare: the largest GPT-2 has 6.2 GB of weights, and its other files about 1 MB each. */
+/** In bytes, with room to spare: the largest GPT-2 has 6.2 GB of weights in all, and its other files about 1 MB each. */
 const mostWeights = 64e9;
 const mostText = 64e6;
 
@@ -85,6 +85,9 @@ export function chooseShards({ id, files }, list) {
   // Many file systems ignore case: there, both would be one file.
   if (new Set(shards.map(({ name }) => name.normalize().toLowerCase())).size < shards.length)
     throw wrong("names two shards that differ only in upper and lower case");
+  const bytes = shards.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > mostWeights)
+    throw wrong(`names shards of ${bytes} bytes together, expected at most ${mostWeights}`);
   return shards;
 }
 

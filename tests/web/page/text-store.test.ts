@@ -55,6 +55,10 @@ it.each([
   ["with a text that is none", { version: 4, changed: 1, content: { text: 1 } }],
   ["without a version", { changed: 1, content: content("bad") }],
   ["with a version that is no number", { version: "5", changed: 1, content: content("bad") }],
+  [
+    "with a version that cannot grow",
+    { version: Number.MAX_SAFE_INTEGER, changed: 1, content: content("bad") },
+  ],
 ])("a newest record %s leaves the one before it", async (_what, record) => {
   const store = await open();
   await storeAll(store, "a", 1, "one", "two", "three");
@@ -69,6 +73,25 @@ it("a new tab takes the text that was changed last and that no living tab has", 
   await storeAll(store, "living", 4, "living");
   held.add("gpt2-text / living");
   expect(await taken(store)).toEqual(["closed", "closed"]);
+});
+
+it("a new tab takes the text that was changed last, though the clock was set back before that", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01") });
+  const store = await open();
+  await storeAll(store, "before", store.timeOfChange(), "before");
+  vi.setSystemTime(new Date("2026-01-01"));
+  const later = await open();
+  expect(await taken(later)).toEqual(["before", "before"]);
+  await storeAll(later, "after", later.timeOfChange(), "after");
+  expect(await taken(await open())).toEqual(["after", "after"]);
+  vi.useRealTimers();
+});
+
+it("a text is not lost with the time of its last change", async () => {
+  const store = await open();
+  await storeAll(store, "a", 1, "one");
+  await damage("a", 0, { version: 2, changed: 1e300, content: content("two") });
+  expect(await taken(store)).toEqual(["a", "two"]);
 });
 
 it("a tab whose text another tab has gets a copy", async () => {

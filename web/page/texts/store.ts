@@ -53,15 +53,25 @@ function openDatabase(terminated: () => void): Promise<IDBPDatabase<Schema>> {
   });
 }
 
+/** Above this a version is damaged: it could not grow by one each time that the text is stored. */
+const mostVersion = 2 ** 52;
+/** Of a date, in milliseconds since 1970. */
+const mostTime = 8.64e15;
+
+const isWithin = (value: unknown, least: number, most: number): value is number =>
+  typeof value === "number" && value >= least && value <= most;
+
 function parseVersion(value: unknown): StoredVersion | undefined {
   const { version, changed, content } = (value ?? {}) as Record<string, unknown>;
-  if (!Number.isSafeInteger(version) || typeof changed !== "number") return undefined;
-  return { version: Number(version), changed, content };
+  if (!Number.isInteger(version) || !isWithin(version, 1, mostVersion)) return undefined;
+  return { version, changed: isWithin(changed, 0, mostTime) ? changed : 0, content };
 }
 
 export class TextStore {
   private readonly database: IDBPDatabase<Schema>;
   private readonly path: string;
+  /** When any of the texts was changed last, as far as is known here. */
+  private latest = 0;
 
   private constructor(database: IDBPDatabase<Schema>, path: string) {
     this.database = database;
@@ -76,9 +86,21 @@ export class TextStore {
   /** The ids of all texts, the one that was changed last first. */
   async ids(): Promise<string[]> {
     const range = IDBKeyRange.bound([this.path], [this.path, []]);
-    const keys: readonly unknown[] = await this.database.getAllKeysFromIndex("texts", "changed", range);
+    const index = this.database.transaction("texts").store.index("changed");
+    const [keys, newest]: [readonly unknown[], { key: unknown } | null] = await Promise.all([
+      index.getAllKeys(range),
+      index.openKeyCursor(range, "prev"),
+    ]);
+    const [, latest] = Array.isArray(newest?.key) ? (newest.key as unknown[]) : [];
+    if (isWithin(latest, 0, mostTime)) this.latest = Math.max(this.latest, latest);
     const ids = keys.map((key) => (Array.isArray(key) ? (key[1] as unknown) : undefined));
     return [...new Set(ids.reverse())].filter((id) => typeof id === "string");
+  }
+
+  /** The time of a change: later than those of all changes that were stored before, also where the clock was set back. */
+  timeOfChange(): number {
+    this.latest = Math.max(Date.now(), this.latest + 1);
+    return this.latest;
   }
 
   /** What is stored of a text, the newest first; a record that cannot be read is undefined. */

@@ -62,7 +62,7 @@ const manyLetters = 50_000;
 /** To be called after each change of what is stored, with how many letters it adds or takes away. */
 export function noteChange(letters = 0): void {
   isChanged = true;
-  if (own) own.changed = Date.now();
+  if (own) own.changed = store?.timeOfChange() ?? Date.now();
   if (letters < manyLetters || isBeingStored) storeSoon();
   else storeNow();
 }

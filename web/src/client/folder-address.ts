@@ -2,7 +2,7 @@
 import { refuse, shown } from "../shared/refuse.js";
 
 /** The absolute form of an address, relative to the page; `what` it is the address of, for messages. */
-export function readAddress(what: string, url: unknown): URL {
+function parseAddress(what: string, url: unknown): URL {
   if (typeof url !== "string" && !(url instanceof URL)) {
     return refuse(`${what} is ${shown(url)}, expected a URL`);
   }
@@ -17,16 +17,25 @@ export function readAddress(what: string, url: unknown): URL {
   }
 }
 
+/** The absolute form of an address below which others can be, relative to the page; `what` it is of, for messages. */
+export function readAddress(what: string, url: unknown): URL {
+  const address = parseAddress(what, url);
+  // fetch refuses these. Messages and the list of stored models would show them.
+  if (address.username || address.password)
+    refuse(`${what} has a user name or a password, which fetch does not take: use the option headers`);
+  try {
+    new URL("file", address);
+  } catch {
+    refuse(`${what} is ${shown(url)}, expected a folder's, as https://host/folder/`); // data: and blob: have none
+  }
+  return address;
+}
+
 /** As readAddress, for a folder: ends in a slash, without query or fragment. */
 export function readFolder(what: string, url: unknown): string {
   const folder = readAddress(what, url);
   folder.pathname = folder.pathname.replace(/\/*$/, "/");
   folder.search = "";
   folder.hash = "";
-  try {
-    new URL("file", folder);
-  } catch {
-    refuse(`${what} is ${shown(url)}, expected a folder's, as https://host/folder/`); // data: and blob: have none
-  }
   return folder.href;
 }

@@ -1,0 +1,83 @@
+// Whatever a link has in its query and its fragment: the page contacts no other host before its reader agrees, and no
+// script of it fails. `SECONDS=600 SEED=7` opens links for ten minutes, drawn by 7.
+import { createServer, type Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import { chromium, expect, test } from "@playwright/test";
+import * as fc from "fast-check";
+import { linkedAddress, linkedText } from "../fuzz/web/links.js";
+
+const seconds = Number(process.env.SECONDS ?? 10);
+const seed = Number(process.env.SEED ?? 1);
+/** Longer fragments are too long for an address. */
+const mostLetters = 500_000;
+
+const link = fc.record({
+  model: linkedAddress,
+  text: fc.option(linkedText.filter(({ length }) => length < mostLetters)),
+  others: fc.constantFrom("", "&weights=q4", "&weights=x", "&model=hf:a/b", "&threads=0", "&variant=x"),
+});
+
+/** Takes every connection that is not to this page's host, and ends it. */
+function listen(onConnection: () => void): Promise<Server> {
+  const trap = createServer((socket) => {
+    onConnection();
+    socket.destroy();
+  });
+  return new Promise((listening) => trap.listen(0, "127.0.0.1", () => listening(trap)));
+}
+
+test("no link makes the page contact another host, or fail", async ({ baseURL, launchOptions }) => {
+  const address = baseURL ?? "";
+  test.setTimeout((seconds + 60) * 1000);
+  let connections = 0;
+  const trap = await listen(() => (connections += 1));
+  const { port } = trap.address() as AddressInfo;
+  const browser = await chromium.launch({
+    ...launchOptions,
+    args: [...(launchOptions.args ?? []), `--host-resolver-rules=MAP * 127.0.0.1:${port}, EXCLUDE localhost`],
+  });
+  const page = await browser.newPage({ serviceWorkers: "block" });
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error.stack)));
+  page.on("dialog", (dialog) => problems.push(`a dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(address) && !/^(blob|data):/.test(request.url()))
+      problems.push(`asked ${request.url()}`);
+  });
+  try {
+    // The trap works.
+    await page.goto(address);
+    await page.evaluate(() => fetch("https://other.example/").catch(() => undefined));
+    expect(connections).toBeGreaterThan(0);
+    problems.splice(0);
+    connections = 0;
+
+    let opened = 0;
+    const end = Date.now() + seconds * 1000;
+    const opening = fc.asyncProperty(link, async ({ model, text, others }) => {
+      const query = new URLSearchParams({ model }).toString() + others;
+      // From another page: the same address with another fragment would load nothing.
+      await page.goto("about:blank");
+      await page.goto(`${address}?${query}${text === null ? "" : `#text=${text}`}`, { timeout: 20_000 });
+      const said = page.locator("#error-text, #hub-status, #finish").filter({ hasText: /./, visible: true });
+      await expect(said.first()).toBeVisible({ timeout: 20_000 });
+      await page.locator("#generate").click({ timeout: 10_000 });
+      opened += 1;
+      expect([connections, ...problems]).toEqual([0]);
+    });
+    const result = await fc.check(opening, {
+      seed,
+      numRuns: Number.MAX_SAFE_INTEGER,
+      interruptAfterTimeLimit: end - Date.now(),
+      markInterruptAsFailure: false,
+      endOnFailure: true,
+    });
+    console.log(`seed ${seed}: ${opened} links opened`);
+    const { errorInstance } = result as { errorInstance?: unknown };
+    expect(result.failed, `${fc.defaultReportMessage(result) ?? ""}\n${String(errorInstance)}`).toBe(false);
+    expect(opened).toBeGreaterThan(0);
+  } finally {
+    await browser.close();
+    trap.close();
+  }
+});

@@ -1,0 +1,44 @@
+// Whatever stands behind `#text=`: it is refused, or it is a passage that the editor can show, whose options are known
+// ones, and which a link carries unchanged.
+import { deepStrictEqual } from "node:assert";
+import { EditorState } from "@codemirror/state";
+import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/editor/written.js";
+import { fromFragment, toFragment, type Passage } from "../../../web/page/share/passage.js";
+import { linkedText, packed } from "./links.js";
+import { fuzzTarget } from "./target.js";
+
+const mostBytes = 1_000_000; // that a fragment may unpack to
+const known = /^(maxNewTokens|temperature|topK|topP|minP|repetitionPenalty|seed|ignoreEos|heal|stop)$/;
+
+/** The passage in a fragment; undefined where it is refused, in whatever words. */
+const readLink = (input: string): Promise<Passage | undefined> => fromFragment(input).catch(() => undefined);
+
+/** The text as the editor has it; throws where it cannot be shown, as the page would. */
+function textShown({ prompt, after, written: parts }: Passage): string {
+  const state = EditorState.create({ doc: prompt + after, extensions: [written] });
+  const inside = parts.filter(([, to]) => to <= state.doc.length);
+  const shown = state.update({ effects: addWritten.of(rangesOfParts(inside)) }).state;
+  let end = 0;
+  for (const [from, to] of keptOf(shown).written) {
+    if (from < end || to > state.doc.length) throw new Error("parts lie on one another, or outside");
+    end = to;
+  }
+  return shown.doc.toString();
+}
+
+export const target = fuzzTarget<string>({
+  arbitrary: linkedText,
+  examples: ["", packed("null"), packed(JSON.stringify({ prompt: "a".repeat(2e6), options: {} }))],
+  async check(input) {
+    const found = await readLink(input);
+    if (!found) return;
+    if (found.prompt.length + found.after.length > mostBytes) throw new Error("a text that is too long");
+    const names = Object.keys(found.options);
+    const other = names.find((name) => !known.test(name));
+    if (other !== undefined) throw new Error(`the option ${other} came through`);
+    if (Object.getPrototypeOf(found.options) !== Object.prototype) throw new Error("options of another kind");
+    if (textShown(found) !== found.prompt + found.after) throw new Error("another text is shown");
+    if (JSON.stringify(found).length < mostBytes / 6)
+      deepStrictEqual(await readLink(await toFragment(found)), found);
+  },
+});
