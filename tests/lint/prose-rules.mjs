@@ -54,8 +54,11 @@ export function blocksOf(markdown) {
   const blocks = [];
   /** @type {Block | undefined} */
   let block;
+  let quotes = 0; // what is quoted has the words of its author
   for (let event = walker.next(); event; event = walker.next()) {
     const { node, entering } = event;
+    if (node.type === "block_quote") quotes += entering ? 1 : -1;
+    if (quotes > 0) continue;
     if (node.type === "paragraph" || node.type === "heading") {
       if (entering) block = { line: node.sourcepos[0][0], text: "" };
       else if (block) blocks.push(...cellsOf(block));

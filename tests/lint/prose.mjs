@@ -12,16 +12,7 @@ const notYet = [
   "docs/notes/2026-11-mutation.md",
   "docs/notes/2026-11-performance.md",
   "docs/how-to/page.md",
-  "docs/reference/api.md",
-  "docs/understand/architecture.md",
-  "docs/understand/kernels.md",
-  "docs/understand/performance.md",
-  "docs/understand/storage.md",
-  "docs/understand/threads.md",
-  "web/models/demo/MODEL_CARD.md",
   "weights_tools/FORMAT.md",
-  "web/page/language/en.ts",
-  "CONTRIBUTING.md",
 ];
 
 /** Every document of the repository, and the English of the page. */

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { dependencyDiagram } from "../../docs/.vitepress/reference/dependencies.mjs";
 import { files, read, root } from "./files.js";
 
 describe("the documents", () => {
@@ -21,6 +22,11 @@ describe("the documents", () => {
     const { scripts } = JSON.parse(read("package.json"));
     for (const [, script] of text.matchAll(/npm run (?:-s )?([\w:-]+)/g))
       expect(scripts).toHaveProperty(script ?? "");
+  });
+
+  it("the diagram in architecture.md shows the dependencies that the build declares", () => {
+    const drawn = /```mermaid\n(.*?)```/s.exec(read("docs/understand/architecture.md"))?.[1];
+    expect(drawn).toBe(dependencyDiagram());
   });
 
   it("the map in architecture.md lists the folders that there are", () => {

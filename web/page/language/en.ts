@@ -466,13 +466,13 @@ export const inside = {
   "part.mlp.help":
     "Each token by itself: {nEmbd} numbers become {nInner}, most of which are all but switched off, and what is left becomes {nEmbd} that are added. No picture shows it alone; from one layer's guess to the next, attention and MLP have both been at work.",
   "part.unembedding.help":
-    "The numbers, normed, are compared with a row for each of the {vocabSize} tokens: the more alike, the more probable is that token as the next.",
+    "The normed numbers are compared with a row for each of the {vocabSize} tokens. The more alike they are, the more probable is that token.",
   "part.unembedding.tied":
-    "The numbers, normed, are compared with a row for each of the {vocabSize} tokens, the same as those of the embedding: the more alike, the more probable is that token as the next.",
+    "The normed numbers are compared with a row for each of the {vocabSize} tokens, the rows of the embedding. The more alike they are, the more probable is that token.",
 
   lens: "Its guess after every layer",
   "lens.help":
-    "The {residual} after each layer, read through the {unembedding} as if that were the last: the top guess of the next token, and how probable it is. It begins as {embedding} and {positions}, before any layer.",
+    "The {residual} after each layer, read through the {unembedding} as if the layer were the last. It shows the top guess of the next token, and its probability. It begins as {embedding} and {positions}, before any layer.",
   settledAtOnce: "From the embedding on it is “{guess}”.",
   settled: "From layer {layer} on it is “{guess}”.",
   settledLast: "It becomes “{guess}” only in the last layer.",
@@ -485,7 +485,7 @@ export const inside = {
 
   attention: "What a head looks at",
   "attention.help":
-    "How one head of {attention} shares itself out over the text, seen from the chosen token at the right: the thicker an arc, the more of it goes there. The text is tinted by the same.",
+    "How one head of {attention} divides its attention over the text, seen from the chosen token at the right. A thicker arc means more attention. The text is tinted by the same.",
   layer: "Layer",
   head: "Head",
   tints: "Tints:",
