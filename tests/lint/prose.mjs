@@ -11,7 +11,6 @@ import { blocksOf, problemsOf } from "./prose-rules.mjs";
 const notYet = [
   "docs/notes/2026-11-mutation.md",
   "docs/notes/2026-11-performance.md",
-  "docs/how-to/page.md",
   "weights_tools/FORMAT.md",
 ];
 

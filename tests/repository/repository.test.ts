@@ -24,6 +24,14 @@ describe("the documents", () => {
       expect(scripts).toHaveProperty(script ?? "");
   });
 
+  it("are all listed in docs/index.md, from which the site's sidebar is made", () => {
+    const listed = [...read("docs/index.md").matchAll(/^- \[.*?\]\(([^):]+\.md)\)/gm)].map(
+      ([, path]) => path,
+    );
+    const written = files.filter((file) => /^docs\/.+\/.+\.md$/.test(file)).map((file) => file.slice(5));
+    expect(listed.filter((path) => !path?.startsWith("../")).sort()).toEqual(written.sort());
+  });
+
   it("the diagram in architecture.md shows the dependencies that the build declares", () => {
     const drawn = /```mermaid\n(.*?)```/s.exec(read("docs/understand/architecture.md"))?.[1];
     expect(drawn).toBe(dependencyDiagram());
