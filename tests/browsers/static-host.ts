@@ -11,18 +11,19 @@ export interface StaticHost {
 
 /**
  * Serves each folder of `folders` below the path that it is listed by, and an empty page at /blank.html. One that is
- * `open` may be read by pages of every origin, as what a CDN gives.
+ * `open` may be read by pages of every origin, as what a CDN gives. Of a `lasting` one, browsers keep what users typed.
  */
 export async function serve(
   isolated: boolean,
   folders: Readonly<Record<string, string>>,
-  { open = false } = {},
+  { open = false, lasting = false } = {},
 ): Promise<StaticHost> {
   const setHeaders = (response: { setHeader(name: string, value: string): unknown }) => {
     if (open) {
       response.setHeader("Access-Control-Allow-Origin", "*");
       response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
     }
+    if (lasting) response.setHeader("Cache-Control", "no-cache"); // and not no-store
     if (!isolated) return;
     response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
     response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");

@@ -17,7 +17,10 @@ function miniBrowser(): string {
 }
 
 /** A key as WebDriver has it: a character, of Unicode's private ones for what writes none. */
-const codeOf = (key: string): string => (Key as unknown as Record<string, string>)[key.toUpperCase()] ?? key;
+const codeOf = (key: string): string => {
+  const name = key.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase(); // "ArrowRight" is ARROW_RIGHT
+  return (Key as unknown as Record<string, string>)[name] ?? key;
+};
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");

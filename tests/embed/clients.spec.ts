@@ -1,4 +1,5 @@
 // The clients of OpenAI's API that people use, on completionsFetch: each is installed first.
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { native } from "../e2e/model.js";
@@ -19,4 +20,15 @@ test("OpenAI's client, the AI SDK and LangChain write what the command line writ
       .split("\n")
       .map((line) => JSON.parse(line) as unknown),
   ).toEqual([story, write("user:\nOnce upon a time\n\nassistant:\n"), story]);
+});
+
+test("completions(model) does what OpenAI's client does: aborted, left, read twice, tee, responses", () => {
+  const app = makeApp("openai-clients", true);
+  copyFileSync(join(import.meta.dirname, "compare-clients.mjs"), join(app, "compare.mjs"));
+  const [theirs, ours] = run(app, process.execPath, "compare.mjs", join(root, "web/models/demo"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(Object.keys(theirs ?? {}).length).toBeGreaterThan(10);
+  expect(ours).toEqual(theirs);
 });

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { LoadError } from "../../web/src/shared/errors.js";
-import { formatBytes, formatPace } from "../../web/src/shared/format-bytes.js";
+import { formatBytes } from "../../web/src/shared/format-bytes.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
 import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
@@ -116,16 +116,6 @@ describe("sizes as people read them", () => {
     [4.26e9, "4.3 GB"],
   ])("%i is %s", (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
-  });
-  it.each([
-    [5.3e6, 11.2, "5.3 MB/s, 12 s left"],
-    [5.3e6, 59.9, "5.3 MB/s, 60 s left"],
-    [5.3e6, 60, "5.3 MB/s, 1 min left"],
-    [5.3e6, 61, "5.3 MB/s, 2 min left"],
-    [0, 5, ""],
-    [5.3e6, null, ""],
-  ])("%i a second, %s s left, is %j", (rate, left, text) => {
-    expect(formatPace(rate, left)).toBe(text);
   });
 });
 

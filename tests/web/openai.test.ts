@@ -1,4 +1,6 @@
 // OpenAI's /v1/completions on top of a model that is made up.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
 import type { Completion, GenerateCall, Model, Token } from "../../web/src/client/index.js";
 import {
@@ -294,12 +296,39 @@ describe("a stream", () => {
     expect(textOf(lines.map((line) => JSON.parse(line) as CompletionChunk))).toEqual(textOf(chunks));
   });
 
-  it("comes with a response that says 200", async () => {
+  it("is stopped by leaving the loop, and then its controller is aborted", async () => {
+    const { client } = fakeModel();
+    const stream = await client.create({ prompt: "ab", stream: true });
+    for await (const { choices } of stream) {
+      expect(choices).toHaveLength(1);
+      break;
+    }
+    expect(stream.controller.signal.aborted).toBe(true);
+    const whole = await client.create({ prompt: "ab", stream: true });
+    await read(whole);
+    expect(whole.controller.signal.aborted).toBe(false);
+  });
+
+  it("is read once: again, or beside what tee gave, is an error that names tee", async () => {
+    const { client } = fakeModel();
+    const stream = await client.create({ prompt: "ab", stream: true });
+    await read(stream);
+    await expect(read(stream)).rejects.toThrow("use `.tee()`");
+    const other = await client.create({ prompt: "ab", stream: true });
+    const [one] = other.tee();
+    expect((await read(one)).length).toBeGreaterThan(1);
+    await expect(read(other)).rejects.toThrow("use `.tee()`");
+  });
+
+  it("comes with the response of a server, of which nothing is read before its body is", async () => {
     const { client } = fakeModel();
     const { data, response } = await client.create({ prompt: "ab", stream: true }).withResponse();
     expect((await read(data)).length).toBeGreaterThan(1);
-    expect(response.status).toBe(200);
-    expect((await client.create({ prompt: "ab" }).asResponse()).ok).toBe(true);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    const events = await client.create({ prompt: "ab", stream: true }).asResponse();
+    expect(await events.text()).toMatch(/^data: \{.*\n\ndata: \[DONE\]\n\n$/s);
+    const whole = await client.create({ prompt: "ab" }).asResponse();
+    expect(await whole.json()).toMatchObject({ object: "text_completion" });
   });
 });
 
@@ -333,5 +362,29 @@ describe("completionsFetch", () => {
     const { fetch } = fakeModel();
     const [url, init] = post('{"prompt":"ab"}');
     await expect(fetch(url, { ...init, signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
+    const stopped = new AbortController();
+    const body = '{"prompt":"ab","stream":true}';
+    const response = await fetch(url, { method: "POST", body, signal: stopped.signal });
+    stopped.abort();
+    await expect(response.text()).rejects.toThrow(/abort/); // a part of it does not pass for all
+  });
+
+  it("is stopped by its caller's signal also after the garbage was collected", async () => {
+    const { fetch } = fakeModel();
+    const stopped = new AbortController();
+    const [url, init] = post('{"prompt":"ab","stream":true}');
+    const reader = (await fetch(url, { ...init, signal: stopped.signal })).body?.getReader();
+    await reader?.read();
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    for (let i = 0; i < 10; ++i) {
+      collect();
+      await new Promise((later) => setTimeout(later));
+    }
+    stopped.abort();
+    const rest = async () => {
+      while (!(await reader?.read())?.done);
+    };
+    await expect(rest()).rejects.toThrow(/abort/);
   });
 });

@@ -288,7 +288,7 @@ describe("in a page and its form", () => {
   it("is made of parts that screen readers name", () => {
     const { writer } = make({ loading: "use" });
     expect(writer.shadowRoot?.innerHTML).toBe(
-      '<textarea part="text" rows="6" aria-label="Text to write on from"></textarea>' +
+      '<textarea part="text" rows="6" aria-busy="false" aria-label="Text to write on from"></textarea>' +
         '<div part="footer" class="footer"><button part="button" type="button">Write</button>' +
         '<div class="state"><span part="status" class="status" role="status"></span>' +
         '<span class="pace" aria-hidden="true"></span>' +

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 const sources = resolve(import.meta.dirname, "../src/element");
 /** Where the package has them. */
 const path = "build/package/gpt2-element.js";
-const files = ["writer.ts", "autocomplete.ts"];
+const files = ["form-control.ts", "writer.ts", "autocomplete.ts"];
 
 /**
  * What stands in the manifest of an element and of its parts, as far as it is used here.

@@ -52,6 +52,9 @@ export function givePage(): void {
   vi.stubGlobal("ElementInternals", FakeInternals);
   vi.stubGlobal("IntersectionObserver", FakeObserver);
   vi.stubGlobal("ResizeObserver", FakeObserver);
+  // Nothing is laid out: all is at the same place, and so is visible.
+  Element.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 1, 1);
+  Range.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 1, 1);
 }
 
 /** A model that writes `texts`, each once `next` is called; a text that is an error is thrown. */

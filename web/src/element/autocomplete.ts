@@ -4,21 +4,31 @@ import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
 import { emit } from "./events.js";
 import { firstWord } from "./first-word.js";
 import { GhostText, ghostStyle } from "./ghost-text.js";
-import { Base, make, style, unseen } from "./html-element.js";
+import { adoptProperties, Base, make, style, unseen } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
 import { ControlField, type SuggestionField } from "./suggestion-field.js";
+import { ElementWords, fill, type Words } from "./words.js";
 
 /** In UTF-16 units. Only the end of a long text is the prompt: what is before it hardly changes the suggestion. */
 const mostLetters = 2000;
 
 /** Whether `element` takes text. */
 const isEditable = (element: Element): boolean =>
-  element instanceof HTMLInputElement ||
-  element instanceof HTMLTextAreaElement ||
-  (element instanceof HTMLElement && element.isContentEditable);
+  ["input", "textarea"].includes(element.localName) ||
+  (element as Partial<HTMLElement>).isContentEditable === true;
 
-/** The first `length` UTF-16 units of `text`, without half a character at the end. */
-const cutTo = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+const isElement = (target: EventTarget | null): target is Element =>
+  (target as Partial<Node> | null)?.nodeType === Node.ELEMENT_NODE;
+
+/** As much of `text` as `length` UTF-16 units hold, up to the end of a character as people see it. */
+function cutTo(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const ends = Array.from(new Intl.Segmenter().segment(text), ({ index, segment }) => index + segment.length);
+  return text.slice(0, Math.max(0, ...ends.filter((end) => end <= length)));
+}
+
+/** Who suggests in a field: of two elements for the same one, the one that was first. */
+const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
 
 /**
  * Suggests, in a field of yours, how the text could go on, after a pause in typing. Tab takes the suggestion, Ctrl (on
@@ -46,6 +56,7 @@ const cutTo = (text: string, length: number) => text.slice(0, length).replace(/[
  * @attr {string} base-url - Folder of worker and engine
  * @attr {boolean} disabled - Suggests nothing
  * @attr {string} hint - What screen readers say after the suggestion; "Tab takes it, Escape dismisses it."
+ * @attr {string} lang - Language of its words, as of any element around it; "en" and "de" are built in
  *
  * @fires {CustomEvent<LoadProgress>} gpt2-progress - While the model is loaded
  * @fires {CustomEvent<Token>} gpt2-token - For each token of a suggestion
@@ -69,6 +80,7 @@ export class Gpt2Autocomplete extends Base {
 
   private readonly root = this.attachShadow({ mode: "open" });
   private readonly ghost = new GhostText(this.root, () => void this.accept(this.suggestion));
+  private readonly ownWords = new ElementWords(this);
   private readonly spoken = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly lazy = new LazyModel(
     () => ({
@@ -98,7 +110,16 @@ export class Gpt2Autocomplete extends Base {
     this.root.append(this.spoken);
   }
 
+  /** Words of this element alone, in place of those of its language. */
+  get words(): Partial<Words> {
+    return this.ownWords.overrides;
+  }
+  set words(words: Partial<Words>) {
+    this.ownWords.overrides = words;
+  }
+
   connectedCallback(): void {
+    adoptProperties(this, ["words"]);
     this.lazy.keep();
     // The field is looked up when it gets the focus: it may be added later, or replaced.
     this.scope = this.getRootNode() as Document | ShadowRoot;
@@ -111,6 +132,18 @@ export class Gpt2Autocomplete extends Base {
     this.scope = undefined;
     this.detach();
     this.lazy.releaseSoon();
+  }
+
+  /** `moveBefore` calls this instead of the two callbacks above. A suggestion stays where it is. */
+  connectedMoveCallback(): void {
+    if (this.getRootNode() === this.scope) return;
+    this.disconnectedCallback();
+    this.connectedCallback();
+  }
+
+  /** Another document has taken it, which leaves it without its styles. */
+  adoptedCallback(): void {
+    style(this.root, ghostStyle + unseen);
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
@@ -127,16 +160,14 @@ export class Gpt2Autocomplete extends Base {
     const { field } = this;
     if (field) return field.element.contains(target) ? field : undefined;
     const id = this.getAttribute("for");
-    if (target.id === id) {
-      const problem = ControlField.problemOf(target);
-      if (problem) this.tell(`there are no suggestions in <${target.localName} id="${id}">: ${problem}`);
-      return ControlField.of(target);
-    }
-    if (!isEditable(target)) return undefined;
+    if (target.id !== id && !isEditable(target)) return undefined;
+    const named = id === null ? null : (this.scope?.getElementById(id) ?? null);
+    const problem = named ? ControlField.problemOf(named) : undefined;
     if (id === null)
       this.tell('expected the attribute "for" with the id of a field, or the property "field"');
-    else if (!this.scope?.getElementById(id)) this.tell(`nothing here has the id "${id}", which "for" names`);
-    return undefined;
+    else if (!named) this.tell(`nothing here has the id "${id}", which "for" names`);
+    else if (problem) this.tell(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
+    return named === target ? ControlField.of(named) : undefined;
   }
 
   private tell(problem: string): void {
@@ -146,11 +177,14 @@ export class Gpt2Autocomplete extends Base {
   }
 
   private attach(target: EventTarget | null): void {
-    if (!(target instanceof Element) || this.active?.element.contains(target)) return;
+    if (!isElement(target) || this.active?.element.contains(target)) return;
     const field = this.fieldAt(target);
     if (!field) return;
     this.detach();
     if (this.hasAttribute("disabled")) return;
+    if (suggesting.has(field.element))
+      return this.tell("another <gpt2-autocomplete> suggests in the same field");
+    suggesting.set(field.element, this);
     this.active = field;
     this.listen(field);
     this.hasFailed = false;
@@ -183,8 +217,7 @@ export class Gpt2Autocomplete extends Base {
     on("input", () => this.onInput());
     on("keydown", (event) => this.onKey(event as KeyboardEvent));
     on("focusout", ({ relatedTarget }: FocusEventInit) => {
-      const isWithin = relatedTarget instanceof Node && field.element.contains(relatedTarget);
-      if (!isWithin) this.detach();
+      if (!field.element.contains(relatedTarget as Node | null)) this.detach();
     });
     on("compositionstart", () => {
       this.isComposing = true;
@@ -199,6 +232,7 @@ export class Gpt2Autocomplete extends Base {
   private detach(): void {
     this.dismiss();
     this.whileFocused?.abort();
+    if (this.active) suggesting.delete(this.active.element);
     this.active = undefined;
     this.isComposing = false;
   }
@@ -218,7 +252,7 @@ export class Gpt2Autocomplete extends Base {
   }
 
   private onKey(event: KeyboardEvent): void {
-    if (!this.suggestion || event.isComposing || this.isComposing) return;
+    if (!this.suggestion || event.isComposing || this.isComposing || !this.ghost.isVisible) return;
     const { key, ctrlKey, altKey, metaKey, shiftKey } = event;
     const isPlain = !ctrlKey && !altKey && !metaKey && !shiftKey;
     const isWord = key === "ArrowRight" && ctrlKey !== altKey && !metaKey && !shiftKey;
@@ -252,7 +286,7 @@ export class Gpt2Autocomplete extends Base {
   }
 
   private show(text: string, isNew: boolean): void {
-    const { active } = this;
+    const { active, ownWords } = this;
     const before = active?.textBefore();
     const fitting = cutTo(text, active?.room?.() ?? Infinity);
     if (!active || before === undefined || fitting === "") return this.dismiss();
@@ -260,18 +294,23 @@ export class Gpt2Autocomplete extends Base {
     this.suggestion = fitting;
     this.shownFor = before;
     this.ghost.show(active, fitting);
+    if (!this.ghost.isVisible) return this.dismiss();
     if (!wasShown) this.watch();
-    if (isNew) {
-      const hint = this.getAttribute("hint") ?? "Tab takes it, Escape dismisses it.";
-      this.spoken.textContent = `Suggestion: ${fitting.trim()}. ${hint}`;
-    }
+    if (!isNew) return;
+    const hint = this.getAttribute("hint") ?? ownWords.get("hint");
+    this.spoken.textContent = fill(ownWords.get("suggestion"), { text: fitting.trim(), hint });
   }
 
-  /** Dismisses the suggestion once the text or the caret has changed. Scripts change them without an event. */
+  /**
+   * Dismisses the suggestion once the text or the caret has changed, and follows the field: scripts change, move and
+   * remove it without an event.
+   */
   private watch(): void {
     if (!this.suggestion) return;
-    if (this.isCurrent()) requestAnimationFrame(() => this.watch());
-    else this.dismiss();
+    if (!this.active?.element.isConnected) return this.detach();
+    if (!this.isCurrent()) return this.dismiss();
+    this.ghost.follow();
+    requestAnimationFrame(() => this.watch());
   }
 
   /** Removes the suggestion, and cancels the next one. */

@@ -58,6 +58,7 @@ export const ghostStyle = `
   overflow: hidden;
   pointer-events: none;
   visibility: hidden;
+  transform-origin: 0 0;
 }
 .overlay > div {
   box-sizing: border-box;
@@ -79,17 +80,56 @@ export const ghostStyle = `
 
 // Stryker restore all
 
+const isLine = (control: TextControl) => control.localName === "input";
+
+/** Whether the two have an area in common. */
+const overlap = (a: DOMRectReadOnly, b: DOMRectReadOnly) =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+/** Whether the text ends at the end of its line, or where its length puts it: what follows would move it. */
+function isHeldByItsEnd({ textAlign, direction }: CSSStyleDeclaration): boolean {
+  return ["center", "end", direction === "rtl" ? "left" : "right"].includes(textAlign);
+}
+
+/** How many pixels of the viewport a pixel of `element` is: other than 1 where it is zoomed, or transformed. */
+function scaleOf(element: HTMLElement): number {
+  const { width } = element.getBoundingClientRect();
+  const { offsetWidth } = element; // rounded
+  return offsetWidth === 0 || Math.abs(width - offsetWidth) < 1 ? 1 : width / offsetWidth;
+}
+
+/** Of an element: its area without borders and scroll bar, in its own pixels, which `scale` turns into the viewport's. */
+function insideOf(control: TextControl, style: CSSStyleDeclaration) {
+  const border = (side: string) => parseFloat(style.getPropertyValue(`border-${side}-width`)) || 0;
+  const { left, top, width, height } = control.getBoundingClientRect();
+  const { offsetWidth, offsetHeight, clientWidth, clientHeight, clientLeft } = control;
+  // The browser rounds these four: what they have beyond the borders is a scroll bar, or less than a pixel. An <input>
+  // has no scroll bar; its padding counts as one in Firefox.
+  const bar = (pixels: number) => (pixels > 1.5 && !isLine(control) ? Math.round(pixels) : 0);
+  const [sides, ends] = [border("left") + border("right"), border("top") + border("bottom")];
+  const scale = scaleOf(control);
+  return {
+    left: left + scale * (border("left") + bar(clientLeft - border("left"))),
+    top: top + scale * border("top"),
+    width: width / scale - sides - bar(offsetWidth - clientWidth - sides),
+    height: height / scale - ends - bar(offsetHeight - clientHeight - ends),
+    scale,
+  };
+}
+
 export class GhostText {
   private readonly before = document.createTextNode("");
+  private readonly letters = document.createTextNode("");
   private readonly ghost = make("span", { part: "ghost", class: "ghost" });
   private readonly lines = make("div", {}, this.before, this.ghost);
   private readonly overlay = make("div", { class: "overlay", "aria-hidden": "true" }, this.lines);
   private field: SuggestionField | undefined;
-  private readonly resized = new ResizeObserver(() => this.place());
-  private readonly place = () => this.layOut();
+  /** Where field and overlay were when they were laid out. */
+  private place = "";
 
   /** Where there are fingers in place of keys, `onTap` is called when the ghost is touched. */
   constructor(root: ShadowRoot, onTap: () => void) {
+    this.ghost.append(this.letters);
     root.append(this.overlay);
     this.ghost.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
     this.ghost.addEventListener("mousedown", (event) => event.preventDefault());
@@ -98,77 +138,119 @@ export class GhostText {
 
   /** Draws `text` where the caret of `field` is. */
   show(field: SuggestionField, text: string): void {
-    if (this.field !== field) {
-      this.hide();
-      this.field = field;
-      this.resized.observe(field.element);
-      addEventListener("scroll", this.place, { capture: true, passive: true }); // of whatever it lies in, or its own
-      addEventListener("resize", this.place);
-    }
+    this.field = field;
     this.before.data = field instanceof ControlField ? field.element.value : "";
-    this.ghost.textContent = text;
+    this.letters.data = text;
     this.layOut();
   }
 
   hide(): void {
-    if (!this.field) return;
     this.field = undefined;
-    this.ghost.textContent = "";
+    this.letters.data = "";
     this.before.data = "";
-    this.resized.disconnect();
-    removeEventListener("scroll", this.place, { capture: true });
-    removeEventListener("resize", this.place);
+  }
+
+  /** Whether the first letter can be seen: a field that is full, or scrolled away, has no room for it. */
+  get isVisible(): boolean {
+    const { letters, overlay } = this;
+    const first = Math.max(0, letters.data.search(/\S/));
+    const range = document.createRange();
+    range.setStart(letters, first);
+    range.setEnd(letters, Math.min(first + 1, letters.length));
+    return overlap(range.getBoundingClientRect(), overlay.getBoundingClientRect());
+  }
+
+  /** Draws it anew where the field has moved, was scrolled, or has another size. Call it in each frame. */
+  follow(): void {
+    if (this.field && this.place !== this.currentPlace(this.field)) this.layOut();
+  }
+
+  private currentPlace(field: SuggestionField): string {
+    const { element } = field;
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = element;
+    const at = field instanceof ControlField ? element.getBoundingClientRect() : field.caret();
+    const { left, top } = this.overlay.getBoundingClientRect();
+    const all = [
+      at.left,
+      at.top,
+      at.width,
+      at.height,
+      scrollLeft,
+      scrollTop,
+      clientWidth,
+      clientHeight,
+      left,
+      top,
+    ];
+    return all.join();
   }
 
   private layOut(): void {
-    const { field, overlay, lines } = this;
+    const { field, overlay, lines, ghost } = this;
     if (!field) return;
     const style = getComputedStyle(field.element);
     for (const name of metrics) lines.style.setProperty(name, style.getPropertyValue(name));
     overlay.style.setProperty("--ink", style.color);
+    overlay.style.direction = style.direction; // a line that is too long begins where the field's does
     // Text that runs against the paragraph's direction must not be reordered together with what stands before it.
-    const isMixed = style.direction === "rtl" || rightToLeft.test(this.before.data + this.ghost.textContent);
-    this.ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
+    const isMixed = style.direction === "rtl" || rightToLeft.test(this.before.data + this.letters.data);
+    ghost.style.unicodeBidi = isMixed ? "isolate" : "normal";
     if (field instanceof ControlField) this.layOutLike(field.element, style);
     else this.layOutAt(field.caret(), field.element);
+    this.place = this.currentPlace(field);
   }
 
   private layOutLike(control: TextControl, style: CSSStyleDeclaration): void {
-    const { overlay, lines } = this;
-    const isLine = control instanceof HTMLInputElement;
-    if (isLine) {
+    const { lines, ghost } = this;
+    const inside = insideOf(control, style);
+    const hasOneLine = isLine(control);
+    if (hasOneLine) {
       // The one line of an input stands in the middle, and scrolls where it is too long.
       const padding = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
-      lines.style.lineHeight = `${control.clientHeight - padding}px`;
+      lines.style.lineHeight = `${inside.height - padding}px`;
     }
-    lines.style.whiteSpace = isLine ? "pre" : "pre-wrap";
-    lines.style.width = isLine ? "max-content" : `${control.clientWidth}px`;
-    overlay.style.width = `${control.clientWidth}px`; // without borders and scroll bar
-    overlay.style.height = `${control.clientHeight}px`;
+    lines.style.whiteSpace = hasOneLine ? "pre" : "pre-wrap";
+    lines.style.width = hasOneLine ? "max-content" : `${inside.width}px`;
     lines.style.transform = `translate(${-control.scrollLeft}px, ${-control.scrollTop}px)`;
-    const { left, top } = control.getBoundingClientRect();
-    this.moveTo(left + control.clientLeft, top + control.clientTop);
+    const isHeld = isHeldByItsEnd(style);
+    ghost.style.display = isHeld ? "inline-block" : "inline";
+    ghost.style.width = isHeld ? "0" : "auto"; // it adds nothing to the line, and moves nothing of it
+    ghost.style.whiteSpace = isHeld ? "pre" : "inherit";
+    this.moveTo(inside);
   }
 
   private layOutAt(caret: DOMRectReadOnly, editor: HTMLElement): void {
-    const { overlay, lines } = this;
-    const end = editor.getBoundingClientRect().right;
+    const { lines, ghost } = this;
+    const { left, right } = editor.getBoundingClientRect();
+    const scale = scaleOf(editor);
+    const isLeftwards = getComputedStyle(editor).direction === "rtl";
+    const room = Math.max(0, isLeftwards ? caret.left - left : right - caret.right);
     lines.style.padding = "0";
-    lines.style.lineHeight = `${caret.height}px`;
+    lines.style.lineHeight = `${caret.height / scale}px`;
     lines.style.whiteSpace = "pre";
     lines.style.width = "max-content";
     lines.style.transform = "none";
-    overlay.style.width = `${Math.max(0, end - caret.right)}px`;
-    overlay.style.height = `${caret.height}px`;
-    this.moveTo(caret.right, caret.top);
+    ghost.style.display = "inline";
+    this.moveTo({
+      left: isLeftwards ? caret.left - room : caret.right,
+      top: caret.top,
+      width: room / scale,
+      height: caret.height / scale,
+      scale,
+    });
   }
 
-  /** Wherever the overlay's own zero is: what is scrolled and transformed around both of them cancels out. */
-  private moveTo(left: number, top: number): void {
+  /** Wherever the overlay's own zero is, and whatever scales it: all that is around both of them cancels out. */
+  private moveTo({ left, top, width, height, scale }: ReturnType<typeof insideOf>): void {
     const { overlay } = this;
-    const from = overlay.getBoundingClientRect();
     const at = (name: "left" | "top") => parseFloat(overlay.style[name]) || 0;
-    overlay.style.left = `${at("left") + left - from.left}px`;
-    overlay.style.top = `${at("top") + top - from.top}px`;
+    overlay.style.transform = "none";
+    overlay.style.width = `${width}px`;
+    overlay.style.height = `${height}px`;
+    const from = overlay.getBoundingClientRect();
+    const own = scaleOf(overlay);
+    overlay.style.left = `${at("left") + (left - from.left) / own}px`;
+    overlay.style.top = `${at("top") + (top - from.top) / own}px`;
+    if (Math.abs(scale / own - 1) > 0.01) overlay.style.transform = `scale(${scale / own})`;
   }
 }

@@ -16,13 +16,17 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-const sheets = new Map<string, CSSStyleSheet>();
+/** Of each document, by its text: a document takes only its own sheets. */
+const sheets = new WeakMap<Document, Map<string, CSSStyleSheet>>();
 
 /** Gives `root` these styles. Constructed ones need no permission of a content security policy. */
 export function style(root: ShadowRoot, css: string): void {
-  const sheet = sheets.get(css) ?? new CSSStyleSheet();
-  if (!sheets.has(css)) sheet.replaceSync(css);
-  sheets.set(css, sheet);
+  const { ownerDocument } = root;
+  const own = sheets.get(ownerDocument) ?? new Map<string, CSSStyleSheet>();
+  sheets.set(ownerDocument, own);
+  const sheet = own.get(css) ?? new (ownerDocument.defaultView ?? globalThis).CSSStyleSheet();
+  if (!own.has(css)) sheet.replaceSync(css);
+  own.set(css, sheet);
   root.adoptedStyleSheets = [sheet];
 }
 

@@ -26,9 +26,15 @@ const secret = /(?:^|\s)(?:(?:current|new)-password|one-time-code|cc-\S+)(?:\s|$
 /** Fields that were password fields once: a button shows what they hold as plain text. */
 const wereSecret = new WeakSet<Element>();
 
+// By name, not by class: a field of another document, such as a frame's, is of another class.
+const isInput = (element: Element): element is HTMLInputElement => element.localName === "input";
+const isTextarea = (element: Element): element is HTMLTextAreaElement => element.localName === "textarea";
+
 function isSecret(element: Element): boolean {
-  if (element instanceof HTMLInputElement && element.type === "password") wereSecret.add(element);
-  return wereSecret.has(element) || secret.test(element.getAttribute("autocomplete") ?? "");
+  if (isInput(element) && element.type === "password") wereSecret.add(element);
+  if (wereSecret.has(element) || secret.test(element.getAttribute("autocomplete") ?? "")) return true;
+  const dots = getComputedStyle(element).getPropertyValue("-webkit-text-security");
+  return dots !== "" && dots !== "none";
 }
 
 /** A text control as a place for suggestions: at its end, where they can be drawn. */
@@ -42,8 +48,7 @@ export class ControlField implements SuggestionField {
   /** Why there can be no suggestions in `element`; undefined where there can. */
   static problemOf(element: Element): string | undefined {
     if (isSecret(element)) return "it may hold a secret";
-    if (element instanceof HTMLTextAreaElement) return undefined;
-    if (element instanceof HTMLInputElement && textTypes.has(element.type)) return undefined;
+    if (isTextarea(element) || (isInput(element) && textTypes.has(element.type))) return undefined;
     return `expected a <textarea>, or an <input> of type ${[...textTypes].join(", ")}; for an editor, set the property "field"`;
   }
 
@@ -56,7 +61,8 @@ export class ControlField implements SuggestionField {
     const { element } = this;
     const { value, selectionStart, selectionEnd } = element;
     const isAtEnd = selectionStart === selectionEnd && selectionEnd === value.length;
-    const isOpen = !element.disabled && !element.readOnly && ControlField.problemOf(element) === undefined;
+    const isOpen =
+      !element.matches(":disabled") && !element.readOnly && ControlField.problemOf(element) === undefined;
     return isAtEnd && isOpen ? value : undefined;
   }
 
@@ -71,7 +77,7 @@ export class ControlField implements SuggestionField {
     const before = element.value;
     this.endTyping();
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else makes an edit that can be undone
-    if (!document.execCommand("insertText", false, text)) {
+    if (!element.ownerDocument.execCommand("insertText", false, text)) {
       element.setRangeText(text, before.length, before.length, "end");
       element.dispatchEvent(
         new InputEvent("input", { bubbles: true, composed: true, inputType: "insertText", data: text }),

@@ -1,13 +1,18 @@
 // <gpt2-writer>: a field in which the model writes on.
 import type { GenerateCall, GenerateSummary, LoadOptions, LoadProgress } from "../client/index.js";
-import { formatPace } from "../shared/format-bytes.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
 import { emit } from "./events.js";
-import { adoptProperties, Base, make, style } from "./html-element.js";
+import { FormControl } from "./form-control.js";
+import { adoptProperties, make, style } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
+import { ElementWords, fill, type Words } from "./words.js";
 import { writerStyle } from "./writer-style.js";
 
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+/** Properties that may be set before the element is defined. */
+const early = [
+  ...(["model", "prompt", "defaultValue", "name", "value"] as const),
+  ...(["disabled", "readOnly", "required", "words"] as const),
+];
 
 /**
  * A field in which GPT-2 writes on from where you stop. In a form it is a control of its own: its value is the whole
@@ -32,17 +37,21 @@ const megabytes = (bytes: number) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
  * @attr {string} kv - Format of the KV cache
  * @attr {string} base-url - Folder of worker and engine
  * @attr {string} label - Name of the field for screen readers, where no `<label>` names the element
+ * @attr {string} placeholder - What the field shows while it is empty
  * @attr {number} rows - Height in lines of text; 6
  * @attr {string} name - Of its value in a form
  * @attr {boolean} disabled - Neither edits nor writes, and is not sent with its form
+ * @attr {boolean} readonly - Neither the user nor the model changes the text
  * @attr {boolean} required - Its form is not sent while it is empty
+ * @attr {boolean} autofocus - The field gets the focus when the page is loaded
+ * @attr {string} lang - Language of its words, as of any element around it; "en" and "de" are built in
  *
  * @fires {CustomEvent<LoadProgress>} gpt2-progress - While the model is loaded
  * @fires {CustomEvent<Token>} gpt2-token - For each token that was written
  * @fires {CustomEvent<Gpt2Done>} gpt2-done - The text is finished, or was stopped
- * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed; the element says so, too
- * @fires {InputEvent} input - The user changed the text
- * @fires {Event} change - The user changed the text and left the field
+ * @fires {CustomEvent<Gpt2Failure>} gpt2-error - The model could not be loaded, or failed; the element says so, too; logged unless it is prevented
+ * @fires {InputEvent} input - The user or the model changed the text
+ * @fires {Event} change - The user changed the text and left the field, or the model has written
  *
  * @csspart text - The field
  * @csspart footer - What is below it
@@ -57,23 +66,26 @@ const megabytes = (bytes: number) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
  * @cssprop [--gpt2-line] - Colour of the field's border
  * @cssprop [--gpt2-radius=0.5rem] - Of the corners
  */
-export class Gpt2Writer extends Base {
-  static readonly formAssociated = true;
-  static readonly observedAttributes = [...loadAttributes, "prompt", "label", "rows", "disabled", "required"];
+export class Gpt2Writer extends FormControl {
+  static readonly observedAttributes = [
+    ...loadAttributes,
+    ...["loading", "prompt", "label", "placeholder", "rows", "disabled", "readonly", "required"],
+  ];
 
   /** Generation options that no attribute has: several `stop` texts, `ignoreEos`, ... They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
   /** Load options that no attribute has: `headers`, `fetch`, ... They override the attributes. */
   loadOptions: LoadOptions = (this as { loadOptions?: LoadOptions }).loadOptions ?? {};
 
-  private readonly internals = this.attachInternals();
-  private readonly text = make("textarea", { part: "text", rows: "6" });
-  private readonly button = make("button", { part: "button", type: "button" }, "Write");
+  protected readonly text = make("textarea", { part: "text", rows: "6" });
+  private readonly button = make("button", { part: "button", type: "button" });
   private readonly status = make("span", { part: "status", class: "status", role: "status" });
   /** Not read out: it changes many times a second. */
   private readonly pace = make("span", { class: "pace", "aria-hidden": "true" });
-  private readonly bar = make("progress", { part: "progress", max: "1", "aria-label": "Loading the model" });
+  private readonly bar = make("progress", { part: "progress", max: "1" });
   private readonly written = make("div", { class: "unseen", "aria-live": "polite" });
+  private readonly root = this.attachShadow({ mode: "open", delegatesFocus: true });
+  private readonly ownWords = new ElementWords(this, () => this.showWords());
   private readonly lazy = new LazyModel(
     () => ({
       url: this.model,
@@ -82,25 +94,28 @@ export class Gpt2Writer extends Base {
     (progress) => this.showProgress(progress),
   );
   private seen: IntersectionObserver | undefined;
+  /** It is in a page, and has all attributes that it came with. */
+  private isPlaced = false;
   /** From the call of `write` to its end. */
   private running: AbortController | undefined;
   /** The model is loaded and writes. */
   private isGenerating = false;
   /** The text is the user's, or the model's, and not only the prompt. */
   private isChanged = false;
-  /** The message of setCustomValidity. */
-  private customError = "";
+  /** What the status says, in the language of the moment. */
+  private said = () => "";
+  /** Whoever waits for the same load gets the same error, which is reported once. */
+  private reported: unknown;
 
   constructor() {
     super();
-    const root = this.attachShadow({ mode: "open", delegatesFocus: true });
-    style(root, writerStyle);
+    style(this.root, writerStyle);
     const state = make("div", { class: "state" }, this.status, this.pace, this.bar);
     const footer = make("div", { part: "footer", class: "footer" }, this.button, state);
-    root.append(this.text, footer, this.written);
+    this.root.append(this.text, footer, this.written);
     this.button.addEventListener("click", () => (this.running ? this.stop() : void this.write()));
     this.text.addEventListener("input", () => this.setChanged());
-    this.text.addEventListener("change", () => this.dispatchEvent(new Event("change", { bubbles: true })));
+    this.text.addEventListener("change", () => this.tellChange());
     this.text.addEventListener("focus", () => this.nameField());
   }
 
@@ -118,35 +133,26 @@ export class Gpt2Writer extends Base {
   set prompt(text: string) {
     this.setAttribute("prompt", text);
   }
-  /** The name of the value in a form. */
-  get name(): string {
-    return this.getAttribute("name") ?? "";
+  /** The text cannot be changed, by nobody. */
+  get readOnly(): boolean {
+    return this.hasAttribute("readonly");
   }
-  set name(name: string) {
-    this.setAttribute("name", name);
+  set readOnly(isReadOnly: boolean) {
+    this.toggleAttribute("readonly", isReadOnly);
   }
-  /** Whether the element is disabled. */
-  get disabled(): boolean {
-    return this.matches(":disabled");
+  /** Words of this element alone, in place of those of its language. */
+  get words(): Partial<Words> {
+    return this.ownWords.overrides;
   }
-  set disabled(isDisabled: boolean) {
-    this.toggleAttribute("disabled", isDisabled);
-  }
-  /** Whether the form needs a value. */
-  get required(): boolean {
-    return this.hasAttribute("required");
-  }
-  set required(isRequired: boolean) {
-    this.toggleAttribute("required", isRequired);
+  set words(words: Partial<Words>) {
+    this.ownWords.overrides = words;
   }
   /** The whole text. Setting another text stops the writing. */
   get value(): string {
     return this.text.value;
   }
   set value(text: string) {
-    const before = this.text.value;
-    this.text.value = text;
-    if (this.text.value !== before) this.stop();
+    this.replaceText(text);
     this.setChanged();
   }
   /** As in `<textarea>`: the value after the form is reset. */
@@ -156,59 +162,27 @@ export class Gpt2Writer extends Base {
   set defaultValue(text: string) {
     this.prompt = text;
   }
-  /** "gpt2-writer", as other controls have a type. */
-  get type(): string {
-    return this.localName;
-  }
-  /** The form that the element belongs to; null if there is none. */
-  get form(): HTMLFormElement | null {
-    return this.internals.form;
-  }
-  /** The labels of the element. */
-  get labels(): NodeList {
-    return this.internals.labels;
-  }
-  /** Whether the value is valid, and why not. */
-  get validity(): ValidityState {
-    return this.internals.validity;
-  }
-  /** The message that the browser shows for an invalid value. */
-  get validationMessage(): string {
-    return this.internals.validationMessage;
-  }
-  /** Whether the element takes part in validation. */
-  get willValidate(): boolean {
-    return this.internals.willValidate;
-  }
-  /** Makes the element invalid, for the reason `message`; "" ends that. */
-  setCustomValidity(message: string): void {
-    this.customError = message;
-    this.setValue();
-  }
-  /** Whether the value is valid; fires `invalid` if it is not. */
-  checkValidity(): boolean {
-    return this.internals.checkValidity();
-  }
-  /** As checkValidity, and shows the message to the user. */
-  reportValidity(): boolean {
-    return this.internals.reportValidity();
+  protected get missingMessage(): string {
+    return this.ownWords.get("required");
   }
 
   /** Writes on. Resolves when the text is finished, was stopped, or has failed. */
   async write(): Promise<void> {
-    if (this.running || this.disabled) return;
+    if (this.running || this.disabled || this.readOnly) return;
     const { signal } = (this.running = new AbortController());
     const prompt = this.value;
     let text = "";
     let summary: GenerateSummary | null = null;
-    this.showRunning(true);
+    this.reported = undefined;
+    this.written.textContent = "";
+    this.showRunning();
     try {
       const stopped = new Promise<never>((_, reject) =>
         signal.addEventListener("abort", () => reject(signal.reason)),
       );
       const model = await Promise.race([this.lazy.load(), stopped]);
       this.isGenerating = true;
-      this.say("Writing…");
+      this.say(() => this.ownWords.get("writing"));
       const call = { ...readCall(this), ...this.options, signal };
       const onSummary = (end: GenerateSummary) => {
         summary = end;
@@ -226,7 +200,7 @@ export class Gpt2Writer extends Base {
     } finally {
       this.running = undefined;
       this.isGenerating = false;
-      this.showRunning(false);
+      this.showRunning();
     }
   }
 
@@ -236,51 +210,62 @@ export class Gpt2Writer extends Base {
   }
 
   connectedCallback(): void {
-    adoptProperties(this, ["model", "prompt", "defaultValue", "name", "value", "disabled", "required"]);
+    adoptProperties(this, early);
+    this.isPlaced = true;
     this.lazy.keep();
-    this.nameField();
-    this.setValue();
+    this.ownWords.watch();
     this.loadWhenWanted();
+    this.focusFirst();
   }
 
   disconnectedCallback(): void {
+    this.isPlaced = false;
     this.seen?.disconnect();
+    this.ownWords.unwatch();
     setTimeout(() => this.isConnected || this.stop()); // an element that is only moved writes on
     this.lazy.releaseSoon();
   }
 
   /** `moveBefore` calls this instead of the two callbacks above. The element keeps writing. */
-  connectedMoveCallback(): void {}
+  connectedMoveCallback(): void {
+    this.ownWords.watch();
+  }
+
+  /** Another document has taken it, which leaves it without its styles. */
+  adoptedCallback(): void {
+    style(this.root, writerStyle);
+  }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (before === value) return;
-    if (name === "prompt" && !this.isChanged) this.text.value = this.prompt;
+    if (name === "prompt" && !this.isChanged) this.replaceText(this.prompt);
     if (name === "rows") this.text.rows = Number(value) || 6;
+    if (name === "placeholder") this.text.placeholder = value ?? "";
     if (name === "label") this.nameField();
-    if (loadAttributes.includes(name) && before !== null) {
+    if (name === "readonly") {
+      if (this.readOnly) this.stop();
+      this.showRunning();
+    }
+    if (loadAttributes.includes(name)) {
       if (this.isGenerating) this.stop();
       this.lazy.replace();
-      this.say("");
-      if (this.isConnected) this.loadWhenWanted();
-    } else if (name === "model" && this.isConnected) this.loadWhenWanted();
-    this.setValue();
+      this.say(() => "");
+    }
+    if (this.isPlaced && (name === "loading" || loadAttributes.includes(name))) this.loadWhenWanted();
+    this.showValue();
   }
 
   formResetCallback(): void {
     this.stop();
     this.isChanged = false;
-    this.text.value = this.prompt;
-    this.setValue();
+    this.replaceText(this.prompt);
+    this.showValue();
   }
 
   formDisabledCallback(isDisabled: boolean): void {
     this.text.disabled = isDisabled;
-    this.button.disabled = isDisabled;
     if (isDisabled) this.stop();
-  }
-
-  formStateRestoreCallback(state: string): void {
-    this.value = state;
+    this.showRunning();
   }
 
   private loadWhenWanted(): void {
@@ -297,76 +282,92 @@ export class Gpt2Writer extends Base {
     this.seen.observe(this);
   }
 
-  /** Appends `text` to the field, and returns it. */
+  /** Appends `text` to the field, as if it were typed, and returns it. */
   private add(text: string): string {
     const { scrollTop, scrollHeight, clientHeight } = this.text;
     const isAtEnd = scrollTop + clientHeight > scrollHeight - 4;
     this.text.value += text;
     if (isAtEnd) this.text.scrollTop = this.text.scrollHeight;
-    this.setChanged();
+    const how = { bubbles: true, composed: true, inputType: "insertText", data: text };
+    this.text.dispatchEvent(new InputEvent("input", how));
     return text;
   }
 
+  private replaceText(text: string): void {
+    const before = this.text.value;
+    this.text.value = text;
+    if (this.text.value !== before) this.stop();
+  }
+
   private finish(text: string, summary: GenerateSummary | null): void {
-    this.say(summary ? "" : "Stopped.");
+    this.say(() => (summary ? "" : this.ownWords.get("stopped")));
     this.written.textContent = text; // a field's changes are not read out
+    if (text !== "") this.tellChange();
     emit(this, "gpt2-done", { text, summary });
   }
 
   private fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    if (error === this.reported) return;
+    this.reported = error;
     this.bar.classList.remove("busy");
     this.pace.textContent = "";
     this.lazy.forget(error);
-    this.say(`It did not work: ${message}`);
-    emit(this, "gpt2-error", { error });
+    this.say(() => this.ownWords.ofError(error));
+    if (emit(this, "gpt2-error", { error })) console.error(error);
   }
 
   private showProgress(progress: LoadProgress): void {
     const { stage, loadedBytes, totalBytes, bytesPerSecond, secondsLeft } = progress;
+    const { ownWords } = this;
     emit(this, "gpt2-progress", progress);
-    this.pace.textContent = stage === "ready" ? "" : formatPace(bytesPerSecond, secondsLeft);
+    const isPaced = stage !== "ready" && bytesPerSecond > 0 && Boolean(secondsLeft);
+    const rate = () => ({ rate: ownWords.size(bytesPerSecond), time: ownWords.time(secondsLeft ?? 0) });
+    this.pace.textContent = isPaced ? fill(ownWords.get("pace"), rate()) : "";
     this.bar.classList.toggle("busy", stage !== "ready");
     if (totalBytes > 0) this.bar.value = loadedBytes / totalBytes;
     else this.bar.removeAttribute("value");
-    if (stage === "ready") return this.running ? undefined : this.say("");
+    if (stage === "ready") return this.running ? undefined : this.say(() => "");
     // Said once: the bar shows the rest.
-    this.say(totalBytes > 0 ? `Loading the model, ${megabytes(totalBytes)} MB` : "Loading the model");
+    if (totalBytes === 0) this.say(() => ownWords.get("loading"));
+    else this.say(() => fill(ownWords.get("loadingSize"), { size: ownWords.size(totalBytes) }));
   }
 
-  private showRunning(isRunning: boolean): void {
-    this.button.textContent = isRunning ? "Stop" : "Write";
-    this.text.readOnly = isRunning;
+  private showRunning(): void {
+    const isRunning = this.running !== undefined;
+    this.button.textContent = this.ownWords.get(isRunning ? "stop" : "write");
+    this.button.disabled = this.text.disabled || this.readOnly;
+    this.text.readOnly = isRunning || this.readOnly;
     this.text.setAttribute("aria-busy", String(isRunning));
-    if (isRunning) this.written.textContent = "";
   }
 
-  private say(text: string): void {
-    if (this.status.textContent !== text) this.status.textContent = text;
+  private say(text: () => string): void {
+    this.said = text;
+    const now = text();
+    if (this.status.textContent !== now) this.status.textContent = now;
+  }
+
+  private showWords(): void {
+    this.showRunning();
+    this.say(this.said);
+    this.bar.setAttribute("aria-label", this.ownWords.get("loading"));
+    this.nameField();
+    this.showValue();
   }
 
   /** A label of the element names no field inside it. */
   private nameField(): void {
     const labels = Array.from(this.labels, (label) => label.textContent?.trim() ?? "");
-    this.text.setAttribute(
-      "aria-label",
-      this.getAttribute("label") ?? (labels.join(" ") || "Text to write on from"),
-    );
+    const given = this.getAttribute("label") ?? labels.join(" ");
+    this.text.setAttribute("aria-label", given || this.ownWords.get("field"));
+  }
+
+  private tellChange(): void {
+    this.dispatchEvent(new Event("change", { bubbles: true }));
   }
 
   private setChanged(): void {
     this.isChanged = true;
-    this.setValue();
-  }
-
-  private setValue(): void {
-    const { internals, text, required, customError, value } = this;
-    internals.setFormValue(value);
-    text.required = required;
-    const valueMissing = required && value === "";
-    // The browser has the sentence in the user's language.
-    const missing = valueMissing ? text.validationMessage || "Please fill in this field." : "";
-    internals.setValidity({ valueMissing, customError: customError !== "" }, customError || missing, text);
+    this.showValue();
   }
 }
 

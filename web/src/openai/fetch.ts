@@ -1,8 +1,13 @@
 // A `fetch` that answers like OpenAI's server, for clients that accept one.
 import { InvalidArgumentError } from "../shared/errors.js";
 import { bytesOf } from "./stream.js";
-import type { Completions } from "./index.js";
-import type { CompletionRequest } from "./types.js";
+import type {
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResult,
+  Completions,
+  CompletionStream,
+} from "./types.js";
 
 const answer = (status: number, body: unknown) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
@@ -25,27 +30,33 @@ async function readBody(request: Request): Promise<CompletionRequest> {
   }
 }
 
-async function complete(completions: Completions, request: Request): Promise<Response> {
-  const { signal } = request;
-  const result = await completions.create(await readBody(request), { signal });
+/** What a server would send: a result as JSON, a stream as events. Nothing is read of a stream before the body is. */
+export function responseOf(result: CompletionResult | CompletionStream, signal?: AbortSignal): Response {
   if (!("controller" in result)) return answer(200, result);
-  const events = bytesOf(result, (chunk) => `data: ${JSON.stringify(chunk)}\n\n`, "data: [DONE]\n\n");
+  const write = (chunk: CompletionChunk) => `data: ${JSON.stringify(chunk)}\n\n`;
+  const events = bytesOf(result, write, "data: [DONE]\n\n", signal);
   return new Response(events, { headers: { "Content-Type": "text/event-stream" } });
+}
+
+async function complete(completions: Completions, request: Request, signal: AbortSignal): Promise<Response> {
+  return responseOf(await completions.create(await readBody(request), { signal }), signal);
 }
 
 /** The `fetch` that `completionsFetch` returns. */
 export function fetchOf(completions: Completions): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
+    // The caller's own: in Node, that of the new request is collected as garbage together with it, and then never aborts.
+    const signal = init?.signal ?? (input instanceof Request ? input : request).signal;
     const { pathname } = new URL(request.url);
     if (request.method !== "POST" || !/(?<!\/chat)\/completions$/.test(pathname)) {
       const asked = `${request.method} ${pathname}`;
       return refusal(404, `${asked} is not here: GPT-2 only continues text, by POST to …/completions`);
     }
     try {
-      return await complete(completions, request);
+      return await complete(completions, request, signal);
     } catch (error) {
-      request.signal.throwIfAborted();
+      signal.throwIfAborted();
       return refusal(error instanceof InvalidArgumentError ? 400 : 500, error);
     }
   };

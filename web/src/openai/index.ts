@@ -1,43 +1,22 @@
 /** OpenAI's /v1/completions without a server: existing code runs on a model in the page. */
 import type { Continuation, FinishReason, GenerateSummary, Model } from "../client/index.js";
 import { logprobsOf, scorePrompt, type LogprobToken } from "./logprobs.js";
-import { fetchOf } from "./fetch.js";
+import { fetchOf, responseOf } from "./fetch.js";
 import { readRequest, type Plan } from "./read-request.js";
 import { streamOf } from "./stream.js";
 import type {
   CompletionChoice,
   CompletionChunk,
+  CompletionOptions,
   CompletionPromise,
   CompletionRequest,
   CompletionResult,
+  Completions,
   CompletionStream,
   CompletionUsage,
 } from "./types.js";
 
 export type * from "./types.js";
-
-/** Options of `create`, beside the request. */
-export interface CompletionOptions {
-  /** Aborts the request. */
-  signal?: AbortSignal | null | undefined;
-}
-
-/** What `completions` returns: it takes the place of `client.completions` of OpenAI's library. */
-export interface Completions {
-  /** Runs a request. With `stream: true` it resolves to a stream of chunks. */
-  create(
-    request: CompletionRequest & { stream: true },
-    options?: CompletionOptions,
-  ): CompletionPromise<CompletionStream>;
-  create(
-    request: CompletionRequest & { stream?: false | null | undefined },
-    options?: CompletionOptions,
-  ): CompletionPromise<CompletionResult>;
-  create(
-    request: CompletionRequest,
-    options?: CompletionOptions,
-  ): CompletionPromise<CompletionResult | CompletionStream>;
-}
 
 type Head = Omit<CompletionResult, "choices" | "usage">;
 
@@ -157,16 +136,12 @@ async function* streamChunks(model: Model, plan: Plan, signal: AbortSignal): Asy
 }
 
 /** `result`, with the methods for a server's response that OpenAI's client has. */
-function withAnswer<T>(result: Promise<T>): CompletionPromise<T> {
-  const asResponse = async () => {
-    await result;
-    return new Response(null, { status: 200 });
+function withAnswer<T extends CompletionResult | CompletionStream>(result: Promise<T>): CompletionPromise<T> {
+  const asResponse = async () => responseOf(await result);
+  const withResponse = async () => {
+    const data = await result;
+    return { data, response: responseOf(data), request_id: null };
   };
-  const withResponse = async () => ({
-    data: await result,
-    response: await asResponse(),
-    request_id: null,
-  });
   return Object.assign(result, { asResponse, withResponse });
 }
 

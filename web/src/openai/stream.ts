@@ -1,37 +1,38 @@
 // A stream of chunks, with the methods of a stream in OpenAI's client.
+import { refuse } from "../shared/refuse.js";
 import type { CompletionChunk, CompletionStream } from "./types.js";
 
 const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";
 
+type Chunks = AsyncIterator<CompletionChunk, undefined>;
+
 export class ChunkStream implements CompletionStream {
   readonly controller: AbortController;
-  private readonly iterator: AsyncIterator<CompletionChunk>;
+  private readonly iterate: () => Chunks;
 
-  constructor(iterator: AsyncIterator<CompletionChunk>, controller: AbortController) {
-    this.iterator = iterator;
+  constructor(iterate: () => Chunks, controller: AbortController) {
+    this.iterate = iterate;
     this.controller = controller;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<CompletionChunk> {
-    return this.iterator;
+  [Symbol.asyncIterator](): Chunks {
+    return this.iterate();
   }
 
   tee(): [CompletionStream, CompletionStream] {
-    type Results = Promise<IteratorResult<CompletionChunk>>[];
+    const source = this.iterate();
+    type Results = Promise<IteratorResult<CompletionChunk, undefined>>[];
     const queues: [Results, Results] = [[], []];
-    const branch = (own: Results) =>
-      new ChunkStream(
-        {
-          next: () => {
-            if (own.length === 0) {
-              const result = this.iterator.next();
-              for (const queue of queues) queue.push(result);
-            }
-            return own.shift() ?? this.iterator.next();
-          },
-        },
-        this.controller,
-      );
+    const branch = (own: Results) => {
+      const next = () => {
+        if (own.length === 0) {
+          const result = source.next();
+          for (const queue of queues) queue.push(result);
+        }
+        return own.shift() ?? source.next();
+      };
+      return new ChunkStream(() => ({ next }), this.controller);
+    };
     return [branch(queues[0]), branch(queues[1])];
   }
 
@@ -40,47 +41,65 @@ export class ChunkStream implements CompletionStream {
   }
 }
 
-/** The chunks as bytes: `write` turns each into text, and `end` comes last. Cancelling it stops the model. */
+/**
+ * The chunks as bytes: `write` turns each into text. Nothing is read of `stream` before the bytes are. Cancelling them
+ * stops the model. With `end`, they are a server's: that comes last, and aborting `signal` is an error, as bytes are
+ * missing.
+ */
 export function bytesOf(
   stream: CompletionStream,
   write: (chunk: CompletionChunk) => string,
   end = "",
+  signal = stream.controller.signal,
 ): ReadableStream<Uint8Array> {
-  const iterator = stream[Symbol.asyncIterator]();
+  let iterator: AsyncIterator<CompletionChunk> | undefined;
   const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const next = await iterator.next();
-      if (!next.done) return controller.enqueue(encoder.encode(write(next.value)));
-      if (end) controller.enqueue(encoder.encode(end));
-      controller.close();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        iterator ??= stream[Symbol.asyncIterator]();
+        const next = await iterator.next();
+        if (!next.done) return controller.enqueue(encoder.encode(write(next.value)));
+        if (end) {
+          signal.throwIfAborted();
+          controller.enqueue(encoder.encode(end));
+        }
+        controller.close();
+      },
+      async cancel() {
+        stream.controller.abort();
+        await iterator?.return?.();
+      },
     },
-    async cancel() {
-      stream.controller.abort();
-      await iterator.return?.();
-    },
-  });
+    { highWaterMark: 0 },
+  );
 }
 
 /**
- * A stream of what `chunks` yields. Aborting its controller, or `signal`, ends it without an error, as in OpenAI's client.
- * An abort with the caller's own reason throws that reason.
+ * A stream of what `chunks` yields, to be read once. Aborting its controller, or `signal`, ends it without an error, and
+ * leaving a loop over it aborts the controller, as in OpenAI's client. Aborting the controller with a reason throws that.
  */
 export function streamOf(
   chunks: (signal: AbortSignal) => AsyncIterable<CompletionChunk>,
   signal: AbortSignal | undefined,
 ): CompletionStream {
   const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
+  const abort = () => controller.abort();
   signal?.addEventListener("abort", abort, { once: true });
-  async function* quiet(): AsyncGenerator<CompletionChunk> {
+  let isConsumed = false;
+  async function* iterate(): AsyncGenerator<CompletionChunk, undefined> {
+    if (isConsumed) refuse("this stream has been read already: use `.tee()` to read it twice");
+    isConsumed = true;
+    let isDone = false;
     try {
       yield* chunks(controller.signal);
+      isDone = true;
     } catch (error) {
       if (!controller.signal.aborted || !isAbort(error)) throw error;
     } finally {
       signal?.removeEventListener("abort", abort);
+      if (!isDone) controller.abort();
     }
   }
-  return new ChunkStream(quiet(), controller);
+  return new ChunkStream(iterate, controller);
 }

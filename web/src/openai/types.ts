@@ -108,7 +108,7 @@ export interface CompletionChunk extends Omit<CompletionResult, "choices" | "usa
   usage?: CompletionUsage;
 }
 
-/** The chunks of a streamed result. Leaving the loop early stops the model. */
+/** The chunks of a streamed result, to be read once. Leaving the loop early stops the model. */
 export interface CompletionStream extends AsyncIterable<CompletionChunk> {
   /** Aborting it ends the loop without an error. */
   readonly controller: AbortController;
@@ -118,7 +118,10 @@ export interface CompletionStream extends AsyncIterable<CompletionChunk> {
   toReadableStream(): ReadableStream<Uint8Array>;
 }
 
-/** A promise with the methods of OpenAI's client. There is no server: the response has the status 200 and no body. */
+/**
+ * A promise with the methods of OpenAI's client. There is no server: the response is what one would send, with the status
+ * 200. Of a stream, read either the chunks or the response's body.
+ */
 export interface CompletionPromise<T> extends Promise<T> {
   /** Resolves to the response alone. */
   asResponse(): Promise<Response>;
@@ -128,4 +131,27 @@ export interface CompletionPromise<T> extends Promise<T> {
     response: Response;
     request_id: null;
   }>;
+}
+
+/** Options of `create`, beside the request. */
+export interface CompletionOptions {
+  /** Aborts the request. A stream ends without an error. */
+  signal?: AbortSignal | null | undefined;
+}
+
+/** What `completions` returns: it takes the place of `client.completions` of OpenAI's library. */
+export interface Completions {
+  /** Runs a request. With `stream: true` it resolves to a stream of chunks. */
+  create(
+    request: CompletionRequest & { stream: true },
+    options?: CompletionOptions,
+  ): CompletionPromise<CompletionStream>;
+  create(
+    request: CompletionRequest & { stream?: false | null | undefined },
+    options?: CompletionOptions,
+  ): CompletionPromise<CompletionResult>;
+  create(
+    request: CompletionRequest,
+    options?: CompletionOptions,
+  ): CompletionPromise<CompletionResult | CompletionStream>;
 }
