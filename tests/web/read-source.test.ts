@@ -99,6 +99,15 @@ describe("an address", () => {
     await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
   });
 
+  it("is relative to the page's, without the password that the page was opened with", async () => {
+    vi.stubGlobal("document", { baseURI: "https://user:secret@host/page/a@b.html" });
+    expect(await readSource("models/demo/", undefined)).toMatchObject({
+      url: "https://host/page/models/demo/",
+    });
+    vi.stubGlobal("document", { baseURI: "https://host/a@b/page.html" });
+    expect(await readSource("m/", undefined)).toMatchObject({ url: "https://host/a@b/m/" });
+  });
+
   it("of a hub may have no password, which no message would hide", async () => {
     const refused = refusal(/^hub has a user name or a password/);
     await expect(readSource("a/b", "https://user:secret@hub.example")).rejects.toEqual(refused);

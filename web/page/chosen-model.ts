@@ -1,6 +1,7 @@
 // The model that the page shows, or is to show next.
 import { isHubId } from "../src/client/hub-id.js";
 import type { ModelSource } from "../src/client/index.js";
+import { baseAddress } from "../src/shared/base-address.js";
 import { usualHub } from "../src/shared/protocol.js";
 import { phrase } from "./language/start.js";
 import { mayContact } from "./policy.js";
@@ -36,7 +37,7 @@ function hubModel(id: string): ChosenModel {
 function modelAt(text: string): ChosenModel {
   let url: URL;
   try {
-    url = new URL(text, document.baseURI);
+    url = new URL(text, baseAddress());
   } catch {
     return { source: text, name: text, problem: () => phrase("noAddress") };
   }
@@ -78,7 +79,7 @@ export function filesModel(files: readonly File[], weights?: string | null): Cho
 /** `text` as an absolute address; "" if it is none. */
 function hrefOf(text: string): string {
   try {
-    return new URL(text, document.baseURI).href;
+    return new URL(text, baseAddress()).href;
   } catch {
     return "";
   }
@@ -88,7 +89,7 @@ function hrefOf(text: string): string {
 export function addressOf({ source }: ChosenModel): string {
   if (typeof source === "string") return source;
   if (!(source instanceof URL)) return "";
-  const beside = new URL(".", document.baseURI).href;
+  const beside = new URL(".", baseAddress()).href;
   if (!source.href.startsWith(beside)) return source.href;
   const rest = source.href.slice(beside.length) || "./";
   return hrefOf(rest) === source.href ? rest : source.href; // a folder "http:a/" would be read as an address

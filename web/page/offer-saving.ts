@@ -1,4 +1,5 @@
 // Offers "Save as one file", which is fetched when it is asked for.
+import { baseAddress } from "../src/shared/base-address.js";
 import { onPress, setEnabled } from "./buttons.js";
 import { elements as ui } from "./elements.js";
 import { phrase } from "./language/start.js";
@@ -24,7 +25,7 @@ let isReady = false;
 
 /** Offers to save the page with the model in `address`, relative to the page; not, where it is in no folder of this host. */
 export function offerSaving(address: string | undefined): void {
-  folder = address === undefined ? undefined : new URL(address, document.baseURI);
+  folder = address === undefined ? undefined : new URL(address, baseAddress());
   ui.saving.hidden = folder === undefined;
   put(ui.saveStatus, () => "");
   if (!isReady) onPress(ui.save, () => void saveModel());

@@ -1,5 +1,6 @@
 // "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk. Fetched when it is
 // asked for.
+import { baseAddress } from "../src/shared/base-address.js";
 import { download } from "./download.js";
 import { elements as ui } from "./elements.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
@@ -63,7 +64,7 @@ export async function save(folder: URL): Promise<void> {
   const target = await openTarget(name);
   let written = 0;
   try {
-    const page = await ask(new URL("one-file.html", document.baseURI));
+    const page = await ask(new URL("one-file.html", baseAddress()));
     if (!page) throw new Error("one-file.html is not beside this page: the host has only a part of it");
     const index = await ask(new URL("weights.json", folder));
     const open = async (file: string) => {

@@ -1,5 +1,6 @@
 // What the chooser tells of the hub: the released sizes, and what a model would take.
 import { isHubId } from "../../src/client/hub-id.js";
+import { baseAddress } from "../../src/shared/base-address.js";
 import { plainButton } from "../buttons.js";
 import { addressOf, isAddress, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
@@ -35,7 +36,7 @@ export interface Offer {
 export function isName(text: string): boolean {
   if (!isAddress(text)) return isHubId(text);
   try {
-    return new URL(text, document.baseURI).protocol.startsWith("http");
+    return new URL(text, baseAddress()).protocol.startsWith("http");
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 // The models that lie beside the page: models/index.json, which `npm run model` writes.
+import { baseAddress } from "../../src/shared/base-address.js";
 import { plainButton } from "../buttons.js";
 import { folderModel, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
@@ -31,7 +32,7 @@ function isListed(value: unknown): value is ListedModel {
 /** Those that the host has; none where it has no list, or another one; undefined where it does not answer. */
 async function fetchList(): Promise<ListedModel[] | undefined> {
   try {
-    const response = await fetch("models/index.json", { cache: "no-cache" });
+    const response = await fetch(new URL("models/index.json", baseAddress()), { cache: "no-cache" });
     if (!response.ok) return response.status === 404 ? [] : undefined;
     const list: unknown = await response.json();
     return Array.isArray(list) ? list.filter(isListed) : [];

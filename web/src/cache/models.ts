@@ -1,4 +1,5 @@
 // What a page asks of the store: which models are in it, how much room they take, and which are to stay or to go.
+import { baseAddress } from "../shared/base-address.js";
 import { Gpt2Error } from "../shared/errors.js";
 import type { StorageInfo, StoredModel } from "../shared/types.js";
 import { whileAlone } from "./locks.js";
@@ -13,12 +14,8 @@ interface Persistable {
 
 /** The address of a folder as models are listed by it. */
 function idsOf(id: string): string[] {
-  const { document, location } = globalThis as {
-    document?: { baseURI: string };
-    location?: { href: string };
-  };
   try {
-    const file = new URL(id, document?.baseURI ?? location?.href);
+    const file = new URL(id, baseAddress());
     const folder = new URL(file);
     folder.pathname = folder.pathname.replace(/\/*$/, "/");
     return [id, file.href, folder.href];

@@ -1,4 +1,5 @@
 // Addresses that callers give.
+import { baseAddress } from "../shared/base-address.js";
 import { refuse, shown } from "../shared/refuse.js";
 
 /** The absolute form of an address, relative to the page; `what` it is the address of, for messages. */
@@ -6,12 +7,8 @@ function parseAddress(what: string, url: unknown): URL {
   if (typeof url !== "string" && !(url instanceof URL)) {
     return refuse(`${what} is ${shown(url)}, expected a URL`);
   }
-  // A worker may load models, too, and has no document; Node.js has absolute addresses only.
-  const base =
-    (globalThis as Partial<typeof globalThis>).document?.baseURI ??
-    (globalThis as Partial<typeof globalThis>).location?.href;
   try {
-    return new URL(url, base);
+    return new URL(url, baseAddress());
   } catch {
     return refuse(`${what} is ${shown(url)}, which is no URL`);
   }
