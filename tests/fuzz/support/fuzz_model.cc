@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/base/random.h"
+#include "engine/format/config_json.h"
 #include "engine/text/byte_alphabet.h"
 
 namespace gpt2::fuzz {
