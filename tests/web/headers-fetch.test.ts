@@ -45,6 +45,19 @@ describe("a redirect to another origin", () => {
     ]);
   });
 
+  it.each([
+    ["Chrome/118.0.0.0", "manual"],
+    ["Chrome/119.0.0.0", undefined],
+    ["Gecko/20100101 Firefox/114.0", undefined],
+  ])("gets no token from %s, though old ones would send it", async (userAgent, redirect) => {
+    vi.stubGlobal("navigator", { userAgent: `Mozilla/5.0 (X11) ${userAgent} Safari/537.36` });
+    const fetchSpy = vi.fn(fetch);
+    vi.stubGlobal("fetch", fetchSpy);
+    await ask(`${hosts.own}/m/moved`, { headers: [token] });
+    expect(fetchSpy.mock.calls[0]?.[1]?.redirect).toBe(redirect);
+    expect(seen().at(-1)).toEqual(["other", "/x", undefined, undefined, "bytes=1-"]);
+  });
+
   it("gets no other header, after whichever redirect", async () => {
     expect(await (await ask(`${hosts.own}/m/twice`, { headers: [token, key] })).text()).toBe("other/x");
     expect(seen()).toEqual([

@@ -18,6 +18,13 @@ function redirectOf({ status, type, headers }: Response, from: string): URL | nu
   }
 }
 
+/** Whether fetch sends the header Authorization to another origin after a redirect, as Chromium did before release 119. */
+function keepsAuthorization(): boolean {
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  const release = /\bChrom(?:e|ium)\/(\d+)/.exec(navigator?.userAgent ?? "")?.[1];
+  return release !== undefined && Number(release) < 119;
+}
+
 const isWeb = ({ protocol }: URL) => protocol === "https:" || protocol === "http:";
 
 /**
@@ -30,7 +37,8 @@ export function headersFetch(
   home: string,
 ): typeof fetch {
   const { origin } = new URL(home);
-  const named = headers.map(([name]) => name).filter((name) => !/^authorization$/i.test(name));
+  const isBound = (name: string) => keepsAuthorization() || !/^authorization$/i.test(name);
+  const named = headers.map(([name]) => name).filter(isBound);
   const bound = [...new Set(named), ...(credentials === "include" ? ["cookies"] : [])];
   const isByHand = redirect === "error" || bound.length > 0;
 
