@@ -189,8 +189,10 @@ const steps = {
   },
   docs() {
     buildTools();
-    buildPacked();
+    buildSite();
     show("node", ["docs/site.mjs", "build", "--built", "--base", "/docs/"]);
+    const release = ["web/scripts/publish.mjs", "--dry-run", "--built"];
+    show("node", release, { GITHUB_REPOSITORY: "example/gpt2", GITHUB_REF_TYPE: "branch" });
     playwright("docs");
   },
   soak() {

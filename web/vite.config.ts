@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
+import { collectPackages, noticesFile, noticesText, packagesIn } from "./scripts/notices.mjs";
 import { buildOneFilePage } from "./scripts/one-file-page.mjs";
 import { releaseName } from "./scripts/release.mjs";
 import {
@@ -109,6 +110,25 @@ function changePackages(): Plugin {
   };
 }
 
+/** The npm packages that the page and its service worker are built of. */
+const bundled = new Set<string>();
+
+/** Their notices, and those of the package, which the page uses. */
+function notices(): Plugin {
+  return {
+    name: "notices",
+    apply: "build",
+    closeBundle: {
+      order: "post",
+      sequential: true,
+      handler() {
+        const ofPackage = packagesIn(readFileSync(resolve(packageFolder, noticesFile), "utf8"));
+        writeFileSync(resolve(out, noticesFile), noticesText([...ofPackage, ...bundled]));
+      },
+    },
+  };
+}
+
 /** The stylesheet lies beside the page; asked for as if from another origin it does not load from a disk. */
 function plainStylesheet(): Plugin {
   return {
@@ -205,6 +225,7 @@ export default defineConfig({
     },
   },
   plugins: [
+    collectPackages(bundled),
     usePackagedModule(),
     copyStaticParts(),
     changePackages(),
@@ -213,7 +234,8 @@ export default defineConfig({
     languageSections(),
     headOfPage(),
     oneFilePage(),
-    serviceWorker(out),
+    serviceWorker(out, [collectPackages(bundled)]),
+    notices(),
     piecesAreBinary(),
   ],
   preview: { headers: isolation },

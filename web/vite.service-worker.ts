@@ -17,7 +17,7 @@ function filesBelow(folder: string): string[] {
 }
 
 /** Writes `sw.js` into `out`, with the hashes of what lies there. */
-export function serviceWorker(out: string): Plugin {
+export function serviceWorker(out: string, plugins: Plugin[] = []): Plugin {
   const list = (files: readonly string[]) =>
     files.map((file) => ({
       url: file === "index.html" ? "./" : file,
@@ -39,6 +39,7 @@ export function serviceWorker(out: string): Plugin {
         };
         await build({
           configFile: false,
+          plugins,
           publicDir: false,
           logLevel: "warn",
           define: { release: JSON.stringify(release), "process.env.NODE_ENV": '"production"' },

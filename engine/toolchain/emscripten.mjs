@@ -20,6 +20,8 @@ import { fileURLToPath } from "node:url";
 import { aptInstall, emscriptenPackages } from "./system-packages.mjs";
 
 const minimum = [3, 1, 69];
+/** The version that made every published figure of size and speed. The private copy has it. */
+export const measuredVersion = "3.1.69";
 const llvm = "19"; // what Debian 13's Emscripten 3.1.69 is built for; emscriptenPackages has it
 const cache = resolve(dirname(fileURLToPath(import.meta.url)), "../../.cache/emscripten");
 const record = join(cache, "emscripten.json");
@@ -75,10 +77,21 @@ export function findEmscripten(env = process.env) {
   return { found: undefined, problems };
 }
 
+/**
+ * What to say of a version that did not make the figures; undefined for the one that did.
+ * @param {string} version
+ */
+export const otherVersion = (version) =>
+  version === measuredVersion
+    ? undefined
+    : `${version} is not ${measuredVersion}, with which all figures were measured: sizes and speeds may differ`;
+
 function use(root, version) {
   mkdirSync(cache, { recursive: true });
   writeFileSync(record, JSON.stringify({ root, version }, null, 2));
   say(`using ${version} in ${root}`);
+  const notice = otherVersion(version);
+  if (notice) say(notice);
   return { root, version };
 }
 
@@ -169,7 +182,11 @@ function makePrivateCopy() {
 export function ensureEmscripten() {
   if (existsSync(record)) {
     const known = JSON.parse(readFileSync(record, "utf8"));
-    if (readVersion(known.root).version === known.version) return known;
+    if (readVersion(known.root).version === known.version) {
+      const notice = otherVersion(known.version);
+      if (notice) say(notice);
+      return known;
+    }
   }
   const { found, problems } = findEmscripten();
   for (const problem of problems) say(problem);

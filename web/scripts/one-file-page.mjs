@@ -95,6 +95,7 @@ export async function buildOneFilePage(out, source, { starting, damaged, languag
     [/<link rel="icon"[^>]*>/, `<link rel="icon" href="data:image/svg+xml;base64,${icon}" />`],
     [/ *<link rel="apple-touch-icon"[^>]*>\n/, ""],
     [/ *<link rel="manifest"[^>]*>\n/, ""],
+    [/ *<p class="quiet"><a id="notices"[^]*?<\/p>\n/, ""], // a file beside the page
     [/<link rel="stylesheet"[^>]*>/, `<style>\n${style}\n    </style>`],
     [/<!-- language -->/, `<script>${language}</script><script>${guardScript}</script>`],
     [/(?<=<h2 id="starting-title">[^<]*<\/h2>)[^]*?(?=<\/section>)/, `\n        <p>${starting}</p>\n      `],

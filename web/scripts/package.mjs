@@ -7,6 +7,7 @@ import { build } from "rolldown";
 import { minify } from "vite";
 import { customElementsManifest } from "./custom-elements.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
+import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
@@ -21,6 +22,9 @@ const modules = [
   { name: "gpt2-element", source: "element/index" },
   { name: "gpt2-openai", source: "openai/index" },
 ];
+
+/** The folders of the npm packages that have code in the files. @type {Set<string>} */
+const bundled = new Set();
 
 /**
  * Every `new URL("…", import.meta.url)` stays as it is written: who bundles the package follows it, not this build.
@@ -51,7 +55,7 @@ function bundle(
       postBanner: banner,
       comments: { annotation: true, legal: false, jsdoc: false }, // what bundlers are to leave alone
     },
-    plugins: [plainQuotes, ...plugins],
+    plugins: [plainQuotes, collectPackages(bundled), ...plugins],
   });
 }
 
@@ -221,6 +225,7 @@ export async function buildPackage() {
   await buildOneFile(release);
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");
   copyTypes();
+  writeFileSync(join(packageFolder, noticesFile), noticesText(bundled));
   const manifest = JSON.stringify(customElementsManifest());
   writeFileSync(join(packageFolder, "custom-elements.json"), `${manifest}\n`);
 }

@@ -77,6 +77,7 @@ export const page: Translated<Sections["page"]> = {
     "Seite, Rechenwerk und dieses Modell passen auch in eine HTML-Datei, die sich ohne Netz öffnen lässt.",
   save: "Als eine Datei sichern",
   device: "Zustand von Rechenwerk und Gerät",
+  notices: "Lizenzen Dritter",
   offline: "Diese Seite geht jetzt auch ohne Netz.",
   language: "Sprache",
 };

@@ -78,6 +78,7 @@ export const page = {
   saving: "Page, engine and this model also go into one HTML file, which opens without network.",
   save: "Save as one file",
   device: "State of engine and device",
+  notices: "Third-party notices",
   offline: "This page now works without network, too.",
   language: "Language",
 } as const;

@@ -1,0 +1,47 @@
+// An Emscripten other than the one that made the figures is used, and named.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+import { measuredVersion } from "../../engine/toolchain/emscripten.mjs";
+import { found } from "../repository/files.js";
+
+const toolchain = resolve(import.meta.dirname, "../../engine/toolchain");
+
+/** What the script prints in a checkout of its own, with an Emscripten of `version` on PATH. */
+function outputWith(version: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-emscripten-"));
+  const scripts = join(folder, "engine/toolchain");
+  mkdirSync(scripts, { recursive: true });
+  for (const file of ["emscripten.mjs", "system-packages.mjs"])
+    copyFileSync(join(toolchain, file), join(scripts, file));
+  const root = join(folder, "emsdk");
+  mkdirSync(root);
+  for (const [name, text] of Object.entries({
+    emcc: "",
+    "emcc.py": "",
+    "emscripten-version.txt": `"${version}"\n`,
+  }))
+    writeFileSync(join(root, name), text);
+  const env = { ...process.env, PATH: `${root}:${process.env.PATH ?? ""}`, EMSDK: "" };
+  const { stderr } = spawnSync(process.execPath, [join(scripts, "emscripten.mjs")], {
+    env,
+    encoding: "utf8",
+  });
+  return stderr;
+}
+
+it("an Emscripten that did not make the figures is reported", () => {
+  const output = outputWith("4.0.1");
+  expect(output).toContain("using 4.0.1");
+  expect(output).toContain(`4.0.1 is not ${measuredVersion}, with which all figures were measured`);
+});
+
+it("the one that made the figures is used without a remark", () => {
+  expect(outputWith(measuredVersion)).not.toContain("is not");
+});
+
+it("CONTRIBUTING.md names the version that made the figures", () => {
+  expect(found("CONTRIBUTING.md", /Emscripten ([\d.]+) made every figure/)).toBe(measuredVersion);
+});
