@@ -4,7 +4,7 @@ import { addressOf, filesModel, namedModel, queryOf, type ChosenModel } from "./
 import { elements as ui } from "./elements.js";
 import { mayChoose } from "./host.js";
 import { changeModel, chosenModel, whenModel } from "./loading.js";
-import { viewOf } from "./view-address.js";
+import { pageAddress, viewOf } from "./view-address.js";
 import { messageOf, showError } from "./messages.js";
 import { isRepeated } from "./visit.js";
 import { isWriting, stopWriting } from "./writing.js";
@@ -21,7 +21,7 @@ const weights = () => ui.chooserWeights.value;
 const choiceKey = `gpt2-model ${location.pathname}`;
 
 function keepChoice(query: string): void {
-  history.replaceState(null, "", (query || location.pathname) + viewOf(location.hash));
+  history.replaceState(null, "", (query || pageAddress()) + viewOf(location.hash));
   try {
     sessionStorage.setItem(choiceKey, query);
   } catch {

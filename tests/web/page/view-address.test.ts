@@ -1,0 +1,18 @@
+// What the page writes into its own address.
+import { expect, it, vi } from "vitest";
+import { keepView } from "../../../web/page/view-address.js";
+
+it.each([
+  "https://host/gpt2/",
+  "https://host//gpt2/",
+  "https://host///x/index.html",
+  "file:///home/gpt2.html",
+])("a view is kept in the address of this page: %s", (page) => {
+  let shown = new URL(`${page}?model=m/#view=tokens`);
+  vi.stubGlobal("location", shown);
+  const replaceState = (_state: unknown, _title: string, address: string) =>
+    (shown = new URL(address, shown));
+  vi.stubGlobal("history", { replaceState });
+  keepView("rank");
+  expect(shown.href).toBe(`${page}?model=m/#view=rank`);
+});
