@@ -85,11 +85,21 @@ describe("a proposal", () => {
 
   it("comes as soon as it is told, with the hint that it is told", async () => {
     const { field, spoken } = make({ delay: "50", hint: "Tab!" });
-    model.texts = ["x"];
+    model.texts = ["x."];
     field.focus();
     type(field, "a");
     await vi.advanceTimersByTimeAsync(50);
     expect(spoken.textContent).toBe("Suggestion: x. Tab!");
+  });
+
+  it("is said in the language around it, and with the words of the element", async () => {
+    const { field, element, spoken } = make({ lang: "de" });
+    await propose(field, [" to bed"]);
+    expect(spoken.textContent).toBe("Vorschlag: to bed. Tab übernimmt ihn, Escape verwirft ihn.");
+    press(field, "Escape");
+    element.words = { suggestion: "{text} ({hint})", hint: "Tab" };
+    await propose(field, [" at"], "!");
+    expect(spoken.textContent).toBe("at (Tab)");
   });
 
   it("goes on from a space that was typed, which is not written twice", async () => {
@@ -108,6 +118,9 @@ describe("a proposal", () => {
     const { field } = make();
     await propose(field, ["x"], `${"a".repeat(3000)}b`);
     expect(model.calls[0]?.prompt).toBe(`${"a".repeat(1999)}b`);
+    field.value = "";
+    await propose(field, ["x"], `\u{1f600}${"a".repeat(1999)}`);
+    expect(model.calls[1]?.prompt).toBe("a".repeat(1999)); // not half of the face
   });
 
   it("is not made in the midst of a text, of a selection, of nothing, or where nobody may write", async () => {
@@ -329,6 +342,18 @@ describe("a suggestion that no longer fits", () => {
     expect(model.calls).toHaveLength(1); // the field is full
     expect(press(field, "Tab").isTaken).toBe(false);
   });
+
+  it.each([
+    [3, " a"], // of "e" and its accent, both or neither
+    [4, " ae\u0301"],
+    [8, " ae\u0301"], // an astronaut is one character of five units
+    [9, " ae\u0301\ud83d\udc69\u200d\ud83d\ude80"],
+  ])("with room for %i units is cut to %j", async (room, expected) => {
+    const { field, ghost } = make();
+    field.maxLength = 6 + room;
+    await propose(field, [" ae\u0301\ud83d\udc69\u200d\ud83d\ude80 bed"]);
+    expect(ghost.textContent).toBe(expected);
+  });
 });
 
 describe("a field that gets no suggestions", () => {
@@ -522,6 +547,38 @@ describe("its field and its model", () => {
     document.body.append(button);
     button.focus();
     expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("keeps its suggestion where it is moved as a whole, and looks for its field in another tree", async () => {
+    const { field, element, ghost } = make();
+    await propose(field, [" to bed"]);
+    element.connectedMoveCallback();
+    expect(ghost.textContent).toBe(" to bed");
+    const host = document.createElement("div");
+    document.body.append(host);
+    vi.spyOn(element, "getRootNode").mockReturnValue(host.attachShadow({ mode: "open" }));
+    element.connectedMoveCallback();
+    expect(ghost.textContent).toBe("");
+  });
+
+  it("of two for one field, the second says that it suggests nothing", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const { field, element, ghost } = make();
+    const other = document.createElement("gpt2-autocomplete");
+    for (const name of ["for", "model"]) other.setAttribute(name, element.getAttribute(name) ?? "");
+    document.body.append(other);
+    await propose(field, [" to bed"]);
+    expect(ghost.textContent).toBe(" to bed");
+    expect(other.shadowRoot?.querySelector(".ghost")?.textContent).toBe("");
+    expect(warn.mock.calls).toEqual([
+      ["gpt2-autocomplete: another <gpt2-autocomplete> suggests in the same field"],
+    ]);
+    element.remove();
+    field.blur();
+    field.focus();
+    await propose(field, [" at"], "!");
+    expect(other.shadowRoot?.querySelector(".ghost")?.textContent).toBe(" at");
+    warn.mockRestore();
   });
 
   it("finds a field that has the focus already, and lets it go with itself", async () => {

@@ -132,6 +132,7 @@ describe("writing", () => {
     pace.textContent = "5 MB/s";
     await writer.write();
     expect(status.textContent).toBe("It did not work: the worker died");
+    expect(status.className).toBe("status failed");
     expect(bar.classList.contains("busy")).toBe(false);
     expect(pace.textContent).toBe("");
     expect(events[0]?.cancelable).toBe(true);
@@ -140,6 +141,9 @@ describe("writing", () => {
     await writer.write();
     expect(status.textContent).toBe("It did not work: no words");
     expect(load).toHaveBeenCalledTimes(2);
+    model.texts = [];
+    await writer.write();
+    expect(status.className).toBe("status");
   });
 
   it("is refused where it is disabled", async () => {

@@ -1,6 +1,7 @@
 // <gpt2-autocomplete>: suggests how the text of a field continues.
-import type { GenerateCall, GenerateSummary, LoadOptions, Model } from "../client/index.js";
+import type { GenerateCall, LoadOptions, Model } from "../client/index.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
+import { continuationOf, cutTo } from "./continuation.js";
 import { emit } from "./events.js";
 import { firstWord } from "./first-word.js";
 import { GhostText, ghostStyle } from "./ghost-text.js";
@@ -9,9 +10,6 @@ import { LazyModel } from "./lazy-model.js";
 import { ControlField, type SuggestionField } from "./suggestion-field.js";
 import { ElementWords, fill, type Words } from "./words.js";
 
-/** In UTF-16 units. Only the end of a long text is the prompt: what is before it hardly changes the suggestion. */
-const mostLetters = 2000;
-
 /** Whether `element` takes text. */
 const isEditable = (element: Element): boolean =>
   ["input", "textarea"].includes(element.localName) ||
@@ -19,13 +17,6 @@ const isEditable = (element: Element): boolean =>
 
 const isElement = (target: EventTarget | null): target is Element =>
   (target as Partial<Node> | null)?.nodeType === Node.ELEMENT_NODE;
-
-/** As much of `text` as `length` UTF-16 units hold, up to the end of a character as people see it. */
-function cutTo(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const ends = Array.from(new Intl.Segmenter().segment(text), ({ index, segment }) => index + segment.length);
-  return text.slice(0, Math.max(0, ...ends.filter((end) => end <= length)));
-}
 
 /** Who suggests in a field: of two elements for the same one, the one that was first. */
 const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
@@ -298,7 +289,8 @@ export class Gpt2Autocomplete extends Base {
     if (!wasShown) this.watch();
     if (!isNew) return;
     const hint = this.getAttribute("hint") ?? ownWords.get("hint");
-    this.spoken.textContent = fill(ownWords.get("suggestion"), { text: fitting.trim(), hint });
+    const spoken = fitting.trim().replace(/\.$/, ""); // the sentence around it has a full stop
+    this.spoken.textContent = fill(ownWords.get("suggestion"), { text: spoken, hint });
   }
 
   /**
@@ -336,33 +328,16 @@ export class Gpt2Autocomplete extends Base {
     if (!model) return;
     try {
       signal.throwIfAborted();
-      const { text, summary } = await this.continuation(model, before, signal);
+      const call = { ...readCall(this), ...this.options, signal };
+      const { text, summary } = await continuationOf(model, before, call, (token) =>
+        emit(this, "gpt2-token", token),
+      );
       if (this.active?.textBefore() !== before) return;
       this.show(text, true);
       emit(this, "gpt2-done", { text: this.suggestion, summary });
     } catch (error) {
       if (!signal.aborted) this.fail(error);
     }
-  }
-
-  /** What the model writes after `before`; "" if that would not start with the space that is typed already. */
-  private async continuation(model: Model, before: string, signal: AbortSignal) {
-    // GPT-2's tokens begin with the space: a typed one is cut from the prompt, written again by the model, and removed.
-    const space = / ?$/.exec(before)?.[0] ?? "";
-    const prompt = before.slice(0, before.length - space.length).slice(-mostLetters);
-    const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
-    const given = Object.entries({ ...readCall(this), ...this.options }).filter(
-      ([, option]) => option != null,
-    );
-    let summary: GenerateSummary | null = null;
-    const onSummary = (end: GenerateSummary) => void (summary = end);
-    const call: GenerateCall = { ...defaults, ...Object.fromEntries(given), signal, onSummary };
-    let text = "";
-    for await (const token of model.generate(prompt, call)) {
-      text += token.text;
-      emit(this, "gpt2-token", token);
-    }
-    return { text: text.startsWith(space) ? text.slice(space.length).trimEnd() : "", summary };
   }
 
   private fail(error: unknown): void {

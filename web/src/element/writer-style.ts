@@ -29,8 +29,12 @@ textarea {
   border: 1px solid var(--line);
   border-radius: var(--radius);
 }
+::placeholder {
+  color: inherit;
+  opacity: 0.65;
+}
 :is(textarea, button):focus-visible {
-  outline: 2px solid var(--accent);
+  outline: 2px solid color-mix(in srgb, var(--accent) 65%, currentColor); /* seen on dark pages, too */
   outline-offset: 2px;
 }
 .footer {
@@ -68,6 +72,12 @@ button:disabled {
   max-height: 2.6em;
   overflow: auto;
   overflow-wrap: anywhere;
+}
+.state:not(:has(.busy)) .status {
+  transform: translateY(calc(1.257em - 50%)); /* beside the button's middle; as it is no layout, it is no shift */
+}
+.status.failed {
+  color: color-mix(in srgb, #d93025 55%, currentColor);
 }
 .pace {
   display: block;

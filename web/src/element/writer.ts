@@ -5,7 +5,8 @@ import { emit } from "./events.js";
 import { FormControl } from "./form-control.js";
 import { adoptProperties, make, style } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
-import { ElementWords, fill, type Words } from "./words.js";
+import { StatusLine } from "./status-line.js";
+import { ElementWords, type Words } from "./words.js";
 import { writerStyle } from "./writer-style.js";
 
 /** Properties that may be set before the element is defined. */
@@ -79,13 +80,10 @@ export class Gpt2Writer extends FormControl {
 
   protected readonly text = make("textarea", { part: "text", rows: "6" });
   private readonly button = make("button", { part: "button", type: "button" });
-  private readonly status = make("span", { part: "status", class: "status", role: "status" });
-  /** Not read out: it changes many times a second. */
-  private readonly pace = make("span", { class: "pace", "aria-hidden": "true" });
-  private readonly bar = make("progress", { part: "progress", max: "1" });
   private readonly written = make("div", { class: "unseen", "aria-live": "polite" });
   private readonly root = this.attachShadow({ mode: "open", delegatesFocus: true });
   private readonly ownWords = new ElementWords(this, () => this.showWords());
+  private readonly status = new StatusLine(this.ownWords);
   private readonly lazy = new LazyModel(
     () => ({
       url: this.model,
@@ -102,16 +100,13 @@ export class Gpt2Writer extends FormControl {
   private isGenerating = false;
   /** The text is the user's, or the model's, and not only the prompt. */
   private isChanged = false;
-  /** What the status says, in the language of the moment. */
-  private said = () => "";
   /** Whoever waits for the same load gets the same error, which is reported once. */
   private reported: unknown;
 
   constructor() {
     super();
     style(this.root, writerStyle);
-    const state = make("div", { class: "state" }, this.status, this.pace, this.bar);
-    const footer = make("div", { part: "footer", class: "footer" }, this.button, state);
+    const footer = make("div", { part: "footer", class: "footer" }, this.button, this.status.element);
     this.root.append(this.text, footer, this.written);
     this.button.addEventListener("click", () => (this.running ? this.stop() : void this.write()));
     this.text.addEventListener("input", () => this.setChanged());
@@ -182,7 +177,7 @@ export class Gpt2Writer extends FormControl {
       );
       const model = await Promise.race([this.lazy.load(), stopped]);
       this.isGenerating = true;
-      this.say(() => this.ownWords.get("writing"));
+      this.status.say(() => this.ownWords.get("writing"));
       const call = { ...readCall(this), ...this.options, signal };
       const onSummary = (end: GenerateSummary) => {
         summary = end;
@@ -249,7 +244,7 @@ export class Gpt2Writer extends FormControl {
     if (loadAttributes.includes(name)) {
       if (this.isGenerating) this.stop();
       this.lazy.replace();
-      this.say(() => "");
+      this.status.say(() => "");
     }
     if (this.isPlaced && (name === "loading" || loadAttributes.includes(name))) this.loadWhenWanted();
     this.showValue();
@@ -300,7 +295,7 @@ export class Gpt2Writer extends FormControl {
   }
 
   private finish(text: string, summary: GenerateSummary | null): void {
-    this.say(() => (summary ? "" : this.ownWords.get("stopped")));
+    this.status.say(() => (summary ? "" : this.ownWords.get("stopped")));
     this.written.textContent = text; // a field's changes are not read out
     if (text !== "") this.tellChange();
     emit(this, "gpt2-done", { text, summary });
@@ -309,27 +304,15 @@ export class Gpt2Writer extends FormControl {
   private fail(error: unknown): void {
     if (error === this.reported) return;
     this.reported = error;
-    this.bar.classList.remove("busy");
-    this.pace.textContent = "";
     this.lazy.forget(error);
-    this.say(() => this.ownWords.ofError(error));
+    this.status.fail(error);
     if (emit(this, "gpt2-error", { error })) console.error(error);
   }
 
   private showProgress(progress: LoadProgress): void {
-    const { stage, loadedBytes, totalBytes, bytesPerSecond, secondsLeft } = progress;
-    const { ownWords } = this;
     emit(this, "gpt2-progress", progress);
-    const isPaced = stage !== "ready" && bytesPerSecond > 0 && Boolean(secondsLeft);
-    const rate = () => ({ rate: ownWords.size(bytesPerSecond), time: ownWords.time(secondsLeft ?? 0) });
-    this.pace.textContent = isPaced ? fill(ownWords.get("pace"), rate()) : "";
-    this.bar.classList.toggle("busy", stage !== "ready");
-    if (totalBytes > 0) this.bar.value = loadedBytes / totalBytes;
-    else this.bar.removeAttribute("value");
-    if (stage === "ready") return this.running ? undefined : this.say(() => "");
-    // Said once: the bar shows the rest.
-    if (totalBytes === 0) this.say(() => ownWords.get("loading"));
-    else this.say(() => fill(ownWords.get("loadingSize"), { size: ownWords.size(totalBytes) }));
+    this.status.showProgress(progress);
+    if (progress.stage === "ready" && !this.running) this.status.say(() => "");
   }
 
   private showRunning(): void {
@@ -340,16 +323,9 @@ export class Gpt2Writer extends FormControl {
     this.text.setAttribute("aria-busy", String(isRunning));
   }
 
-  private say(text: () => string): void {
-    this.said = text;
-    const now = text();
-    if (this.status.textContent !== now) this.status.textContent = now;
-  }
-
   private showWords(): void {
     this.showRunning();
-    this.say(this.said);
-    this.bar.setAttribute("aria-label", this.ownWords.get("loading"));
+    this.status.refresh();
     this.nameField();
     this.showValue();
   }
