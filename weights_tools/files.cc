@@ -107,15 +107,17 @@ Result<std::uint64_t> Folder::SizeOf(const std::string& name) const {
   return static_cast<std::uint64_t>(found.st_size);
 }
 
-Result<std::string> Folder::ReadStart(const std::string& name, std::size_t size) const {
+Result<std::string> Folder::ReadPart(const std::string& name, std::uint64_t begin,
+                                     std::uint64_t size) const {
   const Descriptor file(
       openat(descriptor(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file.is_open()) return FileError("read", path_ / name);
   std::string text;
   while (text.size() < size) {
     std::array<char, 1 << 16> block;  // not all at once: `size` may be what a damaged file says
+    const std::size_t wanted = std::min<std::uint64_t>(block.size(), size - text.size());
     const ssize_t count =
-        read(file.number(), block.data(), std::min(block.size(), size - text.size()));
+        pread(file.number(), block.data(), wanted, static_cast<off_t>(begin + text.size()));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FileError("read", path_ / name);
     if (count == 0) break;

@@ -72,8 +72,9 @@ class Folder {
   // changes while it is read.
   Status Stream(const std::string& name, TakeBytes take) const;
   Result<std::string> Read(const std::string& name) const;
-  // The first `size` bytes of `name`, or all of a file that is shorter.
-  Result<std::string> ReadStart(const std::string& name, std::size_t size) const;
+  // The `size` bytes of `name` from `begin` on; fewer where the file ends before.
+  Result<std::string> ReadPart(const std::string& name, std::uint64_t begin,
+                               std::uint64_t size) const;
 
   // Names of all entries but "." and "..".
   Result<std::vector<std::string>> Entries() const;

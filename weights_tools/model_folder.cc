@@ -364,8 +364,8 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
                      std::string(StoredWeightsName(model.config.weights)) +
                      " already; convert the model that it was made from"};
   }
-  const bool is_cut = !texts.index() && !folder.Has(kWeightsFile) && folder.Has(kShardIndexFile);
-  const bool is_streamed = is_cut || (is_hub && float_format == WeightFormat::kQ4);
+  const bool is_other = !texts.index() && !folder.Has(kWeightsFile) && HasOtherWeights(folder);
+  const bool is_streamed = is_other || (is_hub && float_format == WeightFormat::kQ4);
   std::optional<WeightReader> reader;
   if (!is_streamed) {
     reader.emplace(model.config, is_hub ? float_format : converted_format.value_or(float_format));

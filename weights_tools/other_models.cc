@@ -1,15 +1,20 @@
 #include "weights_tools/other_models.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
 #include "engine/convert/converter.h"
+#include "engine/convert/torch_file.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/safetensors.h"
@@ -18,6 +23,12 @@
 
 namespace gpt2::tools {
 namespace {
+
+// In the order in which they are looked for: after model.safetensors, as in fetch
+// (hub/choose-files.mjs) and in the page (web/src/convert/weight-files.ts).
+constexpr const char* kShardIndexFile = "model.safetensors.index.json";
+constexpr const char* kTorchFile = "pytorch_model.bin";
+constexpr const char* kTorchIndexFile = "pytorch_model.bin.index.json";
 
 // Hands on what comes of `bytes`.
 Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes take) {
@@ -48,8 +59,9 @@ Status Stream(const Folder& folder, const std::set<std::string>& names, Converte
 }
 
 // The names of the files, in the order in which they are numbered.
-Result<std::set<std::string>> ShardNames(const std::string& text) {
-  GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, kShardIndexFile));
+Result<std::set<std::string>> ShardNames(const Folder& folder, const char* index_file) {
+  GPT2_ASSIGN(const std::string text, folder.Read(index_file));
+  GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, index_file));
   const Json* const map = FindMember(*parsed, "weight_map");
   std::set<std::string> names;
   if (map != nullptr && map->is_object()) {
@@ -65,20 +77,51 @@ Result<std::set<std::string>> ShardNames(const std::string& text) {
   if (!names.empty()) return names;
   return Error{
       ErrorCode::kCorrupt,
-      Concat(kShardIndexFile, ": expected \"weight_map\" with the name of a file for each tensor")};
+      Concat(index_file, ": expected \"weight_map\" with the name of a file for each tensor")};
 }
 
 // All that is before the tensors of a safetensors file.
 Result<std::string> ReadHead(const Folder& folder, const std::string& name) {
-  GPT2_ASSIGN(const std::string prefix, folder.ReadStart(name, kSafetensorsPrefix));
+  GPT2_ASSIGN(const std::string prefix, folder.ReadPart(name, 0, kSafetensorsPrefix));
   const auto length = ReadSafetensorsPrefix(prefix);
   if (!length.ok()) {
     return Error{length.error().code, Concat(name, ", as ", length.error().message)};
   }
-  return folder.ReadStart(name, kSafetensorsPrefix + length.value());
+  return folder.ReadPart(name, 0, kSafetensorsPrefix + length.value());
+}
+
+using MadeConverter = Result<std::unique_ptr<Converter>>;
+
+MadeConverter OfSafetensors(const Folder& folder, const std::set<std::string>& names,
+                            std::string_view config_json, StoredWeights weights) {
+  std::string heads;
+  for (const std::string& name : names) {
+    if (names.size() == 1) break;
+    GPT2_ASSIGN(const std::string head, ReadHead(folder, name));
+    heads += head;
+  }
+  return Converter::OfSafetensors(config_json, heads, weights);
+}
+
+MadeConverter OfTorch(const Folder& folder, const std::set<std::string>& names,
+                      std::string_view config_json, StoredWeights weights) {
+  std::vector<TorchFile> files;
+  for (const std::string& name : names) {
+    GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(name));
+    TorchFile& file = files.emplace_back(name, size);
+    while (const auto wanted = file.wanted()) {
+      GPT2_ASSIGN(const std::string part, folder.ReadPart(name, wanted->begin, wanted->size));
+      GPT2_TRY(file.Give(part));
+    }
+  }
+  return Converter::OfTorch(config_json, std::move(files), weights);
 }
 
 }  // namespace
+
+bool HasOtherWeights(const Folder& folder) {
+  return folder.Has(kShardIndexFile) || folder.Has(kTorchFile) || folder.Has(kTorchIndexFile);
+}
 
 bool IsGgufName(const fs::path& path) {
   return path.extension() == ".gguf";
@@ -94,16 +137,16 @@ Status StreamGguf(const fs::path& path, StoredWeights weights, TakeTexts begin, 
 Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeights weights,
                  TakeTexts begin, TakeBytes take) {
   std::set<std::string> names = {kWeightsFile};
-  std::string heads;
+  bool is_torch = false;
   if (!folder.Has(kWeightsFile)) {
-    GPT2_ASSIGN(const std::string index, folder.Read(kShardIndexFile));
-    GPT2_ASSIGN(names, ShardNames(index));
-    for (const std::string& name : names) {
-      GPT2_ASSIGN(const std::string head, ReadHead(folder, name));
-      heads += head;
+    is_torch = !folder.Has(kShardIndexFile);
+    names = {kTorchFile};
+    if (!is_torch || !folder.Has(kTorchFile)) {
+      GPT2_ASSIGN(names, ShardNames(folder, is_torch ? kTorchIndexFile : kShardIndexFile));
     }
   }
-  GPT2_ASSIGN(const auto converter, Converter::OfSafetensors(config_json, heads, weights));
+  GPT2_ASSIGN(const auto converter, is_torch ? OfTorch(folder, names, config_json, weights)
+                                             : OfSafetensors(folder, names, config_json, weights));
   return Stream(folder, names, *converter, begin, take);
 }
 

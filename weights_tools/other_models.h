@@ -11,7 +11,9 @@
 
 namespace gpt2::tools {
 
-inline constexpr const char* kShardIndexFile = "model.safetensors.index.json";
+// Whether a hub's folder without model.safetensors has its weights in other files: in several, or
+// in those of torch.save.
+bool HasOtherWeights(const Folder& folder);
 
 // Whether `path` is named as a GGUF file is.
 bool IsGgufName(const fs::path& path);
@@ -21,8 +23,7 @@ bool IsGgufName(const fs::path& path);
 using TakeTexts = FunctionRef<Status(const ConvertedFolder& texts)>;
 Status StreamGguf(const fs::path& path, StoredWeights weights, TakeTexts begin, TakeBytes take);
 
-// The same of a hub's folder with model.safetensors, or with kShardIndexFile and the files that it
-// lists.
+// The same of a hub's folder with model.safetensors or, without it, the other files of weights.
 Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeights weights,
                  TakeTexts begin, TakeBytes take);
 

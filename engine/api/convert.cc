@@ -4,20 +4,25 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/api/reply.h"
 #include "engine/api/requests.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/convert/converter.h"
+#include "engine/convert/torch_file.h"
 #include "engine/format/config_json.h"
 #include "engine/format/json_writer.h"
 
 struct Gpt2Converter {
+  std::vector<gpt2::TorchFile> torch_files;  // that the next conversion is of
   std::unique_ptr<gpt2::Converter> converter;
   std::span<const std::byte> input;  // what was fed and is not taken yet
   Gpt2Bytes output{};
@@ -28,6 +33,7 @@ namespace gpt2 {
 namespace {
 
 const char* OutOfMemory(Gpt2Converter& owner) {
+  owner.torch_files = {};
   owner.converter.reset();
   owner.input = {};
   owner.output = {};
@@ -60,16 +66,32 @@ Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view hea
   owner.converter.reset();
   owner.input = {};
   owner.output = {};
+  std::vector<TorchFile> torch_files = std::exchange(owner.torch_files, {});
   for (const StoredWeights known : kConvertedWeights) {
     if (StoredWeightsName(known) != weights) continue;
     if (config.empty()) {
       owner.converter = Converter::OfGguf(known);
       return Done{};
     }
-    GPT2_ASSIGN(owner.converter, Converter::OfSafetensors(config, heads, known));
+    GPT2_ASSIGN(owner.converter, torch_files.empty()
+                                     ? Converter::OfSafetensors(config, heads, known)
+                                     : Converter::OfTorch(config, std::move(torch_files), known));
     return Done{};
   }
   return Misuse("weights: expected \"f32\", \"f16\", \"q8\" or \"q4\"");
+}
+
+// What the file that was added last needs.
+Status ReplyWanted(Gpt2Converter& owner) {
+  owner.reply = R"({"result":)";
+  JsonWriter out(owner.reply);
+  if (const auto& wanted = owner.torch_files.back().wanted()) {
+    out.Open('{').Member("from", wanted->begin).Member("size", wanted->size).Close('}');
+  } else {
+    out.Null();
+  }
+  owner.reply += '}';
+  return Done{};
 }
 
 }  // namespace
@@ -87,6 +109,30 @@ Gpt2Converter* gpt2_converter_create(void) {
 }
 void gpt2_converter_destroy(Gpt2Converter* converter) {
   delete converter;
+}
+
+const char* gpt2_converter_torch_file(Gpt2Converter* converter, const char* name, size_t name_size,
+                                      double file_size) {
+  const char* error = gpt2::Run(converter, [&]() -> Status {
+    constexpr double kMostBytes = 9007199254740992.0;  // 2^53: exact in a double
+    std::optional<uint64_t> size;
+    if (file_size >= 0 && file_size <= kMostBytes) size = static_cast<uint64_t>(file_size);
+    converter->torch_files.emplace_back(std::string(name, name_size), size);
+    return gpt2::ReplyWanted(*converter);
+  });
+  return error != nullptr ? error : converter->reply.c_str();
+}
+
+const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* bytes, size_t size) {
+  const char* error = gpt2::Run(converter, [&]() -> Status {
+    std::vector<gpt2::TorchFile>& files = converter->torch_files;
+    if (files.empty() || !files.back().wanted()) return gpt2::Misuse("no part was asked for");
+    Status status = files.back().Give({reinterpret_cast<const char*>(bytes), size});
+    if (status.ok()) return gpt2::ReplyWanted(*converter);
+    files.clear();
+    return status;
+  });
+  return error != nullptr ? error : converter->reply.c_str();
 }
 
 const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,

@@ -16,10 +16,22 @@ typedef struct Gpt2Converter Gpt2Converter;
 Gpt2Converter* gpt2_converter_create(void);
 void gpt2_converter_destroy(Gpt2Converter* converter);
 
+// Adds a file of torch.save, pytorch_model.bin or one of several, to those that the next
+// gpt2_converter_begin converts, in this order. `name` is for messages; `file_size` is in bytes, or
+// below 0 where it is not known. Result: {"from", "size"}, the bytes of the file that are needed to
+// know what it holds.
+const char* gpt2_converter_torch_file(Gpt2Converter* converter, const char* name, size_t name_size,
+                                      double file_size);
+
+// Takes the bytes that were asked for last: less of them only where the file ends. Result: what is
+// needed next, as above; null once all is known.
+const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* bytes, size_t size);
+
 // Starts a conversion, in place of one that is under way, to `weights`: "f32", "f16", "q8" or "q4".
 // `config` is the text of config.json; empty: what will be fed is a GGUF file. `heads` is empty;
 // where model.safetensors is in several files, it holds the head of each, one after the other, in
-// the order in which they will be fed: all that is before the tensors. No result.
+// the order in which they will be fed: all that is before the tensors. Files of torch.save that
+// were added before are what will be fed, then: each from its first byte to its last. No result.
 const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,
                                  const uint8_t* heads, size_t heads_size, const char* weights,
                                  size_t weights_size);

@@ -7,6 +7,12 @@ Gpt2Converter* gpt2_converter_create(void) {
   return nullptr;
 }
 void gpt2_converter_destroy(Gpt2Converter*) {}
+const char* gpt2_converter_torch_file(Gpt2Converter*, const char*, size_t, double) {
+  return nullptr;
+}
+const char* gpt2_converter_torch_part(Gpt2Converter*, const uint8_t*, size_t) {
+  return nullptr;
+}
 const char* gpt2_converter_begin(Gpt2Converter*, const char*, size_t, const uint8_t*, size_t,
                                  const char*, size_t) {
   return nullptr;

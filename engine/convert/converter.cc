@@ -31,6 +31,8 @@ namespace {
 
 constexpr std::size_t kPortion = std::size_t{1} << 20;  // bytes that go out at once, about
 
+constexpr std::string_view kSafetensorsName = "model.safetensors: ";
+
 std::span<const std::byte> BytesOf(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
@@ -46,6 +48,18 @@ Result<std::unique_ptr<Converter>> Converter::OfSafetensors(std::string_view con
   return converter;
 }
 
+Result<std::unique_ptr<Converter>> Converter::OfTorch(std::string_view config_json,
+                                                      std::vector<TorchFile> files,
+                                                      StoredWeights weights) {
+  std::unique_ptr<Converter> converter(new Converter(weights));
+  GPT2_TRY(converter->SetConfig(config_json));
+  const bool is_tied = converter->config_.config.tie_word_embeddings;
+  GPT2_ASSIGN(converter->torch_, TorchStream::Create(std::move(files), is_tied));
+  const Status status = converter->SetHeads(converter->torch_->heads());
+  if (!status.ok()) return converter->Named(status.error());
+  return converter;
+}
+
 std::unique_ptr<Converter> Converter::OfGguf(StoredWeights weights) {
   std::unique_ptr<Converter> converter(new Converter(weights));
   converter->is_gguf_ = true;
@@ -55,7 +69,15 @@ std::unique_ptr<Converter> Converter::OfGguf(StoredWeights weights) {
 
 // What an error begins with.
 std::string_view Converter::FileName() const {
-  return is_gguf_ ? "the GGUF file: " : "model.safetensors: ";
+  if (torch_) return "pytorch_model.bin: ";
+  return is_gguf_ ? "the GGUF file: " : kSafetensorsName;
+}
+
+// `error` of what reads safetensors files, with the name of the file that there is.
+Error Converter::Named(const Error& error) const {
+  if (!torch_ || !error.message.starts_with(kSafetensorsName)) return error;
+  return Error{error.code,
+               Concat(FileName(), std::string_view(error.message).substr(kSafetensorsName.size()))};
 }
 
 // As the file calls the tensor under way.
@@ -131,11 +153,21 @@ Status Converter::PlanOutput() {
 
 Result<std::span<const std::byte>> Converter::Take(std::span<const std::byte>& bytes) {
   if (failure_) return *failure_;
-  auto next = Next(bytes);
+  auto next = torch_ ? NextOfTorch(bytes) : Next(bytes);
   if (next.ok()) return next;
-  failure_ = next.error();
+  failure_ = Named(next.error());
   folder_.reset();
-  return next;
+  return *failure_;
+}
+
+// Of files of torch.save, what comes of the safetensors files that they become.
+Result<std::span<const std::byte>> Converter::NextOfTorch(std::span<const std::byte>& bytes) {
+  while (true) {
+    GPT2_ASSIGN(const std::span<const std::byte> next, Next(of_torch_));
+    if (!next.empty()) return next;
+    GPT2_ASSIGN(of_torch_, torch_->Take(bytes));
+    if (of_torch_.empty()) return of_torch_;
+  }
 }
 
 Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& bytes) {

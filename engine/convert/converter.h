@@ -1,5 +1,6 @@
 // Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes
-// stream through: model.safetensors of the hub in one file or several, or a GGUF file.
+// stream through: model.safetensors or pytorch_model.bin of the hub, in one file or several, or a
+// GGUF file.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,8 @@
 #include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
+#include "engine/convert/torch_file.h"
+#include "engine/convert/torch_stream.h"
 #include "engine/format/config_json.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/weights.h"
@@ -42,6 +45,11 @@ class Converter {
   static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
                                                           std::string_view heads,
                                                           StoredWeights weights);
+  // For files of torch.save, of which all is known, in the order in which they are to be fed: each
+  // from its first byte to its last.
+  static Result<std::unique_ptr<Converter>> OfTorch(std::string_view config_json,
+                                                    std::vector<TorchFile> files,
+                                                    StoredWeights weights);
   // For a GGUF file.
   static std::unique_ptr<Converter> OfGguf(StoredWeights weights);
   // Borrows from itself.
@@ -74,7 +82,9 @@ class Converter {
   Status PlanSafetensors();
   Status PlanGguf();
   Status PlanOutput();
+  Result<std::span<const std::byte>> NextOfTorch(std::span<const std::byte>& bytes);
   Result<std::span<const std::byte>> Next(std::span<const std::byte>& bytes);
+  Error Named(const Error& error) const;
   Status TakeSome(std::span<const std::byte>& bytes);
   Status GatherHead(std::span<const std::byte>& bytes);
   Status GatherGguf(std::span<const std::byte>& bytes);
@@ -94,7 +104,9 @@ class Converter {
   StoredWeights weights_;
   std::optional<GgufReader> gguf_;  // until all before its tensors has come
   bool is_gguf_ = false;
-  std::uint64_t spare_ = 0;  // bytes that may follow the last tensor
+  std::optional<TorchStream> torch_;
+  std::span<const std::byte> of_torch_;  // what came of that, and is not taken yet
+  std::uint64_t spare_ = 0;              // bytes that may follow the last tensor
   ModelConfig config_;
   std::string config_json_;
   std::vector<TensorSpec> specs_;

@@ -272,11 +272,6 @@ test.describe("what the hub refuses has its sentence:", () => {
 
   test("weights of other libraries only", async ({ page }) => {
     give(tied, ["config.json"]);
-    hub.files["pytorch_model.bin"] = Buffer.from("pickle");
-    expect(await write(page, "user/old")).toMatch(
-      /^unsupported: user\/old has its weights in pytorch_model\.bin only.*from_pretrained\("user\/old"\)\.save_pretrained\("FOLDER"\)/,
-    );
-    delete hub.files["pytorch_model.bin"];
     hub.files["tf_model.h5"] = Buffer.from("hdf");
     expect(await write(page, "user/old")).toMatch(/tf_model\.h5 only.*from_tf=True/);
     delete hub.files["tf_model.h5"];

@@ -136,7 +136,13 @@ describe("a host is asked", () => {
     const name = async () => revalidation?.version?.(signal);
     expect(await name()).toBeUndefined();
     expect(asked.map((each) => each.url)).toEqual(
-      ["weights.json", "model.safetensors", "model.safetensors.index.json"].map((file) => url + file),
+      [
+        "weights.json",
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "pytorch_model.bin",
+        "pytorch_model.bin.index.json",
+      ].map((file) => url + file),
     );
     expect(asked[0]?.init).toMatchObject({ method: "HEAD", cache: "no-cache", signal });
     expect(new Headers(asked[0]?.init?.headers).get("k")).toBe("v");

@@ -126,8 +126,6 @@ describe("a model without model.safetensors", () => {
     withoutWeights({ id, open: vi.fn(), list: async () => files }, missing, signal);
 
   it.each([
-    ["pytorch_model.bin", ""],
-    ["pytorch_model-00001-of-00002.bin", ""],
     ["tf_model.h5", ", from_tf=True"],
     ["flax_model.msgpack", ", from_flax=True"],
   ])("but %s: Python makes one of it", async (file, argument) => {
@@ -152,7 +150,7 @@ describe("a model without model.safetensors", () => {
     ]);
   });
 
-  it.each([[["config.json", "my_pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
+  it.each([[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
     "and nothing else (%j) is not there",
     async (files) => {
       expect(await of(files, "hf:a/b")).toBe(missing);
@@ -194,12 +192,12 @@ describe("a model that is converted where it has to be", () => {
   });
 
   it("says what is missing, and what is broken", async () => {
-    const without = new ConvertibleSource(sourceOf({ "pytorch_model.bin": "x", "config.json": "{}" }), {
+    const without = new ConvertibleSource(sourceOf({ "tf_model.h5": "x", "config.json": "{}" }), {
       ...options,
       fetchBuild: () => new Promise(() => {}),
     });
     await expect(without.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });
-    await expect(without.open("model.safetensors", { signal })).rejects.toThrow("pytorch_model.bin only");
+    await expect(without.open("model.safetensors", { signal })).rejects.toThrow("tf_model.h5 only");
     await expect(without.open("vocab.json", { signal })).rejects.toThrow("no vocab.json");
     const broken = new ConvertibleSource(sourceOf({ "weights.json": "broken" }), options);
     await expect(broken.open("config.json", { signal })).rejects.toThrow("weights.json is broken");

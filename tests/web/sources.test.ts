@@ -332,10 +332,10 @@ describe("what has to be converted", () => {
   it("needs a build of the engine, and weights", async () => {
     const whole = await opened(files("config.json", "model.safetensors"));
     await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({ message: "no engine here" });
-    const old = await opened(files("config.json", "pytorch_model.bin"), {}, () => new Promise(() => {}));
+    const old = await opened(files("config.json", "tf_model.h5"), {}, () => new Promise(() => {}));
     await expect(readText(old, "config.json", signal)).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringMatching(/pytorch_model\.bin only/),
+      message: expect.stringMatching(/tf_model\.h5 only/),
     });
   });
 });
@@ -349,11 +349,7 @@ describe("a model without model.safetensors", () => {
   });
 
   it.each([
-    [
-      ["pytorch_model-00001-of-00002.bin"],
-      "user/m",
-      /^user\/m has its weights in pytorch.*from_pretrained\("user\/m"\)/,
-    ],
+    [["tf_model.h5"], "user/m", /^user\/m has its weights in tf_model.*from_pretrained\("user\/m", from_tf/],
     [["tf_model.h5"], undefined, /^FOLDER has .*from_pretrained\("FOLDER", from_tf=True\)/],
     [["flax_model.msgpack"], undefined, /from_flax=True/],
     [["a.gguf", "b.gguf"], "hf:user/m@main", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],

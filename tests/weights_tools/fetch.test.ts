@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -234,7 +235,6 @@ it.each([
 });
 
 it.each([
-  ["pytorch_model.bin", 'M.from_pretrained("user/tied").save_pretrained'],
   ["tf_model.h5", 'M.from_pretrained("user/tied", from_tf=True)'],
   ["flax_model.msgpack", 'M.from_pretrained("user/tied", from_flax=True)'],
 ])("names %s, and the line that converts it", async (name, line) => {
@@ -292,6 +292,26 @@ it("fetches the shards that a list names, each once", async () => {
     ["config.json", "generation_config.json", "model.safetensors.index.json", ...shards].sort(),
   );
   for (const name of shards) expect(readFileSync(join(out, name))).toEqual(hub.files[name]);
+});
+
+it("fetches pytorch_model.bin where there is no model.safetensors, in one file or several", async () => {
+  delete hub.files["model.safetensors"];
+  const parts = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"];
+  for (const name of ["pytorch_model.bin", ...parts]) hub.files[name] = Buffer.from(`the bytes of ${name}`);
+  const list = "pytorch_model.bin.index.json";
+  hub.files[list] = Buffer.from(JSON.stringify({ weight_map: { a: parts[0], b: parts[1] } }));
+  expect((await fetchModel()).status).toBe(0);
+  const others = ["config.json", "generation_config.json"];
+  expect(readdirSync(out).sort()).toEqual([...others, "pytorch_model.bin"].sort());
+  rmSync(out, { recursive: true });
+  delete hub.files["pytorch_model.bin"];
+  expect((await fetchModel()).status).toBe(0);
+  expect(readdirSync(out).sort()).toEqual([...others, list, ...parts].sort());
+  rmSync(out, { recursive: true });
+  hub.files[list] = Buffer.from(JSON.stringify({ weight_map: { a: "a.safetensors" } }));
+  expect((await fetchModel()).stderr).toContain(
+    `user/tied: ${list} names the shard "a.safetensors", expected the name of a .bin file`,
+  );
 });
 
 it.each([

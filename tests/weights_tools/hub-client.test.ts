@@ -96,7 +96,11 @@ it("shards that are one file on some disks are refused, and shards that would fi
     ]),
   );
   const choose = (...names: string[]) =>
-    chooseShards({ id: "u/m", commit, files }, JSON.stringify({ weight_map: names }));
+    chooseShards(
+      { id: "u/m", commit, files },
+      "model.safetensors.index.json",
+      JSON.stringify({ weight_map: names }),
+    );
   expect(() => choose("A.safetensors", "a.safetensors")).toThrow("differ only in upper and lower case");
   expect(() => choose("large.safetensors")).toThrow(
     "has 1000000000000000 bytes, expected at most 64000000000",

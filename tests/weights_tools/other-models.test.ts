@@ -1,10 +1,10 @@
 // Models as others publish them: GGUF files, and folders whose weights are in several files.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ggufMetadata, ggufTensors, writeGguf, type Metadata } from "../web/support/gguf.js";
 import { readSafetensors, writeSafetensors } from "../web/support/safetensors.js";
-import { contents, json, refusal, scratch, tiny, weights } from "./tool.js";
+import { contents, json, refusal, root, scratch, tiny, weights } from "./tool.js";
 
 const hub = join(tiny, "tied");
 const tensors = readSafetensors(readFileSync(join(hub, "model.safetensors")));
@@ -169,5 +169,61 @@ describe("weights in several files", () => {
   it("of which one is damaged are refused by its name", () => {
     writeFileSync(join(folder, names[1] ?? ""), "<html>");
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(names[1]);
+  });
+});
+
+describe("pytorch_model.bin", () => {
+  const data = join(root, "tests/data/torch");
+  const folder = join(scratch, "torch");
+  const index = "pytorch_model.bin.index.json";
+  const parts = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"];
+  /** A folder with the config and these files of `data`, by their names in it. */
+  const give = (files: Record<string, string>) => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    for (const [name, from] of Object.entries({ "config.json": "config.json", ...files }))
+      copyFileSync(join(data, from), join(folder, name));
+  };
+
+  it.each(["zip", "older", "float16", "bfloat16", "one-storage", "interleaved", "parameters"])(
+    "of the form %s becomes what its model.safetensors becomes",
+    (form) => {
+      give({ "pytorch_model.bin": `${form}.bin` });
+      for (const format of ["f16", "q8", "q4"])
+        expect(piecesOf(folder, format)).toEqual(piecesOf(data, format));
+    },
+  );
+
+  it("in several files, whose list names them, becomes it, too", () => {
+    give(Object.fromEntries([index, ...parts].map((name) => [name, name])));
+    expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
+  });
+
+  it("has the same logits and writes the same text", () => {
+    const of = (command: string, model: string) =>
+      json([command, model, "--ids", "1,2,3", "--weights", "f32", "--json"]);
+    give({ "pytorch_model.bin": "zip.bin" });
+    expect(of("generate", folder).ids).toEqual(of("generate", data).ids);
+    expect(of("trace", folder)).toEqual(of("trace", data));
+  });
+
+  it("gives way to model.safetensors", () => {
+    give({ "model.safetensors": "model.safetensors", "pytorch_model.bin": "exploit.bin" });
+    expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
+  });
+
+  it("that would run a program is refused by its name, and runs nothing", () => {
+    give({ "pytorch_model.bin": "exploit.bin" });
+    const run = weights(["convert", folder, join(scratch, "none")]);
+    expect(refusal(run)).toContain("pytorch_model.bin: this file would call posix.system, which weights do");
+    expect(run.stdout).toBe("");
+  });
+
+  it("that is cut is refused", () => {
+    give({ "pytorch_model.bin": "zip.bin" });
+    writeFileSync(join(folder, "pytorch_model.bin"), readFileSync(join(data, "zip.bin")).subarray(0, 5000));
+    expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(
+      "pytorch_model.bin: it begins as a zip file, but its end is missing",
+    );
   });
 });

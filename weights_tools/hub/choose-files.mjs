@@ -6,8 +6,19 @@ import { FetchError, quoted, reasonOf } from "./messages.mjs";
 /** @typedef {import("./repository.mjs").Repository} Repository */
 
 const weightsFile = "model.safetensors";
-/** Replaces it for weights in shards: says which shard has which tensor. */
-export const shardsFile = "model.safetensors.index.json";
+/** The weights, in the order of preference. The lists say which shard has which tensor. */
+const weightsFiles = [
+  weightsFile,
+  "model.safetensors.index.json",
+  "pytorch_model.bin",
+  "pytorch_model.bin.index.json",
+];
+
+/**
+ * Whether a file is a list of shards, for `chooseShards`.
+ * @param {string} name
+ */
+export const isShardList = (name) => weightsFiles.includes(name) && name.endsWith(".index.json");
 const optionalFiles = [
   "tokenizer.json",
   "vocab.json",
@@ -22,7 +33,7 @@ const mostWeights = 64e9;
 const mostText = 64e6;
 
 /** @param {string} name */
-const isWeights = (name) => name.endsWith(".safetensors");
+const isWeights = (name) => /\.(safetensors|bin)$/.test(name);
 
 /**
  * The files that a model folder is made from. For weights in shards it has only the list, which `chooseShards` reads.
@@ -33,7 +44,7 @@ export function chooseFiles({ id, files }) {
   const config = files.get("config.json");
   if (!config)
     throw new FetchError(`${id} has no config.json: it is not a model of the library transformers`);
-  const weights = files.get(weightsFile) ?? files.get(shardsFile);
+  const [weights] = weightsFiles.flatMap((name) => files.get(name) ?? []);
   if (!weights) throw new FetchError(`${id} has no ${weightsFile}${insteadOf(id, [...files.keys()])}`);
   if (files.has("vocab.json") !== files.has("merges.txt")) {
     const [there, missing] = files.has("vocab.json")
@@ -57,25 +68,27 @@ function ofUsualSize(id, file) {
 }
 
 /**
- * The shards that `list`, the text of model.safetensors.index.json, names.
+ * The shards that `list`, the text of the file `listName`, names.
  * @param {Repository} repository
+ * @param {string} listName
  * @param {string} list
  * @returns {HubFile[]}
  */
-export function chooseShards({ id, files }, list) {
-  const wrong = (/** @type {string} */ why) => new FetchError(`${id}: ${shardsFile} ${why}`);
+export function chooseShards({ id, files }, listName, list) {
+  const wrong = (/** @type {string} */ why) => new FetchError(`${id}: ${listName} ${why}`);
   let map;
   try {
     map = Object(JSON.parse(list)).weight_map;
   } catch (error) {
     throw wrong(`is not valid JSON: ${reasonOf(error)}`);
   }
+  const ending = listName.startsWith(weightsFile) ? ".safetensors" : ".bin";
   const names = new Set(Object.values(Object(map)));
   if (names.size === 0) throw wrong('has no "weight_map" of tensors to shards');
   const shards = [...names].map((name) => {
     const found = `names the shard ${quoted(name)}`;
-    if (typeof name !== "string" || !isWeights(name))
-      throw wrong(`${found}, expected the name of a .safetensors file`);
+    if (typeof name !== "string" || !name.endsWith(ending))
+      throw wrong(`${found}, expected the name of a ${ending} file`);
     const problem = problemOfFileName(name);
     if (problem) throw wrong(`${found}: ${problem}`);
     const shard = files.get(name);
@@ -97,9 +110,7 @@ export function chooseShards({ id, files }, list) {
  * @param {string[]} names
  */
 function insteadOf(id, names) {
-  const found = names.find((name) =>
-    /^(pytorch_model|tf_model|flax_model)[\w.-]*\.(bin|h5|msgpack)$/.test(name),
-  );
+  const found = names.find((name) => /^(tf_model|flax_model)[\w.-]*\.(h5|msgpack)$/.test(name));
   if (!found) return "";
   const how = /^tf_/.test(found) ? ", from_tf=True" : /^flax_/.test(found) ? ", from_flax=True" : "";
   return (

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import lockfile from "proper-lockfile";
 import { usualHub } from "./addresses.mjs";
-import { chooseFiles, chooseShards, shardsFile } from "./choose-files.mjs";
+import { chooseFiles, chooseShards, isShardList } from "./choose-files.mjs";
 import { download } from "./download.mjs";
 import { FetchError, print, runCommand, say, UsageError, visible } from "./messages.mjs";
 import { openRepository, parseId } from "./repository.mjs";
@@ -99,8 +99,8 @@ export async function fetchModel(wanted, out, hub) {
       const done = how === "there" ? "is there" : "fetched";
       say(`${file.name}: ${inWords(file.size)}, ${done}, hash as the hub's`);
       // The loop downloads the added files, too.
-      if (file.name === shardsFile)
-        files.push(...chooseShards(repository, await readFile(join(folder, shardsFile), "utf8")));
+      if (isShardList(file.name))
+        files.push(...chooseShards(repository, file.name, await readFile(join(folder, file.name), "utf8")));
     }
   } finally {
     unlock();

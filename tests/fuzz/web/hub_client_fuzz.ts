@@ -3,7 +3,7 @@
 import { dirname, join, resolve } from "node:path";
 import * as fc from "fast-check";
 import { parseHub } from "../../../weights_tools/hub/addresses.mjs";
-import { chooseFiles, chooseShards } from "../../../weights_tools/hub/choose-files.mjs";
+import { chooseFiles, chooseShards, isShardList } from "../../../weights_tools/hub/choose-files.mjs";
 import { PassingError, request } from "../../../weights_tools/hub/download.mjs";
 import { FetchError, visible } from "../../../weights_tools/hub/messages.mjs";
 import { openRepository, parseId } from "../../../weights_tools/hub/repository.mjs";
@@ -198,7 +198,8 @@ async function fetchAll(scripted: ScriptedHub, { id, list }: { id: string; list:
   const wanted = parseId(id);
   const repository = await openRepository(wanted, access);
   const files = chooseFiles(repository);
-  if (files.some(({ name }) => name.endsWith(".index.json"))) files.push(...chooseShards(repository, list));
+  const shards = files.find(({ name }) => isShardList(name));
+  if (shards) files.push(...chooseShards(repository, shards.name, list));
   for (const file of files) {
     if (dirname(resolve(out, file.name)) !== out) throw new Error(`${join(out, file.name)} is outside`);
     const folder = `${access.hub}/${wanted.id}/resolve/${repository.commit}/`;

@@ -11,7 +11,8 @@ it.each([
   { "config.json": gpt2, "model.safetensors": "" },
   { "config.json": gpt2, "weights.json": "", "model.safetensors.000": "" },
   { "config.json": "{}", "model-00001-of-00002.safetensors": "" },
-  { "config.json": gpt2, "pytorch_model.bin": "" }, // loading it says what is to be done with it
+  { "config.json": gpt2, "pytorch_model.bin": "" },
+  { "config.json": gpt2, "tf_model.h5": "" }, // loading it says what is to be done with it
   { "tale.gguf": "GGUF and more" },
   { "config.json": "no JSON", "tale.GGUF": "GGUF" },
 ])("lets these load: %j", async (contents) => {

@@ -57,6 +57,8 @@ const formats: readonly { test: (name: string) => boolean; isConverted: boolean 
   { test: (name) => /^model\.safetensors\.\d+$/.test(name), isConverted: true },
   { test: (name) => name === "model.safetensors", isConverted: false },
   { test: (name) => /^model-\d+-of-\d+\.safetensors$/.test(name), isConverted: false },
+  { test: (name) => name === "pytorch_model.bin", isConverted: false },
+  { test: (name) => /^pytorch_model-\d+-of-\d+\.bin$/.test(name), isConverted: false },
 ];
 
 export interface HubSize {

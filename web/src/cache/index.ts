@@ -56,7 +56,8 @@ function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undef
 
 /** Of a folder's floats, or of its GGUF file. */
 function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): VersionOf {
-  const plain = ["weights.json", "model.safetensors", "model.safetensors.index.json"];
+  const wholes = ["model.safetensors", "pytorch_model.bin"]; // as in convert/weight-files.ts
+  const plain = ["weights.json", ...wholes.flatMap((name) => [name, `${name}.index.json`])];
   return fileVersion(url, file === undefined ? plain : [file], headersFetch(request, url));
 }
 

@@ -10,6 +10,9 @@ const isFile = (value: unknown): value is File =>
 /** Path of a file below the folder that was picked; of one that was picked by itself, its name. */
 const pathOf = (file: File) => file.webkitRelativePath || file.name;
 
+/** Files of weights that stand beside a config.json. */
+const weightsPattern = /^(weights\.json|(.*\.safetensors|pytorch_model.*\.bin)(\.index\.json)?)$/;
+
 const isGguf = (file: File) => /\.gguf$/i.test(file.name);
 
 /** Files of each folder, by its path with a slash at the end. */
@@ -36,9 +39,7 @@ function chooseModel(files: readonly File[]): { files: readonly File[]; file?: s
   }
   const twice = first?.[1].find(({ name }, i) => first[1].findIndex((other) => other.name === name) < i);
   if (twice) return refuse(`there are two files "${twice.name}", expected those of one model`);
-  if (first?.[1].some(({ name }) => /^(weights\.json|.*\.safetensors(\.index\.json)?)$/.test(name))) {
-    return { files: first[1] };
-  }
+  if (first?.[1].some(({ name }) => weightsPattern.test(name))) return { files: first[1] };
   const single = files.filter(isGguf);
   const [gguf] = single;
   if (single.length > 1) {

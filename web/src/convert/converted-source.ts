@@ -7,9 +7,8 @@ import {
   type OpenFile,
   type OpenOptions,
 } from "../loader/model-source.js";
-import { checkMost, mostHeadBytes, mostShards, mostTensors } from "../loader/limits.js";
-import { parseJson } from "../loader/parse-json.js";
-import { readOptionalText, readText } from "../loader/read-text.js";
+import { mostHeadBytes } from "../loader/limits.js";
+import { readText } from "../loader/read-text.js";
 import { weightChunksOf } from "../loader/weight-chunks.js";
 import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
@@ -18,10 +17,9 @@ import type { ModuleFactory } from "../shared/wasm-instance.js";
 import { Converter, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
 import { Portions } from "./portions.js";
 import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
-import { headOf, headSize, lengthBytes } from "./tensor-head.js";
+import { findWeights, readHead, readPart, type WeightFile, type WeightFiles } from "./weight-files.js";
 
 const weightsFile = "model.safetensors";
-const shardIndexFile = "model.safetensors.index.json";
 
 export interface ConvertOptions {
   weights: ConvertedWeights;
@@ -37,12 +35,6 @@ interface Running {
   /** The next bytes of the converted model.safetensors. */
   output: AsyncGenerator<Uint8Array, void>;
   made: MadeOf;
-}
-
-interface WeightFile {
-  name: string;
-  /** Opened already. */
-  file?: OpenFile;
 }
 
 /** Where a conversion goes on. */
@@ -61,54 +53,6 @@ const textFile = (text: string) => fileOf(new TextEncoder().encode(text));
 /** undefined where one of them is not known. */
 const sum = (sizes: readonly (number | undefined)[]) =>
   sizes.reduce((all, size) => (all === undefined || size === undefined ? undefined : all + size), 0);
-
-/** What model.safetensors.index.json says: a list of the files that the tensors are in. */
-function shardNames(text: string): string[] {
-  const { weight_map: map } = Object(parseJson(text, shardIndexFile)) as { weight_map?: unknown };
-  const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
-  checkMost(`${shardIndexFile}, "weight_map"`, names.length, mostTensors, "tensors");
-  const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
-  if (names.length === 0 || !names.every(isName)) {
-    throw new LoadError(
-      "corrupt",
-      `${shardIndexFile}: expected "weight_map" with the name of a file for each tensor`,
-    );
-  }
-  const shards = [...new Set(names as string[])].sort();
-  checkMost(`${shardIndexFile}, "weight_map"`, shards.length, mostShards, "files");
-  return shards;
-}
-
-interface Head {
-  /** The first bytes of a safetensors file, up to its tensors. */
-  bytes: Uint8Array;
-  /** Of the whole file, where its host says it. */
-  fileSize: number | undefined;
-}
-
-/** Takes the head's bytes out of `room`, which all files share. */
-async function readHead(
-  source: ModelSource,
-  { name, file: opened }: WeightFile,
-  room: { bytes: number },
-  signal: AbortSignal,
-): Promise<Head> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  let size = lengthBytes;
-  const file = opened ?? (await source.open(name, { signal }));
-  for await (const chunk of weightChunksOf(file, name, signal)) {
-    chunks.push(chunk.slice());
-    length += chunk.length;
-    if (size === lengthBytes && length >= size) {
-      size = headSize(joined(chunks));
-      checkMost(`${name}, its header`, size, room.bytes, "bytes");
-      room.bytes -= size;
-    }
-    if (length >= size) break;
-  }
-  return { bytes: headOf(joined(chunks)), fileSize: file.size };
-}
 
 async function* followedBy<T>(first: T[], rest: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   try {
@@ -188,24 +132,26 @@ export class ConvertedSource implements ModelSource {
   /** `from`: bytes of the converted weights that are there already. */
   private async begin({ signal }: OpenOptions, from = 0): Promise<Running> {
     const { weights, gguf, fetchBuild } = this.options;
-    const [config, files, { createModule, code }] = await Promise.all([
+    const [config, { form, files }, { createModule, code }] = await Promise.all([
       gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
-      this.openWeightFiles(signal),
+      this.findFiles(signal),
       fetchBuild(signal),
     ]);
     const converter = await Converter.create(createModule, code);
-    const needsHeads = files.length > 1 || (from > 0 && gguf === undefined);
+    const torchSizes = form === "torch" ? await this.readTorch(converter, files, signal) : undefined;
+    // Of the other forms a conversion that was interrupted begins anew.
+    const needsHeads = form === "safetensors" && (files.length > 1 || from > 0);
     const room = { bytes: mostHeadBytes };
     const heads = needsHeads
       ? await Promise.all(files.map((file) => readHead(this.inner, file, room, signal)))
       : undefined;
     const bytes = heads?.map((head) => head.bytes);
     converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined });
-    const sizes = heads ? heads.map(({ fileSize }) => fileSize) : [files[0]?.file?.size];
+    const sizes = torchSizes ?? heads?.map(({ fileSize }) => fileSize) ?? [files[0]?.file?.size];
     const made: MadeOf = { readBytes: 0, totalBytes: sum(sizes) };
     const start = from > 0 && bytes ? await this.skip(converter, bytes, from, signal) : undefined;
     made.readBytes = start?.skippedBytes ?? 0;
-    const unread = heads ? files.map(({ name }) => ({ name })) : files;
+    const unread = heads || torchSizes ? files.map(({ name }) => ({ name })) : files;
     const rest = this.convert(converter, unread, made, signal, { from, start });
     const ready: Uint8Array[] = [];
     while (!converter.folder) {
@@ -215,17 +161,28 @@ export class ConvertedSource implements ModelSource {
     return { folder: converter.folder, output: followedBy(ready, rest), made };
   }
 
-  /** The GGUF file, or the hub's one model.safetensors, or the files that it is cut into. */
-  private async openWeightFiles(signal: AbortSignal): Promise<WeightFile[]> {
-    if (this.options.gguf !== undefined) return [{ name: this.options.gguf }];
-    try {
-      return [{ name: weightsFile, file: await this.inner.open(weightsFile, { signal }) }];
-    } catch (error) {
-      if (!(error instanceof LoadError && error.code === "not-found")) throw error;
-      const index = await readOptionalText(this.inner, shardIndexFile, signal);
-      if (index === undefined) throw error;
-      return shardNames(index).map((name) => ({ name }));
+  private async findFiles(signal: AbortSignal): Promise<WeightFiles> {
+    const { gguf } = this.options;
+    return gguf === undefined ? findWeights(this.inner, signal) : { form: "gguf", files: [{ name: gguf }] };
+  }
+
+  /** Tells `converter` what the files of torch.save hold. Returns their sizes. */
+  private async readTorch(
+    converter: Converter,
+    files: readonly WeightFile[],
+    signal: AbortSignal,
+  ): Promise<(number | undefined)[]> {
+    const sizes: (number | undefined)[] = [];
+    for (const { name, file } of files) {
+      let opened: OpenFile | undefined = file ?? (await this.inner.open(name, { signal }));
+      sizes.push(opened.size);
+      await converter.addTorchFile(name, opened.size, (part) => {
+        const first = opened;
+        opened = undefined;
+        return readPart(this.inner, name, { ...part, opened: first }, signal);
+      });
     }
+    return sizes;
   }
 
   /**

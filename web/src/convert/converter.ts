@@ -12,6 +12,8 @@ export type ConvertedWeights = "f32" | "f16" | "q8" | "q4";
 interface ConverterModule extends Allocator {
   _gpt2_converter_create(): number;
   _gpt2_converter_destroy(converter: number): void; // its memory is its own, and goes with it
+  _gpt2_converter_torch_file(converter: number, name: number, nameSize: number, fileSize: number): number;
+  _gpt2_converter_torch_part(converter: number, ...pointersAndSizes: number[]): number;
   _gpt2_converter_begin(converter: number, ...pointersAndSizes: number[]): number;
   _gpt2_converter_feed(converter: number, bytes: number, size: number): number;
   _gpt2_converter_step(converter: number): number;
@@ -23,7 +25,7 @@ interface ConverterModule extends Allocator {
 /** What is to be converted. */
 export interface Conversion {
   weights: ConvertedWeights;
-  /** The text of config.json, of safetensors files; without it, a GGUF file is fed. */
+  /** The text of config.json; without it, a GGUF file is fed. */
   config?: string | undefined;
   /**
    * Where model.safetensors is in several files: the first bytes of each, at least 8 + the length that these 8 bytes say,
@@ -88,6 +90,28 @@ export class Converter {
   /** Bytes of its memory. */
   get memoryBytes(): number {
     return this.wasm.bytes;
+  }
+
+  /**
+   * Adds a file of torch.save, of `fileSize` bytes if that is known, to those that the next `begin` converts. Asks `read` for
+   * the parts of it that say what it holds.
+   */
+  async addTorchFile(
+    name: string,
+    fileSize: number | undefined,
+    read: (part: { from: number; size: number }) => Promise<Uint8Array>,
+  ): Promise<void> {
+    let wanted = this.wasm.with([name], (pointer = 0, size = 0) =>
+      this.wasm.ask((module) =>
+        module._gpt2_converter_torch_file(this.converter, pointer, size, fileSize ?? -1),
+      ),
+    ) as { from: number; size: number } | null;
+    while (wanted) {
+      const bytes = await read(wanted);
+      wanted = this.wasm.with([bytes], (...parts) =>
+        this.wasm.ask((module) => module._gpt2_converter_torch_part(this.converter, ...parts)),
+      ) as { from: number; size: number } | null;
+    }
   }
 
   begin({ weights, config = "", heads = [] }: Conversion): void {

@@ -7,7 +7,6 @@ const python = (load: string) =>
 
 /** Files of other libraries: what each is, and the argument with which transformers reads it. */
 const others: readonly [RegExp, string][] = [
-  [/^pytorch_model.*\.bin$/, ""],
   [/^tf_model.*\.h5$/, ", from_tf=True"],
   [/^flax_model.*\.msgpack$/, ", from_flax=True"],
 ];

@@ -1,0 +1,26 @@
+// What a pickle may refer to, and what it is refused for: pickle.h's own tables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+// The names that a state dict needs.
+enum class PickleName {
+  kOrderedDict,
+  kRebuildTensor,
+  kRebuildTensorV2,
+  kRebuildParameter,
+  kSize,
+  kStorage,  // torch.FloatStorage and its like
+};
+
+// What `module`.`name` means; nothing for any other name.
+std::optional<PickleName> KnownPickleName(std::string_view module, std::string_view name);
+
+// The name of an opcode that a state dict does not need; "" of any other.
+std::string_view RefusedOpcode(unsigned char code);
+
+}  // namespace gpt2

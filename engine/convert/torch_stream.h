@@ -1,0 +1,85 @@
+// The bytes of files of torch.save, turned into those of safetensors files with the same tensors,
+// while they stream through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/aligned_buffer.h"
+#include "engine/base/result.h"
+#include "engine/convert/torch_file.h"
+#include "engine/convert/torch_tensors.h"
+
+namespace gpt2 {
+
+// Tensors come out in the order in which their storages lie in the files. A tensor whose values
+// lie there one after the other goes through as it comes. Views with other strides, and views of
+// the same values, wait until all of their values have come: these are held. Not thread-safe.
+class TorchStream {
+ public:
+  // Of `files`, of which all is known. With `is_tied`, a head that is a view of the embedding's
+  // values is left out. Fails where one file would have to be held for views, or more comes out
+  // than is in the files.
+  static Result<TorchStream> Create(std::vector<TorchFile> files, bool is_tied);
+
+  // The first bytes of each safetensors file, one after the other.
+  const std::string& heads() const { return heads_; }
+
+  // Takes from the front of `bytes` and returns what comes of it: the heads, too. Valid until the
+  // next call, and while `bytes` are. To be called until nothing comes: then all of `bytes` are
+  // taken. The files follow each other, each from its first byte to its last.
+  Result<std::span<const std::byte>> Take(std::span<const std::byte>& bytes);
+
+ private:
+  // Values of one storage that no view outside shares.
+  struct Region {
+    std::size_t storage;
+    std::uint64_t begin;  // bytes of the storage
+    std::uint64_t end;
+    std::size_t first;  // index into the source's order, of its tensors
+    std::size_t count;
+    bool is_held;
+  };
+  struct Source {
+    TorchFile file;
+    std::size_t head_size = 0;
+    std::vector<std::size_t> order;  // of the file's tensors, as they come out
+    std::vector<Region> regions;     // in the order of the file
+
+    const TorchTensor& Tensor(std::size_t place) const {
+      return file.content().tensors[order[place]];
+    }
+  };
+
+  Status Plan(TorchFile file, bool is_tied);
+  Result<std::span<const std::byte>> Next(std::span<const std::byte>& bytes);
+  void Skip(std::uint64_t size, std::span<const std::byte>& bytes);
+  Status TakeStorageHead(std::span<const std::byte>& bytes);
+  Result<std::span<const std::byte>> TakeRegion(std::span<const std::byte>& bytes);
+  std::span<const std::byte> GiveHeld();
+  void NextRegion();
+  const Source& source() const { return sources_[current_]; }
+  const Region& region() const { return source().regions[region_]; }
+  const TorchStorage& storage() const { return source().file.content().storages[region().storage]; }
+
+  std::vector<Source> sources_;
+  std::string heads_;
+  std::size_t current_ = 0;      // index into sources_
+  std::size_t heads_given_ = 0;  // bytes
+  bool has_head_ = false;        // of the source under way
+  std::uint64_t at_ = 0;         // bytes of its file that have come
+  std::size_t region_ = 0;       // index into its regions
+  bool has_data_ = false;        // the region's storage begins at data_
+  std::uint64_t data_ = 0;
+  std::string pending_;               // what has come of the head of a storage
+  AlignedBuffer<std::byte> held_;     // the region's bytes
+  std::uint64_t held_size_ = 0;       // bytes of it that have come
+  std::size_t given_tensors_ = 0;     // of the region that is held
+  std::vector<std::uint64_t> place_;  // coordinates of the next value of the tensor under way
+  std::string out_;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,60 @@
+// The tensors of a state dict that torch.save has pickled, and the storages that they are views of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+#include "engine/convert/pickle.h"
+
+namespace gpt2 {
+
+// What a storage holds.
+struct TorchType {
+  std::string_view storage;      // PyTorch's class, "FloatStorage"
+  std::string_view safetensors;  // the same in a safetensors file, "F32"
+  std::size_t bytes;             // of one value
+};
+
+struct TorchStorage {
+  std::string key;        // its name in the file
+  const TorchType* type;  // one of a table
+  std::uint64_t values = 0;
+  std::uint64_t begin = 0;  // where the file has it, with what stands before it
+
+  std::uint64_t Bytes() const { return values * type->bytes; }
+};
+
+// A view of a storage.
+struct TorchTensor {
+  std::string name;
+  std::size_t storage = 0;  // index
+  std::uint64_t begin = 0;  // the storage's value that is its first
+  std::uint64_t end = 0;    // behind the last of its values; begin, if it has none
+  std::uint64_t values = 0;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> strides;  // in values of the storage, not negative
+
+  // Whether it is the values [begin, end) in their order.
+  bool IsContiguous() const;
+  bool IsSameViewAs(const TorchTensor& other) const;
+};
+
+struct TorchTensors {
+  std::vector<TorchStorage> storages;  // in the order in which the pickle names them
+  std::vector<TorchTensor> tensors;
+};
+
+// The numbers [0, count) in the order of `is_before`, which is total. A heap's sort is small.
+std::vector<std::size_t> SortedIndices(
+    std::size_t count, FunctionRef<bool(std::size_t first, std::size_t second)> is_before);
+
+// Fails, naming what is there instead, where `pickle` is no state dict, and where a tensor leaves
+// its storage. Messages do not name the file.
+Result<TorchTensors> ReadStateDict(const Pickle& pickle);
+
+}  // namespace gpt2

@@ -1,0 +1,152 @@
+#include "engine/convert/pickle.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/torch_writer.h"
+
+namespace gpt2 {
+namespace {
+
+using testing::AsPickle;
+using testing::LittleEndianBytes;
+using testing::PickledName;
+using testing::PickledText;
+using testing::PickledTuple;
+using Kind = PickleValue::Kind;
+
+std::string FromHex(std::string_view hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  }
+  return bytes;
+}
+
+// The error of reading `bytes`; "" where there is none.
+std::string PickleError(const std::string& bytes) {
+  const auto read = ReadPickle(bytes);
+  return read.ok() ? "" : read.error().message;
+}
+
+Pickle ReadWhole(const std::string& bytes) {
+  auto read = ReadPickle(bytes);
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read.value().has_value()) << "the pickle is not whole";
+  return std::move(*read.value());
+}
+
+TEST(Pickle, TheSameValueIsReadInEveryProtocol) {
+  // pickle.dumps({"a": (1, -300, True, None, 2**40, -2**63), "b": [0.5, "x"]}, p) of Python 3.11.
+  const std::string values = "284b014ad4feffff884e8a060000000000018a080000000000000080";
+  const std::string older =
+      "7d71002858010000006171012" + values.substr(1) +
+      "74710258010000006271035d710428473fe0000000000000580100000078710565752e";
+  const std::string newer = "04953c000000000000007d94288c016194" + values +
+                            "74948c0162945d9428473fe00000000000008c01789465752e";
+  for (const std::string& hex :
+       {"8002" + older, "8003" + older, "80" + newer, "8005" + newer.substr(2)}) {
+    const std::string bytes = FromHex(hex);
+    const std::string followed = bytes + "more";
+    const Pickle pickle = ReadWhole(followed);
+    EXPECT_EQ(pickle.size, bytes.size());
+    const PickleValue& dict = pickle.Top();
+    ASSERT_EQ(dict.kind, Kind::kDict);
+    ASSERT_EQ(dict.items.size(), 4u);
+    EXPECT_EQ(pickle.Item(dict, 0).text, "a");
+    const PickleValue& tuple = pickle.Item(dict, 1);
+    ASSERT_EQ(tuple.items.size(), 6u);
+    EXPECT_EQ(pickle.Item(tuple, 0).number, 1);
+    EXPECT_EQ(pickle.Item(tuple, 1).number, -300);
+    EXPECT_EQ(pickle.Item(tuple, 2).kind, Kind::kFlag);
+    EXPECT_EQ(pickle.Item(tuple, 3).kind, Kind::kNone);
+    EXPECT_EQ(pickle.Item(tuple, 4).number, std::int64_t{1} << 40);
+    EXPECT_EQ(pickle.Item(tuple, 5).number, std::numeric_limits<std::int64_t>::min());
+    const PickleValue& list = pickle.Item(dict, 3);
+    ASSERT_EQ(list.kind, Kind::kList);
+    EXPECT_EQ(pickle.Item(list, 0).kind, Kind::kFloat);
+    EXPECT_EQ(pickle.Item(list, 1).text, "x");
+    // Cut anywhere, it is not whole, which is no error.
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      const auto cut = ReadPickle(std::string_view(bytes).substr(0, size));
+      ASSERT_TRUE(cut.ok()) << size << ": " << cut.error().message;
+      EXPECT_FALSE(cut.value().has_value()) << size;
+    }
+  }
+}
+
+TEST(Pickle, WhatItWouldCallIsNamed) {
+  const std::string argument = PickledTuple({PickledText("echo ran")});
+  const std::vector<std::string> calls = {
+      AsPickle(PickledName("posix", "system") + argument + "R"),
+      AsPickle(PickledText("posix") + PickledText("system") + "\x93" + argument + "R"),
+      AsPickle("(" + PickledText("echo ran") + "iposix\nsystem\n"),
+      "cposix\nsystem\n(S'echo ran'\ntR.",  // protocol 0
+  };
+  for (const std::string& call : calls) {
+    EXPECT_EQ(PickleError(call).find("this file would call posix.system, "), 0u)
+        << PickleError(call);
+  }
+  for (const auto& [module, name] : {std::pair("builtins", "eval"), std::pair("torch", "load"),
+                                     std::pair("collections", "OrderedDict.update"),
+                                     std::pair("torch._utils", "_rebuild_qtensor")}) {
+    EXPECT_NE(
+        PickleError(AsPickle(PickledName(module, name))).find(std::string(module) + "." + name),
+        std::string::npos);
+  }
+  const std::string escape = PickleError(AsPickle(PickledName("\x1b[2J", std::string(5000, 'x'))));
+  EXPECT_EQ(escape.find('\x1b'), std::string::npos);
+  EXPECT_LT(escape.size(), 500u);
+  EXPECT_NE(PickleError(AsPickle(PickledName("torch", "FloatStorage") + ")R")).find("FloatStorage"),
+            std::string::npos);
+}
+
+TEST(Pickle, AnOpcodeThatNoStateDictNeedsIsNamed) {
+  for (const auto& [code, name] :
+       {std::pair(0x81, "NEWOBJ"), std::pair(0x92, "NEWOBJ_EX"), std::pair(0x82, "EXT1"),
+        std::pair(0x98, "READONLY_BUFFER"), std::pair(int{'o'}, "OBJ")}) {
+    EXPECT_NE(PickleError(AsPickle(std::string(1, static_cast<char>(code)))).find(name),
+              std::string::npos);
+  }
+  EXPECT_NE(PickleError(AsPickle("\xff")).find("unknown opcode 255"), std::string::npos);
+  EXPECT_NE(PickleError("\x80\x06").find("protocol 6, expected 2 to 5"), std::string::npos);
+}
+
+TEST(Pickle, AStackThatIsTooShortIsAnError) {
+  for (const char* const code :
+       {"",      "0",    "1",   "2",    "t",    "e",    "u",     "a",     "s",
+        "R",     "b",    "Q",   "\x85", "\x93", "\x94", "]a",    "}Na",   "]Ns",
+        "](NNu", "}(Nu", "N)R", "NNb",  "](q",  "hx",   "jxxxx", "NN\x93"}) {
+    EXPECT_NE(PickleError(AsPickle(code)), "") << code;
+  }
+}
+
+TEST(Pickle, ValuesThatHoldEachOtherStayAsSmallAsTheirBytes) {
+  // Each tuple holds the one before twice: 2^1000 values for who follows them.
+  std::string bomb = "Nq" + std::string(1, '\0');
+  for (int i = 0; i < 1000; ++i) bomb += std::string("0h\0h\0\x86q\0", 8);
+  EXPECT_LT(ReadWhole(AsPickle(bomb)).values.size(), 2000u);
+  // A list in itself.
+  const Pickle circle = ReadWhole(AsPickle(std::string("]q\0h\0a", 6)));
+  EXPECT_EQ(&circle.Item(circle.Top(), 0), &circle.Top());
+  // Lists in lists, and marks on marks.
+  EXPECT_EQ(PickleError(AsPickle(std::string(100'000, ']') + std::string(99'999, 'a'))), "");
+  EXPECT_EQ(PickleError(AsPickle(std::string(100'000, '(') + std::string(100'000, 't'))), "");
+}
+
+TEST(Pickle, MoreThanAGpt2NeedsIsRefused) {
+  EXPECT_NE(PickleError(std::string(kMostPickleValues + 1, 'N')).find("values"), std::string::npos);
+  std::string marks(kMostPickleBytes + 1, '(');
+  EXPECT_NE(PickleError(marks).find("bytes"), std::string::npos);
+  EXPECT_NE(PickleError("Nr" + LittleEndianBytes(0xffffffff, 4)), "");
+  // A length that no bytes follow waits for them.
+  EXPECT_EQ(PickleError("\x8d" + LittleEndianBytes(~std::uint64_t{0}, 8) + "x"), "");
+}
+
+}  // namespace
+}  // namespace gpt2

@@ -1,0 +1,111 @@
+// Which of a model's files hold its weights, and what of them is read before the rest streams in.
+import { checkMost, mostShards, mostTensors } from "../loader/limits.js";
+import { chunksOf, type ModelSource, type OpenFile } from "../loader/model-source.js";
+import { parseJson } from "../loader/parse-json.js";
+import { readOptionalText } from "../loader/read-text.js";
+import { weightChunksOf } from "../loader/weight-chunks.js";
+import { LoadError } from "../shared/errors.js";
+import { joined } from "../shared/joined.js";
+import { headOf, headSize, lengthBytes } from "./tensor-head.js";
+
+export interface WeightFile {
+  name: string;
+  /** Opened already. */
+  file?: OpenFile;
+}
+
+export interface WeightFiles {
+  form: "gguf" | "safetensors" | "torch";
+  /** In the order in which they are to be fed. */
+  files: WeightFile[];
+}
+
+/** What a hub's folder may have, in the order of preference; each is one file, or has a list of several. */
+const forms = [
+  { form: "safetensors", whole: "model.safetensors" },
+  { form: "torch", whole: "pytorch_model.bin" },
+] as const;
+
+/** The names in `text`, a list of the files that the tensors are in. */
+function shardNames(indexFile: string, text: string): string[] {
+  const { weight_map: map } = Object(parseJson(text, indexFile)) as { weight_map?: unknown };
+  const names: unknown[] = typeof map === "object" && map !== null ? Object.values(map) : [];
+  checkMost(`${indexFile}, "weight_map"`, names.length, mostTensors, "tensors");
+  const isName = (name: unknown) => typeof name === "string" && /^[\w-][\w.-]*$/.test(name);
+  if (names.length === 0 || !names.every(isName)) {
+    throw new LoadError(
+      "corrupt",
+      `${indexFile}: expected "weight_map" with the name of a file for each tensor`,
+    );
+  }
+  const shards = [...new Set(names as string[])].sort();
+  checkMost(`${indexFile}, "weight_map"`, shards.length, mostShards, "files");
+  return shards;
+}
+
+/** The files of weights of a hub's folder. Throws that model.safetensors is missing where it has none. */
+export async function findWeights(source: ModelSource, signal: AbortSignal): Promise<WeightFiles> {
+  let missing: LoadError | undefined;
+  for (const { form, whole } of forms) {
+    try {
+      return { form, files: [{ name: whole, file: await source.open(whole, { signal }) }] };
+    } catch (error) {
+      if (!(error instanceof LoadError && error.code === "not-found")) throw error;
+      missing ??= error;
+    }
+    const indexFile = `${whole}.index.json`;
+    const index = await readOptionalText(source, indexFile, signal);
+    if (index !== undefined) return { form, files: shardNames(indexFile, index).map((name) => ({ name })) };
+  }
+  throw missing ?? new LoadError("not-found", "there are no weights");
+}
+
+export interface Head {
+  /** The first bytes of a safetensors file, up to its tensors. */
+  bytes: Uint8Array;
+  /** Of the whole file, where its host says it. */
+  fileSize: number | undefined;
+}
+
+/** Takes the head's bytes out of `room`, which all files share. */
+export async function readHead(
+  source: ModelSource,
+  { name, file: opened }: WeightFile,
+  room: { bytes: number },
+  signal: AbortSignal,
+): Promise<Head> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let size = lengthBytes;
+  const file = opened ?? (await source.open(name, { signal }));
+  for await (const chunk of weightChunksOf(file, name, signal)) {
+    chunks.push(chunk.slice());
+    length += chunk.length;
+    if (size === lengthBytes && length >= size) {
+      size = headSize(joined(chunks));
+      checkMost(`${name}, its header`, size, room.bytes, "bytes");
+      room.bytes -= size;
+    }
+    if (length >= size) break;
+  }
+  return { bytes: headOf(joined(chunks)), fileSize: file.size };
+}
+
+/** Reads `size` bytes of `name` from `from` on, fewer where it ends; of `opened`, which is at its beginning, if it is given. */
+export async function readPart(
+  source: ModelSource,
+  name: string,
+  { from, size, opened }: { from: number; size: number; opened?: OpenFile | undefined },
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const file = opened ?? (await source.open(name, { signal, from }));
+  const read = from === 0 ? weightChunksOf : chunksOf;
+  for await (const chunk of read(file, name, signal)) {
+    chunks.push(chunk.slice());
+    length += chunk.length;
+    if (length >= size) break;
+  }
+  return joined(chunks).subarray(0, size);
+}
