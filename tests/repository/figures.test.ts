@@ -1,0 +1,88 @@
+// A figure that stands in several documents is the same in all of them.
+import { expect, it } from "vitest";
+import { found, read } from "./files.js";
+
+const sizes = "docs/reference/browsers.md";
+const performance = "docs/understand/performance.md";
+const notes = "docs/notes/2026-11-performance.md";
+const firstPage = "docs/learn/first-page.md";
+const api = "docs/reference/api.md";
+const oneFile = "docs/how-to/one-file.md";
+
+it.each<[string, ...[path: string, pattern: RegExp][]]>([
+  [
+    "the bytes of GPT-2 124M in 8 bits",
+    [sizes, /GPT-2 124M in 8 bits, 4 bits \| about (\d+) MB/],
+    [api, /becomes (\d+) MB on the device/],
+    [firstPage, /in 8 bits \((\d+) MB\)/],
+  ],
+  [
+    "the bytes of GPT-2 124M on the Hub",
+    [api, /GPT-2's (\d+) MB download/],
+    [firstPage, /downloads GPT-2 once \((\d+) MB\)/],
+    [notes, /hub's (\d+) MB of float32 took/],
+  ],
+  [
+    "the memory of GPT-2 124M in 8 bits",
+    [sizes, /takes (\d+) MB of memory in 8 bits/],
+    [performance, /\| q8, 2, relaxed SIMD \|.*\| (\d+) MB \|/],
+    ["web/src/client/environment.ts", /GPT-2 124M takes (\d+) MB in 8 bits/],
+  ],
+  [
+    "the memory of GPT-2 124M in 4 bits",
+    [sizes, /(\d+) MB in 4 bits/],
+    [performance, /\| q4, 2, relaxed SIMD \|.*\| (\d+) MB \|/],
+  ],
+  [
+    "the page in one file with GPT-2 124M",
+    [oneFile, /in 8 bits is a file of (\d+) MB/],
+    ["docs/reference/command-line.md", /(\d+) MB with GPT-2 124M/],
+  ],
+  [
+    "the module with all engines, in gzip",
+    [oneFile, /`gpt2\.bundle\.js` is .*\((\d+) kB gzip\)/],
+    [sizes, /`gpt2\.bundle\.js`.*\| (\d+) kB \|/],
+  ],
+  [
+    "the elements with all engines, in gzip",
+    [oneFile, /`gpt2-element\.bundle\.js`.*\((\d+) kB gzip\)/],
+    [sizes, /`gpt2-element\.bundle\.js` \| (\d+) kB \|/],
+  ],
+  [
+    "the module for bundlers that leave the worker behind, in gzip",
+    ["docs/how-to/bundlers.md", /contains the worker and the four engines: .*\((\d+) kB gzip\)/],
+    [sizes, /`gpt2-inlined\.js`.*\| (\d+) kB \|/],
+  ],
+  [
+    "the engine and its JavaScript, in gzip",
+    ["README.md", /the engine and its JavaScript are (\d+) kB/],
+    ["README.md", /\| gpt2-wasm q8 \|.*\| (\d+) kB \|/],
+    ["README.md", /\| gpt2-wasm q4 \|.*\| (\d+) kB \|/],
+  ],
+  [
+    "the speed of 355M in 4 bits",
+    [performance, /355M writes (\d+) tokens/],
+    [performance, /\| 355M, q4 \|.*\| (\d+) \|$/m],
+  ],
+  [
+    "the parameters of the demo model",
+    ["web/models/demo/MODEL_CARD.md", /\| parameters \| 12,(318),720 \|/],
+    ["web/models/index.json", /"parameters": 12(318)720/],
+  ],
+])("%s is the same everywhere", (_, ...places) => {
+  const [first, ...others] = places.map(([path, pattern]) => found(path, pattern));
+  for (const [index, value] of others.entries()) expect(value, places[index + 1]?.[0]).toBe(first);
+});
+
+it("the speeds of each build are those of the notes that they come from", () => {
+  const rows = [
+    ...read(performance).matchAll(
+      /^\| (q[48]), ([12]), (relaxed|plain) SIMD \| (\d+) \| (\d+) \| (\d+) % \| (\d+) \|/gm,
+    ),
+  ];
+  expect(rows.length).toBeGreaterThan(3);
+  for (const [, weights, threads, simd, prefill, decode, share, far] of rows) {
+    const row = `| ${weights}, ${simd} SIMD | ${threads} | ${prefill} | ${decode} (${share} %) | ${far} (`;
+    expect(read(notes)).toContain(row);
+  }
+});
