@@ -20,6 +20,8 @@
 #include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
+#include "engine/convert/torch_file.h"
+#include "engine/convert/torch_stream.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/weight_plan.h"
