@@ -18,6 +18,7 @@ import { findEmscripten } from "../engine/toolchain/emscripten.mjs";
 import {
   aptInstall,
   buildPackages,
+  bundlerPackages,
   emscriptenPackages,
   testPackages,
 } from "../engine/toolchain/system-packages.mjs";
@@ -225,7 +226,8 @@ const isAll = args.length === 0 || args.includes("all");
 try {
   // All at once: what runs beside each other must not install beside each other.
   const others = isAll && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
-  aptInstall([...new Set([...testPackages, ...others])]);
+  const ofBundlers = wanted.includes("bundlers") ? bundlerPackages : [];
+  aptInstall([...new Set([...testPackages, ...ofBundlers, ...others])]);
   ensureNodeModules();
 } catch (error) {
   console.error(error.message);

@@ -12,6 +12,7 @@
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
+#include "engine/convert/little_endian.h"
 #include "engine/convert/pickle.h"
 #include "engine/convert/torch_tensors.h"
 #include "engine/convert/zip_directory.h"

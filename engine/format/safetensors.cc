@@ -57,7 +57,9 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   }
   TensorInfo tensor;
   tensor.name = name;
-  tensor.dtype = DTypeNamed(dtype->get_ref<const std::string&>());
+  for (const DTypeRow& row : kDTypes) {
+    if (dtype->get_ref<const std::string&>() == row.name) tensor.dtype = row.dtype;
+  }
   if (tensor.dtype == DType::kOther) tensor.other_type = dtype->get_ref<const std::string&>();
   if (shape->size() > kMostDimensions) {
     return bad(
@@ -117,13 +119,6 @@ std::string_view DTypeName(DType dtype) {
     if (row.dtype == dtype) return row.name;
   }
   return "another type";
-}
-
-DType DTypeNamed(std::string_view name) {
-  for (const DTypeRow& row : kDTypes) {
-    if (row.name == name) return row.dtype;
-  }
-  return DType::kOther;
 }
 
 std::string TensorInfo::Describe() const {

@@ -29,6 +29,8 @@ export const testPackages = [
   "webkit2gtk-driver",
   "xvfb",
 ];
+/** For `npm run test:embed`, in addition: site generators that are no packages of npm. */
+export const bundlerPackages = ["hugo"];
 /** For the native benchmarks. */
 export const benchPackages = ["chromium", "libbenchmark-dev"];
 /** For the README's animation. */

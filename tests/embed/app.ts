@@ -1,6 +1,15 @@
 // The apps of examples/, as a stranger has them: copied elsewhere, with the packed tarball installed.
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer as createSocket, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { expect, type Page } from "@playwright/test";
@@ -12,42 +21,78 @@ const workshop = join(root, "build/embed");
 /** What `npm pack` made; see global-setup.ts. */
 export const tarball = join(workshop, "gpt2-wasm.tgz");
 
-export function run(folder: string, program: string, ...args: string[]): string {
-  // Browsers' and test runners' own settings are not the app's affair.
+/** What programs of the apps get: no setting of browsers or test runners, and no telemetry. */
+function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, npm_config_cache } = process.env;
-  const env = { PATH, HOME, npm_config_cache, CI: "1", NEXT_TELEMETRY_DISABLED: "1" };
+  const telemetry = ["NEXT", "NUXT", "ASTRO"].map((name) => [`${name}_TELEMETRY_DISABLED`, "1"]);
+  return { PATH, HOME, npm_config_cache, ...Object.fromEntries(telemetry) };
+}
+
+export function run(folder: string, program: string, ...args: string[]): string {
   return execFileSync(program, args, {
     cwd: folder,
-    env,
+    env: { ...environment(), CI: "1" },
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
 
+/** npm's options for a folder that is thrown away. */
+const quietly = ["--no-package-lock", "--no-audit", "--no-fund", "--prefer-offline"];
+
+/** Installs `packages`, each NAME@VERSION, in a folder of their own, and returns that. */
+export function installApart(name: string, ...packages: string[]): string {
+  const folder = join(workshop, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), `{ "private": true }`);
+  run(folder, "npm", "install", ...quietly, ...packages);
+  return folder;
+}
+
+/** Scripts of `folder` run on Node.js 22. */
+function useNode22(folder: string): void {
+  const node = join(installApart("node-22", "node@22.23.2"), "node_modules/node/bin/node");
+  const link = join(folder, "node_modules/.bin/node"); // npm has this folder first in the PATH of scripts
+  rmSync(link, { force: true });
+  symlinkSync(node, link);
+}
+
 /**
- * A copy of examples/`name` with the package installed; with the rest of its dependencies, too, if `install`. `versions`
- * are of dependencies that are to be others than the example has.
+ * A copy of examples/`name` with the package installed; with its other dependencies, too, if `install`. `versions` are
+ * those of dependencies that differ from the example's. `node` 22 is for tools that do not run on 20.
  */
-export function makeApp(name: string, install = false, versions: Record<string, string> = {}): string {
-  const other = Object.entries(versions).map(([dependency, version]) => `-${dependency}-${version}`);
-  const folder = join(workshop, name + other.join(""));
+export function makeApp(
+  name: string,
+  install = false,
+  versions: Readonly<Record<string, string>> = {},
+  node?: 22,
+): string {
+  const other = Object.entries(versions).slice(0, 1);
+  const suffix = other.map(([dependency, version]) => `-${dependency.replace("/", "-")}-${version}`);
+  const folder = join(workshop, name + suffix.join(""));
   for (const old of existsSync(folder) ? readdirSync(folder) : []) {
     if (old !== "node_modules") rmSync(join(folder, old), { recursive: true });
   }
   cpSync(join(root, "examples", name), folder, { recursive: true });
   const installed = join(folder, "node_modules/gpt2-wasm");
   if (install) {
-    // The package itself is not in the registry that is asked.
-    run(folder, "npm", "pkg", "delete", "dependencies.gpt2-wasm");
-    for (const [dependency, version] of Object.entries(versions))
-      run(folder, "npm", "pkg", "set", `devDependencies.${dependency}=${version}`);
-    run(folder, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund");
+    const file = join(folder, "package.json");
+    const app = JSON.parse(readFileSync(file, "utf8"));
+    delete app.dependencies["gpt2-wasm"]; // the registry that is asked does not have it
+    for (const [dependency, version] of Object.entries(versions)) {
+      const group = [app.dependencies, app.devDependencies].find((each) => each && dependency in each);
+      if (!group) throw new Error(`examples/${name} has no dependency ${dependency}`);
+      group[dependency] = version;
+    }
+    writeFileSync(file, JSON.stringify(app, null, 2));
+    run(folder, "npm", "install", ...quietly);
   }
   rmSync(installed, { recursive: true, force: true });
   // Vite keeps what it made of the package that lay there before.
   rmSync(join(folder, "node_modules/.vite"), { recursive: true, force: true });
   mkdirSync(installed, { recursive: true });
   run(installed, "tar", "-xzf", tarball, "--strip-components=1");
+  if (node) useNode22(folder);
   return folder;
 }
 
@@ -80,6 +125,23 @@ export async function expectStory(page: Page, url: string, engine: string): Prom
   await expect(page.locator("small")).toContainText(engine);
 }
 
+/** Clicks the button of `<gpt2-writer>`, and waits until it has written what every app writes. */
+export async function expectWriter(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  const writer = page.locator("gpt2-writer");
+  // In one go: else it may have written between the look and the click. A development server may load the page again.
+  const written = () =>
+    writer.evaluate((element) => {
+      const { value } = element as HTMLInputElement;
+      const button = element.shadowRoot?.querySelector("button");
+      if (value === "Once upon a time" && button?.textContent === "Write") button.click();
+      return value;
+    });
+  await expect
+    .poll(() => written().catch(() => ""), { timeout: 45_000 })
+    .toBe(`Once upon a time${expectedText()}`);
+}
+
 const freePort = () =>
   new Promise<number>((found) => {
     const socket = createSocket().listen(0, "localhost", () => {
@@ -102,10 +164,9 @@ export async function startServer(
 ): Promise<RunningServer> {
   const port = await freePort();
   const filled = args.map((arg) => arg.replace("{port}", String(port)));
-  const { PATH, HOME } = process.env;
   const child = spawn(program, filled, {
     cwd: folder,
-    env: { PATH, HOME, NEXT_TELEMETRY_DISABLED: "1" },
+    env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
     detached: true, // npm and npx start the server in a process of its own
   });
@@ -119,7 +180,7 @@ export async function startServer(
     }
   };
   const origin = `http://localhost:${port}`;
-  for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
+  for (let tries = 0; tries < 900 && child.exitCode === null; tries++) {
     const answers = await fetch(origin).then(
       (response) => response.status < 500,
       () => false,

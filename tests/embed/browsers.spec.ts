@@ -49,6 +49,7 @@ const apps: readonly App[] = [
         "main.js",
         "--bundle",
         "--format=esm",
+        "--splitting",
         "--outdir=public",
       );
       run(folder, "cp", "-r", "node_modules/gpt2-wasm/build/package", "public/gpt2");

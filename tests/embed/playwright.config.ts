@@ -2,7 +2,7 @@ import { defineConfig } from "@playwright/test";
 import { headlessChromium } from "../support/headless-chromium.js";
 
 /** Tests that install what they need from the registry. */
-const installing = ["bundlers", "browsers", "clients", "editors", "one-file"].map(
+const installing = ["bundlers", "browsers", "clients", "editors", "one-file", "tools", "unit-tests"].map(
   (name) => `${name}.spec.ts`,
 );
 

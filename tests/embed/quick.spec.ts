@@ -54,24 +54,38 @@ test("esbuild, with a copy of the package beside it", async ({ page }) => {
   await host.close();
 });
 
-for (const [name, entry, ...options] of [
-  ["with the bundle", "gpt2-wasm/bundle"],
-  ["with worker and engine in the app", "gpt2-wasm"],
-  ["with worker and engine in a chunk that is fetched when it is needed", "gpt2-wasm", "--splitting"],
-] as const) {
-  test(`esbuild, unconfigured, ${name}`, async ({ page }) => {
-    const folder = makeApp("esbuild");
-    const main = readFileSync(join(folder, "main.js"), "utf8");
-    writeFileSync(
-      join(folder, "main.js"),
-      main.replace('"gpt2-wasm"', `"${entry}"`).replace(/, { baseUrl: [^}]*}/, ""),
-    );
-    run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public", ...options);
-    const host = await serve(true, { ...models, "/": join(folder, "public") });
-    await expectStory(page, host.origin, "threads-relaxed");
-    await host.close();
+test("esbuild, unconfigured, with the bundle", async ({ page }) => {
+  const folder = makeApp("esbuild");
+  const main = readFileSync(join(folder, "main.js"), "utf8");
+  writeFileSync(
+    join(folder, "main.js"),
+    main.replace('"gpt2-wasm"', '"gpt2-wasm/bundle"').replace(/, { baseUrl: [^}]*}/, ""),
+  );
+  run(folder, bin("esbuild"), "main.js", "--bundle", "--format=esm", "--outdir=public");
+  const host = await serve(true, { ...models, "/": join(folder, "public") });
+  await expectStory(page, host.origin, "threads-relaxed");
+  await host.close();
+});
+
+test("the classes of the elements can be imported without being defined, and exist once", async ({
+  page,
+}) => {
+  const host = await serve(true, { "/": makeApp("import-map") });
+  await page.goto(`${host.origin}/blank.html`);
+  const found = await page.evaluate(async () => {
+    const folder = "/node_modules/gpt2-wasm/build/package/";
+    const classes = await import(`${folder}gpt2-element-classes.js`);
+    const before = customElements.get("gpt2-writer");
+    class StoryField extends classes.Gpt2Writer {}
+    classes.define("story-field", StoryField);
+    const field = document.body.appendChild(document.createElement("story-field"));
+    const { Gpt2Writer } = await import(`${folder}gpt2-element.js`);
+    const isDefined = customElements.get("gpt2-writer") === Gpt2Writer;
+    return [before === undefined, field.shadowRoot !== null, isDefined, Gpt2Writer === classes.Gpt2Writer];
   });
-}
+  expect(found).toEqual([true, true, true, true]);
+  await host.close();
+});
 
 for (const [name, start] of [
   ["python3 -m http.server", startPython],

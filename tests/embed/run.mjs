@@ -1,10 +1,10 @@
 // `npm run test:embed`: every example with its own bundler, installed into build/embed. Takes minutes.
 import { spawnSync } from "node:child_process";
 import { buildPackage, buildPreset, root } from "../../engine/toolchain/build.mjs";
-import { aptInstall, testPackages } from "../../engine/toolchain/system-packages.mjs";
+import { aptInstall, bundlerPackages, testPackages } from "../../engine/toolchain/system-packages.mjs";
 
 try {
-  aptInstall(testPackages);
+  aptInstall([...testPackages, ...bundlerPackages]);
   buildPreset("native", { targets: ["gpt2-weights"] });
   buildPackage();
 } catch (error) {

@@ -12,7 +12,7 @@ const oneFile = "docs/how-to/one-file.md";
 it.each<[string, ...[path: string, pattern: RegExp][]]>([
   [
     "the bytes of GPT-2 124M in 8 bits",
-    [sizes, /GPT-2 124M in 8 bits, 4 bits \| about (\d+) MB/],
+    [sizes, /weights of GPT-2 124M are about (\d+) MB in 8 bits/],
     [api, /becomes (\d+) MB on the device/],
     [firstPage, /in 8 bits \((\d+) MB\)/],
   ],
@@ -37,21 +37,6 @@ it.each<[string, ...[path: string, pattern: RegExp][]]>([
     "the page in one file with GPT-2 124M",
     [oneFile, /in 8 bits is a file of (\d+) MB/],
     ["docs/reference/command-line.md", /(\d+) MB with GPT-2 124M/],
-  ],
-  [
-    "the module with all engines, in gzip",
-    [oneFile, /`gpt2\.bundle\.js` is .*\((\d+) kB gzip\)/],
-    [sizes, /`gpt2\.bundle\.js`.*\| (\d+) kB \|/],
-  ],
-  [
-    "the elements with all engines, in gzip",
-    [oneFile, /`gpt2-element\.bundle\.js`.*\((\d+) kB gzip\)/],
-    [sizes, /`gpt2-element\.bundle\.js` \| (\d+) kB \|/],
-  ],
-  [
-    "the module for bundlers that leave the worker behind, in gzip",
-    ["docs/how-to/bundlers.md", /contains the worker and the four engines: .*\((\d+) kB gzip\)/],
-    [sizes, /`gpt2-inlined\.js`.*\| (\d+) kB \|/],
   ],
   [
     "the engine and its JavaScript, in gzip",

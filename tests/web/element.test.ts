@@ -14,7 +14,7 @@ const withAttributes = (attributes: Record<string, string>) =>
 it("imported on a server, they define nothing, and do not fail", async () => {
   const before = Object.keys(globalThis).join();
   const elements = await import("../../web/src/element/index.js");
-  expect(Object.keys(elements).sort()).toEqual(["Gpt2Autocomplete", "Gpt2Writer", "setWords"]);
+  expect(Object.keys(elements).sort()).toEqual(["Gpt2Autocomplete", "Gpt2Writer", "define", "setWords"]);
   expect(Object.keys(globalThis).join()).toBe(before);
 });
 

@@ -10,7 +10,7 @@ const files = ["form-control.ts", "writer.ts", "autocomplete.ts"];
 
 /**
  * What stands in the manifest of an element and of its parts, as far as it is used here.
- * @typedef {{ name: string, description?: string, privacy?: string, static?: boolean }} Part
+ * @typedef {{ name: string, type?: { text: string }, description?: string, privacy?: string, static?: boolean }} Part
  * @typedef {Record<"members" | "attributes" | "events" | "cssParts" | "cssProperties", Part[]> &
  *   { name: string, tagName: string, customElement?: boolean }} Element
  */

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
 import { customElementsManifest } from "./custom-elements.mjs";
+import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
@@ -20,6 +21,7 @@ const types = join(root, "build/types/src");
 const modules = [
   { name: "gpt2", source: "client/index" },
   { name: "gpt2-element", source: "element/index" },
+  { name: "gpt2-element-classes", source: "element/classes" },
   { name: "gpt2-openai", source: "openai/index" },
 ];
 
@@ -38,7 +40,12 @@ function bundle(
   release,
   input,
   output,
-  { define = {}, plugins = [clientFrom("./gpt2.js"), chunksApart], platform = "browser", banner = "" } = {},
+  {
+    define = {},
+    plugins = [clientFrom("./gpt2.js"), classesApart, chunksApart],
+    platform = "browser",
+    banner = "",
+  } = {},
 ) {
   return build({
     input: join(sources, input),
@@ -69,6 +76,18 @@ const clientFrom = (file) => ({
   resolveId: (id) => (id.endsWith("/client/index.js") ? { id: file, external: "relative" } : null),
 });
 
+/**
+ * The module that defines the elements imports their classes: each class exists once.
+ * @type {import("rolldown").Plugin}
+ */
+const classesApart = {
+  name: "classes-apart",
+  resolveId: (id, importer) =>
+    id === "./classes.js" && importer === join(sources, "element/index.ts")
+      ? { id: "./gpt2-element-classes.js", external: "relative" }
+      : null,
+};
+
 /** As modules, and each with everything in it. */
 const oneFileModules = [
   { name: "gpt2.bundle", source: "client/index" },
@@ -80,6 +99,7 @@ const apart = [
   { name: "gpt2-environment", source: "client/environment" },
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },
+  { name: "gpt2-fallback", source: "client/fallback" },
   { name: "gpt2-convert", source: "convert/index" },
   { name: "gpt2-sources", source: "sources/index" },
   { name: "gpt2-inspect", source: "worker/inspect" },
@@ -226,8 +246,9 @@ export async function buildPackage() {
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");
   copyTypes();
   writeFileSync(join(packageFolder, noticesFile), noticesText(bundled));
-  const manifest = JSON.stringify(customElementsManifest());
-  writeFileSync(join(packageFolder, "custom-elements.json"), `${manifest}\n`);
+  const manifest = customElementsManifest();
+  writeFileSync(join(packageFolder, "custom-elements.json"), `${JSON.stringify(manifest)}\n`);
+  await writeFrameworkTypes(manifest, packageFolder);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPackage();

@@ -39,7 +39,7 @@ const start = (address: string) => new Worker(trusted(address), { type: "module"
  * and engine in it. Where this module is not bundled, a worker that is missing is the host's mistake, and an error.
  */
 const isBundled = !/^https?:.*\/gpt2\.js([?#]|$)/.test(import.meta.url);
-const startInlined = async () => (await import("./inlined-worker.js")).startInlined();
+const startInlined = async () => (await import("./fallback.js")).startInlined();
 
 /** What a browser that is busy takes to start a worker whose script has come. */
 const startMs = 5000;

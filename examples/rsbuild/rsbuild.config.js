@@ -1,0 +1,1 @@
+export default { html: { template: "./src/index.html" } };

@@ -1,0 +1,59 @@
+// What a visitor loads of the package, in bytes: writes the table of docs/reference/browsers.md.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "@playwright/test";
+import { variants } from "../../web/src/shared/types.js";
+import { makeApp } from "./app.js";
+import { checkTable } from "./written-table.js";
+
+/** Files that are loaded together, and when. */
+const loads: readonly (readonly [files: readonly string[], when: string])[] = [
+  [["gpt2.js"], "with the app"],
+  [["gpt2-element.js", "gpt2-element-classes.js"], "with an app that has the elements, beside `gpt2.js`"],
+  [["gpt2-cache.js"], "beside a model's first files, unless `cache` is false"],
+  [["gpt2-page-sources.js", "gpt2-sources.js"], "for a model of a hub or of files, or with an own `fetch`"],
+  [["gpt2-convert.js"], "to convert a model while it is read, with the build `simd` of the engine"],
+  [["gpt2-environment.js"], "when it is asked for"],
+  [["gpt2-inspect.js"], "for `model.inspect`"],
+  [["gpt2-isolate.js"], "when `isolate` is called"],
+  [["gpt2-sha256.js"], "on pages that are not served securely"],
+  [["gpt2-fallback.js", "gpt2-inlined.js"], "where a bundler left the worker behind"],
+  [["gpt2.bundle.js"], "as the module in one file, with all four engines"],
+  [["gpt2-element.bundle.js"], "as the elements in one file, with all four engines"],
+];
+
+const kilobytes = (bytes: number) => `${Math.ceil(bytes / 1000)} kB`;
+
+test("docs/reference/browsers.md states the size of each form", () => {
+  const folder = join(makeApp("import-map"), "node_modules/gpt2-wasm/build/package");
+  const sizesOf = (files: readonly string[]) => {
+    const contents = files.map((file) => readFileSync(join(folder, file)));
+    const sum = (sizes: number[]) => sizes.reduce((all, size) => all + size, 0);
+    return [
+      sum(contents.map(({ length }) => length)),
+      sum(contents.map((bytes) => gzipSync(bytes, { level: 9 }).length)),
+    ] as const;
+  };
+  const row = (name: string, when: string, sizes: readonly number[]) => [name, when, ...sizes.map(kilobytes)];
+  const engines = variants.map((variant) =>
+    sizesOf(["gpt2-worker.js", `engine/gpt2-${variant}.js`, `engine/gpt2-${variant}.wasm`]),
+  );
+  const largest = engines.reduce((most, sizes) => (sizes[1] > most[1] ? sizes : most));
+  const [module, ...others] = loads.map(([files, when]) =>
+    row(files.map((file) => `\`${file}\``).join(", "), when, sizesOf(files)),
+  );
+  expect(module).toBeDefined();
+  const rows = [
+    ["file", "loaded", "size", "gzip"],
+    module ?? [],
+    row("`gpt2-worker.js`, and the largest engine", "with the first model", largest),
+    ...others,
+  ];
+  // A build that differs by a few bytes leaves the document as it is.
+  checkTable("docs/reference/browsers.md", "sizes", rows, (before, now) => {
+    const [old, current] = [before, now].map((cell) => Number(/^(\d+) kB$/.exec(cell)?.[1]));
+    if (old === undefined || current === undefined || isNaN(old) || isNaN(current)) return before === now;
+    return Math.abs(old - current) <= Math.max(1, 0.03 * old);
+  });
+});

@@ -1,0 +1,49 @@
+// A site's own checks, with the elements in it: types in five frameworks, and unit tests in jsdom and happy-dom. Part of
+// `npm run test:embed`.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { makeApp, packageJson, run } from "./app.js";
+import { frameworkNames } from "../../web/scripts/framework-types.mjs";
+
+test.describe.configure({ timeout: 300_000 }); // they are installed first
+
+/** What it prints, and whether it found something. */
+function check(folder: string, program: string, ...args: string[]) {
+  const { status, stdout } = spawnSync(join(folder, "node_modules/.bin", program), args, {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  return { status, stdout };
+}
+
+test("React, Preact, Solid, Svelte and Vue have types of the elements, which find a wrong attribute", () => {
+  const folder = makeApp("typed-elements", true);
+  run(folder, "npm", "run", "check");
+  const files = ["react.tsx", "preact.tsx", "solid.tsx", "Story.svelte", "Story.vue"];
+  for (const name of files) {
+    const file = join(folder, name);
+    writeFileSync(file, readFileSync(file, "utf8").replace('rows="6"', 'rows="many"'));
+  }
+  const { stdout } = check(folder, "vue-tsc"); // reads .tsx, too
+  const svelte = check(folder, "svelte-check", "--tsconfig", "tsconfig.json", "--output", "machine");
+  for (const name of files) {
+    const said = name.endsWith(".svelte") ? svelte.stdout : stdout;
+    expect(said).toMatch(new RegExp(`${name}.*many`));
+  }
+});
+
+test("each of these frameworks has a subpath, with types for node10, too", () => {
+  const { exports, typesVersions } = packageJson();
+  const subpaths = (names: string[]) =>
+    names.filter((name) => frameworkNames.some((framework) => name.endsWith(`element/${framework}`)));
+  expect(subpaths(Object.keys(exports))).toEqual(frameworkNames.map((name) => `./element/${name}`));
+  expect(subpaths(Object.keys(typesVersions["*"]))).toEqual(frameworkNames.map((name) => `element/${name}`));
+});
+
+test("the elements mount in jsdom and happy-dom under Jest and Vitest, and do nothing", () => {
+  const folder = makeApp("unit-tests", true);
+  for (const args of [["jest"], ["vitest"], ["vitest", "--", "--environment=happy-dom"]])
+    run(folder, "npm", "run", ...args); // exits with 1 where a test fails
+});
