@@ -111,9 +111,11 @@ Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& g
   Progress progress(label, total);
   for (const TensorSpec& spec : specs) {
     progress.Advance(0);
-    if (!spec.is_matrix() || spec.cols < kGroup) continue;
+    if (!spec.is_matrix()) continue;
+    const WeightFormat format = MatrixFormat(StoredWeights::kQ4, spec);
+    if (format == WeightFormat::kF32) continue;
     Matrix& matrix = *Bind(spec, weights).matrix;
-    if (MemoryFormat(StoredWeights::kQ4, spec) == WeightFormat::kQ8) {
+    if (format == WeightFormat::kQ8) {
       GPT2_ASSIGN(matrix, QuantizeToQ8(matrix));
       continue;
     }
@@ -166,7 +168,7 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
   PrintNotes(model.warnings);
   const StoredWeights stored = model.config.weights;
-  if (stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4) {
+  if (InfoOf(stored).has_codes()) {
     return Error{ErrorCode::kInvalidArgument,
                  in + " is " + std::string(StoredWeightsName(stored)) +
                      " already; convert the model that it was made from"};

@@ -56,7 +56,7 @@ class Comparison {
  public:
   Comparison(Runner& model, const Facts& facts) : model_(&model), facts_(&facts) {
     const WeightFormat format = model.model.weights->format();
-    is_quantized_ = format != WeightFormat::kF32;
+    is_quantized_ = InfoOf(format).has_codes();
     most_more_ = format == WeightFormat::kQ4 ? kMoreInQ4 : is_quantized_ ? kMoreInQ8 : 0;
     for (const Release& release : facts.releases) {
       if (release.Fits(config())) release_ = &release;

@@ -61,7 +61,7 @@ TensorError Compare(const TensorSpec& spec, const Weights& weights, const Weight
 }
 
 std::string FormatOf(const Matrix* matrix) {
-  const bool is_quantized = matrix != nullptr && matrix->format() != WeightFormat::kF32;
+  const bool is_quantized = matrix != nullptr && InfoOf(matrix->format()).has_codes();
   return is_quantized ? std::string(WeightFormatName(matrix->format())) : "float";
 }
 

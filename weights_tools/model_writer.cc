@@ -184,12 +184,6 @@ Result<WriteReport> WriteFolder(StagedFolder& folder, const WriteRequest& reques
 
 }  // namespace
 
-WeightFormat MemoryFormat(StoredWeights format, const TensorSpec& spec) {
-  if (format == StoredWeights::kQ4 && spec.is_conv1d()) return WeightFormat::kQ4;
-  const bool is_quantized = format == StoredWeights::kQ8 || format == StoredWeights::kQ4;
-  return is_quantized ? WeightFormat::kQ8 : WeightFormat::kF32;
-}
-
 Status CheckOutput(const fs::path& path, const std::vector<fs::path>& inputs, bool force) {
   GPT2_ASSIGN(const Destination destination, Destination::Of(path));
   return CheckDestination(destination, Identities::OfInputs(inputs), force);

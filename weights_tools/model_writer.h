@@ -14,12 +14,8 @@
 
 namespace gpt2::tools {
 
-// What the matrix of `spec` must be in memory to be written as `format`. In q4 the embedding and
-// the head stay kQ8: 4 bits there cost more quality than in all blocks together (FORMAT.md).
-WeightFormat MemoryFormat(StoredWeights format, const TensorSpec& spec);
-
 struct WriteRequest {
-  const Weights* weights;             // matrices in MemoryFormat(format, spec)
+  const Weights* weights;             // matrices in MatrixFormat(format, spec)
   const std::set<std::string>* only;  // names (TensorSpec) of the tensors to write; null: all
   StoredWeights format;
   Json config;                           // config.json, to which quantization_config is added

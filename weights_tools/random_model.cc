@@ -72,7 +72,7 @@ Status FillRandomly(Weights& weights, StoredWeights format, std::uint64_t seed, 
   // What quantizing a weight takes beside making it, measured.
   constexpr std::size_t kQuantizing = 2;
   const auto is_quantized = [&](const TensorSpec& spec) {
-    return MemoryFormat(format, spec) == WeightFormat::kQ4 && spec.cols >= kGroup;
+    return MatrixFormat(format, spec) == WeightFormat::kQ4;
   };
   std::uint64_t work = 0;
   for (const TensorSpec& spec : specs) {
@@ -81,7 +81,7 @@ Status FillRandomly(Weights& weights, StoredWeights format, std::uint64_t seed, 
   }
   Progress progress("making random weights", work);
   for (const TensorSpec& spec : specs) {
-    const WeightFormat wanted = MemoryFormat(format, spec);
+    const WeightFormat wanted = MatrixFormat(format, spec);
     GPT2_TRY(Allocate(spec, wanted == WeightFormat::kQ4 ? WeightFormat::kF32 : wanted, weights));
     const auto [matrix, floats] = Bind(spec, weights);
     if (spec.is_matrix()) {

@@ -32,14 +32,14 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
                                            WeightFormat hub_format) {
   auto runner = std::make_unique<Runner>();
   WeightFormat converted_format = WeightFormat::kF32;  // what was made floats on purpose stays so
-  for (const WeightFormat format : kWeightFormats) {
-    if (options.weights == WeightFormatName(format)) hub_format = converted_format = format;
+  for (const WeightFormatInfo& info : kWeightFormats) {
+    if (options.weights == info.name) hub_format = converted_format = info.format;
   }
   GPT2_ASSIGN(runner->model, LoadModel(folder, hub_format, converted_format));
   PrintNotes(runner->model.warnings);
   const StoredWeights stored = runner->model.config.weights;
-  const bool is_quantized = stored == StoredWeights::kQ8 || stored == StoredWeights::kQ4;
-  if (options.weights && is_quantized && *options.weights != StoredWeightsName(stored)) {
+  if (options.weights && InfoOf(stored).has_codes() &&
+      *options.weights != StoredWeightsName(stored)) {
     return Error{ErrorCode::kInvalidArgument, folder + " is converted to " +
                                                   std::string(StoredWeightsName(stored)) +
                                                   " already: leave out --weights"};

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "engine/api/api.h"
 #include "engine/api/engine.h"
@@ -112,7 +112,7 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   Unload(engine);
   engine.load_error.reset();
   engine.load_ran_out = false;
-  GPT2_ASSIGN(const ModelConfig config, ReadConfigJson(config_json));
+  GPT2_ASSIGN(ModelConfig config, ReadConfigJson(config_json));
   GPT2_ASSIGN(const ParsedJson wanted, ParseRequest(options, "the load options"));
   GPT2_TRY(CheckNames(*wanted, "the load options", {"kv", "generationConfig", "tokenizer"}));
   GPT2_ASSIGN(engine.kv_format, ReadKvFormat(*wanted));
@@ -129,7 +129,7 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   }
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
   const bool is_hub = config.weights == StoredWeights::kHub;
-  engine.reader.emplace(config, is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
+  engine.reader.emplace(std::move(config), is_hub ? WeightFormat::kQ8 : WeightFormat::kF32);
   return Done{};
 }
 
@@ -167,8 +167,7 @@ Status LoadStep(Gpt2Engine& engine) {
 Status LoadEnd(Gpt2Engine& engine, JsonWriter& out) {
   GPT2_TRY(NeedLoad(engine));
   GPT2_ASSIGN(engine.weights, engine.reader->Finish());
-  const std::vector<std::string>& found = engine.reader->warnings();
-  engine.warnings.insert(engine.warnings.begin(), found.begin(), found.end());
+  for (const std::string& warning : engine.reader->warnings()) engine.warnings.push_back(warning);
   engine.reader.reset();
   engine.kv_format = KvFormatOf(engine, *engine.weights);
   if (engine.early_prefill) {

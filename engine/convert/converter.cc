@@ -20,6 +20,8 @@
 #include "engine/convert/gguf_reader.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
+#include "engine/convert/torch_file.h"
+#include "engine/convert/torch_stream.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
 #include "engine/format/weight_plan.h"
@@ -331,7 +333,7 @@ Status Converter::StoreRow(std::size_t row, std::size_t first_input, std::span<c
   if (!stored_.has_codes()) {
     return StoreFloats(stored_, values, bytes + first_input * DTypeSize(stored_.dtype));
   }
-  const std::size_t group_bytes = stored_.dtype == DType::kU8 ? kGroup / 2 : kGroup;
+  const std::size_t group_bytes = stored_.codes->GroupBytes();
   for (std::size_t i = 0; i < values.size(); i += kGroup) {
     const std::size_t group = (first_input + i) / kGroup;
     GPT2_ASSIGN(scales_.data()[row * stored_scales_.cols + group],

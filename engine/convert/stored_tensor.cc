@@ -59,7 +59,8 @@ std::string StoredTensor::Name() const {
 
 StoredTensor StoreTensor(const TensorSpec& spec, StoredWeights weights) {
   StoredTensor tensor{&spec, StoredDType(weights, spec), spec.rows, spec.cols};
-  if (tensor.dtype == DType::kU8) tensor.cols = CodeRowBytes(WeightFormat::kQ4, spec.cols);
+  tensor.codes = FormatOfCodes(tensor.dtype);
+  if (tensor.has_codes()) tensor.cols = CodeRowBytes(tensor.codes->format, spec.cols);
   return tensor;
 }
 
@@ -76,7 +77,7 @@ std::string StoredHeader(std::span<const StoredTensor> tensors, StoredWeights we
   std::string text(kSafetensorsPrefix, '\0');
   JsonWriter json(text);
   json.Open('{').Key("__metadata__").Open('{').Member(kFormatKey, kFormatName);
-  json.Member(kVersionKey, weights == StoredWeights::kQ4 ? kQ4FormatVersion : kFormatVersion);
+  json.Member(kVersionKey, InfoOf(weights).version);
   json.Close('}');
   std::uint64_t offset = 0;
   for (const StoredTensor& tensor : tensors) {
@@ -114,7 +115,7 @@ Status StoreFloats(const StoredTensor& tensor, std::span<const float> values, st
 
 Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
                             std::span<const float> weights, std::byte* bytes) {
-  const BFloat16 scale = tensor.dtype == DType::kU8
+  const BFloat16 scale = tensor.codes->format == WeightFormat::kQ4
                              ? QuantizeGroupToQ4(weights, bytes)
                              : QuantizeWeights(weights, reinterpret_cast<std::int8_t*>(bytes));
   if (!std::isfinite(WidenBFloat16(scale))) return ScaleNotFinite(tensor, row);
@@ -132,9 +133,7 @@ std::string QuantizationConfig(StoredWeights weights, std::span<const std::strin
   JsonWriter json(text);
   json.Open('{').Member(kQuantMethodKey, kFormatName);
   json.Member(kWeightsKey, StoredWeightsName(weights));
-  if (weights == StoredWeights::kQ8 || weights == StoredWeights::kQ4) {
-    json.Member(kGroupSizeKey, kGroup);
-  }
+  if (InfoOf(weights).has_codes()) json.Member(kGroupSizeKey, kGroup);
   if (!other_heads.empty()) {
     json.Key(kOtherHeadsKey).Open('[');
     for (const std::string& head : other_heads) json.Value(head);

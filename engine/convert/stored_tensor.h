@@ -11,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
+#include "engine/format/stored_weights.h"
 #include "engine/kernels/layout.h"
 #include "engine/model/weights.h"
 
@@ -19,12 +20,13 @@ namespace gpt2 {
 // One tensor of a converted model.safetensors.
 struct StoredTensor {
   const TensorSpec* spec;  // borrowed
-  DType dtype;             // kI8 and kU8: codes; kBF16: the scales that follow them
+  DType dtype;             // of codes; kBF16: the scales that follow them; or floats
   std::size_t rows;        // 1 of a vector
   std::size_t cols;
+  const WeightFormatInfo* codes = nullptr;  // their format; null: there are none
 
   std::string Name() const;
-  bool has_codes() const { return dtype == DType::kI8 || dtype == DType::kU8; }
+  bool has_codes() const { return codes != nullptr; }
 
   std::size_t RowBytes() const { return cols * DTypeSize(dtype); }
   std::uint64_t Bytes() const { return std::uint64_t{rows} * RowBytes(); }

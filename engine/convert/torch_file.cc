@@ -12,7 +12,6 @@
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
-#include "engine/convert/little_endian.h"
 #include "engine/convert/pickle.h"
 #include "engine/convert/torch_tensors.h"
 #include "engine/convert/zip_directory.h"

@@ -14,6 +14,7 @@
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/convert/pickle.h"
+#include "engine/convert/pickle_names.h"
 #include "engine/text/quoted.h"
 
 namespace gpt2 {

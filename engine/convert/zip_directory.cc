@@ -1,10 +1,10 @@
 #include "engine/convert/zip_directory.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/concat.h"

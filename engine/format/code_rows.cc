@@ -14,7 +14,9 @@
 namespace gpt2 {
 
 std::size_t CodeRowBytes(WeightFormat format, std::size_t cols) {
-  return format == WeightFormat::kQ4 ? CeilDiv(cols, kGroup) * kGroup / 2 : cols;
+  const WeightFormatInfo& info = InfoOf(format);
+  return info.has_whole_groups ? CeilDiv(cols, info.group) * info.GroupBytes()
+                               : cols * info.bits / 8;
 }
 
 void SetCodes(Matrix& matrix, std::size_t row, std::span<const std::uint8_t> codes) {

@@ -197,22 +197,6 @@ std::string_view ActivationName(Activation activation) {
   return {};
 }
 
-std::string_view StoredWeightsName(StoredWeights weights) {
-  switch (weights) {
-    case StoredWeights::kHub:
-      return "hub";
-    case StoredWeights::kF32:
-      return "f32";
-    case StoredWeights::kF16:
-      return "f16";
-    case StoredWeights::kQ8:
-      return "q8";
-    case StoredWeights::kQ4:
-      return "q4";
-  }
-  return "hub";
-}
-
 Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, "config.json"));
   const Json& json = *parsed;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/format/stored_weights.h"
 #include "engine/model/config.h"
 
 namespace gpt2 {
@@ -20,13 +21,6 @@ inline constexpr const char* kOtherHeadsKey = "other_heads";  // ModelConfig::ot
 
 // What this project's files call their format.
 inline constexpr const char* kFormatName = "gpt2-wasm";
-
-// What quantization_config says that the matrices of a converted model are; kHub: nothing, as they
-// are whatever floats the hub's file has.
-enum class StoredWeights { kHub, kF32, kF16, kQ8, kQ4 };
-inline constexpr StoredWeights kConvertedWeights[] = {StoredWeights::kF32, StoredWeights::kF16,
-                                                      StoredWeights::kQ8, StoredWeights::kQ4};
-std::string_view StoredWeightsName(StoredWeights weights);  // "hub", "f32", "f16", "q8", "q4"
 
 // As `activation_function` has it.
 std::string_view ActivationName(Activation activation);

@@ -12,8 +12,8 @@ namespace gpt2 {
 // Looks at the keys of `config`, an object, that ReadConfigJson does not read. Fails, naming it,
 // at one that changes the result: a known one such as `pruned_heads`, or an unknown one whose name
 // has a word of the forward pass, such as `rotary_dim`. Appends one sentence to `warnings` with the
-// others that are unknown, and the generation settings, which are ignored. A key that is null says
-// nothing.
+// others that are unknown, and the generation settings, which are ignored. A key that is null,
+// false, zero or empty says nothing.
 Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings);
 
 }  // namespace gpt2

@@ -57,9 +57,7 @@ Result<TensorInfo> ReadTensor(const std::string& name, const Json& json) {
   }
   TensorInfo tensor;
   tensor.name = name;
-  for (const DTypeRow& row : kDTypes) {
-    if (dtype->get_ref<const std::string&>() == row.name) tensor.dtype = row.dtype;
-  }
+  tensor.dtype = DTypeNamed(dtype->get_ref<const std::string&>());
   if (tensor.dtype == DType::kOther) tensor.other_type = dtype->get_ref<const std::string&>();
   if (shape->size() > kMostDimensions) {
     return bad(
@@ -119,6 +117,13 @@ std::string_view DTypeName(DType dtype) {
     if (row.dtype == dtype) return row.name;
   }
   return "another type";
+}
+
+DType DTypeNamed(std::string_view name) {
+  for (const DTypeRow& row : kDTypes) {
+    if (row.name == name) return row.dtype;
+  }
+  return DType::kOther;
 }
 
 std::string TensorInfo::Describe() const {

@@ -118,7 +118,7 @@ Status TensorStream::TakeCodes(std::size_t row, const std::byte* bytes) {
 Status TensorStream::TakeScales(std::size_t row, const std::byte* bytes) {
   std::vector<BFloat16> scales(plan_.row_bytes / sizeof(BFloat16));
   std::memcpy(scales.data(), bytes, plan_.row_bytes);
-  const bool may_be_negative = target_.matrix->format() == WeightFormat::kQ4;
+  const bool may_be_negative = InfoOf(target_.matrix->format()).has_negative_scales;
   for (const BFloat16 scale : scales) {
     const float value = WidenBFloat16(scale);
     if (!std::isfinite(value)) return Bad(row, "a scale that is not finite");

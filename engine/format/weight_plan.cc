@@ -61,10 +61,6 @@ std::string ShapeText(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-bool IsCodes(DType dtype) {
-  return dtype == DType::kI8 || dtype == DType::kU8;
-}
-
 // What a tensor must be.
 struct Expected {
   DType dtype;  // kOther: any floating point
@@ -117,14 +113,14 @@ class Planner {
     if (spec.is_vector()) expected.shape = {spec.cols};
     if (is_transposed) expected.shape = {spec.cols, spec.rows};
     if (spec.is_matrix() && !is_hub) expected.dtype = StoredDType(config_.weights, spec);
-    if (expected.dtype == DType::kU8) {
-      expected.shape[1] = CodeRowBytes(WeightFormat::kQ4, spec.cols);
+    if (const WeightFormatInfo* const codes = FormatOfCodes(expected.dtype)) {
+      expected.shape[1] = CodeRowBytes(codes->format, spec.cols);
     }
     if (!expected.Matches(tensor)) return expected.Mismatch(tensor);
     TensorPlan plan = Rows(tensor, spec);
-    if (IsCodes(tensor.dtype)) {
+    if (const WeightFormatInfo* const codes = FormatOfCodes(tensor.dtype)) {
       plan.kind = TensorPlan::Kind::kCodes;
-      plan.memory_format = tensor.dtype == DType::kU8 ? WeightFormat::kQ4 : WeightFormat::kQ8;
+      plan.memory_format = codes->format;
     } else if (!spec.is_matrix()) {
       plan.kind = TensorPlan::Kind::kFloats;
     } else {
@@ -140,7 +136,7 @@ class Planner {
   // The scales of `codes`, which must come first: their matrix then takes the scales, too.
   Result<TensorPlan> PlanScales(const TensorInfo& tensor, const TensorInfo* codes,
                                 const TensorSpec& spec) const {
-    if (codes == nullptr || !IsCodes(codes->dtype)) {
+    if (codes == nullptr || FormatOfCodes(codes->dtype) == nullptr) {
       return CorruptWeights(
           Concat("tensor ", Quoted(tensor.name), " has no codes \"", spec.name, "\" before it"));
     }
@@ -182,7 +178,7 @@ Status CheckComplete(const TensorsByName& tensors, std::span<const TensorSpec> s
                      ", expected " + (spec.is_vector() ? ShapeText({{spec.cols}})
                                                        : ShapeText({{spec.rows, spec.cols}})));
     }
-    const bool has_codes = tensor != nullptr && IsCodes(tensor->dtype);
+    const bool has_codes = tensor != nullptr && FormatOfCodes(tensor->dtype) != nullptr;
     const std::string scales = spec.name + kScaleSuffix;
     if (has_codes && Find(tensors, scales) == nullptr) {
       return missing(scales, ", the scales of \"" + spec.name + "\"");
@@ -211,7 +207,7 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
                  Concat("model.safetensors: version ", Quoted(version), ", this engine reads ",
                         kFormatVersion, " and ", kQ4FormatVersion)};
   }
-  const char* expected = config.weights == StoredWeights::kQ4 ? kQ4FormatVersion : kFormatVersion;
+  const char* const expected = InfoOf(config.weights).version;
   if (version == expected) return Done{};
   return CorruptWeights(Concat("version ", version, ", but config.json says \"",
                                StoredWeightsName(config.weights), "\", which is version ",
@@ -219,22 +215,6 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
 }
 
 }  // namespace
-
-DType StoredDType(StoredWeights weights, const TensorSpec& spec) {
-  if (spec.is_vector()) return DType::kF32;
-  if (!spec.is_matrix()) return weights == StoredWeights::kF32 ? DType::kF32 : DType::kF16;
-  const bool has_groups = spec.cols >= kGroup;
-  switch (weights) {
-    case StoredWeights::kF32:
-      return DType::kF32;
-    case StoredWeights::kQ8:
-      return has_groups ? DType::kI8 : DType::kF16;
-    case StoredWeights::kQ4:
-      return !has_groups ? DType::kF16 : spec.is_conv1d() ? DType::kU8 : DType::kI8;
-    default:
-      return DType::kF16;
-  }
-}
 
 std::string CanonicalName(const std::string& tensor_name) {
   constexpr std::string_view kPrefix = "transformer.";

@@ -11,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/format/safetensors.h"
+#include "engine/format/stored_weights.h"
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
 
@@ -20,12 +21,7 @@ namespace gpt2 {
 // convert` writes them; a hub file stores Conv1D weights as [in, out]. See weights_tools/FORMAT.md.
 inline constexpr const char* kFormatKey = "format";  // it is kFormatName
 inline constexpr const char* kVersionKey = "version";
-inline constexpr const char* kFormatVersion = "1";
-inline constexpr const char* kQ4FormatVersion = "2";  // of files with 4-bit matrices
 inline constexpr const char* kScaleSuffix = "_scale";
-
-// How a converted file of `weights`, which is not kHub, holds the tensor of `spec`.
-DType StoredDType(StoredWeights weights, const TensorSpec& spec);
 
 // The name that TensorSpec gives a tensor: a checkpoint may put "transformer." before it.
 std::string CanonicalName(const std::string& tensor_name);

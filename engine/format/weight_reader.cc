@@ -31,7 +31,7 @@ void GiveBack(Container& container) {
 }  // namespace
 
 WeightReader::WeightReader(ModelConfig config, WeightFormat float_format)
-    : config_(config),
+    : config_(std::move(config)),
       float_format_(float_format),
       weights_(std::make_unique<Weights>(config_.config)),
       specs_(TensorSpecs(config_.config)) {}

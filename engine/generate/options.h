@@ -33,7 +33,7 @@ struct GenerateOptions {
   bool strict = false;            // refuse what does not fit the context instead of cutting it
   bool allow_special = false;     // "<|endoftext|>" in the prompt is the token, not text
   std::vector<std::string> stop;  // end before any of these
-  std::vector<std::int32_t> eos_token_ids;  // end the text, beside those of the model's config
+  std::vector<std::int32_t> eos_token_ids;  // end the text; empty: those of the model's config do
 };
 
 // Their last logits fit Context::kLogitTokens.

@@ -255,8 +255,9 @@ bool Session::IsEnd(std::int32_t id) const {
   const auto has = [id](const std::vector<std::int32_t>& ids) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
   };
-  return config.eos_token_id == id || has(config.other_eos_token_ids) ||
-         has(options_.eos_token_ids);
+  // As in transformers, which reads config.json where generation_config.json does not say it.
+  if (!options_.eos_token_ids.empty()) return has(options_.eos_token_ids);
+  return config.eos_token_id == id || has(config.other_eos_token_ids);
 }
 
 GeneratedToken Session::SampleToken(std::size_t index, std::span<const float> logits) {

@@ -60,15 +60,13 @@ QuantizedActivations Quantize(const Compute& c, ActivationCodes kind, MatView<co
 void MatmulThen(const Compute& c, const Matrix& w, const float* bias, MatView<const float> x,
                 Scratch& s, MatView<float> y,
                 FunctionRef<void(std::size_t first, std::size_t last)> finish) {
-  const bool is_quantized = w.format() != WeightFormat::kF32;
-  const auto kind =
-      w.format() == WeightFormat::kQ4 ? ActivationCodes::kSigned : ActivationCodes::kFromZero;
+  const WeightFormatInfo& format = InfoOf(w.format());
   const QuantizedActivations codes =
-      is_quantized ? Quantize(c, kind, x, s) : QuantizedActivations{};
+      format.has_codes() ? Quantize(c, format.activations, x, s) : QuantizedActivations{};
   const std::size_t tile_bytes = w.bytes() / w.tiles() * x.rows;
   c.pool->ParallelFor(w.tiles(), Grain(tile_bytes), [&](std::size_t begin, std::size_t end) {
     const TileRange tiles{begin, end};
-    switch (w.format()) {
+    switch (format.format) {
       case WeightFormat::kF32:
         c.kernels->MatmulF32(w.AsF32(bias), x, tiles, y);
         break;

@@ -20,7 +20,7 @@ std::optional<KvFormat> KvFormatNamed(std::string_view name);  // none of any ot
 
 // What goes with weights of `format`: eight bits of cache lose less than eight bits of weights.
 inline KvFormat DefaultKvFormat(WeightFormat format) {
-  return format == WeightFormat::kF32 ? KvFormat::kF32 : KvFormat::kQ8;
+  return InfoOf(format).has_codes() ? KvFormat::kQ8 : KvFormat::kF32;
 }
 
 // The cache of one sequence, for every layer and head. Heads may be written from different threads

@@ -37,18 +37,6 @@ int Code(WeightFormat format, MatView<const std::uint8_t> words, std::size_t col
 
 }  // namespace
 
-std::string_view WeightFormatName(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::kF32:
-      return "f32";
-    case WeightFormat::kQ8:
-      return "q8";
-    case WeightFormat::kQ4:
-      return "q4";
-  }
-  return "f32";
-}
-
 BFloat16 QuantizeWeights(std::span<const float> weights, std::int8_t* codes) {
   float absmax = 0.0f;
   for (const float weight : weights) absmax = std::max(absmax, std::fabs(weight));
@@ -104,7 +92,7 @@ std::size_t Matrix::ValueIndex(std::size_t row, std::size_t col) const {
 }
 
 std::size_t Matrix::words_per_group() const {
-  return format_ == WeightFormat::kQ4 ? kGroupSteps / 2 : kGroupSteps;
+  return InfoOf(format_).GroupBytes() / kWordBytes;
 }
 
 // The index in codes_ of the first byte of row `row`: its words lie among those of its tile.

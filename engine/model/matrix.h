@@ -11,13 +11,9 @@
 #include "engine/base/mat_view.h"
 #include "engine/base/result.h"
 #include "engine/kernels/layout.h"
+#include "engine/model/weight_format.h"
 
 namespace gpt2 {
-
-enum class WeightFormat { kF32, kQ8, kQ4 };
-inline constexpr WeightFormat kWeightFormats[] = {WeightFormat::kF32, WeightFormat::kQ8,
-                                                  WeightFormat::kQ4};
-std::string_view WeightFormatName(WeightFormat format);  // "f32", "q8", "q4"
 
 // Quantizes one group of up to kGroup weights: the scale is absmax / 127 rounded up to bfloat16, so
 // that no code leaves -127..127; codes are rounded half away from zero. Returns the scale.

@@ -118,7 +118,7 @@ Status Allocate(const TensorSpec& spec, WeightFormat format, Weights& weights) {
   const TensorRef tensor = Bind(spec, weights);
   const char* name = spec.name.c_str();
   if (spec.is_matrix()) {
-    if (spec.cols < kGroup) format = WeightFormat::kF32;
+    if (spec.cols < InfoOf(format).group) format = WeightFormat::kF32;
     GPT2_ASSIGN(*tensor.matrix, Matrix::Create(format, spec.rows, spec.cols, name));
     return Done{};
   }

@@ -12,7 +12,7 @@ async function open(page: Page, body: string, style = ""): Promise<void> {
       contentType: "text/html",
       body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Elements</title>
         <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-        <style>body { font: 1rem/1.5 sans-serif } ${style}</style>
+        <style>html { background: Canvas; color: CanvasText } body { font: 1rem/1.5 sans-serif } ${style}</style>
         <script>
           window.heard = [];
           for (const name of ["progress", "token", "done", "error", "accept"])

@@ -92,6 +92,8 @@ TEST_F(SessionTextTest, EachTokenOfAListOfEndsEndsTheText) {
   options.eos_token_ids.clear();
   model.weights->config.other_eos_token_ids = {whole.ids[4]};  // config.json's
   expect_ended();
+  options.eos_token_ids = {-1};  // goes before those
+  EXPECT_EQ(Write({1, 2, 3}, options).ids, whole.ids);
 }
 
 TEST_F(SessionTextTest, AnEmptyPromptStartsAtEndOfText) {
