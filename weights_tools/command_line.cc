@@ -14,6 +14,7 @@
 #include "engine/format/config_json.h"
 #include "engine/generate/options.h"
 #include "engine/kernels/kernels.h"
+#include "weights_tools/adapters.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/number_arguments.h"
 
@@ -98,7 +99,23 @@ void AddModel(CLI::App* command, Arguments& a) {
   AddPath(command, "MODEL", a.model, "Model folder, or a GGUF file")->required();
 }
 
+void AddAdapters(CLI::App* command, std::vector<AdapterFolder>& adapters) {
+  const auto read = [&adapters](const CLI::results_t& texts) {
+    for (const std::string& text : texts) {
+      adapters.push_back(ValueOrWrongUsage(ParseAdapter(text)));
+    }
+    return true;
+  };
+  command
+      ->add_option("--adapter", read,
+                   "Folder of a LoRA adapter to merge into MODEL, times WEIGHT (1); may be given "
+                   "more than once")
+      ->type_name("PATH[=WEIGHT]")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void AddRun(CLI::App* command, Arguments& a) {
+  AddAdapters(command, a.run.adapters);
   std::vector<std::string> kernels;
   for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
   AddCount(command, "--threads", a.run.threads, kMostThreads, "Threads; 0: one per core");
@@ -180,6 +197,7 @@ void AddConvert(CLI::App& app, Arguments& a) {
   });
   AddPath(command, "IN", a.model, "Hugging Face GPT-2 folder, or a GGUF file of one")->required();
   AddOut(command, a);
+  AddAdapters(command, a.convert.adapters);
   AddPath(command, "--calibrate", a.convert.calibration_file,
           "Text for q4 to tell what matters; by default the model writes its own");
   AddCount(command, "--calibration-tokens", a.convert.calibration_tokens, kMostTokens,
@@ -189,8 +207,9 @@ void AddConvert(CLI::App& app, Arguments& a) {
 
 void AddInspect(CLI::App& app, Arguments& a) {
   CLI::App* command = AddCommand(app, a, "inspect", "Show config, parameters, bytes and errors",
-                                 [&a] { return Inspect(a.model, a.original, a.json); });
+                                 [&a] { return Inspect(a.model, a.adapters, a.original, a.json); });
   AddModel(command, a);
+  AddAdapters(command, a.adapters);
   AddPath(command, "--original", a.original, "Folder it was made from: shows the error per tensor");
 }
 

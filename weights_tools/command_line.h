@@ -18,6 +18,7 @@ struct Arguments {
   std::vector<SetOption> options;
   RunOptions run;
   ConvertOptions convert;
+  std::vector<AdapterFolder> adapters;  // of inspect
   std::size_t stride = 0;
   std::uint64_t seed = 0;
   bool json = false, force = false, lines = false, allow_special = false, echo = false;

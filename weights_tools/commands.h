@@ -13,16 +13,18 @@
 #include "engine/base/result.h"
 #include "engine/format/config_json.h"
 #include "engine/generate/options.h"
+#include "weights_tools/adapters.h"
 #include "weights_tools/model_writer.h"
 
 namespace gpt2::tools {
 
 // How a model is run.
 struct RunOptions {
-  std::size_t threads = 0;             // 0: one per core
-  std::optional<std::string> weights;  // "q8", "q4" or "f32": what matrices of floats become
-  std::optional<std::string> kv;       // "q8" or "f32"; by default as the weights
-  std::optional<std::string> kernels;  // a name from KernelTables(); by default the fastest
+  std::size_t threads = 0;              // 0: one per core
+  std::optional<std::string> weights;   // "q8", "q4" or "f32": what matrices of floats become
+  std::optional<std::string> kv;        // "q8" or "f32"; by default as the weights
+  std::optional<std::string> kernels;   // a name from KernelTables(); by default the fastest
+  std::vector<AdapterFolder> adapters;  // to be merged into the model
 };
 
 // A prompt as text or as ids, whichever is set.
@@ -39,12 +41,14 @@ struct ConvertOptions {
   StoredWeights format = StoredWeights::kQ8;
   std::string calibration_file;              // UTF-8 text for q4; "": the model writes its own
   std::size_t calibration_tokens = 1 << 13;  // of it, at most; 0: all inputs matter alike
+  std::vector<AdapterFolder> adapters;       // to be merged into the model first
   bool force = false;                        // replace the model folder that is there
 };
 
 Status Convert(const std::string& in, const std::string& out, const ConvertOptions& options,
                bool json);
-Status Inspect(const std::string& model, const std::string& original, bool json);
+Status Inspect(const std::string& model, const std::vector<AdapterFolder>& adapters,
+               const std::string& original, bool json);
 Status Generate(const std::string& model, const Prompt& prompt,
                 const std::vector<SetOption>& wanted, const RunOptions& run, bool json);
 // `original` may be empty; else it is the model that KL divergence is measured from.

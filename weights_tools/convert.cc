@@ -24,6 +24,7 @@
 #include "engine/model/weights.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
+#include "weights_tools/adapters.h"
 #include "weights_tools/calibration.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/files.h"
@@ -162,10 +163,12 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
                bool json) {
   std::vector<fs::path> inputs = {in};
   if (!options.calibration_file.empty()) inputs.emplace_back(options.calibration_file);
+  for (const AdapterFolder& adapter : options.adapters) inputs.emplace_back(adapter.path);
   GPT2_TRY(CheckOutput(out, inputs, options.force));
   if (json) GPT2_TRY(CheckPrintable("OUT", out));
   const bool is_q8 = options.format == StoredWeights::kQ8;
-  GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32));
+  GPT2_ASSIGN(LoadedModel model, LoadModel(in, is_q8 ? WeightFormat::kQ8 : WeightFormat::kF32,
+                                           std::nullopt, options.adapters));
   PrintNotes(model.warnings);
   const StoredWeights stored = model.config.weights;
   if (InfoOf(stored).has_codes()) {

@@ -128,6 +128,7 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   if (!original.empty()) {
     RunOptions as_it_is = run;
     as_it_is.weights.reset();
+    as_it_is.adapters.clear();
     GPT2_ASSIGN(const auto other, MakeRunner(original, as_it_is, WeightFormat::kF32));
     GPT2_ASSIGN(difference, Compare(*runner->context, *other->context, ids));
     result["kl_divergence"] = difference->kl_divergence;

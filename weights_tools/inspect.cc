@@ -113,9 +113,11 @@ Json DefaultsJson(const GenerateOptions& defaults) {
 
 }  // namespace
 
-Status Inspect(const std::string& folder, const std::string& original, bool json) {
+Status Inspect(const std::string& folder, const std::vector<AdapterFolder>& adapters,
+               const std::string& original, bool json) {
   if (json) GPT2_TRY(CheckPrintable("MODEL", folder));
-  GPT2_ASSIGN(const LoadedModel model, LoadModel(folder, WeightFormat::kF32));
+  GPT2_ASSIGN(const LoadedModel model,
+              LoadModel(folder, WeightFormat::kF32, std::nullopt, adapters));
   const std::set<std::string> present = PresentTensors(model);
   Json parts = Json::object();
   for (const TensorSpec& spec : TensorSpecs(model.weights->config)) {

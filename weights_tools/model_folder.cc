@@ -15,6 +15,7 @@
 #include "engine/api/generation_config.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/convert/adapter.h"
 #include "engine/convert/converter.h"
 #include "engine/convert/gguf_model.h"
 #include "engine/format/config_json.h"
@@ -26,6 +27,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/model/matrix.h"
 #include "engine/text/tokenizer.h"
+#include "weights_tools/adapters.h"
 #include "weights_tools/files.h"
 #include "weights_tools/other_models.h"
 #include "weights_tools/progress.h"
@@ -298,7 +300,8 @@ void TakeFindings(const WeightReader& reader, LoadedModel& model) {
   model.warnings.insert(model.warnings.begin(), reader.warnings().begin(), reader.warnings().end());
 }
 
-Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
+Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format,
+                             std::vector<Adapter> adapters = {}) {
   LoadedModel model;
   std::optional<WeightReader> reader;
   Progress progress("loading " + path.string());
@@ -318,11 +321,11 @@ Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
     return Done{};
   };
   const auto load = [&]() -> Status {
-    GPT2_TRY(
-        StreamGguf(path, ConvertedTo(float_format), begin, [&](std::span<const std::byte> bytes) {
-          progress.Update(done += bytes.size(), 0);
-          return reader->Feed(bytes);
-        }));
+    const auto feed = [&](std::span<const std::byte> bytes) {
+      progress.Update(done += bytes.size(), 0);
+      return reader->Feed(bytes);
+    };
+    GPT2_TRY(StreamGguf(path, ConvertedTo(float_format), std::move(adapters), begin, feed));
     GPT2_ASSIGN(model.weights, reader->Finish());
     return Done{};
   };
@@ -338,8 +341,12 @@ Result<LoadedModel> LoadGguf(const fs::path& path, WeightFormat float_format) {
 }  // namespace
 
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
-                              std::optional<WeightFormat> converted_format) {
-  if (IsGgufName(path) && !fs::is_directory(path)) return LoadGguf(path, float_format);
+                              std::optional<WeightFormat> converted_format,
+                              const std::vector<AdapterFolder>& adapter_folders) {
+  GPT2_ASSIGN(std::vector<Adapter> adapters, ReadAdapters(adapter_folders));
+  if (IsGgufName(path) && !fs::is_directory(path)) {
+    return LoadGguf(path, float_format, std::move(adapters));
+  }
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
   LoadedModel model;
@@ -365,7 +372,14 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
                      " already; convert the model that it was made from"};
   }
   const bool is_other = !texts.index() && !folder.Has(kWeightsFile) && HasOtherWeights(folder);
-  const bool is_streamed = is_other || (is_hub && float_format == WeightFormat::kQ4);
+  const bool is_merged = !adapters.empty();
+  if (is_merged && (!is_hub || texts.index())) {
+    return Error{ErrorCode::kInvalidArgument,
+                 path.string() +
+                     " is converted already, and an adapter can only be merged into a "
+                     "model that is not: give the model that this was made from"};
+  }
+  const bool is_streamed = is_other || is_merged || (is_hub && float_format == WeightFormat::kQ4);
   std::optional<WeightReader> reader;
   if (!is_streamed) {
     reader.emplace(model.config, is_hub ? float_format : converted_format.value_or(float_format));
@@ -388,7 +402,8 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
     model.file_bytes = texts.index()->size;
     GPT2_TRY(StreamPieces(folder, *texts.index(), feed));
   } else if (is_streamed) {
-    GPT2_TRY(StreamHub(folder, config_text, ConvertedTo(float_format), begin, feed));
+    GPT2_TRY(StreamHub(folder, config_text, ConvertedTo(float_format), std::move(adapters), begin,
+                       feed));
     model.file_bytes = done;
   } else {
     GPT2_ASSIGN(model.file_bytes, folder.SizeOf(kWeightsFile));

@@ -15,6 +15,7 @@
 #include "engine/format/weight_reader.h"
 #include "engine/generate/options.h"
 #include "engine/text/tokenizer.h"
+#include "weights_tools/adapters.h"
 #include "weights_tools/files.h"
 
 namespace gpt2::tools {
@@ -97,9 +98,11 @@ std::set<std::string> PresentTensors(const LoadedModel& model);
 // Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
 // states. Matrices that are stored as floats become `float_format`, which is kQ4 as a page makes
 // it, not calibrated; those of a folder that `convert` wrote `converted_format`, where it is given,
-// which is not kQ4; quantized ones stay as they are.
+// which is not kQ4; quantized ones stay as they are. Adapters are merged first, into a model that
+// is not converted.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
-                              std::optional<WeightFormat> converted_format = std::nullopt);
+                              std::optional<WeightFormat> converted_format = std::nullopt,
+                              const std::vector<AdapterFolder>& adapters = {});
 
 // Only the vocabulary; an error where the folder has none.
 Result<Tokenizer> LoadTokenizer(const fs::path& path);

@@ -93,18 +93,20 @@ Result<std::string> ReadHead(const Folder& folder, const std::string& name) {
 using MadeConverter = Result<std::unique_ptr<Converter>>;
 
 MadeConverter OfSafetensors(const Folder& folder, const std::set<std::string>& names,
-                            std::string_view config_json, StoredWeights weights) {
+                            std::string_view config_json, StoredWeights weights,
+                            std::vector<Adapter> adapters) {
   std::string heads;
   for (const std::string& name : names) {
     if (names.size() == 1) break;
     GPT2_ASSIGN(const std::string head, ReadHead(folder, name));
     heads += head;
   }
-  return Converter::OfSafetensors(config_json, heads, weights);
+  return Converter::OfSafetensors(config_json, heads, weights, std::move(adapters));
 }
 
 MadeConverter OfTorch(const Folder& folder, const std::set<std::string>& names,
-                      std::string_view config_json, StoredWeights weights) {
+                      std::string_view config_json, StoredWeights weights,
+                      std::vector<Adapter> adapters) {
   std::vector<TorchFile> files;
   for (const std::string& name : names) {
     GPT2_ASSIGN(const std::uint64_t size, folder.SizeOf(name));
@@ -114,7 +116,7 @@ MadeConverter OfTorch(const Folder& folder, const std::set<std::string>& names,
       GPT2_TRY(file.Give(part));
     }
   }
-  return Converter::OfTorch(config_json, std::move(files), weights);
+  return Converter::OfTorch(config_json, std::move(files), weights, std::move(adapters));
 }
 
 }  // namespace
@@ -127,15 +129,16 @@ bool IsGgufName(const fs::path& path) {
   return path.extension() == ".gguf";
 }
 
-Status StreamGguf(const fs::path& path, StoredWeights weights, TakeTexts begin, TakeBytes take) {
+Status StreamGguf(const fs::path& path, StoredWeights weights, std::vector<Adapter> adapters,
+                  TakeTexts begin, TakeBytes take) {
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   GPT2_ASSIGN(const Folder folder, Folder::Open(parent));
-  const auto converter = Converter::OfGguf(weights);
+  const auto converter = Converter::OfGguf(weights, std::move(adapters));
   return Stream(folder, {path.filename().string()}, *converter, begin, take);
 }
 
 Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeights weights,
-                 TakeTexts begin, TakeBytes take) {
+                 std::vector<Adapter> adapters, TakeTexts begin, TakeBytes take) {
   std::set<std::string> names = {kWeightsFile};
   bool is_torch = false;
   if (!folder.Has(kWeightsFile)) {
@@ -145,8 +148,9 @@ Status StreamHub(const Folder& folder, std::string_view config_json, StoredWeigh
       GPT2_ASSIGN(names, ShardNames(folder, is_torch ? kTorchIndexFile : kShardIndexFile));
     }
   }
-  GPT2_ASSIGN(const auto converter, is_torch ? OfTorch(folder, names, config_json, weights)
-                                             : OfSafetensors(folder, names, config_json, weights));
+  GPT2_ASSIGN(const auto converter,
+              is_torch ? OfTorch(folder, names, config_json, weights, std::move(adapters))
+                       : OfSafetensors(folder, names, config_json, weights, std::move(adapters)));
   return Stream(folder, names, *converter, begin, take);
 }
 

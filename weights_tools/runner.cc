@@ -35,7 +35,7 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
   for (const WeightFormatInfo& info : kWeightFormats) {
     if (options.weights == info.name) hub_format = converted_format = info.format;
   }
-  GPT2_ASSIGN(runner->model, LoadModel(folder, hub_format, converted_format));
+  GPT2_ASSIGN(runner->model, LoadModel(folder, hub_format, converted_format, options.adapters));
   PrintNotes(runner->model.warnings);
   const StoredWeights stored = runner->model.config.weights;
   if (options.weights && InfoOf(stored).has_codes() &&

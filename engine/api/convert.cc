@@ -1,5 +1,6 @@
 #include "engine/api/convert.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "engine/api/requests.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/convert/adapter.h"
 #include "engine/convert/converter.h"
 #include "engine/convert/torch_file.h"
 #include "engine/format/config_json.h"
@@ -23,6 +25,7 @@
 
 struct Gpt2Converter {
   std::vector<gpt2::TorchFile> torch_files;  // that the next conversion is of
+  std::vector<gpt2::Adapter> adapters;       // for the next conversion
   std::unique_ptr<gpt2::Converter> converter;
   std::span<const std::byte> input;  // what was fed and is not taken yet
   Gpt2Bytes output{};
@@ -34,6 +37,7 @@ namespace {
 
 const char* OutOfMemory(Gpt2Converter& owner) {
   owner.torch_files = {};
+  std::vector<Adapter>().swap(owner.adapters);
   owner.converter.reset();
   owner.input = {};
   owner.output = {};
@@ -61,8 +65,23 @@ const char* RunWith(Gpt2Converter* owner, FunctionRef<Status(Converter& converte
   });
 }
 
+Status AddAdapter(Gpt2Converter& owner, std::string_view config, std::span<const std::byte> file,
+                  double weight) {
+  Result<Adapter> adapter = std::isfinite(weight)
+                                ? Adapter::Read(config, file, weight)
+                                : Misuse("an adapter's weight is not finite, expected a number");
+  if (!adapter.ok()) {
+    owner.adapters.clear();
+    return adapter.error();
+  }
+  owner.adapters.push_back(std::move(adapter.value()));
+  return Done{};
+}
+
 Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view heads,
              std::string_view weights) {
+  std::vector<Adapter> adapters = std::move(owner.adapters);
+  owner.adapters.clear();
   owner.converter.reset();
   owner.input = {};
   owner.output = {};
@@ -70,12 +89,16 @@ Status Begin(Gpt2Converter& owner, std::string_view config, std::string_view hea
   for (const StoredWeights known : kConvertedWeights) {
     if (StoredWeightsName(known) != weights) continue;
     if (config.empty()) {
-      owner.converter = Converter::OfGguf(known);
+      owner.converter = Converter::OfGguf(known, std::move(adapters));
       return Done{};
     }
-    GPT2_ASSIGN(owner.converter, torch_files.empty()
-                                     ? Converter::OfSafetensors(config, heads, known)
-                                     : Converter::OfTorch(config, std::move(torch_files), known));
+    if (torch_files.empty()) {
+      GPT2_ASSIGN(owner.converter,
+                  Converter::OfSafetensors(config, heads, known, std::move(adapters)));
+    } else {
+      GPT2_ASSIGN(owner.converter,
+                  Converter::OfTorch(config, std::move(torch_files), known, std::move(adapters)));
+    }
     return Done{};
   }
   return Misuse("weights: expected \"f32\", \"f16\", \"q8\" or \"q4\"");
@@ -133,6 +156,14 @@ const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* b
     return status;
   });
   return error != nullptr ? error : converter->reply.c_str();
+}
+
+const char* gpt2_converter_adapter(Gpt2Converter* converter, const char* config, size_t config_size,
+                                   const uint8_t* bytes, size_t size, double weight) {
+  return gpt2::Run(converter, [&] {
+    return gpt2::AddAdapter(*converter, {config, config_size},
+                            std::as_bytes(std::span(bytes, size)), weight);
+  });
 }
 
 const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,

@@ -26,6 +26,12 @@ const char* gpt2_converter_torch_file(Gpt2Converter* converter, const char* name
 // Takes the bytes that were asked for last: less of them only where the file ends. Result: what is
 // needed next, as above; null once all is known.
 const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* bytes, size_t size);
+// Gives the next gpt2_converter_begin a LoRA adapter, the texts and bytes of adapter_config.json
+// and adapter_model.safetensors, whole. It is merged into the model's floats before they become
+// what they are to be, `weight` (finite) times. Several are merged in the order in which they were
+// given. After an error none is left. No result.
+const char* gpt2_converter_adapter(Gpt2Converter* converter, const char* config, size_t config_size,
+                                   const uint8_t* bytes, size_t size, double weight);
 
 // Starts a conversion, in place of one that is under way, to `weights`: "f32", "f16", "q8" or "q4".
 // `config` is the text of config.json; empty: what will be fed is a GGUF file. `heads` is empty;

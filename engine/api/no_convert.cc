@@ -13,6 +13,10 @@ const char* gpt2_converter_torch_file(Gpt2Converter*, const char*, size_t, doubl
 const char* gpt2_converter_torch_part(Gpt2Converter*, const uint8_t*, size_t) {
   return nullptr;
 }
+const char* gpt2_converter_adapter(Gpt2Converter*, const char*, size_t, const uint8_t*, size_t,
+                                   double) {
+  return nullptr;
+}
 const char* gpt2_converter_begin(Gpt2Converter*, const char*, size_t, const uint8_t*, size_t,
                                  const char*, size_t) {
   return nullptr;

@@ -29,8 +29,9 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/model/matrix.cc
   # Look at every logit of every token: with -Oz one at a time, which took a hundredth of a decode step of GPT-2 124M.
   ${PROJECT_SOURCE_DIR}/engine/generate/not_finite.cc ${PROJECT_SOURCE_DIR}/engine/generate/rank.cc PROPERTIES COMPILE_OPTIONS -Os)
-# What tries 54 scales for each 32 weights.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc PROPERTIES COMPILE_OPTIONS "-O2;-fno-unroll-loops")
+# What tries 54 scales for each 32 weights, and what multiplies an adapter's factors.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/convert/quantize_q4.cc
+  ${PROJECT_SOURCE_DIR}/engine/convert/low_rank.cc PROPERTIES COMPILE_OPTIONS "-O2;-fno-unroll-loops")
 
 # A small strtod and snprintf for the JSON library.
 foreach(_engine simd threads)

@@ -43,18 +43,22 @@ std::span<const std::byte> BytesOf(const std::string& text) {
 
 Result<std::unique_ptr<Converter>> Converter::OfSafetensors(std::string_view config_json,
                                                             std::string_view heads,
-                                                            StoredWeights weights) {
-  std::unique_ptr<Converter> converter(new Converter(weights));
+                                                            StoredWeights weights,
+                                                            std::vector<Adapter> adapters) {
+  std::unique_ptr<Converter> converter(new Converter(weights, std::move(adapters)));
   GPT2_TRY(converter->SetConfig(config_json));
+  GPT2_TRY(converter->PlanMerge());
   GPT2_TRY(converter->SetHeads(heads));
   return converter;
 }
 
 Result<std::unique_ptr<Converter>> Converter::OfTorch(std::string_view config_json,
                                                       std::vector<TorchFile> files,
-                                                      StoredWeights weights) {
-  std::unique_ptr<Converter> converter(new Converter(weights));
+                                                      StoredWeights weights,
+                                                      std::vector<Adapter> adapters) {
+  std::unique_ptr<Converter> converter(new Converter(weights, std::move(adapters)));
   GPT2_TRY(converter->SetConfig(config_json));
+  GPT2_TRY(converter->PlanMerge());
   const bool is_tied = converter->config_.config.tie_word_embeddings;
   GPT2_ASSIGN(converter->torch_, TorchStream::Create(std::move(files), is_tied));
   const Status status = converter->SetHeads(converter->torch_->heads());
@@ -62,8 +66,8 @@ Result<std::unique_ptr<Converter>> Converter::OfTorch(std::string_view config_js
   return converter;
 }
 
-std::unique_ptr<Converter> Converter::OfGguf(StoredWeights weights) {
-  std::unique_ptr<Converter> converter(new Converter(weights));
+std::unique_ptr<Converter> Converter::OfGguf(StoredWeights weights, std::vector<Adapter> adapters) {
+  std::unique_ptr<Converter> converter(new Converter(weights, std::move(adapters)));
   converter->is_gguf_ = true;
   converter->gguf_.emplace();
   return converter;
@@ -91,9 +95,13 @@ std::string Converter::TensorName() const {
 Status Converter::SetConfig(std::string_view config_json) {
   GPT2_ASSIGN(config_, ReadConfigJson(config_json));
   if (config_.weights != StoredWeights::kHub) {
+    const std::string_view instead =
+        adapters_.empty() ? "; convert the model that it was made from"
+                          : ", and an adapter can only be merged into a model that is not "
+                            "converted: give it with the model that this was made from";
     return Error{ErrorCode::kUnsupported,
                  Concat("config.json: the model is ", StoredWeightsName(config_.weights),
-                        " already; convert the model that it was made from")};
+                        " already", instead)};
   }
   specs_ = TensorSpecs(config_.config);
   config_json_ = config_json;
@@ -128,6 +136,7 @@ Status Converter::PlanGguf() {
     error.message.insert(0, "the GGUF file's metadata as ");
     return error;
   }
+  GPT2_TRY(PlanMerge());
   folder_.emplace();
   GPT2_ASSIGN(folder_->vocabulary, ReadGgufVocabulary(header));
   GPT2_TRY(ReadGgufTensors(header, specs_, tensors_));
@@ -137,7 +146,42 @@ Status Converter::PlanGguf() {
   return PlanOutput();
 }
 
+// What becomes of the model by the adapters, once its config is known.
+Status Converter::PlanMerge() {
+  if (adapters_.empty()) return Done{};
+  GPT2_ASSIGN(merge_, MergePlan::Make(std::exchange(adapters_, {}), config_.config, specs_));
+  if (merge_.unties_head()) own_head_ = HeadSpec(config_.config);
+  return Done{};
+}
+
+// Checks that the adapters can change what they change, and appends what they add.
+Status Converter::AddMergedTensors() {
+  for (const SourceTensor& tensor : tensors_) {
+    const bool is_float = tensor.type == BlockType::kF32 || tensor.type == BlockType::kF16 ||
+                          tensor.type == BlockType::kBF16;
+    if (is_float || tensor.spec == nullptr || !merge_.Changes(*tensor.spec)) continue;
+    return Error{
+        ErrorCode::kUnsupported,
+        Concat(FileName(), "tensor \"", GgufName(tensor.spec->name), "\" is quantized to ",
+               ShapeOf(tensor.type).name,
+               ", and an adapter can only be merged into floats: use the model that it was "
+               "made from, or a GGUF file in F16")};
+  }
+  const auto add = [&](const TensorSpec& spec) {
+    const bool is_there =
+        std::any_of(tensors_.begin(), tensors_.end(), [&](const SourceTensor& tensor) {
+          return tensor.spec != nullptr && tensor.spec->name == spec.name;
+        });
+    if (is_there || !merge_.Adds(spec)) return;
+    tensors_.push_back({.spec = &spec, .rows = spec.rows, .file = file_count() - 1});
+  };
+  std::for_each(specs_.begin(), specs_.end(), add);
+  if (own_head_) add(*own_head_);
+  return Done{};
+}
+
 Status Converter::PlanOutput() {
+  GPT2_TRY(AddMergedTensors());
   std::vector<StoredTensor> stored;
   for (const SourceTensor& tensor : tensors_) {
     if (tensor.spec != nullptr) StoreTensor(*tensor.spec, weights_, stored);
@@ -184,7 +228,7 @@ Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& b
       case Stage::kBands:
         if (is_whole()) {
           stage_ = Stage::kCodes;
-        } else if (bytes.empty()) {
+        } else if (bytes.empty() && !needs_no_bytes()) {
           return BytesOf(out_);
         } else {
           GPT2_TRY(TakeSome(bytes));
@@ -208,6 +252,12 @@ Result<std::span<const std::byte>> Converter::Next(std::span<const std::byte>& b
     }
   }
   return BytesOf(out_);
+}
+
+// Whether the tensor under way comes next, and an adapter gives it.
+bool Converter::needs_no_bytes() const {
+  return file_ < file_count() && heads_taken_ == head_ends_[file_] && current_ < tensors_.size() &&
+         tensor().file == file_ && tensor().row_bytes == 0;
 }
 
 Status Converter::TakeSome(std::span<const std::byte>& bytes) {
@@ -307,9 +357,16 @@ Status Converter::StoreBand(const std::byte* bytes) {
   if (tensor().spec == nullptr) return Done{};
   const std::size_t columns = tensor().is_transposed ? stored_.rows : tensor().spec->cols;
   floats_.resize(rows * columns);
-  if (!WidenBlocks(tensor().type, bytes, floats_.size(), floats_.data())) {
+  const auto not_finite = [&](std::string_view why) {
     return Error{ErrorCode::kCorrupt, Concat(FileName(), "tensor \"", TensorName(), "\" row ", row,
-                                             ": a value that is not finite")};
+                                             ": a value that is not finite", why)};
+  };
+  const bool has_bytes = tensor().row_bytes > 0;
+  if (has_bytes && !WidenBlocks(tensor().type, bytes, floats_.size(), floats_.data())) {
+    return not_finite("");
+  }
+  if (!merge_.Apply(*tensor().spec, tensor().is_transposed, row, floats_)) {
+    return not_finite(" once the adapter is merged");
   }
   const std::size_t row_bytes = stored_.RowBytes();
   if (!tensor().is_transposed) {

@@ -10,12 +10,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/result.h"
+#include "engine/convert/adapter.h"
 #include "engine/convert/gguf_model.h"
 #include "engine/convert/gguf_reader.h"
+#include "engine/convert/merge_plan.h"
 #include "engine/convert/source_tensor.h"
 #include "engine/convert/stored_tensor.h"
 #include "engine/convert/torch_file.h"
@@ -36,7 +39,8 @@ struct ConvertedFolder {
 // What comes out is a model.safetensors of FORMAT.md whose tensors lie in the order in which they
 // came in, so that only what is under way is held: a band of the tensor and its scales, and of a
 // matrix that the hub stores transposed, all that becomes of it. Each tensor's bytes are those that
-// `gpt2-weights convert` writes, for q4 with `--calibration-tokens 0`. Not thread-safe.
+// `gpt2-weights convert` writes, for q4 with `--calibration-tokens 0`. Adapters are merged into the
+// floats before they are quantized, as MergePlan says. Not thread-safe.
 class Converter {
  public:
   // For the safetensors files of the model of `config_json`, to become `weights`, which is not
@@ -44,14 +48,17 @@ class Converter {
   // tensors, one after the other, in the order in which the files are to be fed.
   static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
                                                           std::string_view heads,
-                                                          StoredWeights weights);
+                                                          StoredWeights weights,
+                                                          std::vector<Adapter> adapters = {});
   // For files of torch.save, of which all is known, in the order in which they are to be fed: each
   // from its first byte to its last.
   static Result<std::unique_ptr<Converter>> OfTorch(std::string_view config_json,
                                                     std::vector<TorchFile> files,
-                                                    StoredWeights weights);
+                                                    StoredWeights weights,
+                                                    std::vector<Adapter> adapters = {});
   // For a GGUF file.
-  static std::unique_ptr<Converter> OfGguf(StoredWeights weights);
+  static std::unique_ptr<Converter> OfGguf(StoredWeights weights,
+                                           std::vector<Adapter> adapters = {});
   // Borrows from itself.
   Converter(Converter&&) = delete;
 
@@ -75,14 +82,17 @@ class Converter {
     kNext,
   };
 
-  explicit Converter(StoredWeights weights) : weights_(weights) {}
+  Converter(StoredWeights weights, std::vector<Adapter> adapters)
+      : weights_(weights), adapters_(std::move(adapters)) {}
 
   Status SetConfig(std::string_view config_json);
   Status SetHeads(std::string_view heads);
   Status PlanSafetensors();
   Status PlanGguf();
+  Status PlanMerge();
   Status PlanOutput();
   Result<std::span<const std::byte>> NextOfTorch(std::span<const std::byte>& bytes);
+  Status AddMergedTensors();
   Result<std::span<const std::byte>> Next(std::span<const std::byte>& bytes);
   Error Named(const Error& error) const;
   Status TakeSome(std::span<const std::byte>& bytes);
@@ -100,8 +110,10 @@ class Converter {
   std::size_t file_count() const { return head_ends_.size(); }
   const SourceTensor& tensor() const { return tensors_[current_]; }
   bool is_whole() const { return current_ < tensors_.size() && next_row_ == tensor().rows; }
-
+  bool needs_no_bytes() const;
   StoredWeights weights_;
+  std::vector<Adapter> adapters_;  // until they are planned
+  MergePlan merge_;
   std::optional<GgufReader> gguf_;  // until all before its tensors has come
   bool is_gguf_ = false;
   std::optional<TorchStream> torch_;
@@ -110,6 +122,7 @@ class Converter {
   ModelConfig config_;
   std::string config_json_;
   std::vector<TensorSpec> specs_;
+  std::optional<TensorSpec> own_head_;  // of a model that ties it, by an adapter
   std::string heads_;  // of all files, one after the other; of a single one, what has come of it
   std::vector<std::size_t> head_ends_;  // of each file, in heads_; empty until all are whole
   std::size_t file_ = 0;                // index into head_ends_

@@ -17,14 +17,11 @@
 #include "engine/model/weights.h"
 
 namespace gpt2 {
-namespace {
 
-BlockType TypeOf(DType dtype) {
+BlockType FloatType(DType dtype) {
   if (dtype == DType::kF16) return BlockType::kF16;
   return dtype == DType::kBF16 ? BlockType::kBF16 : BlockType::kF32;
 }
-
-}  // namespace
 
 Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t most_tensors) {
   GPT2_ASSIGN(const std::size_t length,
@@ -62,7 +59,7 @@ Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_
   GPT2_ASSIGN(const auto plans, PlanTensors(all, config, specs, WeightFormat::kF32));
   for (const TensorPlan& plan : plans) {
     tensors.push_back({.spec = plan.spec,
-                       .type = TypeOf(plan.tensor->dtype),
+                       .type = FloatType(plan.tensor->dtype),
                        .is_transposed = plan.kind == TensorPlan::Kind::kMatrixInputs,
                        .rows = plan.rows,
                        .row_bytes = plan.row_bytes,

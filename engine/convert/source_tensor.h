@@ -12,9 +12,13 @@
 #include "engine/base/result.h"
 #include "engine/convert/block_types.h"
 #include "engine/format/config_json.h"
+#include "engine/format/safetensors.h"
 #include "engine/model/weights.h"
 
 namespace gpt2 {
+
+// The type of floats of a safetensors file: kF32, kF16 or kBF16.
+BlockType FloatType(DType dtype);
 
 // One tensor of a file. Its bytes are taken in bands: a row, or the kGroup rows of a transposed
 // matrix that are a group of inputs of every output.
@@ -23,7 +27,7 @@ struct SourceTensor {
   BlockType type = BlockType::kF32;
   bool is_transposed = false;  // a matrix that is stored as [in, out]
   std::size_t rows = 0;        // as stored
-  std::size_t row_bytes = 0;
+  std::size_t row_bytes = 0;   // 0: no file has it, an adapter gives it
   std::size_t band_rows = 1;
   std::size_t file = 0;  // of those that come one after the other
 };

@@ -17,6 +17,7 @@
 #include "engine/api/convert.h"
 #include "engine/format/vocabulary_files.h"
 #include "tests/support/api_output.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -374,8 +375,27 @@ struct Conversion {
   bool has_failed = false;  // an allocation
 };
 
-// Converts the model with an allocation failing after `left` others; negative: none does.
+// A LoRA adapter of the model, with a head of its own.
+struct AdapterFiles {
+  AdapterFiles() {
+    const Config shape = ReadConfigJson(Files().config).value().config;
+    const auto tensor = [](std::uint64_t rows, std::uint64_t cols) {
+      return FileTensor{{rows, cols}, std::vector<float>(rows * cols, 0.5f)};
+    };
+    tensors = SafetensorsFile({{"h.0.attn.c_attn.lora_A.weight", tensor(2, shape.n_embd)},
+                               {"h.0.attn.c_attn.lora_B.weight", tensor(3 * shape.n_embd, 2)},
+                               {"lm_head.weight", tensor(shape.vocab_size, shape.n_embd)}});
+  }
+
+  std::string config = R"({"peft_type": "LORA", "r": 2, "lora_alpha": 4, "layers_to_transform": [0],
+                           "target_modules": ["c_attn"], "modules_to_save": ["lm_head"]})";
+  std::string tensors;
+};
+
+// Converts the model, merged with an adapter, with an allocation failing after `left` others;
+// negative: none does.
 Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
+  static const AdapterFiles adapter;
   const ModelFiles& f = Files();
   const std::string format = "q8";
   Conversion done;
@@ -395,6 +415,10 @@ Conversion Convert(Gpt2Converter* converter, long left, bool all_others) {
     return reinterpret_cast<const uint8_t*>(text.data());
   };
   const bool is_fed =
+      succeeds([&] {
+        return gpt2_converter_adapter(converter, adapter.config.data(), adapter.config.size(),
+                                      bytes(adapter.tensors), adapter.tensors.size(), 1);
+      }) &&
       succeeds([&] {
         return gpt2_converter_begin(converter, f.config.data(), f.config.size(), nullptr, 0,
                                     format.data(), format.size());

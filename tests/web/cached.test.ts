@@ -89,6 +89,15 @@ describe("what is stored", () => {
     expect(openStoreFor).not.toHaveBeenCalled();
   });
 
+  it("a model with an adapter of this device is not: the source says why", async () => {
+    const source = sourceOf({ id: undefined });
+    expect(await cached(source, request())).toBe(source);
+    expect(await source.notStored?.()).toBe("an adapter of this device's files is not stored");
+    const files = sourceOf({ id: undefined });
+    await cached(files, request({}, { kind: "files" }));
+    expect(files.notStored).toBeUndefined();
+  });
+
   it("nothing is, where there is no store: the source says why", async () => {
     opened.store = undefined;
     opened.refusal = "a private window";
@@ -156,6 +165,27 @@ describe("a host is asked", () => {
     answers.set(file, {});
     expect(await name()).toBeUndefined();
     expect(await revalidation?.hasChanged(record({ version: "x" }), signal)).toBe(false);
+  });
+
+  it("for its adapters, too, of which it must know: they alone count where nothing is known of the model", async () => {
+    let model: string | undefined = "m1";
+    let adapters: string | undefined = "a1";
+    const source = sourceOf({ version: async () => model, adapterVersion: async () => adapters });
+    const { revalidation } = await make(source, request());
+    const stored = await revalidation?.version?.(signal);
+    const hasChanged = async () => revalidation?.hasChanged(record({ version: stored }), signal);
+    expect(await hasChanged()).toBe(false);
+    model = "m2";
+    expect(await hasChanged()).toBe(true);
+    model = undefined;
+    expect(await hasChanged()).toBe(false);
+    adapters = "a2";
+    expect(await hasChanged()).toBe(true);
+    model = "m1";
+    expect(await hasChanged()).toBe(true);
+    adapters = undefined;
+    expect(await hasChanged()).toBe(false);
+    expect(await revalidation?.version?.(signal)).toBeUndefined();
   });
 
   it("for what it says of the one GGUF file", async () => {

@@ -28,6 +28,7 @@ import {
   type Metadata,
   type Vocabulary,
 } from "./support/gguf.js";
+import { filesOf, makeAdapter, merge, randomTensor } from "./support/adapter.js";
 import { readSafetensors, writeSafetensors, type Tensor } from "./support/safetensors.js";
 
 const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
@@ -297,6 +298,62 @@ describe("ConvertedSource", () => {
     const inner = new MemorySource({ "config.json": configOf("tied") });
     await expect(new ConvertedSource(inner, options).open("config.json", { signal })).rejects.toThrow(
       "there is no model.safetensors",
+    );
+  });
+});
+
+describe("a LoRA adapter", () => {
+  const tensors = readSafetensors(hubFile("tied"));
+  const adapter = makeAdapter(tensors);
+  const asFiles = (made: typeof adapter, weight = 1) => {
+    const files = filesOf(made);
+    const bytes = new Uint8Array(files["adapter_model.safetensors"] ?? []);
+    return { name: "a", config: String(files["adapter_config.json"]), tensors: bytes, weight };
+  };
+  const sourceOf = (adapters: ReturnType<typeof asFiles>[]) => {
+    const inner = new MemorySource({ "config.json": configOf("tied"), "model.safetensors": hubFile("tied") });
+    const merged = adapters.map((files) => ({ files: async () => files }));
+    return new ConvertedSource(inner, { weights: "q8", fetchBuild: async () => build, adapters: merged });
+  };
+  const read = async (source: ConvertedSource, from = 0) =>
+    Buffer.from(await bytesOf((await source.open("model.safetensors", { signal, from })).stream));
+
+  it("is merged into the floats, with its weight, to the bit as its definition says", async () => {
+    for (const weights of [1, -0.3]) {
+      const merged = writeSafetensors(merge(tensors, adapter, weights));
+      const expected = await convert(configOf("tied"), [merged], "q8");
+      const found = readSafetensors(await read(sourceOf([asFiles(adapter, weights)])));
+      expect(digests(found)).toEqual(digests(expected.tensors));
+    }
+  });
+
+  it("with a head of its own unties the model; its conversion goes on at any byte", async () => {
+    const config = { ...adapter.config, modules_to_save: ["lm_head"] };
+    const head = randomTensor([160, 64], randomFrom(3));
+    const own = { config, tensors: new Map([...adapter.tensors, ["base_model.model.lm_head.weight", head]]) };
+    const source = sourceOf([asFiles(own)]);
+    const whole = await read(source);
+    expect(readSafetensors(whole).get("lm_head.weight")?.shape).toEqual([160, 64]);
+    for (const share of [0.01, 0.4, 0.8, 0.95, 0.999]) {
+      const from = Math.floor(whole.length * share);
+      expect((await read(sourceOf([asFiles(own)]), from)).equals(whole.subarray(from))).toBe(true);
+    }
+  });
+
+  it("that cannot be merged is refused by its name, and the converter goes on without it", async () => {
+    const bad = { ...asFiles(adapter), config: "{}", name: "hf:user/lora@main" };
+    await expect(read(sourceOf([asFiles(adapter), bad]))).rejects.toMatchObject({
+      code: "corrupt",
+      message: 'hf:user/lora@main: adapter_config.json: "peft_type" is missing',
+    });
+    const converter = await Converter.create(build.createModule, build.code);
+    const conversion = { weights: "q8" as const, config: configOf("tied") };
+    expect(() => converter.begin({ ...conversion, adapters: [asFiles(adapter), bad] })).toThrow("peft_type");
+    converter.begin(conversion);
+    const parts = feed(converter, hubFile("tied"));
+    converter.end();
+    expect(Buffer.concat(parts).equals((await convert(configOf("tied"), [hubFile("tied")], "q8")).file)).toBe(
+      true,
     );
   });
 });

@@ -328,6 +328,28 @@ describe("what a model is loaded from", () => {
     expect(await asked(source)).toEqual([source, {}]);
   });
 
+  it("has adapters by path, too, alone, with a weight, or several", async () => {
+    const file = new File([], "adapter_config.json");
+    for (const [adapter, expected] of [
+      ["./lora", fileUrl("lora")],
+      ["user/lora", "hf:user/lora"],
+      [
+        { source: "./lora", weight: 2 },
+        { source: fileUrl("lora"), weight: 2 },
+      ],
+      [
+        ["./a", { source: "hf:b/c" }],
+        [fileUrl("a"), { source: "hf:b/c" }],
+      ],
+      [[file], [file]],
+    ] as const)
+      expect(await asked("hf:a/b", { adapter })).toEqual(["hf:a/b", { adapter: expected }]);
+    expect(await asked("a/b", { hub: "https://hub.example", adapter: "c/d" })).toEqual([
+      "a/b",
+      { hub: "https://hub.example", adapter: "c/d" },
+    ]);
+  });
+
   it.each(["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"])("%s is an id", async (source) => {
     expect(await asked(source)).toEqual([`hf:${source}`, {}]);
   });

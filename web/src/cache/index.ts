@@ -1,6 +1,7 @@
 // gpt2-cache.js: keeps models on this device. The worker loads it beside a model's first files, a page when it asks what
 // is kept.
 import { headersFetch } from "../loader/headers-fetch.js";
+import { withFile } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { LoadError } from "../shared/errors.js";
 import type { FolderRequest, LoadRequest } from "../shared/protocol.js";
@@ -45,8 +46,21 @@ function fileVersion(folder: string, names: readonly string[], ask: typeof fetch
   };
 }
 
-/** How the host names what it has now; undefined where its files are compared. */
+/** Between the versions of adapters, which do not hold it, and that of their model. */
+const modelFollows = " + ";
+
+/** The same of a model with adapters: what is known of the model itself, and always what is of its adapters. */
 function versionOf(source: ModelSource, request: LoadRequest): VersionOf | undefined {
+  const version = modelVersionOf(source, request);
+  if (!version || !source.adapterVersion) return version;
+  return async (signal) => {
+    const [model = "", adapters] = await Promise.all([version(signal), source.adapterVersion?.(signal)]);
+    return adapters === undefined ? undefined : adapters + modelFollows + model;
+  };
+}
+
+/** How the host names what it has now; undefined where its files are compared. */
+function modelVersionOf(source: ModelSource, request: LoadRequest): VersionOf | undefined {
   if (source.version) return source.version.bind(source);
   const wanted = request.source;
   return wanted.kind === "folder" && source.weights !== undefined
@@ -65,7 +79,9 @@ function floatsVersion({ url, file }: FolderRequest, request: LoadRequest): Vers
 function versionHasChanged(version: VersionOf): Revalidation["hasChanged"] {
   return async (record, signal) => {
     const found = await version(signal);
-    return found !== undefined && found !== record.version;
+    if (found === undefined || found === record.version) return false;
+    // Adapters are known, and the model's host says nothing of it.
+    return !(found.endsWith(modelFollows) && record.version?.startsWith(found));
   };
 }
 
@@ -87,15 +103,12 @@ function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation
   return { hasChanged, ...patience };
 }
 
-/** What a model is listed by. Each GGUF file of a folder or a repository is a model of its own. */
-function idOf({ id }: ModelSource, { source: { file } }: LoadRequest): string | undefined {
-  if (id === undefined || file === undefined || id.includes(file)) return id;
-  return id.endsWith("/") ? id + file : id.replace(/(@[^@]*)?$/, `/${file}$1`);
-}
-
 /** `source`, of what `request` asks for, over the store; `source` itself where it is of this device. */
 export async function cached(source: ModelSource, request: LoadRequest): Promise<ModelSource> {
-  const id = idOf(source, request);
+  const id = source.id && withFile(source.id, request.source.file);
+  if (id === undefined && request.source.kind !== "files") {
+    source.notStored = async () => "an adapter of this device's files is not stored";
+  }
   if (id === undefined || !/^(https?|hf):/.test(id)) return source;
   const { store, refusal } = await openStoreFor(id);
   if (store) return new CachedSource(store, source, id, revalidationOf(source, request));

@@ -8,7 +8,7 @@ export type {
   StorageCapability,
 } from "./environment.js";
 export { isolate, type IsolateOptions } from "./isolate.js";
-export { loadModel, type LoadOptions, type ModelSource } from "./load-model.js";
+export { loadModel, type AdapterSource, type LoadOptions, type ModelSource } from "./load-model.js";
 export { keepModel, listModels, removeModel, storage } from "./stored-models.js";
 export {
   Model,

@@ -33,6 +33,9 @@ import { readThreadChoices } from "./thread-choices.js";
 export type ModelSource =
   string | URL | File | Iterable<File> | FileList | FileSystemDirectoryHandle | FileSystemFileHandle;
 
+/** A LoRA adapter: where it is, as a model; `weight` multiplies what it adds, 1 if it is left out. */
+export type AdapterSource = ModelSource | { source: ModelSource; weight?: number | null | undefined };
+
 /** Options of `loadModel`. */
 export interface LoadOptions {
   /** The base address of a hub that answers as `https://huggingface.co`; the model is then an id, with or without `hf:`. */
@@ -45,6 +48,11 @@ export interface LoadOptions {
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
   /** What a model of floats becomes while it is read; "q8". One that is converted already to something else is an error. */
   weights?: "q8" | "q4" | "f32" | null | undefined;
+  /**
+   * A LoRA adapter in PEFT's form (adapter_config.json, adapter_model.safetensors), or several, to be merged into a model of
+   * floats before these are quantized.
+   */
+  adapter?: AdapterSource | readonly AdapterSource[] | null | undefined;
   /** Format of the KV cache; by default as the weights. */
   kv?: "q8" | "f32" | null | undefined;
   /**
@@ -94,6 +102,7 @@ export interface LoadOptions {
 
 const optionNames = [
   "hub",
+  "adapter",
   "threads",
   "signal",
   "onProgress",
@@ -178,7 +187,7 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   const signal = readSignal(fields.signal);
   const onProgress = readCallback<LoadProgress>("onProgress", fields.onProgress);
   const fetchFile = readFunction<typeof fetch>("fetch", fields.fetch);
-  const { hub } = fields;
+  const { hub, adapter } = fields;
   const common: Omit<LoadRequest, "source" | "prompt"> = {
     threads: readCount("threads", fields.threads, 1, threadLimit),
     kv: readChoice("kv", fields.kv, ["q8", "f32"]),
@@ -196,13 +205,18 @@ export async function loadThrough(start: Start, source: unknown, options: unknow
   const baseUrl = fields.baseUrl === undefined ? undefined : readFolder("baseUrl", fields.baseUrl);
   signal?.throwIfAborted();
   const isUsual = hub === undefined && isFolder(source);
-  const page = isUsual && !fetchFile ? undefined : await unlessAborted(pageSources(), signal);
+  const needsPage = !isUsual || fetchFile || adapter !== undefined;
+  const page = needsPage ? await unlessAborted(pageSources(), signal) : undefined;
   const request: Omit<LoadRequest, "prompt"> = {
     ...common,
     source:
       page && !isUsual
         ? await unlessAborted(page.readSource(source, hub), signal)
         : { kind: "folder", url: readFolder("the model's address", source) },
+    ...(page &&
+      adapter !== undefined && {
+        adapters: await unlessAborted(page.readAdapters(adapter, hub), signal),
+      }),
   };
   if (start.prepare) await unlessAborted(start.prepare(), signal);
   const loads = sharedLoads.get(start) ?? new Map<string, SharedLoad>();

@@ -4,7 +4,7 @@ import type { FilesRequest } from "../shared/protocol.js";
 import { refuse, shown } from "../shared/refuse.js";
 import { numberOf } from "./identity.js";
 
-const isFile = (value: unknown): value is File =>
+export const isFile = (value: unknown): value is File =>
   typeof value === "object" && value !== null && "name" in value && "slice" in value && "stream" in value;
 
 /** Path of a file below the folder that was picked; of one that was picked by itself, its name. */
@@ -53,20 +53,37 @@ function chooseModel(files: readonly File[]): { files: readonly File[]; file?: s
   );
 }
 
-/** The model among `source`, files in any kind of list, or one file. */
-export function readFiles(source: object): FilesRequest {
+/** The files in any kind of list, or one file; `whose` for messages. */
+function listOf(source: object, whose: string): File[] {
   const list: unknown[] = Symbol.iterator in source ? [...(source as Iterable<unknown>)] : [source];
   const files = list.map((one, i) =>
-    isFile(one) ? one : refuse(`number ${i} of the model's files is ${shown(one)}, expected a File`),
+    isFile(one) ? one : refuse(`number ${i} of ${whose} files is ${shown(one)}, expected a File`),
   );
-  if (files.length === 0) return refuse("the list of the model's files is empty");
-  const chosen = chooseModel(files);
-  return {
-    kind: "files",
-    files: chosen.files.map((file) => ({ name: file.name, file })),
-    key: chosen.files.map(numberOf).join(),
-    ...(chosen.file !== undefined && { file: chosen.file }),
-  };
+  return files.length > 0 ? files : refuse(`the list of ${whose} files is empty`);
+}
+
+const requestFor = (files: readonly File[]): FilesRequest => ({
+  kind: "files",
+  files: files.map((file) => ({ name: file.name, file })),
+  key: files.map(numberOf).join(),
+});
+
+/** The model among `source`, files in any kind of list, or one file. */
+export function readFiles(source: object): FilesRequest {
+  const { files, file } = chooseModel(listOf(source, "the model's"));
+  return { ...requestFor(files), ...(file !== undefined && { file }) };
+}
+
+/** The same of a LoRA adapter. */
+export function readAdapterFiles(source: object): FilesRequest {
+  const files = listOf(source, "the adapter's");
+  const names = ["adapter_config.json", "adapter_model.safetensors"];
+  const found = files.filter(({ name }) => names.includes(name));
+  const isOne = names.every((name) => found.filter((file) => file.name === name).length === 1);
+  if (isOne) return requestFor(found);
+  return refuse(
+    `the adapter's files are ${listed(files.map(pathOf))}, expected one ${names.join(" and one ")} among them`,
+  );
 }
 
 /** What TypeScript's library lacks of the File System Access API. */

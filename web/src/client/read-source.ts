@@ -5,23 +5,23 @@ import { readAddress, readFolder } from "./folder-address.js";
 import { isPlainId, readHubId } from "./hub-id.js";
 import { filesOf, isHandle, readFiles } from "./local-files.js";
 
-/** `source` of loadModel, on the hub at `hub`, where that is given. */
-export async function readSource(source: unknown, hub: unknown): Promise<SourceRequest> {
+/** `source` of loadModel, on the hub at `hub`, where that is given; `what` it is, for messages. */
+export async function readSource(source: unknown, hub: unknown, what = "the model"): Promise<SourceRequest> {
   if (typeof source === "string" && (hub !== undefined || /^hf:/i.test(source)))
     return readHubId(source, hub);
   if (hub !== undefined) return refuse(`hub is for a model's id, and the model is ${shown(source)}`);
   if (typeof source === "string" || source instanceof URL) {
-    const url = readAddress("the model's address", source);
+    const url = readAddress(`${what}'s address`, source);
     const file = /[^/]+\.gguf$/i.exec(url.pathname)?.[0];
     if (file !== undefined) {
       const folder = new URL(".", url).href;
       return { kind: "folder", url: folder, file: file + url.search };
     }
-    const folder = { kind: "folder" as const, url: readFolder("the model's address", source) };
+    const folder = { kind: "folder" as const, url: readFolder(`${what}'s address`, source) };
     return typeof source === "string" && isPlainId(source) ? { ...folder, orHub: readHubId(source) } : folder;
   }
   if (typeof source !== "object" || source === null) {
-    return refuse(`the model is ${shown(source)}, expected a folder's URL, an id on the hub, or files`);
+    return refuse(`${what} is ${shown(source)}, expected a folder's URL, an id on the hub, or files`);
   }
   return readFiles(isHandle(source) ? await filesOf(source) : source);
 }

@@ -14,7 +14,7 @@ import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { streamOf } from "../shared/stream-of.js";
 import type { ModuleFactory } from "../shared/wasm-instance.js";
-import { Converter, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
+import { Converter, type AdapterFiles, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
 import { Portions } from "./portions.js";
 import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
 import { findWeights, readHead, readPart, type WeightFile, type WeightFiles } from "./weight-files.js";
@@ -25,6 +25,8 @@ export interface ConvertOptions {
   weights: ConvertedWeights;
   /** The name of a GGUF file, which is all of the model; without it, it is a hub's folder. */
   gguf?: string;
+  /** Are merged into it, in this order. */
+  adapters?: readonly { files(signal: AbortSignal): Promise<AdapterFiles> }[];
   /** The script and the code of the engine's build "simd". */
   fetchBuild: (signal: AbortSignal) => Promise<{ createModule: ModuleFactory; code: WebAssembly.Module }>;
 }
@@ -131,11 +133,12 @@ export class ConvertedSource implements ModelSource {
 
   /** `from`: bytes of the converted weights that are there already. */
   private async begin({ signal }: OpenOptions, from = 0): Promise<Running> {
-    const { weights, gguf, fetchBuild } = this.options;
-    const [config, { form, files }, { createModule, code }] = await Promise.all([
+    const { weights, gguf, adapters = [], fetchBuild } = this.options;
+    const [config, { form, files }, { createModule, code }, adapterFiles] = await Promise.all([
       gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
       this.findFiles(signal),
       fetchBuild(signal),
+      Promise.all(adapters.map((adapter) => adapter.files(signal))),
     ]);
     const converter = await Converter.create(createModule, code);
     const torchSizes = form === "torch" ? await this.readTorch(converter, files, signal) : undefined;
@@ -146,7 +149,7 @@ export class ConvertedSource implements ModelSource {
       ? await Promise.all(files.map((file) => readHead(this.inner, file, room, signal)))
       : undefined;
     const bytes = heads?.map((head) => head.bytes);
-    converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined });
+    converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined, adapters: adapterFiles });
     const sizes = torchSizes ?? heads?.map(({ fileSize }) => fileSize) ?? [files[0]?.file?.size];
     const made: MadeOf = { readBytes: 0, totalBytes: sum(sizes) };
     const start = from > 0 && bytes ? await this.skip(converter, bytes, from, signal) : undefined;

@@ -1,5 +1,5 @@
 // Converts models in the worker: engine/api/convert.h with JavaScript's types.
-import { Gpt2Error } from "../shared/errors.js";
+import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { joined } from "../shared/joined.js";
 import { headOf } from "./tensor-head.js";
@@ -14,12 +14,25 @@ interface ConverterModule extends Allocator {
   _gpt2_converter_destroy(converter: number): void; // its memory is its own, and goes with it
   _gpt2_converter_torch_file(converter: number, name: number, nameSize: number, fileSize: number): number;
   _gpt2_converter_torch_part(converter: number, ...pointersAndSizes: number[]): number;
+  _gpt2_converter_adapter(converter: number, ...pointersSizesAndWeight: number[]): number;
   _gpt2_converter_begin(converter: number, ...pointersAndSizes: number[]): number;
   _gpt2_converter_feed(converter: number, bytes: number, size: number): number;
   _gpt2_converter_step(converter: number): number;
   _gpt2_converter_output(converter: number): number;
   _gpt2_converter_folder(converter: number): number;
   _gpt2_converter_end(converter: number): number;
+}
+
+/** A LoRA adapter, as its two files. */
+export interface AdapterFiles {
+  /** Before the colon in the message of an error. */
+  name: string;
+  /** The text of adapter_config.json. */
+  config: string;
+  /** adapter_model.safetensors. */
+  tensors: Uint8Array<ArrayBuffer>;
+  /** Multiplies what it adds. */
+  weight: number;
 }
 
 /** What is to be converted. */
@@ -32,6 +45,8 @@ export interface Conversion {
    * in the order in which the files will be fed. Nothing for one file.
    */
   heads?: readonly Uint8Array[] | undefined;
+  /** Are merged into the model's floats, in this order. */
+  adapters?: readonly AdapterFiles[] | undefined;
 }
 
 /** What belongs beside the converted weights. */
@@ -114,8 +129,9 @@ export class Converter {
     }
   }
 
-  begin({ weights, config = "", heads = [] }: Conversion): void {
+  begin({ weights, config = "", heads = [], adapters = [] }: Conversion): void {
     this.knownFolder = undefined;
+    for (const adapter of adapters) this.add(adapter);
     const head = joined(heads.map(headOf));
     this.wasm.with([config, head, weights], (...parts) =>
       this.wasm.ask((module) => module._gpt2_converter_begin(this.converter, ...parts)),
@@ -142,6 +158,16 @@ export class Converter {
     this.knownFolder ??= (this.wasm.ask((module) => module._gpt2_converter_folder(this.converter)) ??
       undefined) as ConvertedFolder | undefined;
     return this.knownFolder;
+  }
+
+  private add({ name, config, tensors, weight }: AdapterFiles): void {
+    try {
+      this.wasm.with([config, tensors], (...parts) =>
+        this.wasm.ask((module) => module._gpt2_converter_adapter(this.converter, ...parts, weight)),
+      );
+    } catch (error) {
+      throw error instanceof LoadError ? new LoadError(error.code, `${name}: ${error.message}`) : error;
+    }
   }
 
   private step(): Uint8Array {

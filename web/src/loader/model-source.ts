@@ -7,7 +7,10 @@ import { adviceOn } from "./retry-after.js";
 
 /** Reads files of one model folder by name. */
 export interface ModelSource {
-  /** What the model was asked for by: its folder's absolute URL, or `hf:owner/name@revision`; files of this device have none. */
+  /**
+   * What the model was asked for by: its folder's absolute URL, or `hf:owner/name@revision`, and its adapters, as
+   * withAdapters writes them; files of this device have none.
+   */
   readonly id?: string | undefined;
   /**
    * What becomes of its floats while it is read, where that is a choice: there may be no weights.json then, and
@@ -20,6 +23,8 @@ export interface ModelSource {
   open(name: string, options: OpenOptions): Promise<OpenFile>;
   /** Asks what version of the model there is now, by the host's own name for it; undefined where that cannot be known. */
   version?(signal: AbortSignal): Promise<string | undefined>;
+  /** The same of the adapters that are merged into it; without it, there are none. */
+  adapterVersion?(signal: AbortSignal): Promise<string | undefined>;
   /** The names of all files, where that can be known. */
   list?(signal: AbortSignal): Promise<string[] | undefined>;
   /**

@@ -22,6 +22,15 @@ function addressOf(source: unknown, options: LoadOptions | null): unknown {
   return plainId.test(source) && !existsSync(path) ? `hf:${source}` : pathToFileURL(path).href;
 }
 
+/** The same of the option `adapter`, one or an array. */
+function adapterOf(adapter: unknown, options: LoadOptions): unknown {
+  if (Array.isArray(adapter)) return adapter.map((one) => adapterOf(one, options));
+  if (typeof adapter !== "object" || adapter === null || !("source" in adapter)) {
+    return addressOf(adapter, options);
+  }
+  return { ...adapter, source: addressOf(adapter.source, options) };
+}
+
 /**
  * Loads the model at `source`: the path of a folder or of a GGUF file, else as in browsers. `owner/name` is a folder, if
  * there is one of that path, and else the id of a model on the hub.
@@ -33,5 +42,8 @@ export async function loadModel(source: ModelSource, options: LoadOptions = {}):
       `this is Node.js ${process.versions.node}, but ${oldestNode} or newer is needed`,
     );
   }
-  return loadThrough(startThread, addressOf(source, options), options);
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- callers without types
+  const adapter = options?.adapter;
+  const wanted = adapter ? { ...options, adapter: adapterOf(adapter, options) } : options;
+  return loadThrough(startThread, addressOf(source, options), wanted);
 }

@@ -72,8 +72,16 @@ export interface FilesRequest {
 /** Where a model is, as the worker can reach it. */
 export type SourceRequest = FolderRequest | HubRequest | FilesRequest;
 
+/** A LoRA adapter, and what multiplies what it adds. */
+export interface AdapterRequest {
+  source: SourceRequest;
+  weight: number;
+}
+
 export interface LoadRequest {
   source: SourceRequest;
+  /** Are merged into the model, in this order; undefined: none. */
+  adapters?: readonly AdapterRequest[] | undefined;
   /** Threads to compute with; undefined: what `threadChoices` knows, else they are measured. */
   threads: number | undefined;
   threadChoices: ThreadChoices;

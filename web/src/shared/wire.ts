@@ -17,6 +17,7 @@ export const limits = {
   name: 2 ** 16,
   headers: 1000,
   files: 100_000,
+  adapters: 100,
   /** Of an object whose members have any names. */
   members: 10_000,
   /** That wait for their turn. */

@@ -3,7 +3,9 @@
 import type { ConvertOptions } from "../convert/index.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";
+import { withAdapters, withFile } from "../loader/model-id.js";
 import { LoadError } from "../shared/errors.js";
+import { versionOf, type Adapter } from "./adapter.js";
 import { withoutWeights } from "./other-weights.js";
 
 const indexFile = "weights.json";
@@ -18,22 +20,30 @@ async function converted(source: ModelSource, options: ConvertOptions): Promise<
   return new module.ConvertedSource(source, options);
 }
 
+type SourceOptions = ConvertOptions & { weights: "q8" | "q4" | "f32"; adapters?: readonly Adapter[] };
+
 export class ConvertibleSource implements ModelSource {
   readonly id: string | undefined;
   readonly weights: ModelSource["weights"];
   readonly version?: NonNullable<ModelSource["version"]>;
+  readonly adapterVersion?: NonNullable<ModelSource["version"]>;
   private chosen: Promise<ModelSource> | undefined;
 
   private readonly inner: ModelSource;
-  private readonly options: ConvertOptions & { weights: "q8" | "q4" | "f32" };
+  private readonly options: SourceOptions;
 
   /** `inner` is of the files as they are published. */
-  constructor(inner: ModelSource, options: ConvertOptions & { weights: "q8" | "q4" | "f32" }) {
+  constructor(inner: ModelSource, options: SourceOptions) {
     this.inner = inner;
     this.options = options;
 
+    const { adapters = [], gguf } = options;
     this.id = inner.id;
     this.weights = options.weights;
+    if (adapters.length > 0) {
+      this.id = inner.id && withAdapters(withFile(inner.id, gguf), adapters);
+      this.adapterVersion = (signal) => versionOf(adapters, signal);
+    }
     // Without one, its files are compared.
     if (inner.version) this.version = async (signal) => inner.version?.(signal);
   }
@@ -57,7 +67,11 @@ export class ConvertibleSource implements ModelSource {
     if (this.options.gguf !== undefined) return converted(this.inner, this.options);
     try {
       await readText(this.inner, indexFile, signal);
-      return this.inner;
+      if (!this.options.adapters?.length) return this.inner;
+      throw new LoadError(
+        "unsupported",
+        "the model is converted already, and an adapter can only be merged into one that is not: give it with the model that this was made from",
+      );
     } catch (error) {
       if (!(error instanceof LoadError && error.code === "not-found")) throw error;
       return converted(this.inner, this.options);

@@ -1,29 +1,32 @@
 // The source that a request names, be it the page's own fetch, a hub or files.
 import type { ConvertOptions } from "../convert/index.js";
 import { headersFetch } from "../loader/headers-fetch.js";
+import { isPartOf } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
 import { fileAddress } from "../shared/file-names.mjs";
 import type { FolderRequest, HubRequest, LoadRequest, SourceRequest } from "../shared/protocol.js";
+import { Adapter } from "./adapter.js";
 import { ConvertibleSource } from "./convertible-source.js";
 import { FilesSource } from "./files-source.js";
 import { hubId, HubSource } from "./hub-source.js";
 import { pageFetch } from "./page-fetch.js";
 
 /**
- * A name that may be a folder's or an id: the folder, if its host has a config.json there. A host that does not answer is
+ * A name that may be a folder's or an id: the folder, if its host has `file` there. A host that does not answer is
  * asked again by whoever reads the folder.
  */
 async function findFolder(
   folder: FolderRequest,
   hub: HubRequest,
+  file: string,
   ask: typeof fetch,
   signal: AbortSignal,
   isStored: (id: string) => Promise<boolean>,
 ): Promise<FolderRequest | HubRequest> {
   let response: Response;
   try {
-    response = await ask(fileAddress(folder.url, "config.json"), { signal });
+    response = await ask(fileAddress(folder.url, file), { signal });
   } catch {
     signal.throwIfAborted();
     return (await isStored(hubId(hub))) ? hub : folder; // what was found the last time, without network
@@ -37,7 +40,7 @@ async function findFolder(
 async function isStored(id: string): Promise<boolean> {
   const cache = await import("../cache/index.js").catch(() => undefined);
   const models = (await cache?.listModels().catch(() => undefined)) ?? [];
-  return models.some((model) => model.id === id && model.isComplete);
+  return models.some((model) => isPartOf(id, model.id) && model.isComplete);
 }
 const isNever = async () => false;
 
@@ -65,23 +68,44 @@ function sourceOf(
   }
 }
 
+/** The origin that is asked for a model; undefined for one of this device. */
+const originOf = (found: SourceRequest): string | undefined =>
+  found.kind === "files" ? undefined : new URL(found.kind === "hub" ? found.hub : found.url).origin;
+
+/** What is asked of the host of an adapter: headers and credentials are the model's host's, unless that is this device. */
+function askingFor(adapter: SourceRequest, model: SourceRequest, request: LoadRequest): LoadRequest {
+  const isHome = model.kind === "files" || originOf(adapter) === originOf(model);
+  return isHome ? request : { ...request, headers: [], credentials: undefined };
+}
+
 /** Opens what `request` names. */
 export async function openSource(
   request: LoadRequest,
   { patience, signal, fetchBuild }: Opening,
 ): Promise<ModelSource> {
-  const { source, fetchPort, weights } = request;
+  const { source, fetchPort, weights, adapters = [] } = request;
   const askOf = (home: string, wanted: LoadRequest) =>
     fetchPort ? pageFetch(fetchPort) : headersFetch(wanted, home);
-  let found: SourceRequest = source;
-  if (source.kind === "folder" && source.orHub) {
+  const find = async (wanted: SourceRequest, file: string): Promise<SourceRequest> => {
+    if (wanted.kind !== "folder" || !wanted.orHub) return wanted;
     // The headers may be meant for the hub, so the folder's host gets them only if it has the model.
-    const ask = askOf(source.url, { ...request, headers: [] });
-    found = await findFolder(source, source.orHub, ask, signal, request.cache ? isStored : isNever);
-  }
+    const ask = askOf(wanted.url, { ...request, headers: [] });
+    return findFolder(wanted, wanted.orHub, file, ask, signal, request.cache ? isStored : isNever);
+  };
+  const found = await find(source, "config.json");
   const inner = sourceOf(found, (home) => askOf(home, request), patience);
+  const opened = adapters.map(async (adapter) => {
+    const place = await find(adapter.source, "adapter_config.json");
+    const wanted = askingFor(place, found, request);
+    return new Adapter(
+      sourceOf(place, (home) => askOf(home, wanted), patience),
+      adapter.weight,
+    );
+  });
   // The engine itself makes q8 of a folder's floats.
-  if (found.kind === "folder" && found.file === undefined && weights === undefined) return inner;
+  const isPlain = found.kind === "folder" && found.file === undefined && weights === undefined;
+  if (isPlain && opened.length === 0) return inner;
   const gguf = found.file !== undefined && { gguf: found.file };
-  return new ConvertibleSource(inner, { weights: weights ?? "q8", fetchBuild, ...gguf });
+  const merged = opened.length > 0 && { adapters: await Promise.all(opened) };
+  return new ConvertibleSource(inner, { weights: weights ?? "q8", fetchBuild, ...gguf, ...merged });
 }

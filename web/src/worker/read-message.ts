@@ -1,6 +1,7 @@
 // Reads what the page says: another script or another release may send anything.
 import {
   threadLimit,
+  type AdapterRequest,
   type GenerateRequest,
   type LoadRequest,
   type PrefillRequest,
@@ -73,6 +74,11 @@ const sources = {
 const readKind = named("kind", choice(["folder", "hub", "files"]));
 const source: Read<SourceRequest> = (value) => sources[readKind(anyObject(value).kind)](value);
 
+const adapter = record<AdapterRequest>({
+  source,
+  weight: is<number>("a finite number", Number.isFinite),
+});
+
 const isPair = (value: unknown) =>
   Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
 const headers = list(is<readonly [string, string]>("a pair of texts", isPair), limits.headers);
@@ -91,6 +97,7 @@ const prompted: Read<Requests["inspect" | "score"]["args"]> = (value) => {
 const readArgs: { readonly [K in RequestName]: Read<Requests[K]["args"]> } = {
   load: record<LoadRequest>({
     source,
+    adapters: optional(list(adapter, limits.adapters)),
     threads: optional(count(1, threadLimit)),
     threadChoices: members(record<Omit<ThreadChoice, "key">>({ threads: whole, speed: optional(amount) })),
     variant: optional(choice(variants)),

@@ -40,7 +40,12 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
         async openSource(wanted, patience) {
           const { source, fetchPort } = wanted;
           const isUsual =
-            source.kind === "folder" && !source.orHub && !source.file && !wanted.weights && !fetchPort;
+            source.kind === "folder" &&
+            !source.orHub &&
+            !source.file &&
+            !wanted.weights &&
+            !wanted.adapters &&
+            !fetchPort;
           const files = isUsual
             ? new UrlSource(source.url, steadyFetch(headersFetch(wanted, source.url), patience, "passing"))
             : await (

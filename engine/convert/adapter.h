@@ -1,0 +1,51 @@
+// A LoRA adapter: what it adds to a model's matrices, and what it puts in the place of others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/convert/adapter_config.h"
+
+namespace gpt2 {
+
+// What is added to a matrix [out, in]: scale * B A.
+struct LowRank {
+  std::string module;  // "h.0.attn.c_attn"
+  std::size_t rank = 0;
+  std::size_t in = 0;
+  std::size_t out = 0;
+  float scale = 0;                  // of the config, times the adapter's weight
+  std::vector<float> a;             // A [rank, in]
+  std::vector<float> b_transposed;  // [rank, out]: B as PEFT stores it is [out, rank]
+};
+
+// A tensor that takes the place of the base's.
+struct SavedTensor {
+  std::string name;                  // TensorSpec::name
+  std::vector<std::uint64_t> shape;  // as stored: a Conv1D's weight is [in, out]
+  std::vector<float> values;
+};
+
+struct Adapter {
+  // Reads the text of adapter_config.json and all bytes of adapter_model.safetensors. `weight`,
+  // which is finite, multiplies what the adapter adds. Fails, naming the file and the field or the
+  // tensor, where they are not a LoRA adapter that can be merged into a GPT-2; what depends on the
+  // model is for MergePlan to check.
+  static Result<Adapter> Read(std::string_view config, std::span<const std::byte> file,
+                              double weight);
+
+  const LowRank* FindAdded(std::string_view module) const;
+  const SavedTensor* FindSaved(std::string_view name) const;
+
+  AdapterConfig config;
+  double weight = 1;
+  std::vector<LowRank> added;
+  std::vector<SavedTensor> saved;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,57 @@
+// Merges LoRA adapters into a model's tensors while these stream by.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/convert/adapter.h"
+#include "engine/model/config.h"
+#include "engine/model/weights.h"
+
+namespace gpt2 {
+
+// What becomes of each tensor of a model. A weight W [out, in] becomes
+//   W + s_1 (B_1 A_1) + s_2 (B_2 A_2) + ...
+// one adapter after the other, in their order. Each entry of B A is summed from 0 on in the order
+// of the rank, and s is weight * lora_alpha / r, rounded once. Everything is float32, and each
+// product and each sum is rounded, so that the bits are the same everywhere.
+class MergePlan {
+ public:
+  MergePlan() = default;  // of no adapter
+
+  // For the model of `config`, whose tensors are `specs`. Fails, naming module or tensor, where an
+  // adapter has something that does not fit the model, lacks something that its config names, or
+  // asks for something that is not computed here.
+  static Result<MergePlan> Make(std::vector<Adapter> adapters, const Config& config,
+                                std::span<const TensorSpec> specs);
+
+  // Whether an adapter gives a model whose head is tied to its embedding a head of its own.
+  bool unties_head() const { return unties_head_; }
+  // Whether `spec` becomes something else than it was.
+  bool Changes(const TensorSpec& spec) const;
+  // Whether an adapter gives all of `spec`, also where the model has no such tensor.
+  bool Adds(const TensorSpec& spec) const;
+
+  // Merges into `values` [rows, columns]: of the tensor of `spec`, whole rows as they are stored
+  // from `first_row` on, which are inputs of a matrix that is `is_transposed` ([in, out]). False
+  // where a value becomes infinite.
+  bool Apply(const TensorSpec& spec, bool is_transposed, std::size_t first_row,
+             std::span<float> values);
+
+ private:
+  Status Add(const Adapter& adapter, const Config& config, std::span<const TensorSpec> specs);
+  Status CheckShared() const;
+  const SavedTensor* FindSaved(const TensorSpec& spec) const;
+
+  std::vector<Adapter> adapters_;
+  bool unties_head_ = false;
+  bool ties_head_ = false;   // to an embedding that an adapter saves
+  std::vector<float> sums_;  // of one row
+};
+
+// The spec of the head that a model of `config`, whose head is tied, has once it is untied.
+TensorSpec HeadSpec(Config config);
+
+}  // namespace gpt2

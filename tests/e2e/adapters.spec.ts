@@ -1,0 +1,126 @@
+// LoRA adapters in a page: merged while the model downloads, stored as merged, and never taken for another model.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { filesOf, makeAdapter } from "../web/support/adapter.js";
+import { readSafetensors } from "../web/support/safetensors.js";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { inPage, native, root } from "./model.js";
+
+const tied = resolve(root, "tests/data/tiny-models/tied");
+const tensors = readSafetensors(readFileSync(join(tied, "model.safetensors")));
+const scratch = mkdtempSync(join(tmpdir(), "gpt2-adapters-"));
+test.afterAll(() => rmSync(scratch, { recursive: true }));
+
+let hub: StandInHub;
+let origin: string;
+test.beforeEach(async ({ page }) => {
+  hub = new StandInHub();
+  origin = await hub.start();
+  for (const name of ["config.json", "model.safetensors"]) hub.files[name] = readFileSync(join(tied, name));
+  Object.assign(hub.files, adapterOf(1));
+  await page.goto("./?model=none");
+});
+test.afterEach(() => hub.stop());
+
+/** An adapter whose values differ by `seed`, larger than the usual ones: it changes what is written. */
+function adapterOf(seed: number): Record<string, Buffer> {
+  const adapter = makeAdapter(tensors, seed);
+  return filesOf({ ...adapter, config: { ...adapter.config, lora_alpha: 8 } });
+}
+
+/** What the native tool writes with the adapter of `seed`, `weight` times, or without one. */
+function natively(seed?: number, weight = 1): number[] {
+  if (seed !== undefined) {
+    for (const [name, bytes] of Object.entries(adapterOf(seed))) writeFileSync(join(scratch, name), bytes);
+  }
+  const adapter = seed === undefined ? [] : ["--adapter", `${scratch}=${weight}`];
+  return native(
+    "generate",
+    tied,
+    ...adapter,
+    ...["--ids", "1,2,3", "--json", "--max-new-tokens", "12", "--temperature", "0"],
+  ).ids;
+}
+
+/** What is written, what was stored as what, and which files the hub was asked for. */
+async function write(page: Page, options: object) {
+  hub.asked.length = 0;
+  const said = await inPage(
+    page,
+    async ({ loadModel, listModels }, load) => {
+      const model = await loadModel("hf:user/tied", { variant: "simd", ...load });
+      const { tokens } = await model.complete([1, 2, 3], { maxNewTokens: 12, temperature: 0 });
+      await model.dispose();
+      const stored = (await listModels()).map(({ id }) => id);
+      return { ids: tokens.map(({ id }) => id), source: model.info.source, stored };
+    },
+    { hub: origin, ...options },
+  );
+  return { ...said, tensors: hub.asked.filter(({ path }) => path.endsWith(".safetensors")).length };
+}
+
+test("an adapter of the hub changes the text as it does natively, and the second visit downloads neither model nor adapter", async ({
+  page,
+}) => {
+  expect(natively(1)).not.toEqual(natively());
+  const id = `${origin}/user/tied@main + ${origin}/user/lora@main`;
+  const first = await write(page, { adapter: "user/lora" });
+  expect(first).toMatchObject({ ids: natively(1), source: id, stored: [id] });
+  expect(first.tensors).toBeGreaterThan(0);
+  await page.reload();
+  expect(await write(page, { adapter: "user/lora" })).toEqual({ ...first, tensors: 0 });
+});
+
+test("a stored merged model is no other adapter's, no other weight's, and not the model itself", async ({
+  page,
+}) => {
+  await write(page, { adapter: "user/lora" });
+  const half = await write(page, { adapter: { source: "user/lora", weight: 0.5 } });
+  expect(half.ids).toEqual(natively(1, 0.5));
+  const plain = await write(page, {});
+  expect(plain.ids).toEqual(natively());
+  expect(plain.stored).toHaveLength(3);
+  expect((await write(page, { adapter: "user/lora" })).ids).toEqual(natively(1));
+});
+
+test("an adapter that has changed on its hub is merged anew", async ({ page }) => {
+  await write(page, { adapter: "user/lora" });
+  Object.assign(hub.files, adapterOf(2));
+  hub.commit = "1".repeat(40);
+  hub.apiFault = (path, response) => {
+    if (!path.includes("/user/lora/")) return false;
+    response.end(JSON.stringify({ sha: hub.commit }));
+    return true;
+  };
+  expect((await write(page, { adapter: "user/lora" })).ids).toEqual(natively(2));
+});
+
+test("an adapter may be files of the device; its model is not stored", async ({ page }) => {
+  const bytes = Object.entries(adapterOf(1)).map(([name, file]) => [name, [...file]] as const);
+  const said = await inPage(
+    page,
+    async ({ loadModel, listModels }, [base, files]) => {
+      const adapter = files.map(([name, content]) => new File([new Uint8Array(content)], name));
+      const model = await loadModel("user/tied", { variant: "simd", hub: base, adapter });
+      const { tokens } = await model.complete([1, 2, 3], { maxNewTokens: 12, temperature: 0 });
+      await model.dispose();
+      const stored = (await listModels()).length;
+      return { ids: tokens.map(({ id }) => id), notStored: model.info.notStored, stored };
+    },
+    [origin, bytes] as const,
+  );
+  expect(said).toEqual({
+    ids: natively(1),
+    notStored: "an adapter of this device's files is not stored",
+    stored: 0,
+  });
+});
+
+test("an adapter that cannot be merged is named, with the reason", async ({ page }) => {
+  hub.files["adapter_config.json"] = Buffer.from('{"peft_type": "LORA", "r": 2, "use_dora": true}');
+  await expect(write(page, { adapter: "user/lora" })).rejects.toThrow(
+    /user\/lora@main: adapter_config\.json: "use_dora" is true/,
+  );
+});

@@ -1,0 +1,225 @@
+// LoRA adapters: any two files end in an error that names the adapter, or in a merged model that
+// the engine takes, and a sound adapter is merged; chunks of the model change nothing.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/convert/adapter.h"
+#include "engine/convert/converter.h"
+#include "engine/format/weight_reader.h"
+#include "tests/fuzz/support/any_json.h"
+#include "tests/fuzz/support/fuzz_model.h"
+
+namespace gpt2::fuzz {
+namespace {
+
+struct AdapterFiles {
+  Json config;
+  std::vector<FileTensor> tensors;
+  bool is_sound = true;
+};
+
+std::string RandomFloats(std::uint64_t seed, std::size_t count) {
+  const std::string random = RandomBytes(seed, count);
+  std::string bytes;
+  for (const char c : random) {
+    const float value = static_cast<float>(c) / 1000.0f;
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  return bytes;
+}
+
+// LoRA for some matrices, and some tensors whole, of a model of `config`.
+AdapterFiles SoundAdapter(FuzzedDataProvider& input, const Config& config) {
+  const auto rank = input.ConsumeIntegralInRange<std::uint64_t>(1, 4);
+  AdapterFiles files;
+  files.config = {{"peft_type", "LORA"},
+                  {"r", rank},
+                  {"lora_alpha", input.ConsumeIntegralInRange<int>(0, 32)},
+                  {"use_rslora", input.ConsumeBool()},
+                  {"target_modules", input.ConsumeBool() ? Json(".*") : Json::array()}};
+  const bool is_list = files.config["target_modules"].is_array();
+  const std::string prefix =
+      input.PickValueInArray({"base_model.model.transformer.", "base_model.model.", ""});
+  for (const TensorSpec& spec : TensorSpecs(config)) {
+    const std::string module = spec.name.substr(0, spec.name.rfind('.'));
+    if (spec.is_conv1d() && input.ConsumeBool()) {
+      const auto add = [&](const char* factor, std::uint64_t rows, std::uint64_t cols) {
+        files.tensors.push_back(
+            {prefix + module + factor, "F32", {rows, cols}, RandomFloats(rows, rows * cols)});
+      };
+      add(".lora_A.weight", rank, spec.cols);
+      add(".lora_B.weight", spec.rows, rank);
+      if (is_list) files.config["target_modules"].push_back(module);
+    } else if (spec.is_vector() && spec.is_required() && input.ConsumeBool()) {
+      files.tensors.push_back({prefix + spec.name, "F32", {spec.cols}, RandomFloats(1, spec.cols)});
+    }
+  }
+  // Nothing named means PEFT's own choice.
+  files.is_sound = !files.tensors.empty() && (!is_list || !files.config["target_modules"].empty());
+  if (files.is_sound && input.ConsumeBool()) {
+    files.tensors.push_back({"base_model.model.lm_head.weight",
+                             "F32",
+                             {config.vocab_size, config.n_embd},
+                             RandomFloats(2, config.vocab_size * config.n_embd)});
+    files.config["modules_to_save"] = {"lm_head"};
+  }
+  return files;
+}
+
+constexpr const char* kFields[] = {"peft_type",
+                                   "task_type",
+                                   "r",
+                                   "lora_alpha",
+                                   "use_rslora",
+                                   "rank_pattern",
+                                   "alpha_pattern",
+                                   "target_modules",
+                                   "exclude_modules",
+                                   "layers_to_transform",
+                                   "layers_pattern",
+                                   "modules_to_save",
+                                   "bias",
+                                   "init_lora_weights",
+                                   "ensure_weight_tying",
+                                   "use_dora",
+                                   "fan_in_fan_out"};
+constexpr const char* kNames[] = {
+    "base_model.model.lm_head.weight",
+    "base_model.model.transformer.wte.weight",
+    "base_model.model.transformer.h.0.attn.c_attn.lora_A.weight",
+    "base_model.model.transformer.h.0.attn.c_attn.lora_B.default.weight",
+    "base_model.model.transformer.h.0.attn.c_attn.base_layer.bias",
+    "h.0.mlp.c_proj.weight",
+    "lora_A.weight",
+    ".default..",
+    "wte.lora_embedding_A",
+    ""};
+
+void Spoil(FuzzedDataProvider& input, AdapterFiles& files) {
+  files.is_sound = false;
+  do {
+    if (files.tensors.empty() || input.ConsumeBool()) {
+      Json& field = files.config[input.PickValueInArray(kFields)];
+      field = AnyJson(input);
+      if (field.is_object() && input.ConsumeBool()) field["c_attn"] = AnyJson(input);
+      continue;
+    }
+    const auto last = files.tensors.size() - 1;
+    FileTensor& tensor = files.tensors[input.ConsumeIntegralInRange<std::size_t>(0, last)];
+    switch (input.ConsumeIntegralInRange<int>(0, 4)) {
+      case 0:
+        tensor.name = input.PickValueInArray(kNames);
+        break;
+      case 1:
+        std::swap(tensor, files.tensors.back());
+        files.tensors.pop_back();
+        break;
+      case 2:
+        tensor.dtype = input.PickValueInArray({"F16", "BF16", "I8", "F64"});
+        break;
+      case 3:
+        if (!tensor.shape.empty())
+          tensor.shape[0] = input.ConsumeIntegralInRange<std::uint64_t>(0, 99);
+        break;
+      default:
+        tensor.bytes.replace(0, std::min<std::size_t>(4, tensor.bytes.size()),
+                             input.ConsumeBytesAsString(4));
+    }
+  } while (input.ConsumeBool());
+}
+
+struct Merged {
+  std::string file;
+  std::string config;
+  std::optional<Error> error;
+};
+
+Merged Merge(const std::string& config, std::string_view file, std::vector<Adapter> adapters,
+             StoredWeights weights, std::size_t chunk) {
+  Merged merged;
+  auto made = Converter::OfSafetensors(config, {}, weights, std::move(adapters));
+  if (!made.ok()) return {"", "", made.error()};
+  Converter& converter = *made.value();
+  while (!file.empty() && !merged.error) {
+    const std::string_view text = file.substr(0, chunk);
+    file.remove_prefix(text.size());
+    std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+    while (true) {
+      const auto out = converter.Take(bytes);
+      if (!out.ok()) merged.error = out.error();
+      if (!out.ok() || out.value().empty()) break;
+      merged.file.append(reinterpret_cast<const char*>(out.value().data()), out.value().size());
+    }
+    Check(merged.error || bytes.empty(), "bytes are left over");
+  }
+  const Status finished = converter.Finish();
+  if (!finished.ok()) {
+    merged.error = finished.error();
+  } else {
+    merged.config = converter.folder()->config;
+    Check(converter.folder()->weight_bytes == merged.file.size(), "another size than was said");
+  }
+  return merged;
+}
+
+void CheckLoads(const Merged& merged) {
+  const auto config = ReadConfigJson(merged.config);
+  Check(config.ok(), "the config is refused");
+  WeightReader reader(config.value(), WeightFormat::kQ8);
+  const Status fed = reader.Feed(std::as_bytes(std::span(merged.file)));
+  Check(fed.ok(), fed.ok() ? "" : fed.error().message);
+  Check(reader.Finish().ok(), "what was merged is not whole");
+}
+
+}  // namespace
+}  // namespace gpt2::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace gpt2;
+  using namespace gpt2::fuzz;
+  FuzzedDataProvider input(data, size);
+  const Config config = SmallConfig(input);
+  AdapterFiles files = SoundAdapter(input, config);
+  if (files.is_sound && input.ConsumeBool()) Spoil(input, files);
+  std::string header = TextOf(HeaderJson(files.tensors));
+  std::string config_text = TextOf(files.config);
+  if (!files.is_sound) {
+    header = MaybeDamaged(input, std::move(header));
+    config_text = MaybeDamaged(input, std::move(config_text));
+  }
+  const std::string file = SafetensorsFile(header, files.tensors);
+  const StoredWeights weights = input.PickValueInArray({StoredWeights::kF32, StoredWeights::kQ8});
+  const std::string model = SafetensorsFile(TextOf(HeaderJson(HubTensors(config, DType::kF32, 1))),
+                                            HubTensors(config, DType::kF32, 1));
+  Merged results[2];
+  for (Merged& merged : results) {
+    auto adapter = Adapter::Read(config_text, std::as_bytes(std::span(file)), 1);
+    if (!adapter.ok()) {
+      Check(!files.is_sound, adapter.error().message);
+      Check(adapter.error().message.find("adapter") != std::string::npos, "names no adapter");
+      return 0;
+    }
+    std::vector<Adapter> adapters;
+    adapters.push_back(std::move(adapter.value()));
+    const std::size_t chunk = &merged == results ? model.size() : 1 + size % 251;
+    merged = Merge(TextOf(ConfigJson(config)), model, std::move(adapters), weights, chunk);
+  }
+  const auto& [whole, cut] = results;
+  Check(whole.error.has_value() == cut.error.has_value(), "chunks make an error, or hide one");
+  if (whole.error) {
+    const std::string& message = whole.error->message;
+    Check(!files.is_sound, message);
+    const bool names_it = message.find("adapter") != std::string::npos ||
+                          message.find("a scale is not finite") != std::string::npos;
+    Check(names_it, message);
+    return 0;
+  }
+  Check(whole.file == cut.file, "chunks change what comes out");
+  CheckLoads(whole);
+  return 0;
+}

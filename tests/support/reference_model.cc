@@ -1,0 +1,159 @@
+#include "tests/support/reference_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/format/weight_plan.h"
+
+namespace gpt2::testing {
+namespace {
+
+using Row = std::vector<double>;
+
+class ReferencePass {
+ public:
+  ReferencePass(const Config& config, const ReferenceWeights& weights)
+      : c_(config), weights_(weights) {}
+
+  std::vector<Row> Logits(std::span<const std::int32_t> ids) {
+    std::vector<Row> x;
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      const Row token = RowOf("wte.weight", static_cast<std::size_t>(ids[t]), c_.n_embd);
+      x.push_back(Sum(token, RowOf("wpe.weight", t, c_.n_embd)));
+    }
+    for (std::size_t layer = 0; layer < c_.n_layer; ++layer) {
+      prefix_ = "h." + std::to_string(layer) + ".";
+      std::vector<Row> qkv;
+      for (const Row& row : x)
+        qkv.push_back(Conv1d("attn.c_attn", Norm("ln_1", row), 3 * c_.n_embd));
+      for (std::size_t t = 0; t < x.size(); ++t) {
+        x[t] = Sum(x[t], Conv1d("attn.c_proj", Attention(qkv, t, layer), c_.n_embd));
+        Row hidden = Conv1d("mlp.c_fc", Norm("ln_2", x[t]), c_.n_inner);
+        for (double& value : hidden) value = Activate(value);
+        x[t] = Sum(x[t], Conv1d("mlp.c_proj", hidden, c_.n_embd));
+      }
+    }
+    prefix_.clear();
+    const std::string head = weights_.contains("lm_head.weight") ? "lm_head.weight" : "wte.weight";
+    for (Row& row : x) {
+      const Row normed = Norm("ln_f", row);
+      Row logits(c_.vocab_size);
+      for (std::size_t i = 0; i < logits.size(); ++i) {
+        logits[i] = Dot(normed, RowOf(head, i, c_.n_embd)) + At("lm_head.bias", i);
+      }
+      row = logits;
+    }
+    return x;
+  }
+
+ private:
+  double At(const std::string& name, std::size_t i) const {
+    const auto found = weights_.find(prefix_ + name);
+    return found == weights_.end() ? 0.0 : found->second[i];
+  }
+  Row RowOf(const std::string& name, std::size_t row, std::size_t columns) const {
+    Row values;
+    for (std::size_t i = 0; i < columns; ++i) values.push_back(At(name, row * columns + i));
+    return values;
+  }
+  static Row Sum(Row a, const Row& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+  }
+  static double Dot(const Row& a, const Row& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  }
+  Row Norm(const std::string& name, const Row& x) const {
+    double mean = 0, variance = 0;
+    for (const double value : x) mean += value / static_cast<double>(x.size());
+    for (const double value : x) {
+      variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
+    }
+    const double scale = 1 / std::sqrt(variance + static_cast<double>(c_.layer_norm_epsilon));
+    Row y;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      y.push_back((x[i] - mean) * scale * At(name + ".weight", i) + At(name + ".bias", i));
+    }
+    return y;
+  }
+  Row Conv1d(const std::string& name, const Row& x, std::size_t out) const {
+    Row y;
+    for (std::size_t o = 0; o < out; ++o) {
+      double sum = At(name + ".bias", o);
+      for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * At(name + ".weight", i * out + o);
+      y.push_back(sum);
+    }
+    return y;
+  }
+  // Scores are divided by this.
+  double ScoreScale(std::size_t layer) const {
+    const double by_width =
+        c_.scale_attn_weights ? std::sqrt(static_cast<double>(c_.head_dim())) : 1;
+    return by_width * (c_.scale_attn_by_inverse_layer_idx ? static_cast<double>(layer + 1) : 1);
+  }
+  Row Attention(const std::vector<Row>& qkv, std::size_t t, std::size_t layer) const {
+    const std::size_t width = c_.head_dim();
+    Row mixed(c_.n_embd);
+    for (std::size_t head = 0; head < c_.n_head; ++head) {
+      const auto part = [&](std::size_t row, std::size_t which) {
+        const auto begin =
+            qkv[row].begin() + static_cast<std::ptrdiff_t>(which * c_.n_embd + head * width);
+        return Row(begin, begin + static_cast<std::ptrdiff_t>(width));
+      };
+      Row scores;
+      for (std::size_t s = 0; s <= t; ++s) {
+        scores.push_back(Dot(part(t, 0), part(s, 1)) / ScoreScale(layer));
+      }
+      double sum = 0;
+      const double most = *std::max_element(scores.begin(), scores.end());
+      for (double& score : scores) sum += score = std::exp(score - most);
+      for (std::size_t s = 0; s <= t; ++s) {
+        const Row value = part(s, 2);
+        for (std::size_t i = 0; i < width; ++i)
+          mixed[head * width + i] += scores[s] / sum * value[i];
+      }
+    }
+    return mixed;
+  }
+  double Activate(double x) const {
+    constexpr double kCubic = 0.044715;  // of GPT-2's formula
+    switch (c_.activation) {
+      case Activation::kGeluTanh:
+        return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + kCubic * x * x * x)));
+      case Activation::kGeluErf:
+        return x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
+      case Activation::kRelu:
+        return std::max(x, 0.0);
+      case Activation::kSilu:
+        return x / (1 + std::exp(-x));
+      case Activation::kQuickGelu:
+        return x / (1 + std::exp(-1.702 * x));
+    }
+    return x;
+  }
+
+  const Config& c_;
+  const ReferenceWeights& weights_;
+  std::string prefix_;  // of the layer under way
+};
+
+}  // namespace
+
+ReferenceWeights Widen(const FileTensors& tensors) {
+  ReferenceWeights weights;
+  for (const auto& [name, tensor] : tensors) {
+    weights[CanonicalName(name)].assign(tensor.values.begin(), tensor.values.end());
+  }
+  return weights;
+}
+
+std::vector<std::vector<double>> ReferenceLogits(const Config& config,
+                                                 const ReferenceWeights& weights,
+                                                 std::span<const std::int32_t> ids) {
+  return ReferencePass(config, weights).Logits(ids);
+}
+
+}  // namespace gpt2::testing

@@ -1,0 +1,26 @@
+// Safetensors files in memory, as tests make and change them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/format/safetensors.h"
+
+namespace gpt2::testing {
+
+struct FileTensor {
+  std::vector<std::uint64_t> shape;
+  std::vector<float> values;
+  DType dtype = DType::kF32;  // as it is stored: F32, F16 or BF16
+};
+using FileTensors = std::map<std::string, FileTensor>;
+
+// The bytes of a file with `tensors`, in the order of their names.
+std::string SafetensorsFile(const FileTensors& tensors);
+
+// The tensors of a file, all of floats.
+FileTensors ReadFileTensors(const std::string& file);
+
+}  // namespace gpt2::testing

@@ -1,0 +1,270 @@
+// LoRA adapters: what a page may give for them, what the worker opens, and what a merged model is stored as.
+import { createHash } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readAdapters } from "../../web/src/client/read-adapters.js";
+import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
+import type { OpenFile, OpenOptions } from "../../web/src/loader/model-source.js";
+import { readText } from "../../web/src/loader/read-text.js";
+import { LoadError } from "../../web/src/shared/errors.js";
+import type { AdapterRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
+import { readToWorker } from "../../web/src/worker/read-message.js";
+import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
+import { openSource } from "../../web/src/sources/open-source.js";
+
+const { signal } = new AbortController();
+const usual = "https://huggingface.co/";
+const hub = (id: string, revision = "main") => ({ kind: "hub", hub: usual, id, revision });
+const folder = (url: string) => ({ kind: "folder", url });
+const refusal = (message: RegExp) =>
+  expect.objectContaining({ code: "invalid-argument", message: expect.stringMatching(message) });
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the option adapter", () => {
+  beforeEach(() => void vi.stubGlobal("document", { baseURI: "http://host/page/index.html" }));
+  const file = (name: string) => new File(["{}"], name);
+  const both = () => [file("adapter_config.json"), file("adapter_model.safetensors")];
+
+  it.each([
+    ["hf:user/lora", [{ source: hub("user/lora"), weight: 1 }]],
+    ["lora/", [{ source: folder("http://host/page/lora/"), weight: 1 }]],
+    [new URL("http://other/lora"), [{ source: folder("http://other/lora/"), weight: 1 }]],
+    [
+      "user/lora@v1",
+      [{ source: { ...folder("http://host/page/user/lora@v1/"), orHub: hub("user/lora", "v1") }, weight: 1 }],
+    ],
+    [{ source: "hf:user/lora", weight: 0.5 }, [{ source: hub("user/lora"), weight: 0.5 }]],
+    [
+      ["lora/", { source: "hf:a/b@v2", weight: -1 }],
+      [
+        { source: folder("http://host/page/lora/"), weight: 1 },
+        { source: hub("a/b", "v2"), weight: -1 },
+      ],
+    ],
+    [[], []],
+  ])("%j", async (adapter, expected) => {
+    expect(await readAdapters(adapter, undefined)).toEqual(expected);
+  });
+
+  it("is an id where a hub is given", async () => {
+    const [found] = await readAdapters("a/b", "https://hub.example/");
+    expect(found?.source).toEqual({ kind: "hub", hub: "https://hub.example/", id: "a/b", revision: "main" });
+    const [address] = await readAdapters(new URL("http://host/lora/"), "https://hub.example/");
+    expect(address?.source).toEqual(folder("http://host/lora/"));
+  });
+
+  it("may be files, of which only the two are taken", async () => {
+    const files = [...both(), file("README.md")];
+    for (const adapter of [files, { source: files }, [{ source: new Set(files) }]]) {
+      const [found] = await readAdapters(adapter, undefined);
+      expect(found?.source).toMatchObject({ kind: "files", files: both().map(({ name }) => ({ name })) });
+    }
+  });
+
+  it.each([
+    [3, /the adapter is 3, expected a folder's URL/],
+    ["hf:", /the model's id is "hf:"/],
+    ["lora.gguf", /the adapter is "lora.gguf", expected a folder with adapter_model.safetensors/],
+    [{ source: "lora/", weight: "1" }, /an adapter's weight is "1", expected a number/],
+    [{ source: "lora/", weight: Infinity }, /an adapter's weight is Infinity/],
+    [{ source: "lora/", wieght: 1 }, /there is no option "wieght" of an adapter/],
+    [[file("config.json")], /the adapter's files are config.json, expected one adapter_config.json and one/],
+    [{}, /number 0 of the adapter's files is an object, expected a File/],
+  ])("is refused: %j", async (adapter, message) => {
+    await expect(readAdapters(adapter, undefined)).rejects.toEqual(refusal(message));
+  });
+});
+
+const load = (source: SourceRequest, more: Partial<LoadRequest> = {}): LoadRequest => ({
+  source,
+  threads: undefined,
+  threadChoices: {},
+  variant: undefined,
+  kv: undefined,
+  weights: undefined,
+  stallMs: undefined,
+  cache: true,
+  prompt: "",
+  headers: [],
+  credentials: undefined,
+  redirect: undefined,
+  fetchPort: undefined,
+  ...more,
+});
+
+describe("the message to the worker", () => {
+  const message = (adapters: unknown) => ({
+    type: "request",
+    id: 1,
+    name: "load",
+    args: { ...load({ kind: "folder", url: "http://host/m/" }), adapters },
+  });
+
+  it("holds adapters, or none", () => {
+    for (const adapters of [undefined, [], [{ source: { kind: "folder", url: "http://host/" }, weight: -2 }]])
+      expect(() => readToWorker(message(adapters))).not.toThrow();
+  });
+
+  it.each([
+    [{}, /adapters is an object, expected an array/],
+    [[{ source: { kind: "x" }, weight: 1 }], /adapters\[0\]\.source\.kind/],
+    [[{ source: { kind: "folder", url: "http://host/" }, weight: NaN }], /adapters\[0\]\.weight is NaN/],
+    [new Array(101).fill(0), /adapters has 101 elements/],
+  ])("is refused: %j", (adapters, expected) => {
+    expect(() => readToWorker(message(adapters))).toThrow(expected);
+  });
+});
+
+describe("what a merged model is listed by", () => {
+  it("names each adapter, with its weight where that is not 1", () => {
+    const id = withAdapters("hf:gpt2@main", [
+      { id: "hf:a/b@main", weight: 1 },
+      { id: "http://host/lora/", weight: 0.5 },
+    ]);
+    expect(id).toBe("hf:gpt2@main + hf:a/b@main + 0.5 http://host/lora/");
+    for (const part of ["hf:gpt2@main", "hf:a/b@main", "http://host/lora/"])
+      expect(isPartOf(part, id ?? "")).toBe(true);
+    expect(isPartOf("hf:a/b", id ?? "")).toBe(false);
+    expect(withAdapters("hf:gpt2@main", [])).toBe("hf:gpt2@main");
+  });
+
+  it("is nothing where a part of it is of this device", () => {
+    expect(withAdapters(undefined, [{ id: "hf:a/b@main", weight: 1 }])).toBeUndefined();
+    expect(withAdapters("hf:gpt2@main", [{ id: undefined, weight: 1 }])).toBeUndefined();
+  });
+
+  it("names a GGUF file once", () => {
+    const id = withAdapters(withFile("http://host/m/", "a.gguf"), [{ id: "hf:a/b@main", weight: 2 }]) ?? "";
+    expect(id).toBe("http://host/m/a.gguf + 2 hf:a/b@main");
+    expect(withFile(id, "a.gguf")).toBe(id);
+  });
+});
+
+describe("an adapter's version", () => {
+  const files: Record<string, string> = { "adapter_config.json": "{}", "adapter_model.safetensors": "abc" };
+  const opened: [string, OpenOptions][] = [];
+  beforeEach(() => void opened.splice(0));
+  const source = {
+    id: "http://host/lora/",
+    async open(name: string, options: OpenOptions): Promise<OpenFile> {
+      opened.push([name, options]);
+      return { size: undefined, stream: new Blob([files[name] ?? ""]).stream() };
+    },
+  };
+  const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+
+  it("is the hash of its files, as their host has them now; they are read once", async () => {
+    const adapter = new Adapter(source, 1);
+    const expected = `${hash("{}")}-${hash("abc")}`;
+    expect(await adapter.version(signal)).toBe(expected);
+    expect(await versionOf([adapter, adapter], signal)).toBe(`${expected} ${expected}`);
+    const { config, tensors, name, weight } = await adapter.files(signal);
+    expect([config, new TextDecoder().decode(tensors), name, weight]).toEqual(["{}", "abc", source.id, 1]);
+    expect(opened).toHaveLength(2);
+    expect(opened.every(([, { anew }]) => anew)).toBe(true);
+  });
+
+  it("is the hub's commit, where it has one", async () => {
+    const version = vi.fn(async (): Promise<string | undefined> => "c1");
+    const adapter = new Adapter({ ...source, version }, 1);
+    expect(await adapter.version(signal)).toBe("c1");
+    expect(opened).toEqual([]);
+    version.mockResolvedValue(undefined);
+    expect(await versionOf([adapter, new Adapter(source, 1)], signal)).toBeUndefined();
+  });
+});
+
+describe("the worker opens a model with adapters", () => {
+  const patience = { stallMs: 5000, onRetry: () => {} };
+  const lora = (url: string): AdapterRequest => ({ source: { kind: "folder", url }, weight: 1 });
+  const opening = {
+    patience,
+    signal,
+    fetchBuild: () => Promise.reject(new LoadError("network", "no engine")),
+  };
+  /** Of each request: its address, and what it sends of the caller's. */
+  let sent: [string, string | null][];
+  const answer = (has: (path: string) => string | undefined) => {
+    sent = [];
+    vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+      sent.push([url, new Headers(init?.headers).get("x-key")]);
+      const body = has(new URL(url).pathname);
+      return new Response(body ?? null, { status: body === undefined ? 404 : 200 });
+    });
+  };
+
+  it("as one that is converted, also from a folder", async () => {
+    const source = await openSource(
+      load({ kind: "folder", url: "http://host/m/" }, { adapters: [lora("http://host/l/")] }),
+      opening,
+    );
+    expect(source.weights).toBe("q8");
+    expect(source.id).toBe("http://host/m/ + http://host/l/");
+    expect("adapterVersion" in source).toBe(true);
+    const plain = await openSource(
+      load({ kind: "folder", url: "http://host/m/" }, { adapters: [] }),
+      opening,
+    );
+    expect("adapterVersion" in plain).toBe(false);
+  });
+
+  it("not if it is converted already", async () => {
+    answer((path) => (path === "/m/weights.json" ? "{}" : undefined));
+    const source = await openSource(
+      load({ kind: "folder", url: "http://host/m/" }, { adapters: [lora("http://host/l/")] }),
+      opening,
+    );
+    await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(
+        /converted already, and an adapter can only be merged into one that is not/,
+      ),
+    });
+  });
+
+  it.each([
+    ["http://host/l/", "k"],
+    ["http://other/l/", null],
+  ])("with the caller's headers for the model's host only: the adapter at %s", async (url, expected) => {
+    answer(() => "{}");
+    const request = load(
+      { kind: "folder", url: "http://host/m/" },
+      { adapters: [lora(url)], headers: [["x-key", "k"]] },
+    );
+    const source = await openSource(request, opening);
+    await source.adapterVersion?.(signal);
+    expect(sent.map(([address]) => new URL(address).pathname).sort()).toEqual([
+      "/l/adapter_config.json",
+      "/l/adapter_model.safetensors",
+    ]);
+    expect(sent.map(([, key]) => key)).toEqual([expected, expected]);
+  });
+
+  it("of this device with the caller's headers for the adapter", async () => {
+    answer(() => "{}");
+    const request = load(
+      { kind: "files", files: [], key: "" },
+      { adapters: [lora("http://other/l/")], headers: [["x-key", "k"]] },
+    );
+    const source = await openSource(request, opening);
+    expect(source.id).toBeUndefined();
+    await source.adapterVersion?.(signal);
+    expect(sent.map(([, key]) => key)).toEqual(["k", "k"]);
+  });
+
+  it("and looks for an adapter's folder by adapter_config.json", async () => {
+    const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;
+    const adapters = [
+      { source: { kind: "folder", url: "http://host/user/lora/", orHub } as const, weight: 1 },
+    ];
+    for (const [body, id] of [
+      ["{}", "http://host/m/ + http://host/user/lora/"],
+      [undefined, "http://host/m/ + http://hub/user/lora@main"],
+    ]) {
+      answer(() => body);
+      const source = await openSource(load({ kind: "folder", url: "http://host/m/" }, { adapters }), opening);
+      expect(source.id).toBe(id);
+      expect(sent[0]?.[0]).toBe("http://host/user/lora/adapter_config.json");
+    }
+  });
+});

@@ -1,0 +1,192 @@
+// `--adapter`: LoRA adapters, merged into a model before a command uses it.
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { filesOf, makeAdapter, merge, randomTensor, type AdapterFiles } from "../web/support/adapter.js";
+import { ggufMetadata, ggufTensors, randomFrom, writeGguf, type BlockType } from "../web/support/gguf.js";
+import { readSafetensors, writeSafetensors, type Tensor } from "../web/support/safetensors.js";
+import { contents, converted, json, refusal, scratch, tiny, weights } from "./tool.js";
+
+const base = join(tiny, "tied");
+const tensors = readSafetensors(readFileSync(join(base, "model.safetensors")));
+const config = JSON.parse(readFileSync(join(base, "config.json"), "utf8")) as Record<string, unknown>;
+
+function write(name: string, files: Record<string, Buffer>): string {
+  const folder = join(scratch, name);
+  mkdirSync(folder, { recursive: true });
+  for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, file), bytes);
+  return folder;
+}
+
+/** The folder of a model of `all`, as a hub has it. */
+const modelOf = (name: string, all: ReadonlyMap<string, Tensor>) =>
+  write(name, {
+    "config.json": readFileSync(join(base, "config.json")),
+    "model.safetensors": writeSafetensors(all),
+  });
+
+const files = makeAdapter(tensors);
+const adapter = write("adapter", filesOf(files));
+const other = write("other", filesOf(makeAdapter(tensors, 2)));
+const merged = modelOf("merged", merge(tensors, files));
+const options = ["--calibration-tokens", "0", "--force", "--json"];
+
+/** The pieces of what `model` becomes; the rest of the folder says how it is called. */
+function piecesOf(model: string, format: string, ...more: string[]): Record<string, string> {
+  const out = join(scratch, "out");
+  json(["convert", model, out, "--weights", format, ...options, ...more]);
+  return Object.fromEntries(Object.entries(contents(out)).filter(([name]) => name.startsWith("model.")));
+}
+
+describe("an adapter", () => {
+  it.each(["f32", "q8", "q4"])("is merged before the model becomes %s", (format) => {
+    const found = piecesOf(base, format, "--adapter", adapter);
+    expect(found).toEqual(piecesOf(merged, format));
+    expect(found).not.toEqual(piecesOf(base, format));
+  });
+
+  it("is merged for every command that runs or shows a model", () => {
+    const calls = [
+      ["generate", "--ids", "1,2,3", "--max-new-tokens", "8", "--temperature", "0", "--json"],
+      ["trace", "--ids", "1,2,3"],
+      ["inspect", "--json", "--original", base],
+      ["verify", "--json"],
+    ];
+    for (const [command = "", ...more] of calls) {
+      const run = (model: string, ...with_: string[]) => {
+        const { stdout } = weights([command, model, ...more, ...with_]);
+        // Without what is of the files as they are.
+        const {
+          model: _,
+          weights: __,
+          file_bytes: ___,
+          ...result
+        } = JSON.parse(stdout) as Record<string, unknown>;
+        return result;
+      };
+      const found = run(base, "--adapter", adapter);
+      expect(found).toEqual(run(merged));
+      if (command !== "verify") expect(found).not.toEqual(run(base));
+    }
+  });
+
+  it("has the weight behind its path, and several are merged in their order", () => {
+    const twice = merge(merge(tensors, files, 0.5), makeAdapter(tensors, 2), -2);
+    const expected = piecesOf(modelOf("twice", twice), "f32");
+    expect(piecesOf(base, "f32", "--adapter", `${adapter}=0.5`, "--adapter", `${other}=-2`)).toEqual(
+      expected,
+    );
+    expect(piecesOf(base, "f32", "--adapter", `${adapter}=0`)).toEqual(piecesOf(base, "f32"));
+  });
+
+  it("may lie in a folder with = in its name", () => {
+    const odd = write("a=b", filesOf(files));
+    expect(piecesOf(base, "f32", "--adapter", odd)).toEqual(piecesOf(merged, "f32"));
+  });
+
+  it("is merged into a model in several files", () => {
+    const entries = [...tensors];
+    const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+    const parts = names.map((_, part) => new Map(entries.filter((__, at) => at % 2 === part)));
+    const folder = write("shards", {
+      "config.json": readFileSync(join(base, "config.json")),
+      "model.safetensors.index.json": Buffer.from(
+        JSON.stringify({
+          weight_map: Object.fromEntries(entries.map(([name], at) => [name, names[at % 2]])),
+        }),
+      ),
+      ...Object.fromEntries(names.map((name, part) => [name, writeSafetensors(parts[part] ?? new Map())])),
+    });
+    const found = json(["trace", folder, "--ids", "1,2", "--adapter", adapter]);
+    expect(found).toEqual(json(["trace", merged, "--ids", "1,2"]));
+  });
+
+  it("is merged into the floats of a GGUF file, and not into what is quantized", () => {
+    const gguf = (type: BlockType) => {
+      const path = join(scratch, `${type}.gguf`);
+      const typeOf = (name: string) => (name.includes("attn_qkv.weight") ? type : "F32");
+      writeFileSync(path, writeGguf(ggufMetadata(config), ggufTensors(tensors, typeOf)));
+      return path;
+    };
+    const trace = ["--ids", "1,2"];
+    const found = json(["trace", gguf("F32"), ...trace, "--adapter", adapter]);
+    expect(found).toEqual(json(["trace", merged, ...trace]));
+    expect(refusal(weights(["trace", gguf("Q8_0"), ...trace, "--adapter", adapter]))).toMatch(
+      /tensor "blk\.0\.attn_qkv\.weight" is quantized to Q8_0, and an adapter can only be merged into floats/,
+    );
+  });
+
+  it("with a head of its own unties the model, also in what convert writes", () => {
+    const next = randomFrom(5);
+    const own: AdapterFiles = {
+      config: { ...files.config, modules_to_save: ["lm_head"] },
+      tensors: new Map([
+        ...files.tensors,
+        ["base_model.model.lm_head.weight", randomTensor([160, 64], next)],
+      ]),
+    };
+    const folder = write("own-head", filesOf(own));
+    // A note says that the head is not the embedding.
+    const said = (...args: string[]) => {
+      const { stdout, stderr } = weights(args);
+      expect(stderr).toContain("lm_head.weight differs from wte.weight");
+      return JSON.parse(stdout) as unknown;
+    };
+    const found = said("trace", base, "--weights", "f32", "--ids", "1,2", "--adapter", folder);
+    expect(found).not.toEqual(json(["trace", merged, "--weights", "f32", "--ids", "1,2"]));
+    const out = join(scratch, "untied");
+    said("convert", base, out, "--weights", "f32", "--adapter", folder, ...options);
+    expect(said("trace", out, "--ids", "1,2")).toEqual(found);
+    expect(json(["inspect", out, "--json"]).config.tie_word_embeddings).toBe(false);
+  });
+});
+
+describe("a refusal says why", () => {
+  const run = (model: string, ...adapters: string[]) =>
+    refusal(weights(["trace", model, "--ids", "1", ...adapters.flatMap((path) => ["--adapter", path])]));
+
+  it("of a model that is converted", () => {
+    expect(run(converted("tied", "q8"), adapter)).toMatch(
+      /tied-q8 is converted already, and an adapter can only/,
+    );
+  });
+
+  it("of a folder that is no adapter", () => {
+    expect(run(base, join(scratch, "nowhere"))).toContain("nowhere");
+    expect(run(base, base)).toMatch(/tied\/adapter_config\.json/);
+    const empty = write("no-tensors", { "adapter_config.json": Buffer.from("{}") });
+    expect(run(base, empty)).toMatch(/no-tensors\/adapter_model\.safetensors/);
+  });
+
+  it("of an adapter that is damaged, by its folder", () => {
+    const bad = write("bad", { ...filesOf(files), "adapter_config.json": Buffer.from("{") });
+    expect(run(base, adapter, bad)).toMatch(/bad\/adapter_config\.json/);
+    const cut = write("cut", filesOf(files));
+    writeFileSync(join(cut, "adapter_model.safetensors"), "<html>");
+    expect(run(base, cut)).toMatch(/cut\/adapter_model\.safetensors/);
+  });
+
+  it("of an adapter for another model", () => {
+    const wide = readSafetensors(readFileSync(join(tiny, "no-bias", "model.safetensors")));
+    expect(run(base, write("wide", filesOf(makeAdapter(wide))))).toMatch(
+      /"h\.0\.attn\.c_attn": lora_A is \[2, 96\] and lora_B \[288, 2\], this model asks for \[r, 64\] and \[192, r\]/,
+    );
+  });
+
+  it("of an output that would replace the adapter", () => {
+    const kept = write("kept", filesOf(files));
+    for (const name of ["config.json", "model.safetensors"]) copyFileSync(join(base, name), join(kept, name));
+    expect(refusal(weights(["convert", base, kept, "--adapter", kept, "--force"]))).toContain("kept");
+    rmSync(kept, { recursive: true });
+  });
+
+  it.each([
+    ["", /--adapter is empty/],
+    [`${adapter}=1e9`, /the weight of --adapter is 1e9, expected/],
+    [`${adapter}=`, /the weight of --adapter is empty, expected/],
+  ])("of wrong usage: --adapter %s", (value, message) => {
+    const { status, stderr } = weights(["trace", base, "--ids", "1", "--adapter", value]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});

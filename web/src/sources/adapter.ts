@@ -1,0 +1,63 @@
+// A LoRA adapter that is merged into a model while this is converted.
+import type { AdapterFiles } from "../convert/converter.js";
+import type { ModelSource } from "../loader/model-source.js";
+import { readWhole } from "../loader/read-text.js";
+import { sha256 } from "../loader/sha256.js";
+
+const configFile = "adapter_config.json";
+const tensorsFile = "adapter_model.safetensors";
+
+export class Adapter {
+  /** Of one load: what is merged is what its version was told of. */
+  private read: Promise<AdapterFiles> | undefined;
+
+  private readonly source: ModelSource;
+  /** Multiplies what it adds. */
+  readonly weight: number;
+
+  constructor(source: ModelSource, weight: number) {
+    this.source = source;
+    this.weight = weight;
+  }
+
+  get id(): string | undefined {
+    return this.source.id;
+  }
+
+  /** Its files, which are read once. */
+  async files(signal: AbortSignal): Promise<AdapterFiles> {
+    this.read ??= this.readFiles(signal);
+    return this.read;
+  }
+
+  /** The hub's own name for what it has now, or a hash of the files; undefined where it cannot be known. */
+  async version(signal: AbortSignal): Promise<string | undefined> {
+    if (this.source.version) return this.source.version(signal);
+    const { config, tensors } = await this.files(signal);
+    const hashes = [new TextEncoder().encode(config), tensors].map(sha256);
+    return (await Promise.all(hashes)).join("-");
+  }
+
+  private async readFiles(signal: AbortSignal): Promise<AdapterFiles> {
+    // Nobody but their host says whether these are still the same, so its answer must be a new one.
+    const anew = !this.source.version;
+    const read = async (name: string) =>
+      readWhole(await this.source.open(name, { signal, anew }), name, signal);
+    const [config, tensors] = await Promise.all([read(configFile), read(tensorsFile)]);
+    return {
+      name: this.id ?? "the adapter's files",
+      config: new TextDecoder().decode(config),
+      tensors,
+      weight: this.weight,
+    };
+  }
+}
+
+/** What is known of all `adapters`; undefined where one cannot be known. */
+export async function versionOf(
+  adapters: readonly Adapter[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const versions = await Promise.all(adapters.map((adapter) => adapter.version(signal)));
+  return versions.includes(undefined) ? undefined : versions.join(" ");
+}
