@@ -107,6 +107,27 @@ test("what is composed just where the model writes is not cut off, and stays beh
   expect(await textOf(page)).toMatch(/^A short text\. [^ｎｈにほん]*日本$/);
 });
 
+test("a text that ends while something is composed at its end leaves both whole", async ({ page }) => {
+  await open(page);
+  await setText(page, "A short text. ");
+  await text(page).press("Control+End");
+  await startLongText(page);
+  await text(page).press("Control+End");
+  const cdp = await page.context().newCDPSession(page);
+  await compose(cdp, "か");
+  await compose(cdp, "かん");
+  await expect.poll(async () => (await textOf(page)).endsWith("かん")).toBe(true);
+  await page.locator("#stop").evaluate((button: HTMLButtonElement) => button.click()); // the focus stays in the text
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await compose(cdp, "かんじ");
+  await commit(cdp, "感じ");
+  await expect.poll(() => textOf(page)).toContain("感じ");
+  await expect.poll(() => inEditor(page, (view) => view.composing, null)).toBe(false);
+  const whole = await textOf(page);
+  expect(whole).toMatch(/^A short text\. [^かんじ感]*感じ[^かんじ感]*$/);
+  expect((await text(page).locator(".cm-line").allTextContents()).join("\n")).toBe(whole);
+});
+
 test("the text's spelling is checked, but by nobody else's dictionary", async ({ page }) => {
   await open(page);
   await expect(text(page)).toHaveAttribute("spellcheck", "true");

@@ -21,6 +21,9 @@ export interface ChosenModel {
   problem?: (() => string) | undefined;
 }
 
+/** The Hub, and its short name. */
+const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
+
 /** An id without the "hf:" that marks it as one. */
 const withoutMark = (text: string): string => text.replace(/^hf:/i, "");
 
@@ -33,6 +36,18 @@ function hubModel(id: string): ChosenModel {
   return { ...named, elsewhere: host };
 }
 
+/** The address of a model's page on the Hub, or of one of its files, as people copy it from there. */
+const hubPage =
+  /^\/(?<id>[^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/(?<revision>[^/]+)(?:\/(?<file>.+))?)?\/?$/;
+
+/** The id of the model at `url` of the Hub; undefined where it is no model's address. */
+function idAtHub({ pathname }: URL): string | undefined {
+  const { id, revision = "main", file = "" } = hubPage.exec(pathname)?.groups ?? {};
+  if (id === undefined) return undefined;
+  const gguf = /\.gguf$/i.test(file) ? `/${file}` : "";
+  return `${id}${gguf}${revision === "main" ? "" : `@${revision}`}`;
+}
+
 /** The folder or GGUF file at `text`, relative to the page. Only the parsed origin decides whether it is another host's. */
 function modelAt(text: string): ChosenModel {
   let url: URL;
@@ -43,6 +58,8 @@ function modelAt(text: string): ChosenModel {
   }
   if (!/^https?:$/.test(url.protocol) || url.username || url.password)
     return { source: url, name: text, problem: () => phrase("noAddress") };
+  const id = hubHosts.has(url.host) ? idAtHub(url) : undefined;
+  if (id !== undefined) return hubModel(id);
   url.hash = "";
   if (!/\.gguf$/i.test(url.pathname)) {
     url.pathname = url.pathname.replace(/\/*$/, "/");
@@ -61,9 +78,15 @@ const inFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
 /** Whether `text`, which somebody typed, is meant as an address, not as an id. */
 export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
 
+/** `text`, which somebody typed, as an address where it names the Hub's host without a scheme. */
+export const withScheme = (text: string): string =>
+  hubHosts.has(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
+
 /** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
-export const namedModel = (text: string, weights?: string | null): ChosenModel =>
-  inFormat(isAddress(text) ? modelAt(text) : hubModel(withoutMark(text)), weights);
+export function namedModel(text: string, weights?: string | null): ChosenModel {
+  const name = withScheme(text);
+  return inFormat(isAddress(name) ? modelAt(name) : hubModel(withoutMark(name)), weights);
+}
 
 /** The model in `?model=`: the address of a folder or file, or an id of the Hub with "hf:". */
 export const folderModel = (text: string, weights?: string | null): ChosenModel =>

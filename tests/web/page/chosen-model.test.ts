@@ -132,6 +132,31 @@ describe("an id", () => {
     expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
   });
 
+  it.each([
+    ["https://huggingface.co/user/tale", "hf:user/tale"],
+    ["https://huggingface.co/user/tale/", "hf:user/tale"],
+    ["http://HuggingFace.co/user/tale?library=x#files", "hf:user/tale"],
+    ["https://huggingface.co/user/tale/tree/main", "hf:user/tale"],
+    ["https://huggingface.co/user/tale/tree/v1.0", "hf:user/tale@v1.0"],
+    ["https://huggingface.co/user/tale/blob/main/q/x.gguf", "hf:user/tale/q/x.gguf"],
+    ["https://huggingface.co/user/tale/resolve/v2/x.gguf?download=true", "hf:user/tale/x.gguf@v2"],
+    ["https://huggingface.co/user/tale/blob/main/model.safetensors", "hf:user/tale"],
+    ["https://huggingface.co/gpt2/tree/main", "hf:gpt2"],
+    ["https://hf.co/user/tale", "hf:user/tale"],
+    ["huggingface.co/user/tale", "hf:user/tale"],
+    ["HF.co/user/tale/tree/main", "hf:user/tale"],
+  ])("is what the address %s of the hub names", (text, source) => {
+    expect(namedModel(text)).toMatchObject({ source, elsewhere: "huggingface.co" });
+  });
+
+  it.each([
+    "huggingface.com/user/tale",
+    "nothuggingface.co/user/tale",
+    "https://huggingface.co.evil.example/a/b",
+  ])("is not what %s names", (text) => {
+    expect(namedModel(text).source).not.toBe("hf:user/tale");
+  });
+
   it("of characters beyond 16 bits is kept in the address of the page", () => {
     expect(queryOf(folderModel("hf:user/tale/\u{10000}.gguf"))).toBe("?model=hf:user/tale/%F0%90%80%80.gguf");
   });

@@ -1,5 +1,5 @@
 // What the model writes at a time is one step of the history, and no part of another.
-import { history, undo } from "@codemirror/commands";
+import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
@@ -21,6 +21,42 @@ function undone(state: EditorState): EditorState {
   undo({ state, dispatch: (transaction) => (next = transaction.state) });
   return next;
 }
+
+function redone(state: EditorState): EditorState {
+  let next = state;
+  redo({ state, dispatch: (transaction) => (next = transaction.state) });
+  return next;
+}
+
+const runText = (state: EditorState) => {
+  const { from, to } = state.field(runField) ?? expect.fail("no run");
+  return state.sliceDoc(from, to);
+};
+
+it("Undo and Redo bring back which text the model wrote last", () => {
+  const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });
+  const first = write(begun, " upon", " a");
+  const second = write(first, " time", " there");
+  expect(runText(second)).toBe(" time there");
+  const before = undone(second);
+  expect(runText(before)).toBe("");
+  expect(runText(redone(before))).toBe(" time there");
+  expect(runText(redone(undone(first)))).toBe(" upon a");
+});
+
+it("a text that was written in the place of the last gives way to it at Undo", () => {
+  const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });
+  const first = write(begun, " upon", " a");
+  const { from, to } = first.field(runField) ?? expect.fail("no run");
+  const opened = first.update(openRun(from, to)).state;
+  const other = opened.update(
+    growRun(opened, opened.field(runField) ?? expect.fail("no run"), [token(" more")]),
+  ).state;
+  const closed = other.update(closeRun(other.field(runField) ?? expect.fail("no run"))).state;
+  expect(closed.doc.toString()).toBe("Once more");
+  expect(runText(undone(closed))).toBe(" upon a");
+  expect(runText(redone(undone(closed)))).toBe(" more");
+});
 
 it("two texts are two steps, though the first token of the second has no text", () => {
   const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });

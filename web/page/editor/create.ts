@@ -89,7 +89,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerViews({ tabs, select: ui.viewAs, legend: ui.legend, scored: ui.scored }, editor.view);
   keepAboveKeyboard(ui.dock);
   offerKeys(ui.keys);
-  offerStage({ enter: ui.stage, leave: ui.stageLeave, editor });
+  offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn: () => void write(atEnd) });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
   offerSharing(editor);
   ui.options.addEventListener("input", () => noteChange());

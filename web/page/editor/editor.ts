@@ -15,12 +15,15 @@ import type { Token } from "../../src/client/index.js";
 import { branchSteps, treeField } from "../branches/steps.js";
 import { parseTree, type Tree } from "../branches/tree.js";
 import type { TextLanguage } from "../models/language.js";
+import { finding, findWords, offerFinding } from "./find.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
 import { twoInks } from "./inks.js";
 import { keepHistory, withHistory } from "./kept-history.js";
 import { leaving } from "./leaving.js";
+import { paragraphs } from "./paragraphs.js";
+import { pasteHtml } from "./paste-html.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
 import { addWritten, keptOf, rangesOfParts, writingLanguage, written, type Part } from "./written.js";
 
@@ -65,6 +68,7 @@ export class Editor {
   private isComposedThere = false;
   /** What waits for its end. */
   private held: Token[] = [];
+  private endsAfterComposition = false;
 
   constructor(kept: KeptText, { parent, dock, modelsLanguage, onUpdate, extensions = [] }: EditorSetting) {
     const caret = Math.min(kept.caret, kept.text.length);
@@ -77,6 +81,9 @@ export class Editor {
       history(),
       branchSteps(parseTree(kept.tree)),
       leaving,
+      finding,
+      paragraphs,
+      pasteHtml,
       keymap.of([...historyKeymap, ...standardKeymap]),
       EditorView.lineWrapping,
       this.words.of([]),
@@ -92,7 +99,10 @@ export class Editor {
         compositionstart: (_event, { state }) => {
           this.isComposedThere = state.field(runField)?.to === state.selection.main.head;
         },
-        compositionend: () => void (this.isComposedThere = false),
+        compositionend: () => {
+          this.isComposedThere = false;
+          this.putAfterComposition();
+        },
       }),
     ];
     const state =
@@ -100,6 +110,7 @@ export class Editor {
       EditorState.create({ doc: kept.text, extensions: all });
     this.view = new EditorView({ state, parent });
     this.follower = new Follower(this.view, dock);
+    offerFinding(this.view);
     const { length } = this.view.state.doc;
     this.view.dispatch({
       selection: { anchor: Math.min(caret, length) },
@@ -121,7 +132,7 @@ export class Editor {
 
   /** In the page's language: what the text is called, and what is shown in its place where there is none. */
   name(label: string, hint: string): void {
-    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
+    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint), findWords()];
     this.view.dispatch({ effects: this.words.reconfigure(words) });
   }
 
@@ -223,6 +234,7 @@ export class Editor {
   /** Lets the model write at `from`, in place of what is there until `to`. */
   open(from: number, to: number): void {
     this.held = [];
+    this.endsAfterComposition = false;
     this.view.dispatch(openRun(from, to));
     this.follower.begin();
   }
@@ -241,11 +253,28 @@ export class Editor {
     this.follower.follow();
   }
 
+  /** Nothing more comes. What is held back for a composition comes when that ends, and the run ends with it. */
   end(): void {
     const { run } = this;
     if (!run) return;
-    if (this.held.length > 0 && run.stage !== "closed") this.putHeld(run);
+    if (this.held.length > 0 && run.stage !== "closed") {
+      if (this.isComposedThere) {
+        this.endsAfterComposition = true;
+        return;
+      }
+      this.putHeld(run);
+    }
     this.view.dispatch(closeRun(this.run ?? run));
+  }
+
+  /** Lets the view read first what the input method left in the document. */
+  private putAfterComposition(): void {
+    requestAnimationFrame(() => {
+      if (this.view.composing) return this.putAfterComposition();
+      if (!this.endsAfterComposition || this.isComposedThere) return;
+      this.endsAfterComposition = false;
+      this.end();
+    });
   }
 
   showBusy(isBusy: boolean): void {

@@ -1,6 +1,6 @@
 // What the model writes at a time: where it begins and ends, while the visitor edits around it, and as one step of
 // the one history that both share.
-import { isolateHistory } from "@codemirror/commands";
+import { invertedEffects, isolateHistory } from "@codemirror/commands";
 import {
   Annotation,
   EditorState,
@@ -25,7 +25,13 @@ export interface Run {
   readonly stage: "awaited" | "open" | "closed";
 }
 
-const setRun = StateEffect.define<Run>();
+const setRun = StateEffect.define<Run>({
+  map: ({ from, to, stage }, changes) => ({
+    from: changes.mapPos(from, 1),
+    to: changes.mapPos(to, -1),
+    stage,
+  }),
+});
 const byModel = Annotation.define<true>();
 
 export const runField = StateField.define<Run | null>({
@@ -43,6 +49,16 @@ export const runField = StateField.define<Run | null>({
     for (const effect of transaction.effects) if (effect.is(setRun)) next = effect.value;
     return next;
   },
+});
+
+/** Undo and Redo bring back which text was the last run, so that it can be written again. */
+const runSteps = invertedEffects.of((transaction) => {
+  const run = transaction.startState.field(runField);
+  const isFirst = run?.stage === "awaited" && transaction.annotation(byModel) === true;
+  const goesBack = transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
+  return run && transaction.docChanged && (isFirst || goesBack)
+    ? [setRun.of({ ...run, stage: "closed" })]
+    : [];
 });
 
 /** Who made the last change, for the history: the one's is no part of the other's step. */
@@ -112,4 +128,4 @@ export function putPieces(
   };
 }
 
-export const runs: Extension = [runField, isModelsField, ownSteps];
+export const runs: Extension = [runField, runSteps, isModelsField, ownSteps];

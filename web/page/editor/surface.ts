@@ -105,7 +105,9 @@ export function textToCaret(): string {
 async function open(): Promise<Editor> {
   const [{ createEditor }] = await Promise.all([import("./create.js"), reading]);
   await compositionEnd();
-  const hadFocus = document.activeElement === ui.draft;
+  // Typing goes into the text unless the reader is elsewhere. On a touch screen a focus would open the keyboard.
+  const isFree = document.activeElement === document.body && matchMedia("(pointer: fine)").matches;
+  const hadFocus = document.activeElement === ui.draft || isFree;
   ui.editor.hidden = false;
   editor = createEditor(keptWithHistory(), tell);
   ui.draft.hidden = true;

@@ -16,7 +16,9 @@ function listKeys(): readonly (readonly [keys: string, action: string])[] {
     [phrase("key.write", { control }), phrase("keys.write")],
     [`${control} Z`, phrase("keys.undo")],
     [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
+    [`${control} F`, phrase("keys.find")],
     [phrase("key.stage", { option: isMac ? "⌥" : "Alt" }), phrase("keys.stage")],
+    [phrase("key.clicker"), phrase("keys.clicker")],
     ["?", phrase("keys.sheet")],
   ];
 }

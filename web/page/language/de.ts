@@ -280,6 +280,19 @@ export const editor: Translated<Sections["editor"]> = {
   removeNamed: "{name} entfernen",
   removedBranch: "{name} ist entfernt; Rückgängig holt ihn zurück.",
 
+  "find.find": "Suchen",
+  "find.with": "Ersetzen durch",
+  "find.next": "Weiter",
+  "find.previous": "Zurück",
+  "find.case": "Groß/klein",
+  "find.replace": "Ersetzen",
+  "find.replaceAll": "Alle ersetzen",
+  "find.close": "Schließen",
+  "find.current": "aktueller Treffer",
+  "find.onLine": "in Absatz",
+  "find.replacedOne": "In Absatz $ ersetzt",
+  "find.replacedAll": "$ Treffer ersetzt",
+
   sameAgain: "Noch einmal dasselbe",
   sameAgainHelp: "Setzt den Startwert {seed} ein, mit dem der letzte Text geschrieben wurde",
   seedTaken: "Startwert {seed} ist gesetzt: Von derselben Stelle aus schreibt es dasselbe noch einmal.",
@@ -328,12 +341,15 @@ export const editor: Translated<Sections["editor"]> = {
   "keys.write": "schreibt ab der Schreibmarke weiter",
   "keys.undo": "geht einen Schritt zurück, einen von dir oder vom Modell",
   "keys.redo": "stellt ihn wieder her",
+  "keys.find": "sucht und ersetzt im Text",
   "keys.stage": "zeigt nur den Text, in großer Schrift; Esc beendet das",
+  "keys.clicker": "auf der Bühne: weiterschreiben, einen Schritt zurück, Bildschirm dunkel",
   "keys.sheet": "zeigt diese Liste, außerhalb des Texts",
   "key.control": "Strg",
   "key.leave": "Esc, dann Tab",
   "key.write": "{control} Eingabe",
   "key.stage": "{option} Eingabe",
+  "key.clicker": "Bild ab, Bild auf, b",
 };
 
 export const device: Translated<Sections["device"]> = {

@@ -300,6 +300,19 @@ export const editor = {
   removeNamed: "Remove {name}",
   removedBranch: "{name} is removed; Undo brings it back.",
 
+  "find.find": "Find",
+  "find.with": "Replace with",
+  "find.next": "Next",
+  "find.previous": "Previous",
+  "find.case": "match case",
+  "find.replace": "Replace",
+  "find.replaceAll": "Replace all",
+  "find.close": "Close",
+  "find.current": "current match",
+  "find.onLine": "in paragraph",
+  "find.replacedOne": "Replaced in paragraph $",
+  "find.replacedAll": "Replaced $ matches",
+
   sameAgain: "Same again",
   sameAgainHelp: "Puts in seed {seed}, with which the last text was written",
   seedTaken: "Seed {seed} is set: from the same place it writes the same again.",
@@ -346,12 +359,15 @@ export const editor = {
   "keys.write": "writes on from the caret",
   "keys.undo": "takes a step back, yours or the model's",
   "keys.redo": "redoes it",
+  "keys.find": "finds and replaces in the text",
   "keys.stage": "shows the text alone, in large type; Esc leaves",
+  "keys.clicker": "on the stage: write on, step back, or blank the screen",
   "keys.sheet": "shows this sheet, outside the text",
   "key.control": "Ctrl",
   "key.leave": "Esc, then Tab",
   "key.write": "{control} Enter",
   "key.stage": "{option} Enter",
+  "key.clicker": "Page Down, Page Up, b",
 } as const;
 
 /** What comes with the panel of engine and device. */

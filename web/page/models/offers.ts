@@ -2,7 +2,7 @@
 import { isHubId } from "../../src/client/hub-id.js";
 import { baseAddress } from "../../src/shared/base-address.js";
 import { plainButton } from "../buttons.js";
-import { addressOf, isAddress, type ChosenModel } from "../chosen-model.js";
+import { addressOf, isAddress, withScheme, type ChosenModel } from "../chosen-model.js";
 import { elements as ui } from "../elements.js";
 import { phrase } from "../language/models.js";
 import { formatBytes, formatLarge } from "../language/numbers.js";
@@ -32,8 +32,9 @@ export interface Offer {
   sentence: () => string;
 }
 
-/** Whether `text` can be the id of a model, or an address. */
-export function isName(text: string): boolean {
+/** Whether what is typed can be the id of a model, or an address. */
+export function isName(typed: string): boolean {
+  const text = withScheme(typed);
   if (!isAddress(text)) return isHubId(text);
   try {
     return new URL(text, baseAddress()).protocol.startsWith("http");

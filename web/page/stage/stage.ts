@@ -1,5 +1,6 @@
 // Stage mode: the text alone, in large type, for a projector. All keys of writing work in it.
 import type { Editor } from "../editor/editor.js";
+import { listenForClicker } from "./clicker.js";
 
 /** As far as browsers have it: in full screen, Escape comes to the page first, which has uses for it. */
 interface KeyboardLock {
@@ -23,16 +24,25 @@ export interface StageSetting {
   enter: HTMLButtonElement;
   leave: HTMLButtonElement;
   editor: Editor;
+  /** Lets the model write at the end of the text. */
+  goOn: () => void;
 }
 
 /** Offers the mode by its button and by Alt + Enter; Escape, its own button or the end of the full screen leave it. */
-export function offerStage({ enter, leave, editor }: StageSetting): void {
+export function offerStage({ enter, leave, editor, goOn }: StageSetting): void {
   const { classList } = document.documentElement;
   const isOn = () => classList.contains("stage");
+  const beginPresenting = listenForClicker({
+    isOn,
+    goOn,
+    goBack: () => editor.undo(),
+    blank: (isBlank) => classList.toggle("blank", isBlank),
+  });
 
   function show(isStage: boolean): void {
     if (isStage === isOn()) return;
     classList.toggle("stage", isStage);
+    beginPresenting();
     leave.hidden = !isStage;
     editor.view.requestMeasure(); // the lines are others
     editor.focus();

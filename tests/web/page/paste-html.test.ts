@@ -1,0 +1,17 @@
+// @vitest-environment happy-dom
+// The text of a clipboard that holds HTML alone.
+import { expect, it } from "vitest";
+import { textOfHtml } from "../../../web/page/editor/paste-html.js";
+
+it.each([
+  ["<p>One</p><p>Two</p>", "One\nTwo"],
+  ["One<br>Two", "One\nTwo"],
+  ["<b>One</b> and\n   <i>two</i>", "One and two"],
+  ["<ul><li>One</li><li>Two</li></ul>", "One\nTwo"],
+  ["<div>One<div>Two</div></div>", "One\nTwo"],
+  ["One<script>alert(1)</script><style>p{}</style>", "One"],
+  ["<img src=x onerror=alert(1)>", ""],
+  ["", ""],
+])("%s gives %j", (html, text) => {
+  expect(textOfHtml(html)).toBe(text);
+});

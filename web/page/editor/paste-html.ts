@@ -1,0 +1,38 @@
+// A clipboard that holds HTML alone, as some programs leave it: its text is pasted.
+import { EditorView } from "@codemirror/view";
+import type { Extension } from "@codemirror/state";
+
+/** Elements that stand on lines of their own. */
+const blocks =
+  "address,article,blockquote,dd,div,dl,dt,figure,footer,h1,h2,h3,h4,h5,h6,header,li,ol,p,pre,section,table,tr,ul";
+
+/** The text of `html`, a line for each block. Nothing of it runs or loads: it stays in a document of its own. */
+export function textOfHtml(html: string): string {
+  const { body } = new DOMParser().parseFromString(html, "text/html");
+  for (const element of body.querySelectorAll("script,style,template")) element.remove();
+  for (const text of textsIn(body)) text.data = text.data.replace(/\s+/g, " ");
+  for (const line of body.querySelectorAll("br")) line.replaceWith("\n");
+  for (const block of body.querySelectorAll(blocks)) {
+    block.prepend("\n");
+    block.append("\n");
+  }
+  return body.textContent.replace(/ *\n[ \n]*/g, "\n").trim();
+}
+
+function textsIn(root: Node): Text[] {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const found: Text[] = [];
+  while (walker.nextNode()) found.push(walker.currentNode as Text);
+  return found;
+}
+
+export const pasteHtml: Extension = EditorView.domEventHandlers({
+  paste(event, view) {
+    const { clipboardData } = event;
+    if (!clipboardData || clipboardData.getData("text/plain") !== "") return false;
+    const text = textOfHtml(clipboardData.getData("text/html"));
+    if (text === "") return false;
+    view.dispatch(view.state.replaceSelection(text), { userEvent: "input.paste", scrollIntoView: true });
+    return true;
+  },
+});
