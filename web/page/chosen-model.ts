@@ -36,16 +36,12 @@ function hubModel(id: string): ChosenModel {
   return { ...named, elsewhere: host };
 }
 
-/** The address of a model's page on the Hub, or of one of its files, as people copy it from there. */
-const hubPage =
-  /^\/(?<id>[^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/(?<revision>[^/]+)(?:\/(?<file>.+))?)?\/?$/;
-
-/** The id of the model at `url` of the Hub; undefined where it is no model's address. */
+/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses. */
 function idAtHub({ pathname }: URL): string | undefined {
-  const { id, revision = "main", file = "" } = hubPage.exec(pathname)?.groups ?? {};
-  if (id === undefined) return undefined;
-  const gguf = /\.gguf$/i.test(file) ? `/${file}` : "";
-  return `${id}${gguf}${revision === "main" ? "" : `@${revision}`}`;
+  const [, id, revision = "main", file = ""] =
+    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/?$/.exec(pathname) ?? [];
+  const gguf = /\.gguf$/i.test(file) ? file : "";
+  return id && id + gguf + (revision === "main" ? "" : `@${revision}`);
 }
 
 /** The folder or GGUF file at `text`, relative to the page. Only the parsed origin decides whether it is another host's. */

@@ -15,7 +15,7 @@ import type { Token } from "../../src/client/index.js";
 import { branchSteps, treeField } from "../branches/steps.js";
 import { parseTree, type Tree } from "../branches/tree.js";
 import type { TextLanguage } from "../models/language.js";
-import { finding, findWords, offerFinding } from "./find.js";
+import { finding, offerFinding } from "./find.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
@@ -132,7 +132,7 @@ export class Editor {
 
   /** In the page's language: what the text is called, and what is shown in its place where there is none. */
   name(label: string, hint: string): void {
-    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint), findWords()];
+    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
     this.view.dispatch({ effects: this.words.reconfigure(words) });
   }
 

@@ -21,13 +21,19 @@ const words = {
   "replaced $ matches": "find.replacedAll",
 } as const;
 
-/** The panel in the page's language, as an extension to configure anew when that changes. */
-export const findWords = (): Extension =>
-  EditorState.phrases.of(
-    Object.fromEntries(Object.entries(words).map(([theirs, ours]) => [theirs, phrase(ours)])),
-  );
+/** Read as the panel opens, so that it has the page's language. CodeMirror starts anew where the facet itself changes. */
+const spoken = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    Object.entries(words).map(([theirs, ours]) => [theirs, { enumerable: true, get: () => phrase(ours) }]),
+  ),
+);
 
-export const finding: Extension = [search({ top: true }), keymap.of(searchKeymap)];
+export const finding: Extension = [
+  search({ top: true }),
+  keymap.of(searchKeymap),
+  EditorState.phrases.of(spoken),
+];
 
 /** Opens the search for a key that is pressed outside the text. */
 export function offerFinding(view: EditorView): void {

@@ -123,7 +123,7 @@ export const start = {
   ownModel: "the model in this page",
 
   starting: "Starting…",
-  stalled: "Nothing has arrived for a while. Wait for the connection, or cancel and try again.",
+  stalled: "Nothing has arrived for a while. Wait, or cancel and try again.",
   retry: "Asking once more ({why})",
   loading: "Loading the model",
   startingEngine: "Starting the engine",
