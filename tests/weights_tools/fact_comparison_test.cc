@@ -43,7 +43,8 @@ class FactComparisonTest : public ::testing::Test {
       fs::copy(testing::TinyModelFolder("tied") + "/" + name, folder / name);
     }
     WriteByteVocabulary(folder);
-    auto made = MakeRunner(folder.string(), {.threads = 1, .kv = {}, .kernels = {}});
+    auto made = MakeRunner(folder.string(), {.threads = 1, .kv = {}, .kernels = {}},
+                           WeightFormat::kF32);  // whose figures are published
     fs::remove_all(folder);
     ASSERT_TRUE(made.ok()) << made.error().message;
     model = std::move(made.value());
