@@ -380,7 +380,8 @@ struct AdapterFiles {
   AdapterFiles() {
     const Config shape = ReadConfigJson(Files().config).value().config;
     const auto tensor = [](std::uint64_t rows, std::uint64_t cols) {
-      return FileTensor{{rows, cols}, std::vector<float>(rows * cols, 0.5f)};
+      return FileTensor{{rows, cols},
+                        std::vector<float>(static_cast<std::size_t>(rows * cols), 0.5f)};
     };
     tensors = SafetensorsFile({{"h.0.attn.c_attn.lora_A.weight", tensor(2, shape.n_embd)},
                                {"h.0.attn.c_attn.lora_B.weight", tensor(3 * shape.n_embd, 2)},

@@ -167,7 +167,8 @@ void MergeByDefinition(const FileTensors& adapter, T scale, const std::string& m
   for (const auto& [name, a] : adapter) {
     if (name.find(module + ".lora_A.") == std::string::npos) continue;
     const FileTensor& b = adapter.at(std::string(name).replace(name.find("lora_A"), 6, "lora_B"));
-    const std::size_t rank = a.shape[0], in = a.shape[1], out = b.shape[0];
+    const auto size = [](std::uint64_t of) { return static_cast<std::size_t>(of); };
+    const std::size_t rank = size(a.shape[0]), in = size(a.shape[1]), out = size(b.shape[0]);
     for (std::size_t i = 0; i < in; ++i) {
       for (std::size_t o = 0; o < out; ++o) {
         T sum = 0;
@@ -185,7 +186,8 @@ std::map<std::string, std::string> BytesByName(const std::string& file) {
   const auto header = ReadSafetensorsHeader(std::string_view(file).substr(8, length), 1000);
   std::map<std::string, std::string> bytes;
   for (const TensorInfo& tensor : header.value().tensors) {
-    bytes[tensor.name] = file.substr(8 + length + tensor.begin, tensor.end - tensor.begin);
+    bytes[tensor.name] = file.substr(static_cast<std::size_t>(8 + length + tensor.begin),
+                                     static_cast<std::size_t>(tensor.end - tensor.begin));
   }
   return bytes;
 }

@@ -78,7 +78,8 @@ std::map<std::string, std::string> TensorsOf(const std::string& safetensors) {
   std::map<std::string, std::string> tensors;
   for (const TensorInfo& tensor : header.value().tensors) {
     tensors[tensor.name] = tensor.Describe() + " " +
-                           safetensors.substr(data + tensor.begin, tensor.end - tensor.begin);
+                           safetensors.substr(static_cast<std::size_t>(data + tensor.begin),
+                                              static_cast<std::size_t>(tensor.end - tensor.begin));
   }
   return tensors;
 }
@@ -350,7 +351,7 @@ TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
   const auto file = ReadTorchFile(whole, "older.bin");
   ASSERT_TRUE(file.ok());
   std::string other = whole;
-  ++other[file.value().content().storages[0].begin];
+  ++other[static_cast<std::size_t>(file.value().content().storages[0].begin)];
   refused(other, "values, its tensors need ");
 }
 

@@ -41,7 +41,8 @@ std::string SafetensorsFile(const FileTensors& tensors) {
 FileTensors ReadFileTensors(const std::string& file) {
   std::uint64_t size = 0;
   std::memcpy(&size, file.data(), sizeof size);
-  const auto header = ReadSafetensorsHeader(std::string_view(file).substr(8, size), 1000);
+  const auto header =
+      ReadSafetensorsHeader(std::string_view(file).substr(8, static_cast<std::size_t>(size)), 1000);
   EXPECT_TRUE(header.ok()) << header.error().message;
   FileTensors tensors;
   for (const TensorInfo& info : header.value().tensors) {

@@ -141,8 +141,9 @@ inline Result<TorchFile> ReadTorchFile(std::string_view bytes, const std::string
                                        bool has_size = true) {
   TorchFile file(name, has_size ? std::optional<std::uint64_t>(bytes.size()) : std::nullopt);
   while (const auto wanted = file.wanted()) {
-    const std::size_t begin = std::min<std::uint64_t>(wanted->begin, bytes.size());
-    GPT2_TRY(file.Give(bytes.substr(begin, wanted->size)));
+    const auto begin =
+        static_cast<std::size_t>(std::min<std::uint64_t>(wanted->begin, bytes.size()));
+    GPT2_TRY(file.Give(bytes.substr(begin, static_cast<std::size_t>(wanted->size))));
   }
   return file;
 }
