@@ -69,8 +69,10 @@ Result<Matrix> Matrix::Create(WeightFormat format, std::size_t rows, std::size_t
 }
 
 bool Matrix::operator==(const Matrix& other) const {
+  // memcmp takes no null pointer, which an empty buffer has.
   const auto same = [](const auto& a, const auto& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+    return a.size() == b.size() &&
+           (a.size() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
   };
   return format_ == other.format_ && rows_ == other.rows_ && cols_ == other.cols_ &&
          same(values_, other.values_) && same(codes_, other.codes_) && same(scales_, other.scales_);

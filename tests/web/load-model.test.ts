@@ -81,7 +81,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are hub, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, redirect, fetch, stallMs, cache, prompt',
+      'there is no option "thread" of loadModel; did you mean threads? There are hub, adapter, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, redirect, fetch, stallMs, cache, prompt',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
