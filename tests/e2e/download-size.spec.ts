@@ -5,10 +5,15 @@ import { expect, test } from "@playwright/test";
 import { languages } from "../../web/page/language/languages.js";
 import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
 
-// See the size of peers in `npm run bench:peers`.
-for (const variant of ["simd", "simd-relaxed", "threads", "threads-relaxed"]) {
-  test(`${variant} and what loads it are at most 163 kB of gzip`, () => {
-    expect(downloadBytes(variant)).toBeLessThanOrEqual(163_000);
+// See the size of peers in `npm run bench:peers`. The build `simd` also converts models of other formats.
+for (const [variant, most] of [
+  ["simd", 200],
+  ["simd-relaxed", 155],
+  ["threads", 162],
+  ["threads-relaxed", 167],
+] as const) {
+  test(`${variant} and what loads it are at most ${most} kB of gzip`, () => {
+    expect(downloadBytes(variant)).toBeLessThanOrEqual(most * 1000);
   });
 }
 
