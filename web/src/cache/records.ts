@@ -36,8 +36,7 @@ export interface StoredRecord extends ModelRecord {
 export const digestOf = (text: string) => sha256(new TextEncoder().encode(text));
 
 // Not -0 either, which a record that is written again would not repeat.
-const isSize = (value: unknown) =>
-  Number.isSafeInteger(value) && Number(value) >= 0 && !Object.is(value, -0);
+const isSize = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0 && !Object.is(value, -0);
 
 function isPiece(value: unknown): value is Piece {
   const { path, size, sha256: hash } = Object(value) as Partial<Piece>;
