@@ -39,7 +39,7 @@ function hubModel(id: string): ChosenModel {
 /** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses. */
 function idAtHub({ pathname }: URL): string | undefined {
   const [, id, revision = "main", file = ""] =
-    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/?$/.exec(pathname) ?? [];
+    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/*$/.exec(pathname) ?? [];
   const gguf = /\.gguf$/i.test(file) ? file : "";
   return id && id + gguf + (revision === "main" ? "" : `@${revision}`);
 }

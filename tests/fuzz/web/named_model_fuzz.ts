@@ -58,6 +58,7 @@ export const target = fuzzTarget({
     "/\\evil.example",
     "\0https://evil.example/m/",
     "h\nttps://evil.example/m/",
+    "huggingface.co/https:\\\\",
   ],
   async start() {
     chosen = await import("../../../web/page/chosen-model.js");
