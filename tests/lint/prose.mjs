@@ -7,9 +7,6 @@ import { fileURLToPath } from "node:url";
 import { root } from "../../engine/toolchain/build.mjs";
 import { blocksOf, problemsOf } from "./prose-rules.mjs";
 
-/** Documents that are not yet rewritten; notes keep the words of their day. */
-const notYet = ["docs/notes/2026-11-performance.md", "weights_tools/FORMAT.md"];
-
 /** Every document of the repository, and the English of the page. */
 export const proseFiles = () =>
   execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md", "web/page/language/en.ts"], {
@@ -18,7 +15,7 @@ export const proseFiles = () =>
   })
     .trim()
     .split("\n")
-    .filter((file) => !file.startsWith("tests/data/") && !notYet.includes(file));
+    .filter((file) => !file.startsWith("tests/data/"));
 
 /**
  * The texts of a file of phrases: what stands between double quotes, line by line.

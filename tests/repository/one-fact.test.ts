@@ -112,7 +112,7 @@ describe("the sampling options", () => {
     expect(allFound(declared, /"(\w+)"/g)).toEqual(withHubName);
     const hubNames = allFound(source, /GPT2_NUMBER\("\w+",\s+"(\w+)"/g);
     expect(hubNames).toEqual(withHubName.map(snake));
-    const documented = found("weights_tools/FORMAT.md", /\| `generation_config\.json` \|(.*)\|/);
+    const documented = found("weights_tools/FORMAT.md", /\n### generation_config\.json(.*?)\n## /s);
     for (const name of hubNames) expect(documented).toContain(`\`${name}\``);
   });
 
