@@ -91,7 +91,7 @@ const shortText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 6 }),
 );
 const text = fc.oneof(
-  { weight: 30, arbitrary: shortText },
+  { weight: 400, arbitrary: shortText },
   {
     weight: 1,
     arbitrary: fc
