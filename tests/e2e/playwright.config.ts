@@ -28,6 +28,7 @@ export default defineConfig({
   },
   webServer: {
     command: `npx vite preview -c ../../web/vite.config.ts --port ${port} --strictPort`,
+    cwd: import.meta.dirname, // also where another configuration takes this one over
     port,
     reuseExistingServer: false,
   },

@@ -37,11 +37,6 @@ test("Tab suggests three, arrows choose, Enter takes, and one step takes it back
   await expect(options(page)).toHaveCount(0);
   await page.keyboard.press("Control+Z");
   expect(await textOf(page)).toBe(begun);
-  const times = await page.evaluate(() =>
-    performance.getEntriesByName("suggestions").map(({ duration }) => duration),
-  );
-  console.log(`suggestions were shown ${times.map((ms) => ms.toFixed(0)).join(", ")} ms after the key`);
-  expect(times[0]).toBeLessThan(5000);
 });
 
 test("a word at a time, by hand, or not at all", async ({ page }) => {

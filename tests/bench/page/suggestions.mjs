@@ -4,10 +4,10 @@
 // Needs `npm run build` and gpt2-weights. Options: -- --rounds, --model (a folder), --json.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { root } from "../../engine/toolchain/build.mjs";
-import { openBrowser } from "./browser.mjs";
-import { median } from "./figures.mjs";
-import { makeModel } from "./models.mjs";
+import { root } from "../../../engine/toolchain/build.mjs";
+import { openBrowser } from "../browser.mjs";
+import { median } from "../figures.mjs";
+import { makeModel } from "../models.mjs";
 
 const { values } = parseArgs({
   options: {
