@@ -1,10 +1,10 @@
 // Light bundlers, no bundler at all, and the servers that most people have, with what npm packs and with the page.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { serve } from "../browsers/static-host.js";
-import { addModels, expectStory, makeApp, root, run, startServer } from "./app.js";
+import { addModels, expectStory, expectWriter, makeApp, root, run, startServer } from "./app.js";
 import { startNginx, startPython } from "./servers.js";
 
 const models = { "/models/": join(root, "web/models") };
@@ -25,6 +25,28 @@ test("the elements, with no script of one's own", async ({ page }) => {
   await expect(story).toHaveValue(/^Once upon a time(\W+\w+){10}/, { timeout: 30_000 });
   await page.getByRole("textbox", { name: /^A letter/ }).pressSequentially("Tom and Sue went");
   await expect(page.locator("gpt2-autocomplete .ghost")).toHaveText(/\w/, { timeout: 30_000 });
+  await host.close();
+});
+
+test("the elements in one file, alone in a folder", async ({ page }) => {
+  const folder = makeApp("element");
+  const alone = join(folder, "alone");
+  mkdirSync(alone);
+  renameSync(
+    join(folder, "node_modules/gpt2-wasm/build/package/gpt2-element.bundle.js"),
+    join(alone, "elements.js"),
+  );
+  writeFileSync(
+    join(alone, "index.html"),
+    `<!doctype html><title>One file</title><script type="module" src="elements.js"></script>
+     <gpt2-writer model="models/demo/" prompt="Once upon a time" max-new-tokens="24" seed="1"></gpt2-writer>`,
+  );
+  const host = await serve(true, { ...models, "/": alone });
+  const asked = new Set<string>();
+  page.on("request", (request) => asked.add(request.url().replace(host.origin, "")));
+  await expectWriter(page, `${host.origin}/index.html`);
+  const others = [...asked].filter((address) => !/^(blob:|data:|\/models\/|\/favicon)/.test(address));
+  expect(others.sort()).toEqual(["/elements.js", "/index.html"]);
   await host.close();
 });
 
