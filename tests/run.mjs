@@ -1,6 +1,6 @@
 // `npm test`: builds and tests everything, step by step, and says what it skipped and what took longest. Names of steps as
 // arguments run only those, one after another: `npm test -- native web`. `all` is all of them but `bundlers`, which takes
-// minutes to install what it needs.
+// minutes to install what it needs. Only what the named steps need is installed: `npm test -- native` needs no browser.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,6 +19,9 @@ import {
   aptInstall,
   buildPackages,
   bundlerPackages,
+  chromiumPackages,
+  clangPackages,
+  cppTestPackages,
   emscriptenPackages,
   testPackages,
 } from "../engine/toolchain/system-packages.mjs";
@@ -207,6 +210,19 @@ const steps = {
     playwright("embed", "bundlers");
   },
 };
+/** Debian packages that a step needs beside those of its builds. Steps that are not named here need all of testPackages. */
+const packagesOf = {
+  native: cppTestPackages,
+  asan: clangPackages,
+  tsan: cppTestPackages,
+  fuzz: clangPackages,
+  format: clangPackages,
+  lint: clangPackages,
+  wasm: cppTestPackages,
+  web: [],
+  docs: chromiumPackages,
+  soak: chromiumPackages,
+};
 /** Steps without a browser: they fill the time that the others spend waiting for theirs. What is wrong is told at the end. */
 const besideOthers = ["asan", "tsan", "fuzz", "format", "lint"];
 /** Steps that need no Emscripten, which is fetched meanwhile. */
@@ -227,7 +243,8 @@ try {
   // All at once: what runs beside each other must not install beside each other.
   const others = isAll && !findEmscripten().found ? [...buildPackages, ...emscriptenPackages] : [];
   const ofBundlers = wanted.includes("bundlers") ? bundlerPackages : [];
-  aptInstall([...new Set([...testPackages, ...ofBundlers, ...others])]);
+  const ofSteps = wanted.flatMap((name) => packagesOf[name] ?? testPackages);
+  aptInstall([...new Set([...ofSteps, ...ofBundlers, ...others])]);
   ensureNodeModules();
 } catch (error) {
   console.error(error.message);

@@ -10,24 +10,23 @@ export const wasmPackages = ["cmake", "ninja-build", "nlohmann-json3-dev"];
 export const emscriptenPackages = ["clang-19", "lld-19", "llvm-19", "python3", "debian-archive-keyring"];
 /** For the native engine and tools. */
 export const buildPackages = [...wasmPackages, "g++", "libcli11-dev", "libsimde-dev"];
-/** For the tests. */
+/** For the C++ tests. */
+export const cppTestPackages = ["googletest", "libgtest-dev"];
+/** For sanitizers, fuzzing and lint, with the C++ tests that they build or read. */
+export const clangPackages = [
+  ...["clang-19", "clang-format-19", "clang-tidy-19", "libclang-rt-19-dev", "llvm-19"],
+  ...cppTestPackages,
+];
+export const chromiumPackages = ["chromium", "chromium-headless-shell"];
+/** Servers that people have, for tests that serve the page with them. */
+export const serverPackages = ["apache2-bin", "caddy", "media-types", "nginx-light"];
+export const otherBrowserPackages = ["firefox-esr", "webkit2gtk-driver", "xvfb"];
+/** For all tests. */
 export const testPackages = [
-  "apache2-bin",
-  "caddy",
-  "chromium",
-  "chromium-headless-shell",
-  "clang-19",
-  "clang-format-19",
-  "clang-tidy-19",
-  "firefox-esr",
-  "googletest",
-  "libclang-rt-19-dev",
-  "libgtest-dev",
-  "llvm-19",
-  "media-types",
-  "nginx-light",
-  "webkit2gtk-driver",
-  "xvfb",
+  ...clangPackages,
+  ...chromiumPackages,
+  ...serverPackages,
+  ...otherBrowserPackages,
 ];
 /** For `npm run test:embed`, in addition: site generators that are no packages of npm. */
 export const bundlerPackages = ["hugo"];

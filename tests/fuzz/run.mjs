@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
-import { aptInstall, testPackages } from "../../engine/toolchain/system-packages.mjs";
+import { aptInstall, clangPackages } from "../../engine/toolchain/system-packages.mjs";
 import { runWebTarget, webFuzzTargets } from "./web/run-target.mjs";
 
 const folder = import.meta.dirname;
@@ -115,7 +115,7 @@ export async function fuzz({
   workers = availableParallelism(),
   keep,
 }) {
-  aptInstall(testPackages);
+  aptInstall(clangPackages);
   const native = targets.filter((target) => nativeTargets.includes(target));
   if (native.length > 0) buildPreset("native-asan", { targets: native.map((target) => `fuzz_${target}`) });
   mkdirSync(join(work, "failures"), { recursive: true });
