@@ -217,7 +217,7 @@ export default defineConfig({
       checks: { bundlerTimings: false }, // that closeBundle takes long is no news: it builds three more files
       output: {
         // All that the first paint needs in one file: else what other parts use, too, takes a round trip more, and more bytes.
-        codeSplitting: { groups: [{ name: "index", test: /\/page\/main\.ts$/ }] },
+        codeSplitting: { groups: [{ name: "index", test: /\/page\/app\.ts$/ }] },
         entryFileNames: "assets/[name]-[hash].js",
         chunkFileNames: "assets/[name]-[hash].js",
         assetFileNames: "assets/[name]-[hash][extname]",

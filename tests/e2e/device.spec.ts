@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { hashedCode } from "../../web/scripts/hash-files.mjs";
-import { hashes } from "../../web/page/device/self-test/expected.js";
+import { hashes } from "../../web/page/parts/device/self-test/expected.js";
 import { violationsIn } from "./axe.js";
 import { root } from "./model.js";
 import { expectReady, generate, open, prepareLongText } from "./page.js";

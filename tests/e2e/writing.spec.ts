@@ -158,7 +158,7 @@ test("nothing moves while it writes", async ({ page }) => {
 test("until the editor comes one writes in a field, whose text, caret and focus it takes over", async ({
   page,
 }) => {
-  const arrive = await hold(page, "**/assets/create-*.js");
+  const arrive = await hold(page, "**/assets/after-paint-*.js");
   await page.goto("./?model=none", { waitUntil: "commit" });
   const field = page.locator("textarea#draft");
   await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
@@ -172,12 +172,12 @@ test("until the editor comes one writes in a field, whose text, caret and focus 
 });
 
 test("an editor that does not come is told of, and the text stays", async ({ page }) => {
-  await page.route("**/assets/create-*.js", (route) => route.abort());
+  await page.route("**/assets/after-paint-*.js", (route) => route.abort());
   await page.goto("./");
   await page.locator("textarea#draft").fill("Still here");
   await page.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.getByRole("alert")).toContainText("The editor could not be loaded");
-  await page.unroute("**/assets/create-*.js");
+  await page.unroute("**/assets/after-paint-*.js");
   await page.getByRole("button", { name: "Load the page again" }).click();
   await expectReady(page);
   expect(await textOf(page)).toBe("Still here");

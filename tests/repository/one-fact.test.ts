@@ -1,6 +1,6 @@
 // Facts that stand in two places, compared.
 import { describe, expect, it } from "vitest";
-import { initialOf as pageInitialOf, numberOptions } from "../../web/page/option-list.js";
+import { initialOf as pageInitialOf, numberOptions } from "../../web/page/parts/options/option-list.js";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
 import { variants } from "../../web/src/shared/types.js";
 import { allFound, files, found, read } from "./files.js";

@@ -1,9 +1,11 @@
 // What documents, builds and fuzz targets name is there; and what the code must not contain.
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dependencyDiagram } from "../../docs/.vitepress/reference/dependencies.mjs";
 import { files, read, root } from "./files.js";
+import { cyclesOf, importsOf } from "./imports.js";
+import { arrowsOf, isBackward, layerOf, layers, unitOf } from "./page-layers.js";
 
 describe("the documents", () => {
   const documents = files.filter((file) => file.endsWith(".md") && !file.startsWith("tests/data"));
@@ -130,25 +132,34 @@ describe("the engine", () => {
 });
 
 describe("the module and the page", () => {
-  const sources = files.filter((file) => /^web\/(src|page)\/.*\.ts$/.test(file) && !file.endsWith(".d.ts"));
-  /** What a file imports of these to run; types are gone by then. */
-  const importsOf = (file: string) =>
-    [...read(file).matchAll(/^(?:import|export) (?!type\b)(?:[^;]*? from )?"(\.[^"]+)\.js"/gm)]
-      .map(([, path]) => `${join(dirname(file), path ?? "")}.ts`)
-      .filter((path) => sources.includes(path));
+  const sources = files.filter(
+    (file) => /^web\/(src|page)\/.*\.(ts|mjs)$/.test(file) && !file.endsWith(".d.ts"),
+  );
+  const ofPage = sources.filter((file) => file.startsWith("web/page/"));
 
-  it("import nothing in a circle", () => {
-    const circles: string[] = [];
-    const done = new Set<string>();
-    const visit = (file: string, path: readonly string[]) => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
-      if (done.has(file) || path.includes(file)) return;
-      for (const next of importsOf(file)) visit(next, [...path, file]);
-      done.add(file);
-    };
-    for (const file of sources) visit(file, []);
+  it("import nothing in a circle when they run", () => {
+    const next = (file: string) =>
+      importsOf(file)
+        .filter(({ isType, isLater }) => !isType && !isLater)
+        .map(({ to }) => to);
     expect(sources.length).toBeGreaterThan(60);
-    expect(importsOf("web/src/client/load-model.ts")).toContain("web/src/client/model.ts");
-    expect(circles).toEqual([]);
+    expect(next("web/src/client/load-model.ts")).toContain("web/src/client/model.ts");
+    expect(cyclesOf(sources, next)).toEqual([]);
+  });
+
+  it("the page's imports, types included, lead to lower layers and never in a circle", () => {
+    const arrows = arrowsOf(ofPage);
+    const backward = [...arrows].filter(([arrow]) => isBackward(arrow));
+    const cycles = cyclesOf(ofPage, (file) => importsOf(file).map(({ to }) => to));
+    const units = new Set(ofPage.map(unitOf));
+    console.log(
+      `web/page: ${ofPage.length} files, ${units.size} units, ${layers.length} layers, ${arrows.size} arrows, ` +
+        `${backward.length} backward, cycles of ${cycles.map(({ length }) => length).join(" and ") || "none"}`,
+    );
+    expect([...units].filter((unit) => layerOf(unit) === 0)).toEqual([]);
+    expect(layers.length).toBeLessThanOrEqual(8);
+    // What is left of an earlier layout: these only ever become fewer.
+    expect(backward.length, JSON.stringify(backward, null, 1)).toBeLessThanOrEqual(19);
+    expect(cycles.length, JSON.stringify(cycles, null, 1)).toBeLessThanOrEqual(3);
   });
 });

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { composeOneFile, marker, modelFiles, pageEnding } from "../../web/page/one-file.mjs";
+import { composeOneFile, marker, modelFiles, pageEnding } from "../../web/page/parts/save-file/one-file.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "gpt2-export-"));

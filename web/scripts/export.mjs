@@ -4,7 +4,7 @@ import { createReadStream, existsSync, readFileSync, renameSync, rmSync, statSyn
 import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { composeOneFile, modelFiles } from "../page/one-file.mjs";
+import { composeOneFile, modelFiles } from "../page/parts/save-file/one-file.mjs";
 
 const usage = `npm run export -- --model FOLDER -o FILE.html
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
-import { marker, pageEnding } from "../page/one-file.mjs";
+import { marker, pageEnding } from "../page/parts/save-file/one-file.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
 import { packageFolder, releaseName } from "./release.mjs";
 
@@ -12,7 +12,8 @@ const page = resolve(import.meta.dirname, "../page");
 /** Without a host: nothing to register with, nothing to ask. */
 const noHost = {
   name: "no-host",
-  resolveId: (id) => (id === "./host.js" ? join(page, "host-one-file.ts") : null),
+  resolveId: (id) =>
+    /^\.+\/(models\/)?host\.js$|\/models\/host\.js$/.test(id) ? join(page, "models/host-one-file.ts") : null,
 };
 
 /** The page brings all of its style: there is nothing to fetch what is wanted later from. */
@@ -25,7 +26,7 @@ async function pageScript() {
   const release = releaseName();
   const worker = await packedWorker(release, join(packageFolder, "engine"));
   const { output } = await build({
-    input: join(page, "main.ts"),
+    input: join(page, "app.ts"),
     logLevel: "warn",
     write: false,
     transform: {

@@ -11,7 +11,7 @@ import { build } from "rolldown";
 import { buildPreset } from "../../engine/toolchain/build.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
-const folder = join(root, "web/page/device/self-test");
+const folder = join(root, "web/page/parts/device/self-test");
 export const expectedFile = join(folder, "expected.ts");
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
 

@@ -17,7 +17,7 @@ Object.assign(globalThis, {
   location: new URL(page),
 });
 
-type Chosen = typeof import("../../../web/page/chosen-model.js");
+type Chosen = typeof import("../../../web/page/models/chosen-model.js");
 let chosen: Chosen;
 
 /** The origins that loadModel would ask for `source`. */
@@ -61,7 +61,7 @@ export const target = fuzzTarget({
     "huggingface.co/https:\\\\",
   ],
   async start() {
-    chosen = await import("../../../web/page/chosen-model.js");
+    chosen = await import("../../../web/page/models/chosen-model.js");
   },
   async check(input) {
     const wellFormed = new URLSearchParams({ model: input }).get("model") ?? ""; // as an address has it

@@ -2,8 +2,8 @@
 // ones, and which a link carries unchanged.
 import { deepStrictEqual } from "node:assert";
 import { EditorState } from "@codemirror/state";
-import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/editor/written.js";
-import { fromFragment, toFragment, type Passage } from "../../../web/page/share/passage.js";
+import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/document/written.js";
+import { fromFragment, toFragment, type Passage } from "../../../web/page/library/passage.js";
 import { linkedText, packed } from "./links.js";
 import { fuzzTarget } from "./target.js";
 

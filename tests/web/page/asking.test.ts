@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Model } from "../../../web/src/client/index.js";
 
-vi.mock("../../../web/page/messages.js", () => ({
+vi.mock("../../../web/page/state/messages.js", () => ({
   isAbort: (error: unknown) => error instanceof DOMException && error.name === "AbortError",
 }));
-const { Asking, makeWay } = await import("../../../web/page/asking.js");
+const { Asking, makeWay } = await import("../../../web/page/assistant/asking.js");
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -2,7 +2,7 @@
 import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { beforeEach, describe, expect, it } from "vitest";
-import { branchSteps, changeTree, goTo, treeField } from "../../../web/page/branches/steps.js";
+import { branchSteps, changeTree, goTo, treeField } from "../../../web/page/document/steps.js";
 import {
   leave,
   making,
@@ -10,9 +10,9 @@ import {
   walking,
   type Tree,
   type TreeChange,
-} from "../../../web/page/branches/tree.js";
-import { keepHistory, withHistory } from "../../../web/page/editor/kept-history.js";
-import { keptOf, written } from "../../../web/page/editor/written.js";
+} from "../../../web/page/document/tree.js";
+import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
+import { keptOf, written } from "../../../web/page/document/written.js";
 
 const extensions = (tree?: Tree) => [written, history(), branchSteps(tree)];
 

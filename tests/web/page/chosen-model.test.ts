@@ -8,7 +8,7 @@ import {
   namedModel,
   queryOf,
   type ChosenModel,
-} from "../../../web/page/chosen-model.js";
+} from "../../../web/page/models/chosen-model.js";
 
 const page = "http://own.example/gpt2/";
 const hosts = "'self' https://huggingface.co https://*.hf.co https://evil.example https://*.wide.example:*";

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // A presenter's clicker on the stage, and a keyboard beside it.
 import { beforeEach, expect, it } from "vitest";
-import { listenForClicker } from "../../../web/page/stage/clicker.js";
+import { listenForClicker } from "../../../web/page/parts/stage/clicker.js";
 
 let did: string[] = [];
 let isOn = false;

@@ -1,6 +1,6 @@
 // Where tokens are in a text, with a model of tokens that are bytes, and of few requests.
 import { describe, expect, it } from "vitest";
-import { cutText, decodeAll, tokenizeText } from "../../../web/page/seeing/cut.js";
+import { cutText, decodeAll, tokenizeText } from "../../../web/page/assistant/cut.js";
 
 const signal = new AbortController().signal;
 const end = 0;

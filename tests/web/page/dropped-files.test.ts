@@ -1,6 +1,6 @@
 // Which files of a drop are taken for a model: folders are walked through as browsers have them read.
 import { expect, it } from "vitest";
-import { filesOfDrop } from "../../../web/page/dropped-files.js";
+import { filesOfDrop } from "../../../web/page/models/dropped-files.js";
 
 /** Browsers give the entries of a folder in portions of this size. */
 const portion = 100;

@@ -1,9 +1,9 @@
 // What is suggested at the caret: how it grows, goes on with who types it, and goes.
 import { EditorState, type TransactionSpec } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
-import { textOf } from "../../../web/page/editor/pieces.js";
-import { growRun, openRun, putPieces, runField, runs } from "../../../web/page/editor/run.js";
-import { choose, suggest, suggestionsField } from "../../../web/page/suggest/field.js";
+import { textOf } from "../../../web/page/document/pieces.js";
+import { growRun, openRun, putPieces, runField, runs } from "../../../web/page/document/run.js";
+import { choose, suggest, suggestionsField } from "../../../web/page/parts/suggestions/field.js";
 
 const piecesOf = (text: string) => [{ text, tokens: [] }];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { placeOn, withRoom } from "../../../web/page/inside/arcs.js";
-import { glanceOf, rowOf, settledAt, strongest } from "../../../web/page/inside/heads.js";
-import { bandOfWeight, isLooking, weightOf } from "../../../web/page/seeing/attended.js";
-import { Scored } from "../../../web/page/seeing/scored.js";
+import { placeOn, withRoom } from "../../../web/page/parts/inside/arcs.js";
+import { glanceOf, rowOf, settledAt, strongest } from "../../../web/page/parts/inside/heads.js";
+import { bandOfWeight, isLooking, weightOf } from "../../../web/page/document/attended.js";
+import { Scored } from "../../../web/page/document/scored.js";
 
 describe("what a head looks at", () => {
   it.each([

@@ -1,7 +1,7 @@
 // The page's words: the same ones in every language, and none outside of their files.
 import { describe, expect, it } from "vitest";
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import ts from "typescript";
 import * as german from "../../../web/page/language/de.js";
 import * as english from "../../../web/page/language/en.js";
@@ -148,7 +148,7 @@ function wordsIn(source: string): string[] {
 /**
  * The languages themselves, and the report of the self-test: that is for those who mend browsers, in English everywhere.
  */
-const exempt = /^language[\\/](?:en|de)\.ts$|^device[\\/]self-test[\\/](?!panel)/;
+const exempt = /^language[\\/](?:en|de)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
 
 describe("no words stand outside of the languages' files", () => {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
@@ -212,12 +212,14 @@ describe("index.html", () => {
 
 it("every phrase is asked for by a part that has its section", () => {
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts") && basename(resolve(folder, file, "..")) !== "language")
+    .filter((file) => file.endsWith(".ts") && !/^language[\\/](?:en|de)\.ts$/.test(file))
     .map((file) => readFileSync(resolve(folder, file), "utf8"));
   const unasked = sections
     .filter(([name]) => name !== "page")
     .flatMap(([name, section]) => {
-      const code = sources.filter((source) => source.includes(`language/${name}.js"`)).join("\n");
+      const code = sources
+        .filter((source) => new RegExp(`(language|"\\.)/${name}\\.js"`).test(source))
+        .join("\n");
       // A key with a point may be put together: phrase(`finish.${reason}`).
       return Object.keys(section)
         .filter((key) => !code.includes(`"${key}"`) && !code.includes(`\`${key.replace(/\..*/, "")}.`))

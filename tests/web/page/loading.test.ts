@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { ChosenModel } from "../../../web/page/chosen-model.js";
+import type { ChosenModel } from "../../../web/page/models/chosen-model.js";
 
 /** A model that was loaded: its memory, and how often it was given back. */
 function makeModel(name: string, memoryBytes = 50e6) {
@@ -65,14 +65,14 @@ const { asked, loadModel } = vi.hoisted(() => {
 const settle = () => new Promise((later) => setTimeout(later));
 
 vi.mock("../../../web/src/client/index.js", () => ({ loadModel, InvalidArgumentError: RangeError }));
-vi.mock("../../../web/page/host.js", () => ({
+vi.mock("../../../web/page/models/host.js", () => ({
   firstModel: { source: "models/demo/", name: "demo" },
   storesModel: () => true,
   modelFetch: undefined,
   prepareHost: async () => {},
   afterLoad: () => {},
 }));
-vi.mock("../../../web/page/options.js", () => ({ options: { showDefaults: () => {} } }));
+vi.mock("../../../web/page/parts/options/options.js", () => ({ options: { showDefaults: () => {} } }));
 
 const page = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
 const better: ChosenModel = { source: "hf:user/better", name: "user/better" };
@@ -83,7 +83,7 @@ const textOf = (id: string) => document.getElementById(id)?.textContent ?? "";
 
 /** The page with the demo loaded. */
 async function open(memoryBytes?: number) {
-  const loading = await import("../../../web/page/loading.js");
+  const loading = await import("../../../web/page/models/loading.js");
   const state = { isBusy: false, stops: 0, placed: [] as string[] };
   const change = (next: ChosenModel) =>
     loading.changeModel(next, {

@@ -1,7 +1,7 @@
 // What is asked of a model to look into it, and in which order.
 import { describe, expect, it } from "vitest";
 import type { Inspection, Model, ModelInfo } from "../../../web/src/client/index.js";
-import { chooseLast, lookInside } from "../../../web/page/inside/look.js";
+import { chooseLast, lookInside } from "../../../web/page/parts/inside/look.js";
 
 function make(nLayer: number, abortAt = Infinity) {
   const controller = new AbortController();

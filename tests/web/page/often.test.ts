@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // When the text is stored: soon after a change, in a pause where there is one, and never so often that it costs much.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { oftenEnough } from "../../../web/page/texts/often.js";
+import { oftenEnough } from "../../../web/page/library/often.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });

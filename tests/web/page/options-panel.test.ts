@@ -2,7 +2,7 @@
 // What is put into the options, by a link or a reload, and what is read from them again.
 import { beforeEach, expect, it } from "vitest";
 import type { GenerationDefaults } from "../../../web/src/client/index.js";
-import { OptionsPanel } from "../../../web/page/options-panel.js";
+import { OptionsPanel } from "../../../web/page/parts/options/options-panel.js";
 
 const defaults: GenerationDefaults = {
   maxNewTokens: 64,

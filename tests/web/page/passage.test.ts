@@ -1,7 +1,7 @@
 // What links to a text carry, and what strangers may put there.
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { around, fromFragment, stillHas, toFragment } from "../../../web/page/share/passage.js";
+import { around, fromFragment, stillHas, toFragment } from "../../../web/page/library/passage.js";
 
 const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString("base64url");
 const hash = "0".repeat(64);

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // The text of a clipboard that holds HTML alone.
 import { expect, it } from "vitest";
-import { textOfHtml } from "../../../web/page/editor/paste-html.js";
+import { textOfHtml } from "../../../web/page/document/paste-html.js";
 
 it.each([
   ["<p>One</p><p>Two</p>", "One\nTwo"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
-import { cut, piecesOf, rangesAt, textOf } from "../../../web/page/editor/pieces.js";
+import { cut, piecesOf, rangesAt, textOf } from "../../../web/page/document/pieces.js";
 
 const tokens = (...texts: string[]): Token[] =>
   texts.map((text, index) => ({ id: 100 + index, text, index, logprob: 0, rank: 1 }));

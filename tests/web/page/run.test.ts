@@ -3,8 +3,8 @@ import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
-import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/editor/run.js";
-import { written } from "../../../web/page/editor/written.js";
+import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
+import { written } from "../../../web/page/document/written.js";
 
 const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
 

@@ -2,15 +2,15 @@
 // @vitest-environment happy-dom
 import { HtmlRenderer, Parser } from "commonmark";
 import { describe, expect, it } from "vitest";
-import type { Tree } from "../../../web/page/branches/tree.js";
+import type { Tree } from "../../../web/page/document/tree.js";
 import {
   alternativesOf,
   fileName,
   sharedLength,
   wordsBefore,
-} from "../../../web/page/save-text/alternatives.js";
-import { asHtml } from "../../../web/page/save-text/as-html.js";
-import { asMarkdown, escapeMarkdown } from "../../../web/page/save-text/as-markdown.js";
+} from "../../../web/page/library/alternatives.js";
+import { asHtml } from "../../../web/page/library/as-html.js";
+import { asMarkdown, escapeMarkdown } from "../../../web/page/library/as-markdown.js";
 
 const kept = (text: string, written: (readonly [number, number])[] = []) => ({ text, caret: 0, written });
 

@@ -1,7 +1,7 @@
 // The tokens of a text in the editor: cut first, scored as the scores come.
 import { EditorState, type Range } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
-import { Written, addWritten } from "../../../web/page/editor/written.js";
+import { Written, addWritten } from "../../../web/page/document/written.js";
 import {
   addScores,
   isSameToken,
@@ -10,7 +10,7 @@ import {
   scoredField,
   setScored,
   tokenAt,
-} from "../../../web/page/seeing/scored.js";
+} from "../../../web/page/document/scored.js";
 
 const token = (from: number, to: number, index: number, logprob?: number, id = index) =>
   new Scored([id], logprob, logprob === undefined ? undefined : 1, index).range(from, to);

@@ -1,6 +1,6 @@
 // The picture of the settings against the sampler: the same numbers as tests/generate/sampler_test.cc.
 import { describe, expect, it } from "vitest";
-import { shape, type Sampling } from "../../../web/page/settings/shape.js";
+import { shape, type Sampling } from "../../../web/page/parts/options/shape.js";
 
 const top = [0.5, 0.25, 0.15, 0.1].map((share, id) => ({ id, text: "", logprob: Math.log(share) }));
 const plain: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };

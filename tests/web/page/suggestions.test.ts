@@ -1,8 +1,8 @@
 // Three ways to go on: what is shown of them while the model writes them, and what in the end.
 import { describe, expect, it, vi } from "vitest";
 import type { GenerateCall, Model, Token } from "../../../web/src/client/index.js";
-import { textOf } from "../../../web/page/editor/pieces.js";
-import { askForSuggestions } from "../../../web/page/suggest/ask.js";
+import { textOf } from "../../../web/page/document/pieces.js";
+import { askForSuggestions } from "../../../web/page/assistant/suggest.js";
 
 /** Writes `passes[i]` at the i-th call: the tokens of each continuation, and how each ended. */
 function makeModel(...passes: { texts: string[][]; ends?: ("length" | "eos")[] }[]) {

@@ -1,7 +1,7 @@
 // Which tokens of a text a model is asked to score, and which are known from before.
 import { describe, expect, it } from "vitest";
 import type { Model, ScoreProgress } from "../../../web/src/client/index.js";
-import { TextScores, withScores } from "../../../web/page/seeing/text-scores.js";
+import { TextScores, withScores } from "../../../web/page/assistant/text-scores.js";
 
 const never = new AbortController().signal;
 const upTo = (length: number) => Array.from({ length }, (_, id) => id);

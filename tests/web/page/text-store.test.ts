@@ -4,9 +4,9 @@ import "fake-indexeddb/auto";
 import { IDBFactory } from "fake-indexeddb";
 import { openDB } from "idb";
 import { beforeEach, expect, it, vi } from "vitest";
-import { writeLastChange } from "../../../web/page/texts/last-change.js";
-import { TextStore } from "../../../web/page/texts/store.js";
-import { takeText } from "../../../web/page/texts/take.js";
+import { writeLastChange } from "../../../web/page/library/last-change.js";
+import { TextStore } from "../../../web/page/library/store.js";
+import { takeText } from "../../../web/page/library/take.js";
 
 const names = { prefix: "gpt2-text / ", firstText: "Once upon a time" };
 const content = (text: string) => ({ text, caret: text.length, written: [] });

@@ -13,7 +13,7 @@ import {
   walking,
   type Tree,
   type TreeChange,
-} from "../../../web/page/branches/tree.js";
+} from "../../../web/page/document/tree.js";
 
 const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as const] });
 const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) => [id, parent]);

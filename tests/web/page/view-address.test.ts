@@ -1,6 +1,6 @@
 // What the page writes into its own address.
 import { expect, it, vi } from "vitest";
-import { keepView } from "../../../web/page/view-address.js";
+import { keepView } from "../../../web/page/dom/view-address.js";
 
 it.each([
   "https://host/gpt2/",

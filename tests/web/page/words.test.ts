@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstWordLength, suggestedLength } from "../../../web/page/suggest/words.js";
+import { firstWordLength, suggestedLength } from "../../../web/page/assistant/words.js";
 
 describe("firstWordLength", () => {
   it.each([

@@ -2,10 +2,10 @@
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
-import { keepHistory, withHistory } from "../../../web/page/editor/kept-history.js";
-import { parseKept } from "../../../web/page/editor/parse-kept.js";
-import { growRun, openRun, runField, runs } from "../../../web/page/editor/run.js";
-import { keptOf, writingLanguage, written } from "../../../web/page/editor/written.js";
+import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
+import { parseKept } from "../../../web/page/document/parse-kept.js";
+import { growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
+import { keptOf, writingLanguage, written } from "../../../web/page/document/written.js";
 import type { TextLanguage } from "../../../web/page/models/language.js";
 
 let language: TextLanguage;

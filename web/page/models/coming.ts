@@ -1,5 +1,5 @@
 // The model that comes while another one writes, over a reload of the page: what of it has come is stored, so it goes on.
-import { addressOf, folderModel, isOfFiles, type ChosenModel } from "../chosen-model.js";
+import { addressOf, folderModel, isOfFiles, type ChosenModel } from "./chosen-model.js";
 
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-coming ${location.pathname}`;

@@ -1,13 +1,13 @@
 // A model that comes while another one writes: it takes the other's place where nobody wrote meanwhile, and else when the
 // page's reader says so.
 import { InvalidArgumentError, type Model } from "../../src/client/index.js";
-import type { ChosenModel } from "../chosen-model.js";
-import { hide } from "../buttons.js";
-import { elements as ui } from "../elements.js";
+import type { ChosenModel } from "./chosen-model.js";
+import { hide } from "../dom/buttons.js";
+import { elements as ui } from "../dom/elements.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
 import { put } from "../language/told.js";
-import { isAbort, messageOf, say, showError } from "../messages.js";
+import { isAbort, messageOf, say, showError } from "../state/messages.js";
 import { dropComing, keepComing } from "./coming.js";
 
 /** What the page does for it. */

@@ -1,8 +1,8 @@
 // How fast this device reads a model's weights, measured once in a visit, when a model is to be chosen.
-import { median } from "../device/floor.js";
-import { Readers } from "../device/readers.js";
-import { isLoading } from "../loading.js";
-import { isWriting } from "../writing.js";
+import { median } from "./floor.js";
+import { Readers } from "./readers.js";
+import { isLoading } from "./loading.js";
+import { isWriting } from "../assistant/writing.js";
 
 /** More than the caches of most devices hold, and little beside what a model takes. */
 const bytes = 96 * 1024 * 1024;

@@ -1,8 +1,8 @@
 // What the floor of a device is measured with.
 import { describe, expect, it } from "vitest";
-import { bytesPerToken, median } from "../../../../web/page/device/floor.js";
-import { shareOf } from "../../../../web/page/device/readers.js";
-import { sumBytes } from "../../../../web/page/device/sum-bytes.js";
+import { bytesPerToken, median } from "../../../../web/page/models/floor.js";
+import { shareOf } from "../../../../web/page/models/readers.js";
+import { sumBytes } from "../../../../web/page/models/sum-bytes.js";
 
 describe("the sum of all bytes", () => {
   const memory = new WebAssembly.Memory({ initial: 2 });

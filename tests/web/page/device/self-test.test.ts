@@ -1,8 +1,8 @@
 // The self-test against a model that answers as it is told.
 import { describe, expect, it } from "vitest";
 import type { loadModel } from "../../../../web/src/client/index.js";
-import { bitsOf, cases, promptIds, texts } from "../../../../web/page/device/self-test/cases.js";
-import * as known from "../../../../web/page/device/self-test/expected.js";
+import { bitsOf, cases, promptIds, texts } from "../../../../web/page/parts/device/self-test/cases.js";
+import * as known from "../../../../web/page/parts/device/self-test/expected.js";
 import {
   bugsOf,
   hasPassed,
@@ -10,8 +10,8 @@ import {
   selfTest,
   type Check,
   type Expected,
-} from "../../../../web/page/device/self-test/run.js";
-import { modelFiles, vocabSize } from "../../../../web/page/device/self-test/tiny-model.js";
+} from "../../../../web/page/parts/device/self-test/run.js";
+import { modelFiles, vocabSize } from "../../../../web/page/parts/device/self-test/tiny-model.js";
 import { sha256 } from "../../../../web/src/loader/sha256.js";
 
 const token = { id: 3, logprob: -1.5 };

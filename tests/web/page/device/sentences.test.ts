@@ -1,6 +1,10 @@
 // What the panel of engine and device says.
 import { describe, expect, it } from "vitest";
-import { networkSentence, storageSentence, threadsSentence } from "../../../../web/page/device/sentences.js";
+import {
+  networkSentence,
+  storageSentence,
+  threadsSentence,
+} from "../../../../web/page/parts/device/sentences.js";
 
 describe("threads, and why not more", () => {
   const has = { has: true, reason: "", remedy: null };

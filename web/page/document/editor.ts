@@ -1,0 +1,283 @@
+// The writing surface: one text of the visitor and the model, with one history. Loaded once the page is painted.
+import {
+  history,
+  historyKeymap,
+  isolateHistory,
+  redo,
+  redoDepth,
+  standardKeymap,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
+import { Compartment, EditorState, type Extension, type StateEffect } from "@codemirror/state";
+import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
+import type { Token } from "../../src/client/index.js";
+import { branchSteps, treeField } from "./steps.js";
+import { parseTree, type Tree } from "./tree.js";
+import type { TextLanguage } from "../models/language.js";
+import { finding, offerFinding } from "./find.js";
+import { Follower, coveredBy, margin } from "./follower.js";
+import { differenceOf } from "./difference.js";
+import { asLines, type Piece } from "./pieces.js";
+import { twoInks } from "./inks.js";
+import { keepHistory, withHistory } from "./kept-history.js";
+import { leaving } from "./leaving.js";
+import { paragraphs } from "./paragraphs.js";
+import { pasteHtml } from "./paste-html.js";
+import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
+import { addWritten, keptOf, rangesOfParts, writingLanguage, written, type Part } from "./written.js";
+
+/** A text as it is stored, and given from one surface to the next. */
+export interface KeptText {
+  text: string;
+  /** Offset of the caret. */
+  caret: number;
+  /** What the models wrote of it. */
+  written: readonly Readonly<Part>[];
+  /** Offsets of what was written last, where that is kept, too. */
+  run?: readonly [from: number, to: number] | undefined;
+  /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
+  history?: unknown;
+  /** Its branches, where those are kept, too: see branches/tree.ts. */
+  tree?: unknown;
+  /** The text as it was changed where there was no editor yet; the caret is in it. */
+  draft?: string | undefined;
+}
+
+export interface EditorSetting {
+  parent: HTMLElement;
+  /** What covers the lower end of the window. */
+  dock: HTMLElement;
+  /** That of the model that writes. */
+  modelsLanguage: () => TextLanguage;
+  /** After each change of the text, the caret or what can be undone. */
+  onUpdate: (update: ViewUpdate) => void;
+  extensions?: Extension;
+}
+
+/** The models' parts of a kept text, as far as they are in one of `length`. */
+const writtenIn = ({ written: parts }: KeptText, length: number) =>
+  rangesOfParts(parts.filter(([from, to]) => from < to && to <= length));
+
+export class Editor {
+  readonly view: EditorView;
+  private readonly follower: Follower;
+  /** What the text is called, and what is shown in its place where there is none. */
+  private readonly words = new Compartment();
+  /** Whether an input method is at work just where the model writes: what is written beside it would cut it off. */
+  private isComposedThere = false;
+  /** What waits for its end. */
+  private held: Token[] = [];
+  private endsAfterComposition = false;
+
+  constructor(kept: KeptText, { parent, dock, modelsLanguage, onUpdate, extensions = [] }: EditorSetting) {
+    const caret = Math.min(kept.caret, kept.text.length);
+    const all: Extension = [
+      extensions,
+      written,
+      runs,
+      writingLanguage.of(modelsLanguage),
+      twoInks,
+      history(),
+      branchSteps(parseTree(kept.tree)),
+      leaving,
+      finding,
+      paragraphs,
+      pasteHtml,
+      keymap.of([...historyKeymap, ...standardKeymap]),
+      EditorView.lineWrapping,
+      this.words.of([]),
+      EditorView.contentAttributes.of({
+        id: "text",
+        spellcheck: "true",
+        autocorrect: "on",
+        autocapitalize: "sentences",
+      }),
+      EditorView.scrollMargins.of(() => ({ top: margin, bottom: coveredBy(dock) + margin })),
+      EditorView.updateListener.of(onUpdate),
+      EditorView.domEventObservers({
+        compositionstart: (_event, { state }) => {
+          this.isComposedThere = state.field(runField)?.to === state.selection.main.head;
+        },
+        compositionend: () => {
+          this.isComposedThere = false;
+          this.putAfterComposition();
+        },
+      }),
+    ];
+    const state =
+      withHistory(kept.text, caret, kept.history, all) ??
+      EditorState.create({ doc: kept.text, extensions: all });
+    this.view = new EditorView({ state, parent });
+    this.follower = new Follower(this.view, dock);
+    offerFinding(this.view);
+    const { length } = this.view.state.doc;
+    this.view.dispatch({
+      selection: { anchor: Math.min(caret, length) },
+      effects: addWritten.of(writtenIn(kept, length)),
+    });
+    const [from, to] = kept.run ?? [0, 0];
+    if (from < to && to <= length) this.view.dispatch(closeRun({ from, to, stage: "closed" }));
+    this.type(kept);
+  }
+
+  /** Makes the change that was typed before there was an editor. */
+  private type({ draft = this.text, caret }: KeptText): void {
+    const changes = differenceOf(this.text, asLines(draft));
+    if (!changes) return;
+    const length = this.length + changes.insert.length - (changes.to - changes.from);
+    const selection = { anchor: Math.min(caret, length) };
+    this.view.dispatch({ changes, selection, userEvent: "input.type" });
+  }
+
+  /** In the page's language: what the text is called, and what is shown in its place where there is none. */
+  name(label: string, hint: string): void {
+    const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
+    this.view.dispatch({ effects: this.words.reconfigure(words) });
+  }
+
+  get text(): string {
+    return this.view.state.doc.toString();
+  }
+
+  /** Where writing goes on: the caret, or the end of what is selected. */
+  get caret(): number {
+    return this.view.state.selection.main.to;
+  }
+
+  get length(): number {
+    return this.view.state.doc.length;
+  }
+
+  textBefore(offset: number): string {
+    return this.view.state.sliceDoc(0, offset);
+  }
+
+  /** What was written last, or is being written; null where there is none, or none of it is left. */
+  get run(): Run | null {
+    return this.view.state.field(runField);
+  }
+
+  get kept(): KeptText {
+    return keptOf(this.view.state);
+  }
+
+  /** With what was written last, all that can be undone and redone, and all branches. */
+  get keptWithHistory(): KeptText {
+    const { run } = this;
+    const last = run ? ([run.from, run.to] as const) : undefined;
+    return { ...this.kept, run: last, history: keepHistory(this.view.state), tree: this.tree };
+  }
+
+  /** The branches, with the current one's text as it was when it was come to; undefined where there is but one text. */
+  get tree(): Tree | undefined {
+    return this.view.state.field(treeField);
+  }
+
+  get canUndo(): boolean {
+    return undoDepth(this.view.state) > 0;
+  }
+
+  get canRedo(): boolean {
+    return redoDepth(this.view.state) > 0;
+  }
+
+  undo(): void {
+    undo(this.view);
+  }
+
+  redo(): void {
+    redo(this.view);
+  }
+
+  focus(): void {
+    this.view.focus();
+  }
+
+  /** Scrolls to it, where it is out of sight. */
+  showCaret(): void {
+    this.view.dispatch({ effects: EditorView.scrollIntoView(this.caret, { y: "nearest" }) });
+  }
+
+  selectAll(): void {
+    this.view.dispatch({ selection: { anchor: 0, head: this.length } });
+    this.focus();
+  }
+
+  /** Puts `text` in the place of all there is, with the caret at its end. */
+  replaceAll(text: string): void {
+    const { length } = this;
+    this.view.dispatch({
+      changes: { from: 0, to: length, insert: text },
+      selection: { anchor: text.length },
+      userEvent: "input.replace",
+    });
+  }
+
+  /** Puts `kept` in the place of all there is, as one step of the history, which has `effects`, too. */
+  show(kept: KeptText, effects: readonly StateEffect<unknown>[] = []): void {
+    const { text } = kept;
+    this.view.dispatch({
+      changes: { from: 0, to: this.length, insert: text },
+      selection: { anchor: Math.min(kept.caret, text.length) },
+      effects: [addWritten.of(writtenIn(kept, text.length)), ...effects],
+      annotations: isolateHistory.of("full"),
+      scrollIntoView: true,
+    });
+  }
+
+  /** Puts `pieces` of the model's in the place of all that stands behind `from`, as one step, which has `effects`, too. */
+  replaceFrom(from: number, pieces: readonly Piece[], effects: readonly StateEffect<unknown>[]): void {
+    this.view.dispatch(putPieces(this.view.state, from, this.length, pieces), { effects });
+  }
+
+  /** Lets the model write at `from`, in place of what is there until `to`. */
+  open(from: number, to: number): void {
+    this.held = [];
+    this.endsAfterComposition = false;
+    this.view.dispatch(openRun(from, to));
+    this.follower.begin();
+  }
+
+  /** Adds tokens where the model writes; false where they are no longer wanted. */
+  append(tokens: readonly Token[]): boolean {
+    const { run } = this;
+    if (!run || run.stage === "closed") return false;
+    this.held.push(...tokens);
+    if (!this.isComposedThere) this.putHeld(run);
+    return true;
+  }
+
+  private putHeld(run: Run): void {
+    this.view.dispatch(growRun(this.view.state, run, this.held.splice(0)));
+    this.follower.follow();
+  }
+
+  /** Nothing more comes. What is held back for a composition comes when that ends, and the run ends with it. */
+  end(): void {
+    const { run } = this;
+    if (!run) return;
+    if (this.held.length > 0 && run.stage !== "closed") {
+      if (this.isComposedThere) {
+        this.endsAfterComposition = true;
+        return;
+      }
+      this.putHeld(run);
+    }
+    this.view.dispatch(closeRun(this.run ?? run));
+  }
+
+  /** Lets the view read first what the input method left in the document. */
+  private putAfterComposition(): void {
+    requestAnimationFrame(() => {
+      if (this.view.composing) return this.putAfterComposition();
+      if (!this.endsAfterComposition || this.isComposedThere) return;
+      this.endsAfterComposition = false;
+      this.end();
+    });
+  }
+
+  showBusy(isBusy: boolean): void {
+    this.view.contentDOM.ariaBusy = String(isBusy);
+  }
+}

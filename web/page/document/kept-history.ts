@@ -1,0 +1,117 @@
+// The history as it is stored: CodeMirror's own JSON, and what that leaves out: who wrote the text of each step, and to which
+// branch it goes.
+import { historyField } from "@codemirror/commands";
+import {
+  EditorState,
+  type ChangeDesc,
+  type ChangeSet,
+  type EditorSelection,
+  type Extension,
+  type StateEffect,
+} from "@codemirror/state";
+import { changeTree, goTo } from "./steps.js";
+import { parseChange, parseMove, type Move, type TreeChange } from "./tree.js";
+import { isOffset, parseParts } from "./parse-kept.js";
+import { addWritten, partsOfAll, rangesOfParts, type Part } from "./written.js";
+
+/** As CodeMirror keeps it: steps to undo, and to redo. */
+const stacks = ["done", "undone"] as const;
+type Stacks<Step> = Readonly<Record<(typeof stacks)[number], readonly Step[]>>;
+
+export interface KeptHistory {
+  steps: unknown;
+  /** For each step what it gives back to the models. */
+  written: Stacks<readonly Readonly<Part>[]>;
+  /** For each step what taking it does to the branches: it goes to one, or changes the tree, or neither. */
+  moves: Stacks<Move | TreeChange | null>;
+}
+
+interface Step {
+  readonly effects: StateEffect<unknown>[];
+  readonly changes?: ChangeSet;
+  readonly mapped?: ChangeDesc;
+  readonly startSelection?: EditorSelection;
+  readonly selectionsAfter: readonly EditorSelection[];
+}
+
+const fields = { history: historyField };
+const stepsOf = (state: EditorState) => state.field(historyField) as Stacks<Step>;
+
+export function keepHistory(state: EditorState): KeptHistory {
+  const { history: steps } = state.toJSON(fields) as { history: unknown };
+  const { done, undone } = stepsOf(state);
+  const writtenBy = ({ effects }: Step) =>
+    partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
+  const moveBy = ({ effects }: Step) =>
+    effects.flatMap((effect) => (effect.is(goTo) || effect.is(changeTree) ? effect.value : []))[0] ?? null;
+  return {
+    steps,
+    written: { done: done.map(writtenBy), undone: undone.map(writtenBy) },
+    moves: { done: done.map(moveBy), undone: undone.map(moveBy) },
+  };
+}
+
+/**
+ * The length of the text after each step of a stack, of which the last is taken first; throws where the steps do not fit a
+ * text of `length`, as taking one would.
+ */
+function lengthsAfter(steps: readonly Step[], length: number): number[] {
+  const lengths: number[] = [];
+  const expectInside = ({ ranges, main }: EditorSelection, end: number) => {
+    const isInside = ranges.every(({ from, to }) => isOffset(from) && isOffset(to) && to <= end);
+    if (!isInside || !ranges.includes(main)) throw new RangeError("outside the text");
+  };
+  for (const { changes, mapped, startSelection, selectionsAfter } of [...steps].reverse()) {
+    const isWhole = Boolean(changes) === Boolean(startSelection);
+    if (!isWhole || mapped || (changes && changes.length !== length)) throw new RangeError("of another text");
+    for (const selection of selectionsAfter) expectInside(selection, length);
+    length = changes?.newLength ?? length;
+    if (startSelection) expectInside(startSelection, length);
+    lengths.unshift(length);
+  }
+  return lengths;
+}
+
+/** Throws where lengths in CodeMirror's JSON of changes are none, which it does not look at itself. */
+function expectLengths(stack: unknown): void {
+  for (const { changes } of (Array.isArray(stack) ? stack : []) as { changes?: unknown }[]) {
+    const sections: unknown[] = Array.isArray(changes) ? changes : [];
+    if (!sections.every((each) => isOffset(Array.isArray(each) ? each[0] : each)))
+      throw new RangeError("a length that is none");
+  }
+}
+
+const valueAt = (all: unknown, place: number): unknown => (Array.isArray(all) ? all[place] : undefined);
+
+/** The state of `doc` with the steps that `kept` has; undefined where it has none: another release may have kept it. */
+export function withHistory(
+  doc: string,
+  caret: number,
+  kept: unknown,
+  extensions: Extension,
+): EditorState | undefined {
+  const { steps, written, moves } = (kept ?? {}) as Partial<
+    Record<keyof KeptHistory, Record<string, unknown>>
+  >;
+  if (!steps) return undefined;
+  try {
+    const selection = { ranges: [{ anchor: caret, head: caret }], main: 0 };
+    const state = EditorState.fromJSON({ doc, selection, history: steps }, { extensions }, fields);
+    for (const stack of stacks) {
+      expectLengths(steps[stack]);
+      const lengths = lengthsAfter(stepsOf(state)[stack], doc.length);
+      for (const [place, { effects }] of stepsOf(state)[stack].entries()) {
+        const all = parseParts(valueAt(written?.[stack], place));
+        const parts = all.filter(([, to]) => to <= (lengths[place] ?? 0));
+        if (parts.length > 0) effects.push(addWritten.of(rangesOfParts(parts)));
+        const move = parseMove(valueAt(moves?.[stack], place));
+        if (move) effects.push(goTo.of(move));
+        const change = parseChange(valueAt(moves?.[stack], place));
+        if (change) effects.push(changeTree.of(change));
+      }
+    }
+    return state;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+// The branches of a text: where another token was chosen, the text before the choice and after it are both kept.
+import type { KeptText } from "./editor.js";
+import { parseKept } from "./parse-kept.js";
+
+/** What is known of a branch but its text. */
+export interface BranchLabel {
+  readonly id: number;
+  /** null: the first one. */
+  readonly parent: number | null;
+  readonly name: string;
+}
+
+export interface Branch extends BranchLabel {
+  /** As it was when it was left. */
+  readonly kept: KeptText;
+}
+
+export interface Tree {
+  branches: readonly Branch[];
+  current: number;
+}
+
+/** A step from one branch to another, which "make" adds to the tree; "unmake" takes away the one that is left. */
+export interface Move {
+  readonly kind: "walk" | "make" | "unmake";
+  readonly from: BranchLabel;
+  readonly to: BranchLabel;
+}
+
+/** A change of the tree that leaves the text alone; "restore" gives a branch back its place, and the branches that were its own. */
+export type TreeChange =
+  | { readonly kind: "rename"; readonly id: number; readonly name: string }
+  | { readonly kind: "remove"; readonly id: number }
+  | {
+      readonly kind: "restore";
+      readonly branch: Branch;
+      readonly place: number;
+      readonly children: readonly number[];
+    };
+
+const labelOf = ({ id, parent, name }: BranchLabel): BranchLabel => ({ id, parent, name });
+const branchOf = ({ branches }: Tree, id: number) => branches.find((branch) => branch.id === id);
+
+/** The step to a new branch of the current one, named `name`; without a tree so far, the other is `firstName`. */
+export function making(tree: Tree | undefined, name: string, firstName: string): Move {
+  const from = (tree && branchOf(tree, tree.current)) ?? { id: 0, parent: null, name: firstName };
+  const id = Math.max(from.id, ...(tree?.branches ?? []).map((branch) => branch.id)) + 1;
+  return { kind: "make", from: labelOf(from), to: { id, parent: from.id, name } };
+}
+
+/** The step to the branch `id`; undefined where it is the current one, or there is none. */
+export function walking(tree: Tree, id: number): Move | undefined {
+  const from = branchOf(tree, tree.current);
+  const to = branchOf(tree, id);
+  return from && to && from !== to ? { kind: "walk", from: labelOf(from), to: labelOf(to) } : undefined;
+}
+
+/** The step that takes `move` back. */
+export function reversed({ kind, from, to }: Move): Move {
+  const kinds = { walk: "walk", make: "unmake", unmake: "make" } as const;
+  return { kind: kinds[kind], from: to, to: from };
+}
+
+/** With the branch, which may have been removed since a step knew it. */
+function having(branches: readonly Branch[], label: BranchLabel, kept: KeptText): readonly Branch[] {
+  if (branches.some(({ id }) => id === label.id)) return branches;
+  const parent = branches.some(({ id }) => id === label.parent) ? label.parent : null;
+  return [...branches, { ...label, parent, kept }];
+}
+
+/** The tree after a step, before which the text was `kept`; undefined where it has one branch alone again. */
+export function moved(tree: Tree | undefined, { kind, from, to }: Move, kept: KeptText): Tree | undefined {
+  const branches = having(having(tree?.branches ?? [], from, kept), to, kept);
+  const there = { ...leave({ branches, current: from.id }, kept), current: to.id };
+  if (kind !== "unmake") return there;
+  const rest = remove(there, from.id);
+  return rest.branches.length > 1 ? rest : undefined;
+}
+
+/** The tree with `kept` as the text of the current branch. */
+export function leave({ branches, current }: Tree, kept: KeptText): Tree {
+  return {
+    branches: branches.map((branch) => (branch.id === current ? { ...branch, kept } : branch)),
+    current,
+  };
+}
+
+function rename({ branches, current }: Tree, id: number, name: string): Tree {
+  return { branches: branches.map((branch) => (branch.id === id ? { ...branch, name } : branch)), current };
+}
+
+/** The tree without the branch `id`, which is neither the first nor the current one; its own branches go to its parent. */
+function remove({ branches, current }: Tree, id: number): Tree {
+  const removed = branches.find((branch) => branch.id === id);
+  const others = branches.filter((branch) => branch !== removed);
+  const parent = removed?.parent ?? null;
+  return {
+    branches: others.map((branch) => (branch.parent === id ? { ...branch, parent } : branch)),
+    current,
+  };
+}
+
+function restore(
+  { branches, current }: Tree,
+  branch: Branch,
+  place: number,
+  children: readonly number[],
+): Tree {
+  const all = branches.map((each) => (children.includes(each.id) ? { ...each, parent: branch.id } : each));
+  return { branches: [...all.slice(0, place), branch, ...all.slice(place)], current };
+}
+
+/** The tree after `change`. */
+export function changed(tree: Tree, change: TreeChange): Tree {
+  switch (change.kind) {
+    case "rename":
+      return rename(tree, change.id, change.name);
+    case "remove":
+      return remove(tree, change.id);
+    case "restore":
+      return restore(tree, change.branch, change.place, change.children);
+  }
+}
+
+/** The change that takes `change` of `tree` back; undefined where it changes nothing. */
+export function changedBack(tree: Tree, change: TreeChange): TreeChange | undefined {
+  if (change.kind === "restore") return { kind: "remove", id: change.branch.id };
+  const { id } = change;
+  const branch = branchOf(tree, id);
+  if (!branch) return undefined;
+  if (change.kind === "rename") return { kind: "rename", id, name: branch.name };
+  const children = childrenOf(tree, id).map((child) => child.id);
+  return { kind: "restore", branch, place: tree.branches.indexOf(branch), children };
+}
+
+export const childrenOf = ({ branches }: Tree, parent: number | null): Branch[] =>
+  branches.filter((branch) => branch.parent === parent);
+
+function parseLabel(value: unknown): BranchLabel | undefined {
+  const { id, parent, name } = (value ?? {}) as Record<string, unknown>;
+  if (!Number.isSafeInteger(id) || typeof name !== "string") return undefined;
+  return { id: Number(id), parent: Number.isSafeInteger(parent) ? Number(parent) : null, name };
+}
+
+function parseBranch(value: unknown): Branch | undefined {
+  const label = parseLabel(value);
+  const kept = label && parseKept((value as Record<string, unknown>).kept);
+  return kept && { ...label, kept };
+}
+
+/** The step that `value` is; undefined where it is none. */
+export function parseMove(value: unknown): Move | undefined {
+  const { kind, from, to } = (value ?? {}) as Record<string, unknown>;
+  const ends = { from: parseLabel(from), to: parseLabel(to) };
+  if ((kind !== "walk" && kind !== "make" && kind !== "unmake") || !ends.from || !ends.to) return undefined;
+  return { kind, from: ends.from, to: ends.to };
+}
+
+/** The change that `value` is; undefined where it is none. */
+export function parseChange(value: unknown): TreeChange | undefined {
+  const { kind, id, name, branch, place, children } = (value ?? {}) as Record<string, unknown>;
+  const isId = (each: unknown): each is number => Number.isSafeInteger(each);
+  if (kind === "rename") return isId(id) && typeof name === "string" ? { kind, id, name } : undefined;
+  if (kind === "remove") return isId(id) ? { kind, id } : undefined;
+  const restored = kind === "restore" ? parseBranch(branch) : undefined;
+  if (!restored || !isId(place) || !Array.isArray(children)) return undefined;
+  return { kind: "restore", branch: restored, place, children: children.filter(isId) };
+}
+
+/** The tree that `value` is, without what of it is no branch; undefined where nothing tells which is the current one. */
+export function parseTree(value: unknown): Tree | undefined {
+  const { branches, current } = (value ?? {}) as Record<string, unknown>;
+  const found = new Map<number, Branch>();
+  for (const each of Array.isArray(branches) ? branches : []) {
+    const branch = parseBranch(each);
+    if (!branch || found.has(branch.id)) continue;
+    // Each comes after its parent, so that none is its own.
+    const parent = branch.parent !== null && found.has(branch.parent) ? branch.parent : null;
+    found.set(branch.id, { ...branch, parent });
+  }
+  if (typeof current !== "number" || !found.has(current)) return undefined;
+  return { branches: [...found.values()], current };
+}

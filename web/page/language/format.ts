@@ -1,0 +1,17 @@
+// Times and rates as people read them.
+import { formatNumber } from "./numbers.js";
+import { phrase } from "./start.js";
+
+export const formatMs = (ms: number): string =>
+  ms < 1000 ? phrase("ms", { value: ms }) : phrase("seconds", { value: formatNumber(ms / 1000, 1, 1) });
+
+export const formatRate = (tokensPerSecond: number): string =>
+  phrase("rate", {
+    value: formatNumber(tokensPerSecond, tokensPerSecond < 10 ? 1 : 0, tokensPerSecond < 10 ? 1 : 0),
+  });
+
+/** Until a download ends. */
+export const formatLeft = (seconds: number): string =>
+  seconds < 60
+    ? phrase("seconds", { value: Math.ceil(seconds) })
+    : phrase("minutes", { value: Math.ceil(seconds / 60) });

@@ -1,0 +1,41 @@
+// A text as Markdown (CommonMark), which shows it letter by letter, with its branches as alternatives.
+import type { KeptText } from "../document/editor.js";
+import { phrase } from "../language/editor.js";
+import { wordsBefore, type Alternative } from "./alternatives.js";
+
+/** What would be more than a letter anywhere in a line. */
+const anywhere = /[\\`*_[\]<>&~|$]/g;
+/** What would be more than letters where a line begins: headings, lists, quotes, rules. */
+const atStart = /^(#{1,6}(?=\s|$)|[+-](?=\s|$)|[-=]+(?=\s*$))/;
+const number = /^(\d{1,9})([.)])(?=\s|$)/;
+
+function escapeLine(line: string): string {
+  const body = line.replace(/^[ \t]+/, "").replace(anywhere, "\\$&");
+  const indent = line.slice(0, line.length - line.trimStart().length).replace(/[ \t]/g, "&nbsp;");
+  return indent + (indent ? body : body.replace(atStart, "\\$&").replace(number, "$1\\$2"));
+}
+
+/** `text`, line by line; a backslash ends a line that another one follows. */
+export function escapeMarkdown(text: string): string {
+  const lines = text.split("\n");
+  return lines
+    .map((line, place) => {
+      if (line.trim() === "") return "";
+      const next = lines[place + 1]?.trim() ?? "";
+      return escapeLine(line.trimEnd()) + (next === "" ? "" : "\\");
+    })
+    .join("\n");
+}
+
+/** The whole file. */
+export function asMarkdown({ text }: KeptText, alternatives: readonly Alternative[]): string {
+  const parts = [escapeMarkdown(text)];
+  if (alternatives.length > 0) parts.push("---", `## ${phrase("alternatives")}`);
+  for (const { name, kept, shared } of alternatives) {
+    const before = wordsBefore(kept.text, shared);
+    parts.push(`### ${escapeMarkdown(name.replace(/\s+/g, " "))}`);
+    if (before !== "") parts.push(`> ${phrase("after", { text: escapeMarkdown(before) })}`);
+    parts.push(escapeMarkdown(kept.text.slice(shared).trimStart()));
+  }
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}

@@ -1,0 +1,15 @@
+// Generation options from a link or from storage, which anyone may have written.
+import type { GenerateOptions } from "../../src/client/index.js";
+
+const numbers = new Set(["maxNewTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty", "seed"]);
+const flags = new Set(["ignoreEos", "heal"]);
+
+/** The fields of `value` that are options of the right type. The engine checks their ranges. */
+export function parseOptions(value: unknown): GenerateOptions {
+  const options = Object.entries(Object(value) as object).filter(([name, value]) => {
+    if (numbers.has(name)) return typeof value === "number";
+    if (flags.has(name)) return typeof value === "boolean";
+    return name === "stop" && Array.isArray(value) && value.every((each) => typeof each === "string");
+  });
+  return Object.fromEntries(options);
+}

@@ -1,0 +1,110 @@
+// A text as a link carries it: all of it, and where what the model wrote last still stands in it, instead of that whatever it
+// takes to get the very same again.
+import type { GenerateOptions } from "../../src/client/index.js";
+import { formatBytes } from "../../src/shared/format-bytes.js";
+import { joined } from "../../src/shared/joined.js";
+import type { KeptText } from "../document/editor.js";
+import { parseParts } from "../document/parse-kept.js";
+import { asLines } from "../document/pieces.js";
+import type { Part } from "../document/written.js";
+import { parseOptions } from "./parse-options.js";
+
+/** A text without what is written anew in it. */
+export interface Around {
+  /** What stands before that; where nothing is written anew, before the caret. */
+  prompt: string;
+  /** What stands behind it. */
+  after: string;
+  /** What models wrote of both together. */
+  written: readonly Readonly<Part>[];
+}
+
+export interface Passage extends Around {
+  /** With the seed, and the number of tokens that were written; where nothing is written anew, what is set. */
+  options: GenerateOptions;
+  /** SHA-256 of what is written anew, in hexadecimal; undefined: nothing is. */
+  hash?: string | undefined;
+}
+
+/** Whether `text` begins with what was written last and what stood before that. */
+export const stillHas = (text: string, last: { prompt: string; text: string }): boolean =>
+  text.startsWith(last.prompt + asLines(last.text));
+
+/** The text around `anew`, which it still has, or around its caret. */
+export function around(
+  { text, caret, written }: KeptText,
+  anew: { prompt: string; text: string } | undefined,
+): Around {
+  const from = anew?.prompt.length ?? caret;
+  const to = from + asLines(anew?.text ?? "").length;
+  const parts = written.flatMap(([start, end, ...lang]): Readonly<Part>[] => [
+    [start, Math.min(end, from), ...lang],
+    [Math.max(start, to) - to + from, end - to + from, ...lang],
+  ]);
+  return {
+    prompt: text.slice(0, from),
+    after: text.slice(to),
+    written: parts.filter(([start, end]) => start < end),
+  };
+}
+
+/** What a fragment may unpack to: a few letters of it could become gigabytes. */
+const mostBytes = 1_000_000;
+
+/** Those that do not overlap: a stranger's could lie on one another by the thousand. */
+function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
+  const found: Readonly<Part>[] = [];
+  for (const part of parts) if (part[0] >= (found.at(-1)?.[1] ?? 0)) found.push(part);
+  return found;
+}
+
+/** Throws once more than `mostBytes` come out. */
+async function through(
+  bytes: Uint8Array<ArrayBuffer>,
+  transform: CompressionStream | DecompressionStream,
+): Promise<Uint8Array> {
+  const reader = new Blob([bytes]).stream().pipeThrough(transform).getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value);
+    length += next.value.length;
+    if (length <= mostBytes) continue;
+    await reader.cancel();
+    throw new Error(`expected a text of at most ${formatBytes(mostBytes)}, found more`);
+  }
+  return joined(chunks);
+}
+
+/** As a fragment has it: compressed, in the letters of base64 that addresses need not escape. */
+export async function toFragment(passage: Passage): Promise<string> {
+  const json = new TextEncoder().encode(JSON.stringify(passage));
+  const bytes = await through(json, new CompressionStream("deflate-raw"));
+  const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Throws where it is no fragment of `toFragment`. */
+export async function fromFragment(fragment: string): Promise<Passage> {
+  const letters = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+  const json = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
+  // Links of an earlier release have nothing behind what is written anew, and nothing of who wrote the rest.
+  const { prompt, after = "", written, options, hash } = (JSON.parse(json) ?? {}) as Record<string, unknown>;
+  const isText = typeof prompt === "string" && typeof after === "string";
+  if (
+    !isText ||
+    (hash !== undefined && typeof hash !== "string") ||
+    typeof options !== "object" ||
+    !options
+  ) {
+    throw new Error("expected a prompt, options and a hash");
+  }
+  return {
+    prompt: asLines(prompt),
+    after: asLines(after),
+    written: inOrder(parseParts(written)),
+    options: parseOptions(options),
+    hash,
+  };
+}

@@ -1,0 +1,72 @@
+// Which stored text a tab takes: its own, a copy of its own where it was duplicated, or the newest one whose tab is gone.
+import type { KeptText } from "../document/editor.js";
+import { parseKept } from "../document/parse-kept.js";
+import { claim } from "./claims.js";
+import { afterChange, lastChangesOf, readLastChange, type LastChange } from "./last-change.js";
+import type { StoredVersion, TextStore } from "./store.js";
+
+export interface FoundText {
+  /** With what was changed since it was stored, as its draft. */
+  kept: KeptText;
+  /** What was stored beside the text. */
+  beside: unknown;
+  stored: StoredVersion;
+}
+
+export interface TakenText extends FoundText {
+  /** undefined: a copy of another tab's. */
+  id: string | undefined;
+  release: () => void;
+}
+
+export interface TextNames {
+  /** A text is claimed, and its last change is stored, by this and its id. */
+  prefix: string;
+  /** What every page begins with. */
+  firstText: string;
+}
+
+/** A page that is left gives its text up while the next one begins. */
+const patienceMs = 1000;
+
+/** The newest version of a text that can be read, with what was changed after it. */
+async function read(
+  store: TextStore,
+  id: string,
+  { prefix, firstText }: TextNames,
+): Promise<FoundText | undefined> {
+  const last = readLastChange(prefix + id);
+  const versions = await store.versions(id);
+  const withLast = (kept: KeptText, { change, caret }: LastChange) => ({
+    ...kept,
+    draft: afterChange(kept.draft ?? kept.text, change),
+    caret,
+  });
+  for (const stored of versions) {
+    const kept = parseKept(stored?.content);
+    if (!stored || !kept) continue;
+    if (last?.version !== stored.version) return { stored, kept, beside: stored.content };
+    return { stored, kept: withLast(kept, last), beside: last.beside };
+  }
+  if (last?.version !== 0 || versions.length > 0) return undefined;
+  const kept = withLast({ text: firstText, caret: 0, written: [] }, last);
+  return { kept, beside: last.beside, stored: { version: 0, changed: 0, content: undefined } };
+}
+
+/** Takes the text `own` of this tab if it has one, or another. */
+export async function takeText(
+  store: TextStore,
+  own: string | undefined,
+  names: TextNames,
+): Promise<TakenText | undefined> {
+  const ids = new Set([...(await store.ids()), ...lastChangesOf(names.prefix)]);
+  for (const id of own === undefined ? ids : new Set([own, ...ids])) {
+    const release = await claim(names.prefix + id, id === own ? patienceMs : 0);
+    const isCopy = !release && id === own;
+    const found = release || isCopy ? await read(store, id, names) : undefined;
+    if (found) return { ...found, id: isCopy ? undefined : id, release: release ?? (() => undefined) };
+    release?.();
+    if (isCopy) return undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,128 @@
+// The model that the page shows, or is to show next.
+import { isHubId } from "../../src/client/hub-id.js";
+import type { ModelSource } from "../../src/client/index.js";
+import { baseAddress } from "../../src/shared/base-address.js";
+import { usualHub } from "../../src/shared/protocol.js";
+import { phrase } from "../language/start.js";
+import { mayContact } from "./policy.js";
+
+export interface ChosenModel {
+  /** What loadModel takes. */
+  source: ModelSource;
+  /** As its user knows it. */
+  name: string;
+  /** What a model of floats becomes; undefined: 8 bits. */
+  weights?: "q4" | undefined;
+  /** The folder on this host that it is, which can be saved as one file; undefined where it is something else. */
+  folder?: string | undefined;
+  /** The host that it would be fetched from, if that is not the page's own: the page asks its reader first. */
+  elsewhere?: string | undefined;
+  /** Why it cannot be loaded, as a clause. */
+  problem?: (() => string) | undefined;
+}
+
+/** The Hub, and its short name. */
+const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
+
+/** An id without the "hf:" that marks it as one. */
+const withoutMark = (text: string): string => text.replace(/^hf:/i, "");
+
+/** A model of the Hub. loadModel reports a wrong id before it makes a request. */
+function hubModel(id: string): ChosenModel {
+  const named = { source: `hf:${id}`, name: id };
+  if (!isHubId(id)) return named;
+  const { host } = new URL(usualHub);
+  if (!mayContact(new URL(usualHub))) return { ...named, problem: () => phrase("forbiddenHost", { host }) };
+  return { ...named, elsewhere: host };
+}
+
+/** The id of the model whose page or file `url` is on the Hub, as people copy it from there; undefined for other addresses. */
+function idAtHub({ pathname }: URL): string | undefined {
+  const [, id, revision = "main", file = ""] =
+    /^\/([^/]+(?:\/[^/]+)?)(?:\/(?:tree|blob|resolve|raw)\/([^/]+)(\/.+)?)?\/*$/.exec(pathname) ?? [];
+  const gguf = /\.gguf$/i.test(file) ? file : "";
+  return id && id + gguf + (revision === "main" ? "" : `@${revision}`);
+}
+
+/** The folder or GGUF file at `text`, relative to the page. Only the parsed origin decides whether it is another host's. */
+function modelAt(text: string): ChosenModel {
+  let url: URL;
+  try {
+    url = new URL(text, baseAddress());
+  } catch {
+    return { source: text, name: text, problem: () => phrase("noAddress") };
+  }
+  if (!/^https?:$/.test(url.protocol) || url.username || url.password)
+    return { source: url, name: text, problem: () => phrase("noAddress") };
+  const id = hubHosts.has(url.host) ? idAtHub(url) : undefined;
+  if (id !== undefined) return hubModel(id);
+  url.hash = "";
+  if (!/\.gguf$/i.test(url.pathname)) {
+    url.pathname = url.pathname.replace(/\/*$/, "/");
+    url.search = "";
+  }
+  const { host } = url;
+  const name = url.pathname.replace(/\/$/, "").replace(/^.*\//, "") || host;
+  if (url.origin === location.origin) return { source: url, name, folder: url.href };
+  if (!mayContact(url)) return { source: url, name, problem: () => phrase("forbiddenHost", { host }) };
+  return { source: url, name, elsewhere: host };
+}
+
+const inFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
+  weights === "q4" ? { ...model, weights: "q4" } : model;
+
+/** Whether `text`, which somebody typed, is meant as an address, not as an id. */
+export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
+
+/** `text`, which somebody typed, as an address where it names the Hub's host without a scheme. */
+export const withScheme = (text: string): string =>
+  hubHosts.has(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
+
+/** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
+export function namedModel(text: string, weights?: string | null): ChosenModel {
+  const name = withScheme(text);
+  return inFormat(isAddress(name) ? modelAt(name) : hubModel(withoutMark(name)), weights);
+}
+
+/** The model in `?model=`: the address of a folder or file, or an id of the Hub with "hf:". */
+export const folderModel = (text: string, weights?: string | null): ChosenModel =>
+  inFormat(/^hf:/i.test(text) ? hubModel(withoutMark(text)) : modelAt(text), weights);
+
+/** Files of this device. */
+export function filesModel(files: readonly File[], weights?: string | null): ChosenModel {
+  const [first] = files;
+  const name = first?.webkitRelativePath.split("/")[0] || first?.name || "files";
+  return inFormat({ source: [...files], name }, weights);
+}
+
+/** `text` as an absolute address; "" if it is none. */
+function hrefOf(text: string): string {
+  try {
+    return new URL(text, baseAddress()).href;
+  } catch {
+    return "";
+  }
+}
+
+/** Its name in `?model=`: an id, or an address, relative to the page if that leads to the same place; "" for files. */
+export function addressOf({ source }: ChosenModel): string {
+  if (typeof source === "string") return source;
+  if (!(source instanceof URL)) return "";
+  const beside = new URL(".", baseAddress()).href;
+  if (!source.href.startsWith(beside)) return source.href;
+  const rest = source.href.slice(beside.length) || "./";
+  return hrefOf(rest) === source.href ? rest : source.href; // a folder "http:a/" would be read as an address
+}
+
+export const isOfFiles = (model: ChosenModel): boolean => addressOf(model) === "";
+
+/** Whether both have the same address and format. Files have no address, so two models of files never compare equal. */
+export function isSameModel(one: ChosenModel, other: ChosenModel): boolean {
+  return !isOfFiles(one) && addressOf(one) === addressOf(other) && one.weights === other.weights;
+}
+
+/** The query of the page's address that loads the model again; "" for files. */
+export function queryOf(model: ChosenModel): string {
+  const address = addressOf(model).replace(/[^\w./:@-]/gu, encodeURIComponent);
+  return address && `?model=${address}${model.weights ? `&weights=${model.weights}` : ""}`;
+}

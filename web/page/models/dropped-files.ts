@@ -1,0 +1,61 @@
+// The files of what is dropped on the page, folders included.
+import { phrase } from "../language/models.js";
+
+/** Folders inside a folder that are looked into: a model lies in one, and what it lies in may be dropped. */
+const deepest = 2;
+
+const entriesOf = (folder: FileSystemDirectoryEntry) =>
+  new Promise<FileSystemEntry[]>((resolve, reject) => {
+    const all: FileSystemEntry[] = [];
+    const reader = folder.createReader();
+    // It gives a part at a time, and nothing after the last.
+    const readOn = () =>
+      reader.readEntries((some) => {
+        all.push(...some);
+        if (some.length === 0) resolve(all);
+        else readOn();
+      }, reject);
+    readOn();
+  });
+
+const fileOf = (entry: FileSystemFileEntry) =>
+  new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+
+/** Files by the path of the folder that they lie in. */
+async function collect(
+  entries: readonly FileSystemEntry[],
+  path: string,
+  depth: number,
+  found: Map<string, File[]>,
+): Promise<void> {
+  for (const entry of entries) {
+    if (entry.isFile) {
+      const file = await fileOf(entry as FileSystemFileEntry);
+      found.set(path, [...(found.get(path) ?? []), file]);
+    } else if (depth < deepest) {
+      const inside = await entriesOf(entry as FileSystemDirectoryEntry);
+      await collect(inside, `${path}${entry.name}/`, depth + 1, found);
+    }
+  }
+}
+
+/** The folder's own name. */
+const nameOf = (path: string) => path.replace(/\/$/, "").replace(/^.*\//, "");
+
+/** The files of what was dropped, by its entries, or as they are where the browser has no entries of them. */
+export async function filesOfDrop(
+  entries: readonly FileSystemEntry[],
+  files: readonly File[],
+): Promise<{ files: readonly File[]; name?: string }> {
+  if (entries.length === 0) return { files };
+  const found = new Map<string, File[]>();
+  await collect(entries, "", 0, found);
+  const models = [...found].filter(([, inside]) => inside.some(({ name }) => name === "config.json"));
+  const [model] = models;
+  if (models.length > 1) {
+    const list = models.map(([path]) => nameOf(path) || phrase("looseFiles")).join(", ");
+    throw new Error(phrase("severalModels", { count: models.length, list }));
+  }
+  if (!model) return { files: [...found.values()].flat() }; // what they are no model for is said by who checks them
+  return { files: model[1], name: nameOf(model[0]) };
+}

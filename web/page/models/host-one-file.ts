@@ -1,0 +1,26 @@
+// Takes the place of host.ts in a page in one file: there is no host, and the model is in the page.
+import type { ChosenModel } from "./chosen-model.js";
+import { fetchEmbedded, isModelSpent } from "./embedded-model.js";
+import { phrase } from "../language/start.js";
+
+/** No place that anything could be fetched from. */
+export const firstModel: ChosenModel = {
+  source: "this-page:/model/",
+  get name() {
+    return phrase("ownModel");
+  },
+};
+/** Nor may this page fetch any. */
+export const mayChoose: boolean = false;
+/** It is in the page already. */
+export const storesModel = (): boolean => false;
+export const modelFetch: typeof fetch | undefined = fetchEmbedded;
+
+/** A model is read but once; for another time the page is. */
+export async function prepareHost(): Promise<void> {
+  if (!isModelSpent()) return;
+  location.reload();
+  await new Promise<never>(() => undefined);
+}
+
+export function afterLoad(): void {}

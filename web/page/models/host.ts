@@ -1,0 +1,29 @@
+// What the page gets from the host that it came from. In a page in one file, host-one-file.ts takes its place.
+import { folderModel, type ChosenModel } from "./chosen-model.js";
+import { ensureIsolation } from "./isolation.js";
+import { offerSaving } from "../parts/save-file/offer.js";
+import { keepForOffline, startServiceWorker } from "./service-worker.js";
+
+const query = new URLSearchParams(location.search);
+const named = query.get("model");
+
+/** The model that the page begins with. */
+export const firstModel: ChosenModel = folderModel(named ?? "models/demo/", query.get("weights"));
+/** Whether there can be another one. */
+export const mayChoose: boolean = true;
+/** Whether the module stores `model`: the demo is kept with the page, by its service worker. */
+export const storesModel = (model: ChosenModel): boolean => model !== firstModel || named !== null;
+/** What its files are asked for with; undefined: as usual. */
+export const modelFetch: typeof fetch | undefined = undefined;
+
+/** Brings the page, before it loads a model, what its host does not give it; may reload it. */
+export async function prepareHost(signal: AbortSignal): Promise<void> {
+  if (await startServiceWorker(signal)) await ensureIsolation(signal);
+  signal.throwIfAborted();
+}
+
+/** To be called when `model` is there. */
+export function afterLoad(model: ChosenModel): void {
+  keepForOffline(!storesModel(model));
+  offerSaving(model.folder);
+}

@@ -1,0 +1,13 @@
+// Cross-origin isolation on hosts that send no headers, through the page's service worker.
+import { mayReload } from "../../src/client/reload-once.js";
+
+/**
+ * Reloads the page where the service worker, which controls it, would isolate it; then this never returns. Throws the
+ * signal's reason once that aborts.
+ */
+export async function ensureIsolation(signal: AbortSignal): Promise<void> {
+  if (self.crossOriginIsolated || !mayReload()) return; // else on with one thread
+  signal.throwIfAborted();
+  location.reload();
+  await new Promise<never>(() => undefined);
+}

@@ -1,0 +1,89 @@
+// The page's service worker: registered before the model is loaded, so that it keeps what loads.
+import type { ToServiceWorker } from "../../src/service-worker/messages.js";
+import { inTime } from "../../src/shared/in-time.js";
+import { unlessAborted } from "../../src/shared/unless-aborted.js";
+import { elements as ui } from "../dom/elements.js";
+
+/** Where the service worker has not started by then, the page loads without it. */
+const patienceMs = 10_000;
+
+let registration: ServiceWorkerRegistration | undefined;
+
+/** Resolves to whether a service worker controls this page. If it never finishes starting, the promise stays pending. */
+async function isControlled(): Promise<boolean> {
+  const { serviceWorker } = navigator;
+  await serviceWorker.register("./sw.js");
+  registration = await serviceWorker.getRegistration();
+  if (!registration) return false; // some browsers ignore the registration
+  watchForRelease(registration);
+  if (serviceWorker.controller) return true;
+  // One that is active already has not claimed this page yet, or the user's reload went past it.
+  tell(registration.active, { type: "claim" });
+  return new Promise((resolve) => {
+    const settle = () => resolve(serviceWorker.controller !== null);
+    serviceWorker.addEventListener("controllerchange", settle, { once: true });
+    if (serviceWorker.controller) settle();
+  });
+}
+
+/**
+ * Registers the service worker. Resolves to true once it handles this page's requests, and to false after `patienceMs`,
+ * because a host may never send the script.
+ */
+export async function startServiceWorker(signal: AbortSignal): Promise<boolean> {
+  if (!self.isSecureContext || !("serviceWorker" in navigator)) return false;
+  try {
+    return await inTime(unlessAborted(isControlled(), signal), patienceMs, "late");
+  } catch {
+    return false; // a private window refused it, it was too slow, or the user cancelled
+  }
+}
+
+function tell(
+  worker: ServiceWorker | null | undefined,
+  message: ToServiceWorker,
+  ports: MessagePort[] = [],
+): void {
+  worker?.postMessage(message, ports);
+}
+
+/** Lets the service worker fetch what this visit did not need, and says once the page works without network. */
+export function keepForOffline(showsDemo: boolean): void {
+  const { controller } = (navigator as Partial<Navigator>).serviceWorker ?? {};
+  if (!controller) return;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data: isKept }: MessageEvent<boolean>) => {
+    ui.offline.hidden = !(isKept && showsDemo);
+    port1.close();
+  };
+  tell(controller, { type: "keep", model: showsDemo }, [port2]);
+}
+
+let isWatching = false;
+let asked = false;
+
+/** Offers a new release once all of it has arrived. Until the user takes it, this page keeps its own. */
+function watchForRelease(registered: ServiceWorkerRegistration): void {
+  if (isWatching) return;
+  isWatching = true;
+  const offer = () => {
+    // The very first one waits for a moment, too, and replaces nothing.
+    if (registered.waiting && registered.active) ui.update.hidden = false;
+  };
+  const watch = (worker: ServiceWorker | null) => worker?.addEventListener("statechange", offer);
+  offer();
+  watch(registered.installing);
+  registered.addEventListener("updatefound", () => watch(registered.installing));
+  ui.updateReload.addEventListener("click", () => {
+    asked = true;
+    if (registered.waiting) tell(registered.waiting, { type: "take-over" });
+    else location.reload();
+  });
+  let hadController = navigator.serviceWorker.controller !== null;
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (asked) location.reload();
+    // The user took the new release in another tab: what this page would still fetch is gone.
+    else if (hadController) ui.update.hidden = false;
+    hadController = true;
+  });
+}

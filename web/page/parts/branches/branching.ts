@@ -1,0 +1,80 @@
+// Branching the text: at a token, from which the model goes on with another; and walking from branch to branch.
+import { piecesOf } from "../../document/pieces.js";
+import type { Editor } from "../../document/editor.js";
+import { visible, type RankedToken } from "../token/token-panel.js";
+import { showBranches, type BranchActions } from "./list.js";
+import { changeTree, goTo } from "../../document/steps.js";
+import { leave, making, walking, type Tree, type TreeChange } from "../../document/tree.js";
+import { phrase } from "../../language/editor.js";
+import { keepTold } from "../../language/told.js";
+import { say } from "../../state/messages.js";
+
+export interface BranchWriting {
+  /** Resolves when the model writes no more. */
+  stop: () => Promise<void>;
+  /** Lets the model write at the end of the text. */
+  goOn: () => void;
+}
+
+export class Branching {
+  private readonly section: HTMLElement;
+  private readonly place: HTMLElement;
+  private readonly editor: Editor;
+  private readonly writing: BranchWriting;
+  private readonly actions: BranchActions = {
+    walk: (id) => void this.walk(id),
+    name: (id, name) => this.name(id, name),
+    remove: (id, name) => {
+      this.change({ kind: "remove", id });
+      say(() => phrase("removedBranch", { name }));
+    },
+  };
+
+  constructor(editor: Editor, section: HTMLElement, place: HTMLElement, writing: BranchWriting) {
+    this.editor = editor;
+    this.section = section;
+    this.place = place;
+    this.writing = writing;
+    keepTold(this, () => this.show());
+  }
+
+  /** All branches, with the text as it is now; undefined where there is but one text. */
+  get all(): Tree | undefined {
+    const { tree, kept } = this.editor;
+    return tree && leave(tree, kept);
+  }
+
+  /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
+  async branch(from: number, token: RankedToken): Promise<void> {
+    await this.writing.stop();
+    const name = phrase("branchName", { token: visible(token.text.trim()), place: from });
+    const made = making(this.editor.tree, name, phrase("firstBranch"));
+    this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]), [goTo.of(made)]);
+    this.writing.goOn();
+  }
+
+  /** Shows them as they are now. */
+  show(): void {
+    const { tree } = this.editor;
+    this.section.hidden = tree === undefined;
+    if (tree) showBranches(this.place, tree, this.actions);
+  }
+
+  private async walk(id: number): Promise<void> {
+    await this.writing.stop(); // what it writes belongs to the branch that is left
+    const { tree } = this.editor;
+    const next = tree?.branches.find((branch) => branch.id === id);
+    const walk = tree && walking(tree, id);
+    if (next && walk) this.editor.show(next.kept, [goTo.of(walk)]);
+  }
+
+  private name(id: number, name: string): void {
+    const isOther = this.editor.tree?.branches.some((branch) => branch.id === id && branch.name !== name);
+    if (isOther) this.change({ kind: "rename", id, name });
+    else this.show(); // without the field, and without a step that does nothing
+  }
+
+  private change(change: TreeChange): void {
+    this.editor.view.dispatch({ effects: changeTree.of(change) });
+  }
+}

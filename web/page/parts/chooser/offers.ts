@@ -1,0 +1,60 @@
+// What the chooser tells of the hub: the released sizes, and what a model would take.
+import { isHubId } from "../../../src/client/hub-id.js";
+import { baseAddress } from "../../../src/shared/base-address.js";
+import { plainButton } from "../../dom/buttons.js";
+import { addressOf, isAddress, withScheme, type ChosenModel } from "../../models/chosen-model.js";
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/models.js";
+import { formatBytes, formatLarge } from "../../language/numbers.js";
+import { phrase as phraseOfStart } from "../../language/start.js";
+import { put } from "../../language/told.js";
+import { releases } from "../../models/estimate.js";
+import { expectationOf } from "../../models/expectation.js";
+import { askHubSize } from "../../models/hub-size.js";
+
+/** Shows the released sizes; `lookUp` is called with the id of the one that is pressed. */
+export function showReleases(lookUp: (id: string) => void): void {
+  if (ui.releases.childElementCount > 0) return;
+  const buttons = releases.map(({ name, id, parameters }) => {
+    const button = plainButton("", () => lookUp(id));
+    put(button, () => {
+      const count = phraseOfStart("count", { value: formatLarge(parameters) });
+      return phrase("release", { name, count });
+    });
+    return button;
+  });
+  ui.releases.replaceChildren(...buttons);
+}
+
+export interface Offer {
+  isLoadable: boolean;
+  /** What it would take, why nobody says so, or why it cannot be loaded. */
+  sentence: () => string;
+}
+
+/** Whether what is typed can be the id of a model, or an address. */
+export function isName(typed: string): boolean {
+  const text = withScheme(typed);
+  if (!isAddress(text)) return isHubId(text);
+  try {
+    return new URL(text, baseAddress()).protocol.startsWith("http");
+  } catch {
+    return false;
+  }
+}
+
+/** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
+export async function describeElsewhere(model: ChosenModel, signal: AbortSignal): Promise<Offer> {
+  const { name, weights, elsewhere: host = "" } = model;
+  const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
+  if (!addressOf(model).startsWith("hf:")) return untold;
+  put(ui.hubStatus, () => phrase("asking"));
+  const { refusal, silence, bytes, weightBytes } = await askHubSize(name, weights ?? "q8", signal);
+  if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
+  if (silence !== undefined) return { isLoadable: true, sentence: silence };
+  if (bytes === undefined) return untold;
+  const download = () => phrase("size", { name, bytes: formatBytes(bytes) });
+  if (weightBytes === undefined) return { isLoadable: true, sentence: download };
+  const expected = await expectationOf(weightBytes);
+  return { isLoadable: true, sentence: () => `${download()} ${expected()}` };
+}

@@ -1,0 +1,77 @@
+// The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes
+// them. Fetched when the chooser is opened.
+import { keepModel, listModels, removeModel, type StoredModel } from "../../../src/client/index.js";
+import { plainButton } from "../../dom/buttons.js";
+import { namedModel, type ChosenModel } from "../../models/chosen-model.js";
+import { elements as ui } from "../../dom/elements.js";
+import { formatBytes } from "../../language/numbers.js";
+import { phrase } from "../../language/start.js";
+import { keepTold, put } from "../../language/told.js";
+
+/** As its user knows it; the hub's usual revision goes without saying. */
+function chosenOf({ id, weights }: StoredModel): ChosenModel {
+  return namedModel(id.replace(/^(hf:.*)@main$/, "$1"), weights);
+}
+
+function describe({ bytes, totalBytes, isComplete, weights }: StoredModel): string {
+  const size = isComplete
+    ? formatBytes(bytes)
+    : phrase("part", { bytes: formatBytes(bytes), total: formatBytes(totalBytes) });
+  return weights === "q4" ? phrase("fourBits", { size }) : size;
+}
+
+function button(text: string, label: string, action: () => Promise<void>): HTMLButtonElement {
+  const made = plainButton(text, () => void action());
+  made.ariaLabel = label;
+  return made;
+}
+
+function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLIElement {
+  const chosen = chosenOf(model);
+  const { name } = chosen;
+  const row = document.createElement("li");
+  const title = document.createElement("span");
+  title.className = "name";
+  title.textContent = name;
+  title.title = model.id;
+  const size = document.createElement("span");
+  size.className = "quiet";
+  size.textContent = describe(model);
+  const load = button(phrase("load"), phrase("loadNamed", { name }), async () => choose(chosen));
+  const keepLabel = phrase("keepNamed", { name });
+  const keep = button(phrase(model.isKept ? "kept" : "keep"), keepLabel, async () => {
+    const isAgreed = await keepModel(model.id, !model.isKept);
+    const kept = () => phrase(isAgreed ? "stays" : "mayGo", { name });
+    await showStored(choose, model.isKept ? () => phrase("makesRoom", { name }) : kept, keepLabel);
+  });
+  keep.ariaPressed = String(model.isKept);
+  const remove = button(phrase("remove"), phrase("removeNamed", { name }), async () => {
+    await removeModel(model.id);
+    await showStored(choose, () => phrase("removed", { name }));
+  });
+  title.append(" ", size);
+  const buttons = document.createElement("div");
+  buttons.className = "buttons";
+  buttons.append(load, keep, remove);
+  row.append(title, buttons);
+  return row;
+}
+
+/** Shows what is stored now, to be loaded by `choose`; the focus goes to the button with `label`, or stays near. */
+export async function showStored(
+  choose: (model: ChosenModel) => void,
+  said = () => "",
+  label?: string,
+): Promise<void> {
+  const models = await listModels().catch(() => []); // the module that knows of them is not there: nothing is stored
+  const hadFocus = ui.storedList.contains(document.activeElement);
+  keepTold(ui.storedList, () =>
+    ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose))),
+  );
+  put(ui.storedStatus, said);
+  ui.stored.hidden = models.length === 0 && said() === "";
+  if (!hadFocus) return;
+  const buttons = [...ui.storedList.querySelectorAll("button")];
+  const next = buttons.find((each) => each.ariaLabel === label) ?? buttons[0];
+  (next ?? ui.chooser.querySelector("summary"))?.focus();
+}

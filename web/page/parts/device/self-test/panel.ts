@@ -1,0 +1,124 @@
+// The part of the panel that runs the self-test and shows its report.
+import { explainEnvironment, loadModel, type Variant } from "../../../../src/client/index.js";
+import { release } from "../../../../src/shared/release.js";
+import { variants } from "../../../../src/shared/types.js";
+import { hide, plainButton, setEnabled } from "../../../dom/buttons.js";
+import { phrase } from "../../../language/device.js";
+import { keepTold, put } from "../../../language/told.js";
+import { isAbort, messageOf } from "../../../state/messages.js";
+import { isWriting, onWriting } from "../../../assistant/writing.js";
+import * as expected from "./expected.js";
+import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
+
+/** More of them find no more, and small models are slower with them. */
+const mostThreads = 4;
+
+/** The builds of the engine that this browser runs. */
+async function runnable(): Promise<Variant[]> {
+  const { threads, relaxedSimd } = await explainEnvironment();
+  return variants.filter(
+    (name) => (threads.has || !name.startsWith("threads")) && (relaxedSimd.has || !name.endsWith("relaxed")),
+  );
+}
+
+export class SelfTestPanel {
+  private readonly start = plainButton("", () => void this.run());
+  private readonly copy = plainButton("", () => void this.copyReport());
+  private readonly status = document.createElement("p");
+  private readonly advice = document.createElement("p");
+  private readonly report = document.createElement("pre");
+  private running: AbortController | undefined;
+
+  constructor(place: HTMLElement) {
+    const row = document.createElement("div");
+    row.className = "row";
+    this.status.className = "quiet";
+    this.status.role = "status";
+    put(this.start, () => phrase("test"));
+    put(this.copy, () => phrase("copyReport"));
+    put(this.status, () => phrase("testHelp"));
+    this.advice.hidden = true;
+    this.copy.hidden = true;
+    this.report.hidden = true;
+    this.report.tabIndex = 0; // it can be scrolled
+    this.report.role = "region";
+    keepTold(this.report, () => (this.report.ariaLabel = phrase("report")));
+    this.report.id = "self-test-report";
+    row.append(this.start, this.copy, this.status);
+    place.append(row, this.advice, this.report);
+    this.showRest();
+    onWriting(() => {
+      if (isWriting()) this.stop(); // one would slow the other
+      this.showRest();
+    });
+  }
+
+  stop(): void {
+    this.running?.abort();
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = (this.running = new AbortController());
+    this.showRest();
+    this.advice.hidden = true;
+    this.copy.hidden = true;
+    this.report.classList.remove("bad");
+    const checks: Check[] = [];
+    try {
+      const cores = (navigator as Partial<Navigator>).hardwareConcurrency;
+      const threads = Math.max(1, Math.min(mostThreads, cores ?? 1));
+      const asked = { loadModel, expected, variants: await runnable(), threads, signal };
+      for await (const check of selfTest(asked)) {
+        checks.push(check);
+        put(this.status, () => phrase("testing", { count: checks.length }));
+        this.report.textContent = reportOf(checks, { browser: navigator.userAgent, release, cores });
+        this.report.hidden = false;
+      }
+      this.conclude(checks);
+    } catch (error) {
+      hide(this.report, this.start); // part of one is none
+      const wasStopped = signal.aborted || isAbort(error);
+      put(this.status, () =>
+        wasStopped ? phrase("testInterrupted") : phrase("notTested", { why: messageOf(error) }),
+      );
+    } finally {
+      this.running = undefined;
+      this.showRest();
+    }
+  }
+
+  private showRest(): void {
+    setEnabled(this.start, this.running === undefined && !isWriting());
+  }
+
+  private conclude(checks: readonly Check[]): void {
+    this.copy.hidden = false;
+    const failed = checks.filter((check) => !hasPassed(check)).length;
+    if (failed === 0) {
+      put(this.status, () => phrase("passed", { count: checks.length }));
+      return;
+    }
+    put(this.status, () => phrase("failed", { failed, count: checks.length }));
+    const { name, address } = bugsOf(navigator.userAgent);
+    const link = document.createElement("a");
+    link.href = address;
+    link.rel = "noreferrer";
+    keepTold(this.advice, () => {
+      link.textContent = phrase("bugs", { name });
+      this.advice.replaceChildren(`${phrase("likelyBug")} `, link);
+    });
+    this.advice.hidden = false;
+    this.report.classList.add("bad");
+  }
+
+  private async copyReport(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(this.report.textContent);
+      put(this.status, () => phrase("reportCopied"));
+    } catch {
+      // Pages of a host without TLS have no clipboard, and others can be refused it.
+      getSelection()?.selectAllChildren(this.report);
+      put(this.status, () => phrase("copyReportYourself"));
+    }
+  }
+}

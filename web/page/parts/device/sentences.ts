@@ -1,0 +1,81 @@
+// What the panel says of engine and device.
+import type { Environment, ModelInfo, StorageInfo, StoredModel } from "../../../src/client/index.js";
+import { formatRate } from "../../language/format.js";
+import { phrase } from "../../language/device.js";
+import { formatBytes, formatShare } from "../../language/numbers.js";
+import type { Speed } from "../../models/floor.js";
+
+/** Where the bytes of a model came from. */
+export interface Traffic {
+  network: number;
+  cache: number;
+}
+
+export interface ThreadFacts {
+  info: Pick<ModelInfo, "threads" | "variant" | "notice">;
+  environment: Pick<Environment, "threads">;
+  /** undefined: the browser does not say. */
+  cores: number | undefined;
+  /** Whether the page's address says how many, or which build. */
+  isForced: boolean;
+}
+
+/** How many threads, and why not more. */
+export function threadsSentence({ info, environment, cores, isForced }: ThreadFacts): string {
+  const { threads, variant, notice } = info;
+  const counted = { threads: cores === undefined ? threads : phrase("ofCores", { threads, cores }) };
+  if (isForced) return phrase("asAddressAsks", counted);
+  if (!environment.threads.has) return phrase("oneThread", { why: environment.threads.reason });
+  if (notice !== null) return phrase("lostThreads", { ...counted, why: notice });
+  if (!variant.startsWith("threads")) return phrase("noThreads", counted);
+  if (cores !== undefined && threads < cores) return phrase("notFaster", counted);
+  return phrase("allThreads", counted);
+}
+
+export const memorySentence = ({ memoryBytes, weightBytes, contextBytes }: ModelInfo): string =>
+  phrase("memory", {
+    memory: formatBytes(memoryBytes),
+    weights: formatBytes(weightBytes),
+    context: formatBytes(contextBytes),
+  });
+
+export function storageSentence(
+  { modelBytes, usage, quota, persisted, notice }: StorageInfo,
+  models: readonly Pick<StoredModel, "id" | "bytes">[],
+): string {
+  if (notice !== null) return phrase("notStored", { why: notice });
+  const names = models.map(({ id, bytes }) =>
+    phrase("storedModel", { name: id.replace(/\/$/, "").replace(/^.*\//, ""), bytes: formatBytes(bytes) }),
+  );
+  const said = [
+    models.length === 0
+      ? phrase("noneStored")
+      : phrase("stored", { bytes: formatBytes(modelBytes), list: names.join("; ") }),
+  ];
+  if (usage !== null && quota !== null)
+    said.push(phrase("usage", { usage: formatBytes(usage), quota: formatBytes(quota) }));
+  if (persisted) said.push(phrase("persisted"));
+  return said.join(" ");
+}
+
+/** `host` is the one that the model came from; `others` those that the page itself asked beside its own. */
+export function networkSentence(
+  { network, cache }: Traffic,
+  host: string,
+  others: readonly string[],
+): string {
+  const came =
+    network > 0
+      ? phrase("fetched", { bytes: formatBytes(network), host })
+      : phrase(cache > 0 ? "fromStore" : "notFetched");
+  const said = [phrase("noNetwork"), came];
+  if (others.length > 0) said.push(phrase("otherHosts", { list: others.join(", ") }));
+  return said.join(" ");
+}
+
+export const speedSentence = ({ tokensPerSecond, floorTokensPerSecond, share }: Speed): string =>
+  phrase("speed", {
+    rate: formatRate(tokensPerSecond),
+    share: formatShare(share),
+    floor: formatRate(floorTokensPerSecond),
+  });

@@ -1,0 +1,174 @@
+// What one head looks at, as arcs from the chosen token back over the text.
+import { select } from "d3-selection";
+import { lookBands } from "../../document/attended.js";
+import { phrase } from "../../language/inside.js";
+import { percent } from "../../language/numbers.js";
+import { add } from "./add.js";
+import type { Diagram } from "./diagram.js";
+import { addFigure, label, writeTable, type Figure } from "./figure.js";
+import { strongest, type Look } from "./heads.js";
+import { links } from "./parts.js";
+
+/** In pixels. */
+const arcsHeight = 120;
+const labelsHeight = 26;
+const margin = 14;
+const letterWidth = 7.5;
+/** What is drawn: weaker ones are too thin to be seen, and more than so many are a smear. */
+const leastDrawn = 0.01;
+const mostDrawn = 48;
+const mostListed = 10;
+/** From so many tokens on the near ones would be drawn on top of each other. */
+const mostStraight = 40;
+/** From so many on, their marks would be a line. */
+const mostMarked = 240;
+
+/** What one head looks at. */
+export interface Looking {
+  layer: number;
+  head: number;
+  /** [tokens]; the last is the one that looks. */
+  weights: Float32Array;
+  /** The tokens as they stand in the text. */
+  texts: readonly string[];
+  /** Tokens of the text before the first of them. */
+  first: number;
+}
+
+/** Where each of `tokens` is on a line of `width`; bent so that the last, near ones have room. */
+export function placeOn(width: number, tokens: number): (index: number) => number {
+  const length = width - 2 * margin;
+  const power = tokens > mostStraight ? 0.5 : 1;
+  const last = Math.max(1, tokens - 1);
+  return (index) => width - margin - length * ((tokens - 1 - index) / last) ** power;
+}
+
+/** Those of `labels`, the most important first, that have room beside each other: where, and how wide. */
+export function withRoom<T extends { x: number; width: number }>(labels: readonly T[]): T[] {
+  const placed: T[] = [];
+  for (const each of labels) {
+    const isFree = placed.every(({ x, width }) => Math.abs(x - each.x) >= (width + each.width) / 2);
+    if (isFree) placed.push(each);
+  }
+  return placed;
+}
+
+export class Arcs {
+  /** Where what chooses layer and head stands. */
+  readonly controls: HTMLElement;
+  private readonly figure: Figure;
+  private looking: Looking | undefined;
+
+  constructor(parent: HTMLElement, diagram: Diagram) {
+    this.figure = addFigure(parent, diagram, {
+      title: phrase("attention"),
+      sentence: phrase("attention.help", links),
+      summary: phrase("asList"),
+    });
+    this.controls = add(this.figure.element, "div", { className: "inside-controls" });
+    const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: phrase("tints") });
+    for (const band of lookBands)
+      add(tints, "span", { className: `token look-${band}`, textContent: phrase(`band.${band}`) });
+    this.figure.picture.before(this.controls, tints);
+  }
+
+  /** Undefined: it is not known yet. */
+  show(looking: Looking | undefined): void {
+    this.looking = looking;
+    this.figure.picture.classList.toggle("waiting", !looking);
+    if (!looking) {
+      this.figure.finding.textContent = "";
+      return;
+    }
+    const { layer, head, weights, texts, first } = looking;
+    const most = strongest(weights, mostListed, 0);
+    const nameOf = ({ index }: Look) => label(texts[index] ?? "");
+    const shares = most
+      .slice(0, 3)
+      .map((look) => phrase("share", { token: nameOf(look), share: percent(look.share) }));
+    const found = phrase("looksAt", { layer: layer + 1, head: head + 1, list: shares.join(", ") });
+    this.figure.finding.textContent = weights.length > mostStraight ? `${found} ${phrase("bent")}` : found;
+    this.draw();
+    const rows = most.map((look) => [String(first + look.index + 1), nameOf(look), percent(look.share)]);
+    const others = weights.length - most.length;
+    const rest = 1 - most.reduce((sum, { share }) => sum + share, 0);
+    if (others > 0)
+      rows.push(["…", phrase("rest", { count: others, share: percent(Math.max(0, rest)) }), ""]);
+    writeTable(this.figure.words, found, [phrase("place"), phrase("text"), phrase("weight")], rows);
+  }
+
+  /** As wide as there is room. */
+  draw(): void {
+    const { looking } = this;
+    if (!looking) return;
+    const { weights, texts } = looking;
+    const tokens = weights.length;
+    const { picture, finding } = this.figure;
+    const width = Math.max(120, picture.clientWidth);
+    const x = placeOn(width, tokens);
+    const looks = strongest(weights, mostDrawn, leastDrawn);
+    const labels = [{ index: tokens - 1, share: 1 }, ...looks].map(({ index }) => {
+      const text = label(texts[index] ?? "", 12);
+      const half = (text.length * letterWidth) / 2;
+      // Whole in the picture, even at its ends.
+      return { index, text, width: 2 * half + 6, x: Math.min(Math.max(x(index), half), width - half) };
+    });
+    const svg = select(picture)
+      .selectAll("svg")
+      .data([looking])
+      .join("svg")
+      .attr("role", "img")
+      .attr("aria-label", finding.textContent)
+      .attr("class", "arcs")
+      .attr("width", width)
+      .attr("height", arcsHeight + labelsHeight);
+    const marked = tokens > mostMarked ? [] : texts.map((_, index) => index);
+    svg
+      .selectAll(".axis")
+      .data([width])
+      .join("line")
+      .attr("class", "axis")
+      .attr("x1", margin)
+      .attr("x2", (right) => right - margin)
+      .attr("y1", arcsHeight)
+      .attr("y2", arcsHeight);
+    svg
+      .selectAll(".mark")
+      .data(marked)
+      .join("circle")
+      .attr("class", "mark")
+      .attr("r", 1.5)
+      .attr("cx", x)
+      .attr("cy", arcsHeight);
+    const from = x(tokens - 1);
+    svg
+      .selectAll(".arc")
+      .data(looks.filter(({ index }) => index < tokens - 1))
+      .join("path")
+      .attr("class", "arc")
+      .attr("stroke-width", ({ share }) => 0.75 + share * 8)
+      .attr("d", ({ index }) => {
+        const radius = (from - x(index)) / 2;
+        const high = Math.min(radius, arcsHeight - 8);
+        return `M ${from} ${arcsHeight} A ${radius} ${high} 0 0 0 ${x(index)} ${arcsHeight}`;
+      });
+    svg
+      .selectAll(".end")
+      .data(looks)
+      .join("circle")
+      .attr("class", "end")
+      .classed("itself", ({ index }) => index === tokens - 1)
+      .attr("r", ({ share }) => 1.5 + 7 * Math.sqrt(share))
+      .attr("cx", ({ index }) => x(index))
+      .attr("cy", arcsHeight);
+    svg
+      .selectAll(".name")
+      .data(withRoom(labels))
+      .join("text")
+      .attr("class", "name")
+      .classed("looking-one", ({ index }) => index === tokens - 1)
+      .attr("x", (each) => each.x)
+      .attr("y", arcsHeight + 22)
+      .text(({ text }) => text);
+  }
+}

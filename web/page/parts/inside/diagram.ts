@@ -1,0 +1,118 @@
+// A small picture of GPT-2, whose parts say what they do. The stream runs from left to right; attention and MLP read it
+// and add to it.
+import { select } from "d3-selection";
+import { phrase } from "../../language/inside.js";
+import { nameOf, parts, sentenceOf, type Facts, type Part } from "./parts.js";
+
+/** From where to where, in percent of the picture's width and height. */
+type Line = readonly [x1: number, y1: number, x2: number, y2: number];
+
+/** The stream is at this height; what is added to it comes down from above. */
+const stream = 66;
+
+const lines: readonly (readonly [part: Part, line: Line])[] = [
+  ["positions", [12, 34, 12, 54]],
+  ["residual", [24, stream, 75.5, stream]],
+  ["attention", [34, stream, 34, 47]],
+  ["attention", [47, 46, 47, stream - 5]],
+  ["mlp", [57, stream, 57, 47]],
+  ["mlp", [67, 46, 67, stream - 5]],
+];
+
+/** Where what attention and MLP have found is added. */
+const sums = [47, 67];
+
+export class Diagram {
+  private readonly root;
+  private readonly said;
+  private facts: Facts | undefined;
+  private chosen: Part | undefined;
+
+  constructor(parent: HTMLElement) {
+    this.root = select(parent)
+      .append("div")
+      .attr("class", "diagram")
+      .attr("role", "group")
+      .attr("aria-label", phrase("diagram"))
+      .property("hidden", true); // until there is something to say
+    const picture = this.root.append("svg").attr("aria-hidden", "true");
+    picture
+      .append("marker")
+      .attr("id", "arrow-head")
+      .attr("viewBox", "0 0 6 6")
+      .attr("refX", 5)
+      .attr("refY", 3)
+      .attr("markerUnits", "userSpaceOnUse")
+      .attr("markerWidth", 8)
+      .attr("markerHeight", 8)
+      .attr("orient", "auto")
+      .append("path")
+      .attr("d", "M 0 0 L 6 3 L 0 6 z");
+    picture
+      .append("rect")
+      .attr("class", "layers")
+      .attr("x", "28%")
+      .attr("y", "2%")
+      .attr("width", "44%")
+      .attr("height", "97%");
+    picture
+      .selectAll("line")
+      .data(lines)
+      .join("line")
+      .attr("x1", ([, [x]]) => `${x}%`)
+      .attr("y1", ([, [, y]]) => `${y}%`)
+      .attr("x2", ([, [, , x]]) => `${x}%`)
+      .attr("y2", ([, [, , , y]]) => `${y}%`)
+      .attr("marker-end", "url(#arrow-head)");
+    picture
+      .selectAll("circle")
+      .data(sums)
+      .join("circle")
+      .attr("class", "sum")
+      .attr("cx", (x) => `${x}%`)
+      .attr("cy", `${stream}%`)
+      .attr("r", 4);
+    this.root.append("span").attr("class", "layers-name");
+    this.root
+      .selectAll("button")
+      .data(parts)
+      .join("button")
+      .attr("type", "button")
+      .attr("class", "part")
+      .attr("data-part", (part) => part)
+      .attr("aria-pressed", "false")
+      .text((part) => nameOf(part))
+      .on("click", (_event, part) => this.choose(part));
+    this.said = select(parent).append("p").attr("class", "part-sentence").attr("role", "status");
+  }
+
+  /** Says what `part` does. */
+  choose(part: Part): void {
+    this.chosen = part;
+    this.root.selectAll<HTMLElement, Part>("button").attr("aria-pressed", (each) => String(each === part));
+    this.say();
+  }
+
+  /** Marks the parts that a picture shows. */
+  highlight(shown: readonly Part[]): void {
+    const isShown = (part: Part) => shown.includes(part);
+    this.root.selectAll<HTMLElement, Part>("button").classed("shown", isShown);
+    this.root
+      .selectAll<SVGElement, (typeof lines)[number]>("line")
+      .classed("shown", ([part]) => isShown(part));
+  }
+
+  /** What its sentences are about. */
+  describe(facts: Facts): void {
+    this.facts = facts;
+    this.root.property("hidden", false);
+    this.root.select(".layers-name").text(phrase("layers", { count: facts.nLayer }));
+    this.say();
+  }
+
+  private say(): void {
+    const { facts, chosen } = this;
+    const sentence = chosen && facts ? sentenceOf(chosen, facts) : phrase("pressPart");
+    if (this.said.text() !== sentence) this.said.text(sentence);
+  }
+}

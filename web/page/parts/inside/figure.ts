@@ -1,0 +1,91 @@
+// A picture with its sentence, the parts of the model that it shows, and its text form.
+import { plainButton } from "../../dom/buttons.js";
+import { add } from "./add.js";
+import { visible } from "../token/token-panel.js";
+import type { Diagram } from "./diagram.js";
+import { nameOf, piecesOf, type Part } from "./parts.js";
+
+/** Writes `sentence` into `parent`, its links as buttons that show a part in the diagram; gives those parts. */
+function writeLinked(parent: HTMLElement, sentence: string, diagram: Diagram): Part[] {
+  const linked: Part[] = [];
+  for (const { text, part } of piecesOf(sentence)) {
+    if (part === undefined) parent.append(text ?? "");
+    else {
+      linked.push(part);
+      const link = plainButton(nameOf(part), () => diagram.choose(part), "bare");
+      link.classList.add("part-link");
+      parent.append(link);
+    }
+  }
+  return linked;
+}
+
+export interface Figure {
+  element: HTMLElement;
+  /** What changes with the token, after the sentence. */
+  finding: HTMLElement;
+  picture: HTMLElement;
+  /** The text form, below what opens it. */
+  words: HTMLElement;
+  details: HTMLDetailsElement;
+}
+
+export function addFigure(
+  parent: HTMLElement,
+  diagram: Diagram,
+  { title, sentence, summary }: { title: string; sentence: string; summary: string },
+): Figure {
+  const element = add(parent, "figure", { className: "inside-figure" });
+  const caption = add(element, "figcaption");
+  add(caption, "h3", { textContent: title });
+  const shown = writeLinked(add(caption, "p"), sentence, diagram);
+  const finding = add(caption, "p", { className: "finding" });
+  const picture = add(element, "div", { className: "inside-picture" });
+  const details = add(element, "details", { className: "quiet" });
+  add(details, "summary", { textContent: summary });
+  const words = add(details, "div", { className: "inside-words" });
+  const light = () => diagram.highlight(shown);
+  const rest = () => {
+    if (!element.matches(":hover, :focus-within")) diagram.highlight([]);
+  };
+  element.addEventListener("pointerenter", light);
+  element.addEventListener("focusin", light);
+  element.addEventListener("pointerleave", rest);
+  element.addEventListener("focusout", () => setTimeout(rest)); // once the focus is where it goes
+  return { element, finding, picture, words, details };
+}
+
+/** Puts a table of `rows`, the first cell of each of which names it, in the place of what `parent` holds. */
+export function writeTable(
+  parent: HTMLElement,
+  caption: string,
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  parent.replaceChildren();
+  const table = add(parent, "table");
+  add(table, "caption", { className: "unseen", textContent: caption });
+  const top = add(add(table, "thead"), "tr");
+  for (const head of heads) add(top, "th", { scope: "col", textContent: head });
+  const body = add(table, "tbody");
+  for (const [name = "", ...cells] of rows) {
+    const row = add(body, "tr");
+    add(row, "th", { scope: "row", textContent: name });
+    for (const cell of cells) add(row, "td", { textContent: cell });
+  }
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** What one sees as letters; where the browser does not tell those, as Firefox before 125, characters. */
+function lettersOf(text: string): string[] {
+  if (!("Segmenter" in Intl)) return Array.from(text);
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** `text` as a label: with what cannot be seen made visible, and not too long. */
+export function label(text: string, most = 16): string {
+  const shown = lettersOf(visible(text));
+  return shown.length > most ? `${shown.slice(0, most - 1).join("")}…` : shown.join("");
+}

@@ -1,0 +1,122 @@
+// The logit lens: the top guess after each layer, as bars.
+import { select } from "d3-selection";
+import type { TokenLogprob } from "../../../src/client/index.js";
+import { phrase } from "../../language/inside.js";
+import { percent } from "../../language/numbers.js";
+import type { Diagram } from "./diagram.js";
+import { addFigure, label, writeTable, type Figure } from "./figure.js";
+import { settledAt } from "./heads.js";
+import { links } from "./parts.js";
+
+export type Guesses = readonly (readonly TokenLogprob[])[];
+
+/** In pixels: of a row, of the names of stages and guesses, and of the percentages behind the bars. */
+const rowHeight = 22;
+const stageWidth = 84;
+const guessWidth = 116;
+const shareWidth = 52;
+
+interface Row {
+  stage: number;
+  guess: string;
+  share: number;
+  /** Whether it is the guess that the model ends with. */
+  isLast: boolean;
+}
+
+const nameOfStage = (stage: number) =>
+  stage === 0 ? phrase("stageOfEmbedding") : phrase("stageOfLayer", { layer: stage });
+
+const shareOf = (guess: TokenLogprob | undefined) => (guess ? Math.exp(guess.logprob) : 0);
+
+export class Lens {
+  private readonly figure: Figure;
+  private rows: readonly Row[] = [];
+
+  constructor(parent: HTMLElement, diagram: Diagram) {
+    this.figure = addFigure(parent, diagram, {
+      title: phrase("lens"),
+      sentence: phrase("lens.help", links),
+      summary: phrase("asTable"),
+    });
+  }
+
+  /** `next` is the token that comes next in the text, where one does. */
+  show(guesses: Guesses, next: string | undefined): void {
+    const last = guesses.at(-1)?.[0];
+    this.rows = guesses.map(([guess], stage) => ({
+      stage,
+      guess: label(guess?.text ?? ""),
+      share: shareOf(guess),
+      isLast: guess?.id === last?.id,
+    }));
+    const settled = settledAt(guesses);
+    const name = label(last?.text ?? "");
+    const findings = [
+      settled === guesses.length - 1
+        ? phrase("settledLast", { guess: name })
+        : settled === 0
+          ? phrase("settledAtOnce", { guess: name })
+          : phrase("settled", { guess: name, layer: settled }),
+      ...(next === undefined ? [] : [phrase("follows", { token: label(next) })]),
+    ];
+    this.figure.finding.textContent = findings.join(" ");
+    this.draw();
+    const cells = guesses.map((some, stage) => [
+      nameOfStage(stage),
+      label(some[0]?.text ?? ""),
+      percent(shareOf(some[0])),
+      some
+        .slice(1)
+        .map((guess) => phrase("share", { token: label(guess.text), share: percent(shareOf(guess)) }))
+        .join(", "),
+    ]);
+    const heads = [phrase("layer"), phrase("guess"), phrase("probability"), phrase("others")];
+    writeTable(this.figure.words, phrase("lens"), heads, cells);
+  }
+
+  /** As wide as there is room. */
+  draw(): void {
+    const { picture, finding } = this.figure;
+    const width = picture.clientWidth;
+    const left = stageWidth + guessWidth;
+    const most = Math.max(24, width - left - shareWidth);
+    const svg = select(picture)
+      .selectAll("svg")
+      .data([this.rows])
+      .join("svg")
+      .attr("role", "img")
+      .attr("aria-label", finding.textContent)
+      .attr("class", "lens")
+      .attr("width", width)
+      .attr("height", this.rows.length * rowHeight);
+    const row = svg
+      .selectAll("g")
+      .data((rows) => rows)
+      .join((enter) => {
+        const g = enter.append("g");
+        g.append("text").attr("class", "stage");
+        g.append("text").attr("class", "guess").attr("x", stageWidth);
+        g.append("rect")
+          .attr("x", left)
+          .attr("y", 5)
+          .attr("height", rowHeight - 10)
+          .attr("rx", 2);
+        g.append("text").attr("class", "share");
+        return g;
+      })
+      .attr("transform", ({ stage }) => `translate(0 ${stage * rowHeight})`)
+      .classed("last", ({ isLast }) => isLast);
+    row
+      .selectAll("text")
+      .attr("y", rowHeight / 2)
+      .attr("dy", "0.35em");
+    row.select(".stage").text(({ stage }) => nameOfStage(stage));
+    row.select(".guess").text(({ guess }) => guess);
+    row.select("rect").attr("width", ({ share }) => Math.max(1, share * most));
+    row
+      .select(".share")
+      .attr("x", ({ share }) => left + share * most + 6)
+      .text(({ share }) => percent(share));
+  }
+}

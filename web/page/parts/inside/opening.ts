@@ -1,0 +1,69 @@
+// Opens what looks into the model when its view is chosen: it is fetched then, as few visitors ask for it.
+import type { Extension } from "@codemirror/state";
+import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
+import { keepTold } from "../../language/told.js";
+import { modeField } from "../../document/view-mode.js";
+import type { Inside, InsideSetting } from "./inside.js";
+import type { HeadPlace } from "./overview.js";
+
+export interface OpeningSetting extends InsideSetting {
+  root: HTMLElement;
+}
+
+class Opening implements PluginValue {
+  private readonly view: EditorView;
+  private readonly setting: OpeningSetting;
+  private inside: Inside | undefined;
+  private isComing = false;
+  /** The head that was chosen there. */
+  private place: HeadPlace | undefined;
+
+  constructor(view: EditorView, setting: OpeningSetting) {
+    this.view = view;
+    this.setting = setting;
+    keepTold(this, () => this.renew());
+  }
+
+  /** In the page's language: what was seen is looked at again. */
+  private renew(): void {
+    const { inside } = this;
+    if (!inside) return;
+    inside.destroy();
+    this.inside = undefined;
+    this.place = inside.place;
+    if (this.isOpen) void this.open();
+  }
+
+  private get isOpen(): boolean {
+    return this.view.state.field(modeField) === "inside";
+  }
+
+  update(update: ViewUpdate): void {
+    const wasOpen = update.startState.field(modeField) === "inside";
+    if (this.isOpen === wasOpen) return this.inside?.update(update);
+    this.setting.root.hidden = !this.isOpen;
+    if (this.isOpen) void this.open();
+    else this.inside?.close();
+  }
+
+  destroy(): void {
+    this.inside?.destroy();
+  }
+
+  private async open(): Promise<void> {
+    if (this.inside) return this.inside.open();
+    if (this.isComing) return;
+    this.isComing = true;
+    try {
+      const { Inside } = await import("./inside.js");
+      if (this.isOpen) this.inside = new Inside(this.view, this.setting.root, this.setting, this.place);
+    } catch (error) {
+      this.setting.fail(error);
+    } finally {
+      this.isComing = false;
+    }
+  }
+}
+
+export const lookingInside = (setting: OpeningSetting): Extension =>
+  ViewPlugin.define((view) => new Opening(view, setting));

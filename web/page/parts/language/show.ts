@@ -1,0 +1,34 @@
+// Puts the page's language in place, and lets one choose another.
+import { elements as ui } from "../../dom/elements.js";
+import { messageOf, showError } from "../../state/messages.js";
+import { languages, type Language } from "../../language/languages.js";
+import { phrase } from "../../language/start.js";
+import { translatePage } from "../../language/translate-page.js";
+import { language, translation } from "../../language/translation.js";
+
+/** Where its words do not come, the page stays in the language that it has. */
+async function change(): Promise<void> {
+  try {
+    const { changeTo } = await import("../../language/change.js");
+    await changeTo(ui.language.value as Language);
+  } catch (error) {
+    ui.language.value = language;
+    showError(() => phrase("noPart", { why: messageOf(error) }));
+  }
+}
+
+export function showLanguage(): void {
+  if (translation) translatePage(translation.page);
+  delete document.documentElement.dataset.awaits;
+  const names = Object.entries(languages) as [Language, string][];
+  ui.language.append(
+    ...names.map(([value, name]) => {
+      const option = new Option(name, value, false, value === language);
+      option.lang = value;
+      return option;
+    }),
+  );
+  ui.language.hidden = false;
+  let changed = Promise.resolve();
+  ui.language.addEventListener("change", () => void (changed = changed.then(change)));
+}

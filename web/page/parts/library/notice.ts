@@ -1,0 +1,44 @@
+// Says that the text cannot be stored on this device, and offers it as a file.
+import { hide } from "../../dom/buttons.js";
+import { download } from "../../dom/download.js";
+import { keptText } from "../../document/surface.js";
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/texts.js";
+import { put } from "../../language/told.js";
+import { messageOf } from "../../state/messages.js";
+import { fileName } from "../../library/alternatives.js";
+
+function saveAsFile(): void {
+  const { text } = keptText();
+  download(fileName(text, "txt"), [new Blob([text])], "text/plain;charset=utf-8");
+}
+
+const nameOf = (error: unknown) => (error instanceof DOMException ? error.name : "");
+
+/** What keeps the text from being stored. */
+function reasonOf(error: unknown): string {
+  switch (nameOf(error)) {
+    case "QuotaExceededError":
+      return phrase("full");
+    case "TimeoutError":
+      return phrase("slow");
+    case "SecurityError":
+    case "NotAllowedError":
+    case "InvalidStateError": // private windows of older Firefoxes
+      return phrase("refused");
+    default:
+      return messageOf(error);
+  }
+}
+
+/** Says why the text is not stored, until `hideUnstored`. */
+export function showUnstored(error: unknown): void {
+  put(ui.unstoredText, () => phrase("unstored", { why: reasonOf(error) }));
+  ui.unstoredSave.onclick = saveAsFile;
+  ui.unstored.hidden = false;
+}
+
+/** To be called when the text is stored again. */
+export function hideUnstored(): void {
+  if (!ui.unstored.hidden) hide(ui.unstored, ui.generate);
+}

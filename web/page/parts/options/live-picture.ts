@@ -1,0 +1,86 @@
+// Keeps the picture of the settings at the caret's place, while the options are open.
+import type { Extension } from "@codemirror/state";
+import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
+import type { GenerateOptions, Model } from "../../../src/client/index.js";
+import { Asking } from "../../assistant/asking.js";
+import { elements as ui } from "../../dom/elements.js";
+import { keepTold } from "../../language/told.js";
+import { predict, type Prediction } from "../../assistant/predict.js";
+import { draw } from "./picture.js";
+
+/** After the caret has come to rest. */
+const askAfterMs = 300;
+
+export interface LivePictureSetting {
+  /** The model, where there is one already and it is not at work. */
+  idleModel: () => Promise<Model | undefined> | undefined;
+  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  onModelChange: (listener: () => void) => () => void;
+  /** What is set; undefined where that is refused. */
+  peek: () => GenerateOptions | undefined;
+}
+
+class LivePicture implements PluginValue {
+  private readonly setting: LivePictureSetting;
+  private readonly gone = new AbortController();
+  private prediction: Prediction | undefined;
+  private model: Model | undefined;
+  /** What was set when it was drawn last: where a value is refused, the picture stays. */
+  private drawn: GenerateOptions | undefined;
+  private readonly asking: Asking;
+
+  constructor(view: EditorView, setting: LivePictureSetting) {
+    this.setting = setting;
+    // It is but a picture; who asks for a text is told what is wrong.
+    this.asking = new Asking({ idleModel: setting.idleModel, fail: () => {} });
+    const { signal } = this.gone;
+    keepTold(this, () => this.show());
+    ui.controls.addEventListener("input", () => this.show(), { signal });
+    ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
+    const forget = setting.onModelChange(() => {
+      this.prediction = undefined;
+      this.show();
+      this.askSoon(view, 0);
+    });
+    signal.addEventListener("abort", forget);
+  }
+
+  update({ docChanged, selectionSet, view }: ViewUpdate): void {
+    if (docChanged || selectionSet) this.askSoon(view, askAfterMs);
+  }
+
+  destroy(): void {
+    this.gone.abort();
+    this.asking.stop();
+  }
+
+  private askSoon({ state }: EditorView, ms: number): void {
+    if (!ui.options.open) return this.asking.stop();
+    this.asking.soon(ms, async (model, signal) => {
+      if (!model.info.hasTokenizer) return;
+      const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
+      const prediction = await predict(model, ids, signal);
+      signal.throwIfAborted();
+      this.prediction = prediction;
+      this.model = model;
+      this.show();
+    });
+  }
+
+  private show(): void {
+    const { prediction, model } = this;
+    const set = (this.drawn = this.setting.peek() ?? this.drawn);
+    ui.picture.hidden = !prediction || !model;
+    if (!prediction || !model || !set) return;
+    const { defaults } = model.info;
+    draw(ui.pictureBars, ui.pictureWords, prediction, {
+      temperature: set.temperature ?? defaults.temperature,
+      topK: set.topK ?? defaults.topK,
+      topP: set.topP ?? defaults.topP,
+      minP: set.minP ?? defaults.minP,
+    });
+  }
+}
+
+export const livePicture = (setting: LivePictureSetting): Extension =>
+  ViewPlugin.define((view) => new LivePicture(view, setting));

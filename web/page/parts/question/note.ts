@@ -1,0 +1,54 @@
+// Says once, to who asks the model something, that it writes on and does not answer.
+import { EditorView } from "@codemirror/view";
+import type { Extension } from "@codemirror/state";
+import { hide, onPress } from "../../dom/buttons.js";
+import { elements as ui } from "../../dom/elements.js";
+import { englishAsks, phrase } from "../../language/editor.js";
+import { keepTold, put } from "../../language/told.js";
+import { asksModel, beginningsOf } from "./asks.js";
+
+/** Of this page alone: others of the same host share the storage. */
+const key = `gpt2-told-base ${location.pathname}`;
+
+let isTold: boolean | undefined;
+
+function wasTold(): boolean {
+  if (isTold !== undefined) return isTold;
+  try {
+    isTold = localStorage.getItem(key) !== null;
+  } catch {
+    isTold = false; // there is no storage, as in a sandboxed frame: once a visit, then
+  }
+  return isTold;
+}
+
+function remember(): void {
+  isTold = true;
+  try {
+    localStorage.setItem(key, "1");
+  } catch {
+    // As above.
+  }
+}
+
+/** Watches what the visitor types; what the model writes asks nobody. */
+export function questionNote(back: () => void): Extension {
+  let beginnings = /(?!)/;
+  keepTold(questionNote, () => (beginnings = beginningsOf(`${englishAsks}|${phrase("asks")}`)));
+  onPress(ui.questionNoteClose, () => {
+    put(ui.questionNoteText, () => "");
+    hide(ui.questionNoteClose, ui.generate);
+    back();
+  });
+  return EditorView.updateListener.of(({ transactions, state }) => {
+    if (!transactions.some((each) => each.isUserEvent("input.type") || each.isUserEvent("input.paste")))
+      return;
+    if (wasTold()) return;
+    const { head } = state.selection.main;
+    const { from, text } = state.doc.lineAt(head);
+    if (!asksModel(text.slice(0, head - from), beginnings)) return;
+    remember();
+    put(ui.questionNoteText, () => phrase("writesOn"));
+    ui.questionNoteClose.hidden = false;
+  });
+}

@@ -1,0 +1,33 @@
+// Offers "Save as one file", which is fetched when it is asked for.
+import { baseAddress } from "../../../src/shared/base-address.js";
+import { onPress, setEnabled } from "../../dom/buttons.js";
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/start.js";
+import { put } from "../../language/told.js";
+import { isAbort, messageOf } from "../../state/messages.js";
+
+let folder: URL | undefined;
+
+async function saveModel(): Promise<void> {
+  if (!folder) return;
+  setEnabled(ui.save, false);
+  try {
+    const { save } = await import("./saving.js");
+    await save(folder);
+  } catch (error) {
+    put(ui.saveStatus, () => (isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) })));
+  } finally {
+    setEnabled(ui.save, true);
+  }
+}
+
+let isReady = false;
+
+/** Offers to save the page with the model in `address`, relative to the page; not, where it is in no folder of this host. */
+export function offerSaving(address: string | undefined): void {
+  folder = address === undefined ? undefined : new URL(address, baseAddress());
+  ui.saving.hidden = folder === undefined;
+  put(ui.saveStatus, () => "");
+  if (!isReady) onPress(ui.save, () => void saveModel());
+  isReady = true;
+}

@@ -1,0 +1,86 @@
+// "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk. Fetched when it is
+// asked for.
+import { baseAddress } from "../../../src/shared/base-address.js";
+import { download } from "../../dom/download.js";
+import { elements as ui } from "../../dom/elements.js";
+import { composeOneFile, modelFiles } from "./one-file.mjs";
+import { formatBytes } from "../../language/numbers.js";
+import { phrase } from "../../language/start.js";
+import { put } from "../../language/told.js";
+import { sha256 } from "../../../src/loader/sha256.js";
+
+/** What takes the file, as it is made. */
+interface Target {
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+/** The part of the File System Access API that is used where there is one: it holds nothing in memory. */
+interface SavePicker {
+  showSaveFilePicker?: (this: Window, options: object) => Promise<{ createWritable(): Promise<Target> }>;
+}
+
+/** Collects the file, then downloads it. */
+function downloadTarget(name: string): Target {
+  let parts: Blob[] = [];
+  return {
+    async write(text) {
+      parts.push(new Blob([text]));
+    },
+    async close() {
+      download(name, parts, "text/html");
+    },
+    async abort() {
+      parts = [];
+    },
+  };
+}
+
+async function openTarget(name: string): Promise<Target> {
+  const { showSaveFilePicker } = window as SavePicker;
+  if (!showSaveFilePicker) return downloadTarget(name);
+  const types = [{ description: phrase("webPage"), accept: { "text/html": [".html"] } }];
+  const file = await showSaveFilePicker.call(window, { suggestedName: name, types });
+  return file.createWritable();
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+}
+
+/** The host's answer; undefined where it has no such file. */
+async function ask(url: URL): Promise<Response | undefined> {
+  const response = await fetch(url);
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`cannot fetch ${url.href}: the host answered ${response.status}`);
+  return response;
+}
+
+/** Saves the page with the model in `folder`; rejects where that fails, or nobody wants it after all. */
+export async function save(folder: URL): Promise<void> {
+  const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
+  const target = await openTarget(name);
+  let written = 0;
+  try {
+    const page = await ask(new URL("one-file.html", baseAddress()));
+    if (!page) throw new Error("one-file.html is not beside this page: the host has only a part of it");
+    const index = await ask(new URL("weights.json", folder));
+    const open = async (file: string) => {
+      const response = await ask(new URL(file, folder));
+      return response?.body ? chunksOf(response.body) : undefined;
+    };
+    const parts = composeOneFile(await page.text(), modelFiles(await index?.text()), open, sha256);
+    for await (const text of parts) {
+      await target.write(text);
+      written += text.length;
+      put(ui.saveStatus, () => phrase("collecting", { bytes: formatBytes(written) }));
+    }
+    await target.close();
+  } catch (error) {
+    await target.abort().catch(() => undefined);
+    throw error;
+  }
+  put(ui.saveStatus, () => phrase("saved", { name, bytes: formatBytes(written) }));
+}

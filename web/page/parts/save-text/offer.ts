@@ -1,0 +1,63 @@
+// Saving the text as a file: as it is, as Markdown, or as a web page.
+import type { Tree } from "../../document/tree.js";
+import { plainButton } from "../../dom/buttons.js";
+import { download } from "../../dom/download.js";
+import type { KeptText } from "../../document/editor.js";
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/editor.js";
+import { put, keepTold } from "../../language/told.js";
+import { chosenModel } from "../../models/loading.js";
+import { lastWritten } from "../../assistant/writing.js";
+import { alternativesOf, fileName } from "../../library/alternatives.js";
+import { asHtml } from "../../library/as-html.js";
+import { asMarkdown } from "../../library/as-markdown.js";
+
+export interface Saved {
+  kept: KeptText;
+  /** undefined: there are no branches. */
+  tree: Tree | undefined;
+}
+
+const formats = [
+  { ending: "txt", type: "text/plain" },
+  { ending: "md", type: "text/markdown" },
+  { ending: "html", type: "text/html" },
+] as const;
+
+type Ending = (typeof formats)[number]["ending"];
+
+function contentOf(ending: Ending, { kept, tree }: Saved): string {
+  const alternatives = tree ? alternativesOf(tree) : [];
+  switch (ending) {
+    case "txt":
+      return kept.text;
+    case "md":
+      return asMarkdown(kept, alternatives);
+    case "html": {
+      const title = fileName(kept.text, "").slice(0, -1).replaceAll("-", " ");
+      return asHtml(kept, alternatives, {
+        title,
+        model: (lastWritten()?.model ?? chosenModel()).name,
+        language: document.documentElement.lang,
+      });
+    }
+  }
+}
+
+/** Offers the ways to save what `saved` gives when one is chosen. */
+export function offerSavingText(saved: () => Saved): void {
+  ui.textSaving.hidden = false;
+  for (const { ending, type } of formats) {
+    const button = plainButton("", () => {
+      const now = saved();
+      const name = fileName(now.kept.text, ending);
+      download(name, [new Blob([contentOf(ending, now)])], `${type};charset=utf-8`);
+      put(ui.textSavingStatus, () => phrase("textSaved", { name }));
+    });
+    keepTold(button, () => {
+      button.textContent = phrase(`format.${ending}`);
+      button.ariaLabel = phrase("saveAs", { format: button.textContent });
+    });
+    ui.textSavingFormats.append(button);
+  }
+}

@@ -1,0 +1,64 @@
+// The suggestions as a bar above the buttons, where there is no Tab: on devices that are touched.
+import { ViewPlugin, type EditorView } from "@codemirror/view";
+import type { Extension } from "@codemirror/state";
+import { wanted } from "../../assistant/suggest.js";
+import { choose, suggestionsField } from "./field.js";
+import { hide, plainButton } from "../../dom/buttons.js";
+import { shown } from "./list.js";
+import { phrase } from "../../language/editor.js";
+import { put } from "../../language/told.js";
+
+export const isTouched = () => matchMedia("(pointer: coarse)").matches;
+
+function makeButton(text: string, action: () => void): HTMLButtonElement {
+  const button = plainButton(text, action);
+  button.addEventListener("pointerdown", (event) => event.preventDefault()); // the keyboard stays where it is
+  return button;
+}
+
+/** Fills `bar`, which is always as high. After one is taken, the next are asked for. */
+export function suggestionBar(
+  bar: HTMLElement,
+  take: (view: EditorView) => void,
+  ask: (view: EditorView) => void,
+): Extension {
+  return ViewPlugin.define((view) => {
+    const asker = makeButton("", () => ask(view));
+    put(asker, () => phrase("suggest"));
+    // Each stays in its place: one that was replaced would drop the focus, or the finger that is on it.
+    const takers = Array.from({ length: wanted }, (_, place) => {
+      const text = document.createElement("span");
+      const button = makeButton("", () => {
+        view.dispatch({ effects: choose.of(place) });
+        take(view);
+        ask(view);
+      });
+      button.append(text);
+      return { button, text };
+    });
+    const buttons = [asker, ...takers.map(({ button }) => button)];
+    bar.replaceChildren(...buttons);
+    bar.hidden = false;
+    const show = () => {
+      const suggestions = view.state.field(suggestionsField);
+      const items = suggestions?.items ?? [];
+      bar.ariaBusy = String(suggestions?.isGrowing === true);
+      for (const [place, { button, text }] of takers.entries()) {
+        const item = items[place];
+        if (item) text.textContent = shown(item);
+        button.ariaCurrent = String(place === suggestions?.chosen); // what Tab takes
+      }
+      const [first = asker, ...others] = takers.slice(0, items.length).map(({ button }) => button);
+      const there = new Set([first, ...others]);
+      for (const button of there) button.hidden = false;
+      for (const button of buttons) if (!there.has(button)) hide(button, first);
+    };
+    show();
+    return {
+      update({ startState, state }) {
+        if (startState.field(suggestionsField) !== state.field(suggestionsField)) show();
+      },
+      destroy: () => (bar.hidden = true),
+    };
+  });
+}

@@ -1,0 +1,90 @@
+// What is suggested at the caret, and which of it is chosen. It goes as soon as the caret or the text does, but for who
+// types or takes the beginning of what is suggested: the rest of that stays, and grows on.
+import { StateEffect, StateField, type Transaction } from "@codemirror/state";
+import { cut, textOf, type Piece } from "../../document/pieces.js";
+import { runField } from "../../document/run.js";
+
+type Item = readonly Piece[];
+
+/** What the model has found so far. */
+export interface Found {
+  /** Offset in the text at which it was asked. */
+  from: number;
+  items: readonly Item[];
+  /** More of each is coming. */
+  isGrowing: boolean;
+}
+
+export interface Suggestions {
+  /** Offset in the text. */
+  at: number;
+  /** What was typed or taken of them since the model was asked: it stands before `at`. */
+  taken: string;
+  /** What goes on from that: nothing only while they grow, as something of what comes may. */
+  items: readonly Item[];
+  chosen: number;
+  isGrowing: boolean;
+}
+
+export const suggest = StateEffect.define<Found | null>();
+export const choose = StateEffect.define<number>();
+
+const startsWith = (item: Item, text: string) => textOf(item).startsWith(text);
+
+/** What is left of `item` for who has typed `typed`, if anything is. */
+function restOf(item: Item, typed: string): Item | undefined {
+  const [, rest] = startsWith(item, typed) ? cut(item, typed.length) : [];
+  return rest && rest.length > 0 ? rest : undefined;
+}
+
+/** What was typed at `at`, which has the caret behind it now, or ""; undefined where something else was done. */
+function typedAt(at: number, { changes, newDoc, newSelection: { main } }: Transaction): string | undefined {
+  const typed: (string | undefined)[] = [];
+  changes.iterChanges((fromA, toA, fromB, toB) =>
+    typed.push(fromA === at && toA === at ? newDoc.sliceString(fromB, toB) : undefined),
+  );
+  const [text, more] = typed.length > 0 ? typed : [""];
+  if (text === undefined || more !== undefined) return undefined;
+  return main.empty && main.head === at + text.length ? text : undefined;
+}
+
+function goOn(suggestions: Suggestions, transaction: Transaction): Suggestions | null {
+  const { at, taken, items, chosen, isGrowing } = suggestions;
+  if (transaction.state.field(runField, false)?.stage === "open") return null; // the model writes there
+  const typed = typedAt(at, transaction);
+  if (typed === undefined) return null;
+  if (typed === "") return suggestions;
+  const rests = items.map((item) => restOf(item, typed));
+  const left = rests.filter((rest) => rest !== undefined);
+  const mayGrow = isGrowing && (items.length === 0 || items.some((item) => typed.startsWith(textOf(item))));
+  if (left.length === 0 && !mayGrow) return null;
+  const next = rests.slice(chosen).find((rest) => rest !== undefined);
+  const place = next ? left.indexOf(next) : 0;
+  return { at: at + typed.length, taken: taken + typed, items: left, chosen: place, isGrowing };
+}
+
+/** What was found, as it is shown behind what was taken of it; more of the same was shown `before`. */
+function grow({ from, items, isGrowing }: Found, before: Suggestions | null): Suggestions | null {
+  const taken = before?.taken ?? "";
+  const rests = items.map((item) => restOf(item, taken)).filter((rest) => rest !== undefined);
+  if (rests.length === 0 && !isGrowing) return null;
+  // Each stays where it is, as somebody may be about to press it; what is new comes last.
+  const grown = before?.items.map((item) => rests.find((rest) => startsWith(rest, textOf(item)))) ?? [];
+  const all = [...new Set([...grown, ...rests])].filter((item) => item !== undefined);
+  const next = before && grown[before.chosen];
+  const chosen = next ? all.indexOf(next) : 0;
+  return { at: from + taken.length, taken, items: all, chosen, isGrowing };
+}
+
+export const suggestionsField = StateField.define<Suggestions | null>({
+  create: () => null,
+  update(suggestions, transaction) {
+    let next = suggestions;
+    if (next && (transaction.docChanged || transaction.selection)) next = goOn(next, transaction);
+    for (const effect of transaction.effects) {
+      if (effect.is(suggest)) next = effect.value && grow(effect.value, next);
+      if (effect.is(choose) && next) next = { ...next, chosen: effect.value };
+    }
+    return next;
+  },
+});

@@ -1,0 +1,149 @@
+// Tab: what the model would write next, to take or to leave.
+import { Annotation, Prec, type Extension } from "@codemirror/state";
+import { EditorView, ViewPlugin, keymap, type Command, type KeyBinding } from "@codemirror/view";
+import type { GenerateOptions, Model } from "../../../src/client/index.js";
+import { unlessAborted } from "../../../src/shared/unless-aborted.js";
+import { cut, textOf } from "../../document/pieces.js";
+import { putPieces } from "../../document/run.js";
+import { askForSuggestions } from "../../assistant/suggest.js";
+import { isTouched, suggestionBar } from "./bar.js";
+import { choose, suggest, suggestionsField } from "./field.js";
+import { shown, suggestionList } from "./list.js";
+import { firstWordLength } from "../../assistant/words.js";
+import { phrase } from "../../language/editor.js";
+import "./suggestions.css";
+
+export interface SuggestingSetting {
+  dock: HTMLElement;
+  bar: HTMLElement;
+  /** What the model is to sample with; undefined where that is refused, or it is at work. */
+  sampling: () => GenerateOptions | undefined;
+  needModel: () => Promise<Model | undefined>;
+  /** Lets what else is asked of the model wait for `work`. */
+  makeWay: (work: Promise<unknown>) => void;
+  /** Tells how it goes, and what is suggested to those who do not see it. */
+  say: (sentence?: () => string) => void;
+  speak: (sentence: string) => void;
+  fail: (error: unknown) => void;
+}
+
+/** Shorter than this, nobody asks what it does. */
+const silentMs = 300;
+
+/** Of the change that asking itself makes. */
+const byAsking = Annotation.define<true>();
+
+/** Takes the chosen one, or its first word. */
+function take(view: EditorView, onlyWord = false): boolean {
+  const suggestions = view.state.field(suggestionsField);
+  const item = suggestions?.items[suggestions.chosen];
+  if (!suggestions || !item) return false;
+  const taken = onlyWord ? cut(item, firstWordLength(textOf(item)))[0] : item;
+  // Of what is taken word by word, the rest stays, as of what is typed.
+  const effects = onlyWord ? [] : suggest.of(null);
+  view.dispatch(putPieces(view.state, suggestions.at, suggestions.at, taken), { effects });
+  return true;
+}
+
+const measureFrom = (start: number, name: string) =>
+  requestAnimationFrame(() => performance.measure(name, { start }));
+
+const move =
+  (by: number): Command =>
+  (view) => {
+    const suggestions = view.state.field(suggestionsField);
+    if (!suggestions || suggestions.items.length === 0) return false;
+    const { length } = suggestions.items;
+    view.dispatch({ effects: choose.of((suggestions.chosen + by + length) % length) });
+    return true;
+  };
+
+export function suggesting(setting: SuggestingSetting): Extension {
+  const { dock, bar, sampling, needModel, makeWay, say, speak, fail } = setting;
+  let asking: AbortController | undefined;
+  let isWaitSaid = false;
+
+  /** What is shown goes, and what is asked for is wanted no more. */
+  const dismiss: Command = (view) => {
+    const isShown = view.state.field(suggestionsField) !== null;
+    const isAwaited = asking !== undefined && !asking.signal.aborted;
+    if (!isAwaited && !isShown) return false;
+    asking?.abort();
+    if (isShown) view.dispatch({ effects: suggest.of(null) });
+    return true;
+  };
+
+  async function ask(view: EditorView): Promise<void> {
+    const options = sampling();
+    if (!options) return;
+    asking?.abort();
+    const controller = (asking = new AbortController());
+    const { signal } = controller;
+    const start = performance.now();
+    const progress = { isShown: false, isWhole: false };
+    const timer = setTimeout(() => {
+      isWaitSaid = true;
+      say(() => phrase("looking"));
+    }, silentMs);
+    const at = view.state.selection.main.to;
+    const annotations = byAsking.of(true);
+    view.dispatch({ selection: { anchor: at }, effects: suggest.of(null), annotations });
+    try {
+      const model = await unlessAborted(needModel(), signal);
+      if (!model) return;
+      const text = view.state.sliceDoc(0, at);
+      const work = askForSuggestions(model, text, options, signal, (items, isGrowing) => {
+        if (signal.aborted) return;
+        view.dispatch({ effects: suggest.of({ from: at, items, isGrowing }) });
+        if (!view.state.field(suggestionsField)) return controller.abort(); // none goes on from what was typed since
+        if (!progress.isShown) measureFrom(start, "suggestions");
+        if (!isGrowing && !progress.isWhole) measureFrom(start, "wholeSuggestions");
+        progress.isShown = true;
+        progress.isWhole ||= !isGrowing;
+      });
+      makeWay(work);
+      await work;
+      signal.throwIfAborted();
+      isWaitSaid = false;
+      const all = view.state.field(suggestionsField)?.items ?? [];
+      if (all.length > 0) speak(phrase("suggested", { count: all.length, list: all.map(shown).join("; ") }));
+      say(() => (progress.isShown ? "" : phrase("nothingToSuggest")));
+    } catch (error) {
+      if (!signal.aborted) fail(error);
+    } finally {
+      clearTimeout(timer);
+      if (asking === controller) {
+        asking = undefined;
+        if (isWaitSaid) say();
+        isWaitSaid = false;
+      }
+    }
+  }
+
+  const hasBar = isTouched();
+  // A bar lies beside what is typed, and what it suggests comes unasked: there these keys do what they always do.
+  const ofList: readonly KeyBinding[] = [
+    { key: "Enter", run: (view) => take(view) },
+    { key: "ArrowDown", run: move(1) },
+    { key: "ArrowUp", run: move(-1) },
+  ];
+  const keys = keymap.of([
+    { key: "Tab", run: (view) => take(view) || (void ask(view), true) },
+    { key: "Ctrl-ArrowRight", mac: "Alt-ArrowRight", run: (view) => take(view, true) },
+    { key: "Escape", run: dismiss, stopPropagation: true },
+    ...(hasBar ? [] : ofList),
+  ]);
+
+  /** Who goes on by hand wants no answer any more, but for who goes on with what is suggested. */
+  const giveUp = EditorView.updateListener.of(({ docChanged, selectionSet, state, transactions }) => {
+    const isOwn = transactions.some((transaction) => transaction.annotation(byAsking));
+    if ((docChanged || selectionSet) && !isOwn && !state.field(suggestionsField)) asking?.abort();
+  });
+
+  const leave = EditorView.domEventObservers({ blur: (_event, view) => void dismiss(view) });
+  const view = hasBar
+    ? suggestionBar(bar, take, (editor) => void ask(editor))
+    : [suggestionList(dock, take), leave];
+  const stop = ViewPlugin.define(() => ({ destroy: () => asking?.abort() }));
+  return [suggestionsField, Prec.highest(keys), giveUp, view, stop];
+}

@@ -1,0 +1,127 @@
+// What is known of one token: its id and bytes, how probable it was, and what else could have stood there.
+import type { TokenLogprob } from "../../../src/client/index.js";
+import { plainButton } from "../../dom/buttons.js";
+import type { Prediction } from "../../assistant/predict.js";
+import type { Scored } from "../../document/scored.js";
+import { phrase } from "../../language/editor.js";
+import { formatNumber, percent } from "../../language/numbers.js";
+
+/** Of the likeliest. */
+const shownOfTop = 10;
+
+/** With what cannot be seen made visible. */
+export const visible = (text: string): string => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
+
+const bytesOf = (text: string): string =>
+  [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+
+function fact(name: string, value: string): HTMLElement {
+  const row = document.createElement("div");
+  const term = document.createElement("dt");
+  term.textContent = name;
+  const what = document.createElement("dd");
+  what.textContent = value;
+  row.append(term, what);
+  return row;
+}
+
+/** One of the likeliest, and its place among them. */
+export type RankedToken = TokenLogprob & { rank: number };
+
+/** What a text cannot have at its end: half a character, and what ends it. */
+const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoftext|>";
+
+/** One of the likeliest, which `branch` puts in the token's place. */
+function alternative(token: TokenLogprob, isThere: boolean, branch: () => void): HTMLElement {
+  const item = document.createElement("li");
+  const button = plainButton("", branch, "bare");
+  button.classList.add("alternative");
+  button.ariaPressed = String(isThere);
+  button.disabled = isNoText(token.text);
+  const probability = Math.exp(token.logprob);
+  const bar = document.createElement("span");
+  bar.className = "bar";
+  const filled = document.createElement("span");
+  filled.style.width = `${probability * 100}%`;
+  bar.append(filled);
+  const name = document.createElement("span");
+  name.className = "name";
+  name.textContent = visible(token.text);
+  const share = document.createElement("span");
+  share.className = "share";
+  share.textContent = percent(probability, 1);
+  button.append(name, bar, share);
+  item.append(button);
+  return item;
+}
+
+/** What there is to show. */
+export interface ToldToken {
+  text: string;
+  scored: Scored;
+  /** It comes later, and not at all for the first token. */
+  prediction: Prediction | "asked" | undefined;
+}
+
+/** What becomes known last takes as much room before. */
+const shareOf = (logprob: Scored["logprob"]): string => {
+  if (logprob === undefined) return "…";
+  return logprob === null ? phrase("noProbability") : percent(Math.exp(logprob), 1);
+};
+
+function rankOf(rank: Scored["rank"]): string {
+  if (rank === undefined) return "…";
+  return rank === null ? "–" : formatNumber(rank);
+}
+
+function entropyOf(prediction: ToldToken["prediction"]): string {
+  if (prediction === "asked") return "…";
+  return prediction ? phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) }) : "–";
+}
+
+function factsOf({ text, scored: { ids, logprob, rank }, prediction }: ToldToken): HTMLElement {
+  const facts = document.createElement("dl");
+  facts.append(
+    fact(phrase("token"), visible(text)),
+    fact(phrase("ids", { count: ids.length }), ids.join(", ")),
+    fact(phrase("bytes"), bytesOf(text)),
+    fact(phrase("probability"), shareOf(logprob)),
+    fact(phrase("rank"), rankOf(rank)),
+    fact(phrase("entropy"), entropyOf(prediction)),
+  );
+  return facts;
+}
+
+/**
+ * Puts `parts` in the place of all that `panel` has. A focus in it goes to the button at the same place, where there is one,
+ * else to the panel itself.
+ */
+function fill(panel: HTMLElement, ...parts: HTMLElement[]): void {
+  const place = [...panel.querySelectorAll("button")].findIndex((each) => each === document.activeElement);
+  if (place !== -1) panel.focus();
+  panel.replaceChildren(...parts);
+  if (place !== -1) panel.querySelectorAll("button")[place]?.focus();
+}
+
+export const emptyPanel = (panel: HTMLElement): void => fill(panel);
+
+/** Shows a token in `panel`, which can have the focus itself; `branch` puts another of the likeliest in its place. */
+export function showToken(panel: HTMLElement, told: ToldToken, branch: (token: RankedToken) => void): void {
+  const facts = factsOf(told);
+  const { prediction, scored } = told;
+  if (prediction === undefined || prediction === "asked") return fill(panel, facts);
+  const list = document.createElement("ol");
+  list.ariaLabel = phrase("likeliest");
+  const likeliest = prediction.top.slice(0, shownOfTop);
+  list.append(
+    ...likeliest.map((token, place) =>
+      alternative(token, token.id === scored.ids[0], () => branch({ ...token, rank: place + 1 })),
+    ),
+  );
+  fill(panel, facts, list);
+}
+
+/** Shows the scores of the token that is shown: they have come. */
+export function showScore(panel: HTMLElement, told: ToldToken): void {
+  panel.querySelector("dl")?.replaceWith(factsOf(told));
+}

@@ -1,0 +1,67 @@
+// How the text is shown, to choose from, and what its tints mean. What happens inside the model is a tab of its own.
+import type { EditorView } from "@codemirror/view";
+import { setAttended } from "../../document/attended.js";
+import { offerTabs, showTab } from "../../dom/tabs.js";
+import { keepView, nameIn } from "../../dom/view-address.js";
+import { bands, isTint, modeField, modes, setMode, type Mode } from "../../document/view-mode.js";
+import { phrase } from "../../language/editor.js";
+import { keepTold } from "../../language/told.js";
+
+function legendOf(mode: Mode): Node[] {
+  if (mode === "text" || mode === "inside") return []; // inside the model, the panel says all that is to be said
+  const sentence = document.createElement("span");
+  sentence.textContent = phrase(`view.${mode}.help`);
+  if (!isTint(mode)) return [sentence];
+  const swatches = bands.map((band) => {
+    const swatch = document.createElement("span");
+    swatch.className = `token band-${band}`;
+    swatch.textContent = phrase(`band.${mode}.${band}`);
+    return swatch;
+  });
+  const onPaper = document.createElement("span");
+  onPaper.className = "on-paper";
+  onPaper.textContent = phrase(`view.${mode}.print`);
+  return [sentence, ...swatches, onPaper];
+}
+
+export interface ViewParts {
+  /** A tab for the text, and one for what happens inside the model. */
+  tabs: { list: HTMLElement; text: HTMLButtonElement; inside: HTMLButtonElement; panel: HTMLElement };
+  /** The views of the text itself. */
+  select: HTMLSelectElement;
+  /** What is to be said of the view that is chosen; `scored` stays its end. */
+  legend: HTMLElement;
+  scored: HTMLElement;
+}
+
+/** Offers all views, and shows the one that the page's address names, now and when it changes. */
+export function offerViews({ tabs, select, legend, scored }: ViewParts, view: EditorView): void {
+  const both = [tabs.text, tabs.inside];
+
+  function show(mode: Mode): void {
+    const isInside = mode === "inside";
+    showTab(both, isInside ? tabs.inside : tabs.text, tabs.panel);
+    if (!isInside) select.value = mode;
+    select.hidden = isInside;
+    keepTold(legend, () => {
+      const said = legendOf(mode);
+      legend.replaceChildren(...said, scored);
+      legend.hidden = said.length === 0;
+    });
+    view.dispatch({ effects: [setMode.of(mode), setAttended.of(null)] });
+    keepView(mode === "text" ? undefined : mode);
+  }
+
+  const ofList = () => modes.find((each) => each === select.value) ?? "text";
+  offerTabs(both, (tab) => show(tab === tabs.inside ? "inside" : ofList()));
+  tabs.list.classList.remove("later");
+  select.classList.remove("later");
+  select.addEventListener("change", () => show(ofList()));
+  const follow = (name: string | undefined) => {
+    const named = modes.find((each) => each === name);
+    if (named && named !== view.state.field(modeField)) show(named);
+  };
+  // Back from a link to a view leads to an address without one.
+  addEventListener("hashchange", () => follow(location.hash === "" ? "text" : nameIn(location.hash)));
+  follow(nameIn(location.hash));
+}

@@ -1,0 +1,41 @@
+// What the page says: one line of status below the text, and errors with a way on.
+import { hide } from "../dom/buttons.js";
+import { elements as ui } from "../dom/elements.js";
+import { put } from "../language/told.js";
+
+/** What a button in the error does about it. */
+export interface Repair {
+  label: () => string;
+  run: () => void;
+}
+
+/** Says how the writing goes; without a sentence: nothing. */
+export function say(sentence = () => ""): void {
+  put(ui.finish, sentence);
+}
+
+/** Shows an error; `canReset` offers the page without the settings in its address. */
+export function showError(sentence: () => string, repair?: Repair, { canReset = false } = {}): void {
+  put(ui.errorText, sentence);
+  put(ui.errorRepair, repair?.label ?? (() => ""));
+  ui.errorRepair.hidden = repair === undefined;
+  // The second click of two is meant for what was there before.
+  ui.errorRepair.onclick = ({ detail }) => {
+    if (detail < 2) repair?.run();
+  };
+  ui.errorReset.hidden = !canReset;
+  ui.error.hidden = false;
+}
+
+/** Takes the error away; the focus goes to `next` if it was there. */
+export function hideError(next: HTMLElement): void {
+  hide(ui.error, next);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
