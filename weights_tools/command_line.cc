@@ -120,19 +120,19 @@ void AddRun(CLI::App* command, Arguments& a) {
   for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
   AddCount(command, "--threads", a.run.threads, kMostThreads, "Threads; 0: one per core");
   command
-      ->add_option(
-          "--weights", a.run.weights,
-          "What a model of floats is computed in: q8, q4 or f32; by default q8, as on the page, "
-          "and f32 in verify. A converted folder stays what it is")
+      ->add_option("--weights", a.run.weights,
+                   "Format in which a float model is computed: q8, q4 or f32; by default q8, as on "
+                   "the page, "
+                   "and f32 in verify. A converted folder keeps its format")
       ->check(CLI::IsMember({"q8", "q4", "f32"}));
-  command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default as the weights")
+  command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default like the weights")
       ->check(CLI::IsMember({"q8", "f32"}));
-  command->add_option("--kernels", a.run.kernels, "Implementation to force")
+  command->add_option("--kernels", a.run.kernels, "Kernel implementation to use")
       ->check(CLI::IsMember(kernels));
 }
 
 void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
-  CLI::App* group = command->add_option_group("prompt", "What to start from");
+  CLI::App* group = command->add_option_group("prompt", "Where the text begins");
   AddText(
       group, text_flag, [&a](const std::string& text) { a.prompt.text = text; }, "Text", "TEXT");
   AddText(
@@ -186,11 +186,11 @@ void AddOut(CLI::App* command, Arguments& a) {
   command->add_option("--weights", a.format, "Format of the matrices")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  command->add_flag("--force", a.force, "Replace the model folder that is at OUT");
+  command->add_flag("--force", a.force, "Replace the model folder at OUT");
 }
 
 void AddConvert(CLI::App& app, Arguments& a) {
-  CLI::App* command = AddCommand(app, a, "convert", "Make the folder that a site hosts", [&a] {
+  CLI::App* command = AddCommand(app, a, "convert", "Make a model folder for a site to host", [&a] {
     a.convert.format = FormatOf(a.format);
     a.convert.force = a.force;
     return Convert(a.model, a.out, a.convert, a.json);
@@ -199,9 +199,9 @@ void AddConvert(CLI::App& app, Arguments& a) {
   AddOut(command, a);
   AddAdapters(command, a.convert.adapters);
   AddPath(command, "--calibrate", a.convert.calibration_file,
-          "Text for q4 to tell what matters; by default the model writes its own");
+          "Calibration text for q4; by default the model writes its own");
   AddCount(command, "--calibration-tokens", a.convert.calibration_tokens, kMostTokens,
-           "Tokens of it to use at most; 0: all inputs matter alike")
+           "Most tokens of it to use; 0: no calibration")
       ->default_str(std::to_string(a.convert.calibration_tokens));
 }
 
@@ -210,13 +210,12 @@ void AddInspect(CLI::App& app, Arguments& a) {
                                  [&a] { return Inspect(a.model, a.adapters, a.original, a.json); });
   AddModel(command, a);
   AddAdapters(command, a.adapters);
-  AddPath(command, "--original", a.original, "Folder it was made from: shows the error per tensor");
+  AddPath(command, "--original", a.original, "Original folder: shows the error per tensor");
 }
 
 void AddGenerate(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "generate",
-                 "Write on after a prompt; what is not said is as in generation_config.json",
+      AddCommand(app, a, "generate", "Continue a prompt; defaults come from generation_config.json",
                  [&a] { return Generate(a.model, a.prompt, a.options, a.run, a.json); });
   AddModel(command, a);
   AddPrompt(command, "--prompt", a);
@@ -231,18 +230,17 @@ void AddEval(CLI::App& app, Arguments& a) {
   AddModel(command, a);
   AddPath(command, "FILE", a.file, "UTF-8 text, documents separated by <|endoftext|>")->required();
   AddCount(command, "--stride", a.stride, kMostTokens,
-           "Tokens by which windows advance; 0: half the context");
-  AddPath(command, "--original", a.original,
-          "Folder it was made from: adds the KL divergence from that");
+           "Tokens between windows; 0: half the context");
+  AddPath(command, "--original", a.original, "Original folder: adds the KL divergence from it");
   AddRun(command, a);
 }
 
 void AddVerify(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "verify", "Compare with what is published of the released GPT-2",
+      AddCommand(app, a, "verify", "Compare with published results of the released GPT-2",
                  [&a] { return Verify(a.model, a.file, a.run, a.json); });
   AddModel(command, a);
-  AddPath(command, "--text", a.file, "A text whose perplexity is published: WikiText-2, raw, test");
+  AddPath(command, "--text", a.file, "Text with a published perplexity: WikiText-2, raw, test");
   AddRun(command, a);
 }
 
@@ -260,8 +258,10 @@ void AddTokenize(CLI::App& app, Arguments& a) {
       AddCommand(app, a, "tokenize", "Text on standard input to a JSON array of ids",
                  [&a] { return Tokenize(a.model, a.lines, a.allow_special); });
   AddModel(command, a);
-  command->add_flag("--lines", a.lines, "One JSON string a line, answered with one array a line");
-  command->add_flag("--allow-special", a.allow_special, "<|endoftext|> is the token, not text");
+  command->add_flag("--lines", a.lines,
+                    "Read one JSON string per line, and write one array per line");
+  command->add_flag("--allow-special", a.allow_special,
+                    "Read <|endoftext|> as the token, not as text");
 }
 
 void AddDetokenize(CLI::App& app, Arguments& a) {
@@ -270,7 +270,7 @@ void AddDetokenize(CLI::App& app, Arguments& a) {
                  [&a] { return Detokenize(a.model, a.lines, a.json); });
   AddModel(command, a);
   command->add_flag("--lines", a.lines,
-                    "One JSON array a line, answered with one JSON string a line");
+                    "Read one JSON array per line, and write one JSON string per line");
 }
 
 void AddRandom(CLI::App& app, Arguments& a) {
@@ -278,7 +278,7 @@ void AddRandom(CLI::App& app, Arguments& a) {
       AddCommand(app, a, "random", "A folder of random weights, for benchmarks", [&a] {
         return MakeRandomModel(a.file, a.out, FormatOf(a.format), a.seed, a.echo, a.force, a.json);
       });
-  AddPath(command, "CONFIG", a.file, "config.json that says the shape")->required();
+  AddPath(command, "CONFIG", a.file, "config.json with the shape")->required();
   AddOut(command, a);
   AddText(
       command, "--seed",
@@ -286,7 +286,7 @@ void AddRandom(CLI::App& app, Arguments& a) {
       "The same seed gives the same weights", "a whole number")
       ->default_str("0");
   command->add_flag("--echo", a.echo,
-                    "A model that repeats itself, to measure lookup decoding with");
+                    "Make a model that repeats itself, to measure lookup decoding");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Result<std::vector<std::int32_t>> WriteCalibrationText(Context& context, std::si
   GenerateOptions options{.max_new_tokens = length, .temperature = 1, .top_k = 0, .top_p = 1};
   options.n = kMostContinuations;  // together they take little longer than one
   options.ignore_eos = true;
-  Progress progress("writing a text to calibrate with");
+  Progress progress("writing a calibration text");
   std::vector<std::int32_t> ids;
   while (ids.size() < tokens) {
     GPT2_ASSIGN(Session session, Session::Begin(context, /*tokenizer=*/nullptr, start, options));

@@ -62,7 +62,7 @@ Result<Destination> Destination::Of(const fs::path& path) {
   const std::string name = plain.filename().string();
   if (name.empty() || name == "." || name == "..") {
     return Error{ErrorCode::kInvalidArgument,
-                 "OUT is " + path.string() + ", expected the name of a folder to make"};
+                 "OUT is " + path.string() + ", expected the name of a new folder"};
   }
   return Destination{plain, plain.has_parent_path() ? plain.parent_path() : fs::path("."), name};
 }
@@ -84,7 +84,7 @@ Status CheckReplaceable(const Folder& folder, const Identities& inputs) {
                                        "\", which does not belong to a model");
     }
     if (inputs.Contains(found)) {
-      return Refuse(folder.path(), "has the file \"" + name + "\", which is the input's");
+      return Refuse(folder.path(), "has the file \"" + name + "\", which belongs to the input");
     }
     has_weights |= name == kWeightsFile || IsPieceName(name);
   }
@@ -120,8 +120,7 @@ Status CheckDestination(const Destination& destination, const Identities& inputs
 }
 
 Error AlreadyThere(const fs::path& path) {
-  return Error{ErrorCode::kInvalidArgument,
-               path.string() + " is there already; --force replaces it"};
+  return Error{ErrorCode::kInvalidArgument, path.string() + " exists already; --force replaces it"};
 }
 
 }  // namespace gpt2::tools

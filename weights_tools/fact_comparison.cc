@@ -90,7 +90,7 @@ class Comparison {
   // Why a fact of `release` says nothing of this model; nothing where it does.
   std::optional<std::string> Misfit(std::string_view release, bool is_of_float32) const {
     if (release_ == nullptr || release_->name != release) {
-      return "it is a fact of " + std::string(release);
+      return "it is known of " + std::string(release);
     }
     if (model_->tokenizer() == nullptr) return "the folder has no vocab.json and merges.txt";
     if (is_of_float32 && is_quantized_) return "it is a figure of float32";
@@ -256,7 +256,7 @@ class Comparison {
       const std::string what = "perplexity of " + std::string(fact.text) + ", windows advance by " +
                                std::to_string(fact.stride);
       std::optional<std::string> why = Misfit(fact.release, /*is_of_float32=*/false);
-      if (!why && !text) why = "--text FILE brings the text";
+      if (!why && !text) why = "give the text with --text FILE";
       if (!why && ids.size() != fact.tokens) {
         why = text->name + " has " + std::to_string(ids.size()) + " tokens, that text " +
               std::to_string(fact.tokens);

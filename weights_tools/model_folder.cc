@@ -230,7 +230,7 @@ Result<WeightsIndex> ReadWeightsIndex(const std::string& text) {
   std::uint64_t total = 0;
   for (const Piece& piece : index.pieces) {
     if (piece.size > index.size - total) {
-      return Error{ErrorCode::kCorrupt, "weights.json: its pieces are more than its size, " +
+      return Error{ErrorCode::kCorrupt, "weights.json: its pieces are larger than its size, " +
                                             std::to_string(index.size) + " bytes"};
     }
     total += piece.size;

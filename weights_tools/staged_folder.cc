@@ -98,8 +98,8 @@ Result<Displaced> Displace(const Folder& parent, const std::string& fresh,
   if (MoveToFreeName(parent, fresh.c_str(), out)) return Displaced{aside, false};
   const Error error = FileError("replace", destination.path);
   if (MoveToFreeName(parent, aside.c_str(), out)) return error;
-  return Error{error.code,
-               error.message + "; what was there is " + (parent.path() / aside).string() + " now"};
+  return Error{error.code, error.message + "; the old folder is now " +
+                               (parent.path() / aside).string() + " now"};
 }
 
 // Undoes Displace. False if that failed.
@@ -225,7 +225,7 @@ Result<StagedFolder::Leftovers> StagedFolder::Commit(bool force, const Identitie
     if (!replaced.ok() && replaced.error().code == ErrorCode::kNotFound) continue;
     return replaced;
   }
-  return Error{ErrorCode::kIo, destination_.path.string() + " comes and goes"};
+  return Error{ErrorCode::kIo, destination_.path.string() + " appears and disappears"};
 }
 
 Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
@@ -240,8 +240,7 @@ Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
   if (!is_replaceable.ok()) {
     if (PutBack(parent, name_, destination_, displaced)) return is_replaceable.error();
     name_.clear();
-    return Error{ErrorCode::kIo,
-                 is_replaceable.error().message + "; it is " + path.string() + " now"};
+    return Error{ErrorCode::kIo, is_replaceable.error().message + "; it is now " + path.string()};
   }
   name_.clear();
   GPT2_TRY(SyncFolder(parent.descriptor(), parent.path()));
@@ -250,7 +249,7 @@ Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,
   Leftovers leftovers = FindLeftovers(*parent_, destination_);
   if (!RemoveFolder(parent, displaced.name, old.value(), names)) {
     leftovers.push_back(path.string() +
-                        " is the model that was replaced, not removed: " + SystemReason());
+                        " is the replaced model; it could not be removed: " + SystemReason());
   }
   return leftovers;
 }

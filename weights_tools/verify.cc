@@ -71,9 +71,9 @@ Status Verify(const std::string& folder, const std::string& text_file, const Run
   }
   if (failed == 0) return Done{};
   GPT2_TRY(FlushStandardOutput());
-  return Error{ErrorCode::kCorrupt, folder + " is not as published: " + std::to_string(failed) +
-                                        " of " + std::to_string(findings.size() - not_applicable) +
-                                        " facts failed"};
+  return Error{ErrorCode::kCorrupt,
+               folder + " differs from the published results: " + std::to_string(failed) + " of " +
+                   std::to_string(findings.size() - not_applicable) + " facts failed"};
 }
 
 }  // namespace gpt2::tools

@@ -127,7 +127,7 @@ Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top) {
   const bool is_ready = engine.session && engine.session->is_done() &&
                         engine.context->sequence().pending() == 1 &&
                         layer < engine.context->config().n_layer;
-  if (!is_ready) return Misuse("no text is prefilled, or there is no such layer");
+  if (!is_ready) return Misuse("no text is prefilled, or this layer does not exist");
   Context& context = *engine.context;
   const Config& config = context.config();
   const std::size_t tokens = context.sequence().window().size();

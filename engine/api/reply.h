@@ -11,7 +11,7 @@ namespace gpt2 {
 // library that finds none, which the functions of the API catch. The reply itself needs no memory.
 inline constexpr const char* kOutOfMemoryReply =
     R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
-    R"(what this call had taken is given back"}})";
+    R"(memory taken by this call is freed"}})";
 
 // Writes the reply that is `error`, and returns its text.
 const char* WriteError(const Error& error, std::string& reply);

@@ -116,7 +116,7 @@ class TensorsReader {
       adapter_.saved.push_back({name.parameter, tensor.shape, std::move(values)});
     }
     if (is_new) return Done{};
-    return BadTensor(ErrorCode::kCorrupt, tensor, " is there twice, by two names");
+    return BadTensor(ErrorCode::kCorrupt, tensor, " occurs twice, under two names");
   }
 
   Pair& PairOf(const std::string& module) {
@@ -143,7 +143,7 @@ class TensorsReader {
   Status Join(const Pair& pair) {
     if (pair.a == nullptr || pair.b == nullptr) {
       return BadTensor(ErrorCode::kNotFound, pair.a == nullptr ? *pair.b : *pair.a,
-                       pair.a == nullptr ? " has no lora_A beside it" : " has no lora_B beside it");
+                       pair.a == nullptr ? " has no matching lora_A" : " has no matching lora_B");
     }
     const auto &a = pair.a->shape, &b = pair.b->shape;
     if (a.size() != 2 || b.size() != 2 || a[0] != b[1]) {

@@ -98,7 +98,7 @@ Status Converter::SetConfig(std::string_view config_json) {
     const std::string_view instead =
         adapters_.empty() ? "; convert the model that it was made from"
                           : ", and an adapter can only be merged into a model that is not "
-                            "converted: give it with the model that this was made from";
+                            "converted: use the model that this was made from";
     return Error{ErrorCode::kUnsupported,
                  Concat("config.json: the model is ", StoredWeightsName(config_.weights),
                         " already", instead)};
@@ -306,7 +306,7 @@ Status Converter::CompareHead(std::span<const std::byte>& bytes) {
   const std::size_t take = std::min(head_ends_[file_] - heads_taken_, bytes.size());
   if (std::memcmp(heads_.data() + heads_taken_, bytes.data(), take) != 0) {
     return Error{ErrorCode::kCorrupt, Concat(FileName(), "file ", file_ + 1, " of ", file_count(),
-                                             " does not begin as it did when its head was read")};
+                                             " has changed since its head was read")};
   }
   bytes = bytes.subspan(take);
   heads_taken_ += take;

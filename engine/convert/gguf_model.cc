@@ -176,7 +176,7 @@ Result<std::string> GgufConfig(const GgufHeader& header) {
   if (!std::isnan(key_heads) && key_heads != heads) {
     return Error{ErrorCode::kUnsupported,
                  Concat(kFile, "\"", GgufKey(GgufNumber::kKeyHeads), "\" differs from \"",
-                        GgufKey(GgufNumber::kHeads), "\", which no GPT-2's does")};
+                        GgufKey(GgufNumber::kHeads), "\", expected the same")};
   }
   const GgufTensor* const embedding = FindTensor(header, "token_embd.weight");
   if (embedding == nullptr) {
@@ -246,7 +246,7 @@ Status ReadGgufTensors(const GgufHeader& header, std::span<const TensorSpec> spe
     const auto found = missing.find(tensor.name);
     if (found == missing.end()) {
       return Error{ErrorCode::kCorrupt, Concat(kFile, "tensor ", Quoted(tensor.name),
-                                               " does not belong to a GPT-2, or is there twice")};
+                                               " does not belong to a GPT-2, or occurs twice")};
     }
     const TensorSpec& spec = *found->second;
     missing.erase(found);

@@ -168,7 +168,7 @@ Status GgufReader::TakeArrayHead(std::string_view key, Cursor& at) {
 
 // Counts the pair, whose key must be new.
 Status GgufReader::TakeKey(std::string_view key) {
-  if (!keys_.emplace(key).second) return Bad(Concat(Quoted(key), " is there twice"));
+  if (!keys_.emplace(key).second) return Bad(Concat(Quoted(key), " occurs twice"));
   --pairs_left_;
   return Done{};
 }

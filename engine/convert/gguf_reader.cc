@@ -155,7 +155,7 @@ Status GgufReader::TakeTensor(Cursor& at) {
   tensor.type = known.value();
   if (tensor.cols % ShapeOf(tensor.type).values != 0) {
     return Bad(Concat("tensor ", Quoted(tensor.name), " is ", tensor.Describe(),
-                      ", whose rows are no whole blocks"));
+                      ", but its rows are not whole blocks"));
   }
   --tensors_left_;
   header_.tensors.push_back(std::move(tensor));

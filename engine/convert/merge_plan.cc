@@ -164,10 +164,9 @@ Status MergePlan::Add(const Adapter& adapter, const Config& config,
   GPT2_TRY(CheckComplete(adapter, specs));
   if (adapter.saved.empty()) return Done{};
   if (adapter.weight != 1.0) {
-    return BadAdapter(
-        ErrorCode::kInvalidArgument,
-        Concat("its weight is not 1, but it saves tensor ", Quoted(adapter.saved.front().name),
-               " whole, which has no part to weigh"));
+    return BadAdapter(ErrorCode::kInvalidArgument,
+                      Concat("its weight is not 1, but it saves tensor ",
+                             Quoted(adapter.saved.front().name), ", which a weight cannot scale"));
   }
   const TensorSpec head = HeadSpec(config);
   for (const SavedTensor& tensor : adapter.saved) GPT2_TRY(CheckSaved(tensor, specs, head));
@@ -189,7 +188,7 @@ Status MergePlan::CheckShared() const {
         if (&other == &adapter || !is_shared) continue;
         return BadAdapter(ErrorCode::kInvalidArgument,
                           Concat("tensor ", Quoted(tensor.name),
-                                 " is saved whole by one adapter, and changed by another"));
+                                 " is replaced by one adapter, and changed by another"));
       }
     }
   }

@@ -120,7 +120,7 @@ class Machine {
       case 0x93:  // STACK_GLOBAL
         GPT2_TRY(Gather(2));
         if (At(gathered_[0]).kind != Kind::kText || At(gathered_[1]).kind != Kind::kText) {
-          return Bad("names a class by what is no text");
+          return Bad("names a class by a value that is not text");
         }
         return PushName(At(gathered_[0]).text, At(gathered_[1]).text);
       case 'R':  // REDUCE
@@ -165,7 +165,7 @@ class Machine {
 
   // Moves the last `count` values from the stack to gathered_.
   Status Gather(std::size_t count) {
-    if (count > Reachable()) return Bad("takes values that are not there");
+    if (count > Reachable()) return Bad("takes more values than there are");
     const auto begin = stack_.end() - static_cast<std::ptrdiff_t>(count);
     gathered_.assign(begin, stack_.end());
     stack_.erase(begin, stack_.end());
@@ -214,7 +214,7 @@ class Machine {
     GPT2_TRY(Gather(count));
     const bool has_owner = Reachable() > 0;
     if (!has_owner || At(stack_.back()).kind != kind || (kind == Kind::kDict && count % 2 != 0)) {
-      return Bad("adds items to what is no list or dict");
+      return Bad("adds items to a value that is not a list or dict");
     }
     std::vector<Index>& items = pickle_.values[stack_.back()].items;
     items.insert(items.end(), gathered_.begin(), gathered_.end());
@@ -232,7 +232,7 @@ class Machine {
     const std::string full = Concat(module, ".", name);
     return Unsupported(Concat("this file would call ",
                               Visible(std::string_view(full).substr(0, kShown)),
-                              ", which weights do not need: it is refused"));
+                              ", which weights do not need; refused"));
   }
 
   Status PushName(std::string_view module, std::string_view name) {
@@ -249,14 +249,14 @@ class Machine {
     const PickleValue& function = At(gathered_[0]);
     const PickleValue& arguments = At(gathered_[1]);
     if (function.kind != Kind::kName || arguments.kind != Kind::kTuple) {
-      return Bad("calls what is no function");
+      return Bad("calls a value that is not a function");
     }
     switch (function.name) {
       case PickleName::kOrderedDict:
         if (!arguments.items.empty()) return Bad("makes an OrderedDict with arguments");
         return Push(Kind::kDict);
       case PickleName::kSize:
-        if (arguments.items.size() != 1) return Bad("makes a torch.Size of no tuple");
+        if (arguments.items.size() != 1) return Bad("makes a torch.Size without a tuple");
         stack_.push_back(arguments.items[0]);
         return Done{};
       case PickleName::kStorage:
@@ -277,12 +277,12 @@ class Machine {
     GPT2_TRY(Gather(1));
     const bool has_owner = Reachable() > 0 && At(stack_.back()).kind == Kind::kDict;
     if (has_owner && At(gathered_[0]).kind == Kind::kDict) return Done{};
-    return Bad("sets attributes of what is no dict");
+    return Bad("sets attributes of a value that is not a dict");
   }
 
   Status Put(std::uint64_t place) {
     if (at_.is_short()) return Done{};
-    if (place >= kMostPickleValues || Reachable() == 0) return Bad("keeps what is not there");
+    if (place >= kMostPickleValues || Reachable() == 0) return Bad("stores a missing value");
     if (place >= memo_.size()) memo_.resize(static_cast<std::size_t>(place) + 1);
     memo_[static_cast<std::size_t>(place)] = stack_.back() + 1;
     return Done{};
@@ -291,7 +291,7 @@ class Machine {
   Status Get(std::uint64_t place) {
     if (at_.is_short()) return Done{};
     if (place >= memo_.size() || memo_[static_cast<std::size_t>(place)] == 0) {
-      return Bad(Concat("takes number ", place, " of what it kept, which is not there"));
+      return Bad(Concat("reads the stored value ", place, ", which does not exist"));
     }
     stack_.push_back(memo_[static_cast<std::size_t>(place)] - 1);
     return Done{};

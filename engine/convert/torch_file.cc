@@ -112,14 +112,15 @@ Result<std::optional<std::string_view>> TorchFile::FindEntry(std::uint64_t begin
   const auto head = Find(begin, head_size);
   if (!head) return head;
   GPT2_ASSIGN(const std::size_t before, ReadZipLocalHead(*head, name));
-  if (size > end_ - std::min(end_, begin + before)) return BadTorch("its pickle leaves the file");
+  if (size > end_ - std::min(end_, begin + before))
+    return BadTorch("its pickle is longer than the file");
   return Find(begin + before, size);
 }
 
 Status TorchFile::ReadZip() {
   if (!size_) {
     return Error{ErrorCode::kUnsupported,
-                 "its host does not say how large it is, and what it holds stands at its end"};
+                 "its host does not state its size, and the list of its parts is at its end"};
   }
   end_ = *size_;
   const std::uint64_t tail_begin = end_ - std::min<std::uint64_t>(end_, kZipTail);
@@ -137,13 +138,14 @@ Status TorchFile::ReadZip() {
   const ZipEntry* pickle_entry = nullptr;
   for (const ZipEntry& entry : entries) {
     if (!by_name.emplace(entry.name, &entry).second) {
-      return BadTorch(Concat("its part ", Quoted(entry.name), " is there twice"));
+      return BadTorch(Concat("its part ", Quoted(entry.name), " occurs twice"));
     }
     const bool is_pickle = entry.name.ends_with(kPickleFile) &&
                            entry.name.find('/') == entry.name.size() - kPickleFile.size() - 1;
     if (is_pickle) pickle_entry = &entry;
   }
-  if (pickle_entry == nullptr) return BadTorch("it is a zip file without data.pkl: not of PyTorch");
+  if (pickle_entry == nullptr)
+    return BadTorch("it is a zip file without data.pkl, so not from PyTorch");
   folder_ = pickle_entry->name.substr(0, pickle_entry->name.size() - kPickleFile.size());
   const std::string order_name = Concat(folder_, "byteorder");
   if (const auto order = by_name.find(order_name); order != by_name.end()) {
@@ -194,8 +196,8 @@ Status TorchFile::ReadPickles() {
         is_first && (!read.ok() || (read.value() && read.value()->Top().text != kMagicNumber));
     if (is_other || bytes.empty()) {
       constexpr std::size_t kShown = 24;
-      return BadTorch(
-          Concat("it is no file of torch.save: it begins with ", Quoted(bytes.substr(0, kShown))));
+      return BadTorch(Concat("it is not a file of torch.save: it begins with ",
+                             Quoted(bytes.substr(0, kShown))));
     }
     if (!read.ok()) return read.TakeError();
     if (!read.value()) {
@@ -227,7 +229,7 @@ Status TorchFile::PlaceStorages(const Pickle& keys, std::uint64_t begin) {
     const auto found = by_key.find(keys.Item(list, i).text);
     if (found == by_key.end()) {
       return BadTorch(Concat("its storage ", Quoted(keys.Item(list, i).text),
-                             " is there twice, or of no tensor"));
+                             " occurs twice, or belongs to no tensor"));
     }
     found->second->begin = begin;
     begin += kTorchCountBytes + found->second->Bytes();

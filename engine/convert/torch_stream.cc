@@ -84,8 +84,8 @@ Status TorchStream::Plan(TorchFile file, bool is_tied) {
     json.Value(size).Close(']').Close('}');
     if (size > most) {
       return file.Named(
-          {ErrorCode::kUnsupported, Concat("its tensors are more than ", kMostTimes,
-                                           " times as large together as what they share")});
+          {ErrorCode::kUnsupported, Concat("its tensors together are more than ", kMostTimes,
+                                           " times as large as their storages")});
     }
     if (tensor.values == 0) continue;
     const std::uint64_t begin = tensor.begin * type.bytes, end = tensor.end * type.bytes;
@@ -100,7 +100,7 @@ Status TorchStream::Plan(TorchFile file, bool is_tied) {
     if (!region.is_held || bytes <= kMostHeldBytes) continue;
     return file.Named({ErrorCode::kUnsupported,
                        Concat("tensor ", Quoted(tensor.name), " is a view of ", bytes,
-                              " bytes that have to be held, expected at most ", kMostHeldBytes)});
+                              " bytes to keep in memory, expected at most ", kMostHeldBytes)});
   }
   json.Close('}');
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
@@ -182,7 +182,7 @@ Status TorchStream::TakeStorageHead(std::span<const std::byte>& bytes) {
   const std::uint64_t most = next < storages.size() ? storages[next].begin : file.end();
   if (most >= data_ && storage().Bytes() <= most - data_) return Done{};
   return Error{ErrorCode::kCorrupt,
-               Concat("its storage ", Quoted(storage().key), " overlaps what follows it")};
+               Concat("its storage ", Quoted(storage().key), " overlaps the next one")};
 }
 
 Result<std::span<const std::byte>> TorchStream::TakeRegion(std::span<const std::byte>& bytes) {

@@ -70,7 +70,7 @@ class StateDictReader {
     const PickleValue* call = &value;
     if (call->kind == Kind::kCall && call->name == PickleName::kRebuildParameter) {
       const PickleValue& arguments = pickle_.Item(*call, 0);
-      if (arguments.items.empty()) return Bad("is a parameter of nothing");
+      if (arguments.items.empty()) return Bad("is a parameter without a tensor");
       call = &pickle_.Item(arguments, 0);
     }
     if (call->kind != Kind::kCall || call->name == PickleName::kRebuildParameter) {
@@ -98,7 +98,7 @@ class StateDictReader {
     GPT2_TRY(TakeSizes(pickle_.Item(arguments, 3), tensor.strides));
     if (offset.kind != Kind::kWhole || offset.number < 0 ||
         tensor.shape.size() != tensor.strides.size()) {
-      return Bad("has an offset, a shape and strides that do not go together");
+      return Bad("has an offset, a shape and strides that do not match");
     }
     tensor.begin = tensor.end = static_cast<std::uint64_t>(offset.number);
     GPT2_TRY(Measure(tensor));
@@ -113,7 +113,7 @@ class StateDictReader {
     for (std::size_t i = 0; i < tuple.items.size(); ++i) {
       const PickleValue& size = pickle_.Item(tuple, i);
       if (size.kind != Kind::kWhole || size.number < 0) {
-        return Bad("has a size or a stride that is no whole number from 0 on");
+        return Bad("has a size or a stride that is not a whole number of at least 0");
       }
       sizes.push_back(static_cast<std::uint64_t>(size.number));
     }
@@ -134,7 +134,7 @@ class StateDictReader {
     if (type.kind != Kind::kName || type.name != PickleName::kStorage || key.kind != Kind::kText ||
         values.kind != Kind::kWhole || values.number < 0 ||
         static_cast<std::uint64_t>(values.number) > kMostTorchValues || is_view) {
-      return Bad("has a storage of no known kind");
+      return Bad("has a storage of an unknown kind");
     }
     TorchStorage storage{.key = std::string(key.text),
                          .type = nullptr,
@@ -144,7 +144,7 @@ class StateDictReader {
     }
     if (storage.type == nullptr) {
       return Error{ErrorCode::kUnsupported,
-                   Concat("tensor ", Quoted(name_), " is of torch.", type.text,
+                   Concat("tensor ", Quoted(name_), " has the type torch.", type.text,
                           ", expected FloatStorage, HalfStorage or BFloat16Storage")};
     }
     const auto [entry, is_new] = by_key_.emplace(key.text, found_.storages.size());

@@ -66,7 +66,7 @@ void TakeZip64Field(std::string_view extra, std::uint64_t& stored, ZipEntry& ent
 Result<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_t file_size) {
   const std::size_t end = FindEnd(tail);
   if (end == std::string_view::npos) {
-    return BadZip("it begins as a zip file, but its end is missing: it is not whole");
+    return BadZip("it begins like a zip file, but its end is missing");
   }
   ZipDirectory directory{.begin = WholeOf(tail.substr(end + 16, 4)),
                          .size = WholeOf(tail.substr(end + 12, 4)),

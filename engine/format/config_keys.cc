@@ -98,7 +98,7 @@ Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings) {
       return Error{
           ErrorCode::kUnsupported,
           Concat("config.json: ", Quoted(key), " is ", Shown(value),
-                 key == "auto_map" ? ", code of the model's own, which this engine does not run"
+                 key == "auto_map" ? ", the model's own code, which this engine does not run"
                  : is_refused      ? ", which this engine does not compute"
                               : ", a key that GPT-2 does not have and that may change its result")};
     }
@@ -108,7 +108,7 @@ Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings) {
   }
   if (count == 0) return Done{};
   if (count > kMostNamed) ignored += Concat(" and ", count - kMostNamed, " more");
-  warnings.push_back(Concat("config.json: ignored, as GPT-2 does not have it: ", ignored));
+  warnings.push_back(Concat("config.json: ignored, because GPT-2 does not have it: ", ignored));
   return Done{};
 }
 

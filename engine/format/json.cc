@@ -112,7 +112,7 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
   bool Open(Json container) {
     if (open_.empty() && take_ != nullptr && !container.is_object()) return RefuseRoot(container);
     if (open_.size() == kMostDepth) {
-      return Refuse(Concat("more than ", kMostDepth, " arrays and objects inside each other"));
+      return Refuse(Concat("more than ", kMostDepth, " nested arrays and objects"));
     }
     open_.push_back({std::move(container), {}, {}});
     return true;
@@ -238,7 +238,7 @@ Result<std::vector<std::int32_t>> ReadTokenIds(const Json& json) {
     const auto id = WholeNumber(value, 0, std::numeric_limits<std::int32_t>::max());
     if (!id) {
       return Error{ErrorCode::kInvalidArgument,
-                   Concat("token id ", Shown(value), " is not a whole number from 0 on")};
+                   Concat("token id ", Shown(value), " is not a whole number of at least 0")};
     }
     ids.push_back(static_cast<std::int32_t>(*id));
   }

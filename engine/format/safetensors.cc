@@ -149,7 +149,7 @@ Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix, std::uint64_t
     length |= static_cast<std::uint64_t>(static_cast<unsigned char>(prefix[i])) << (8 * i);
   }
   if (length < 2 || length > most) {
-    return CorruptWeights(Concat("no safetensors file of this model: its header length is ",
+    return CorruptWeights(Concat("not a safetensors file of this model: its header length is ",
                                  std::to_string(length), " bytes, expected 2 to ", most));
   }
   return static_cast<std::size_t>(length);
@@ -165,9 +165,8 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view text, std::size
       return ReadMetadata(value, header.metadata);
     }
     if (header.tensors.size() == most_tensors) {
-      return CorruptWeights(
-          Concat("more than ", most_tensors,
-                 " tensors, which is all that a GPT-2 of this config.json can have"));
+      return CorruptWeights(Concat("more than ", most_tensors,
+                                   " tensors, the most that a GPT-2 of this config.json can have"));
     }
     GPT2_ASSIGN(TensorInfo tensor, ReadTensor(name, value));
     header.tensors.push_back(std::move(tensor));

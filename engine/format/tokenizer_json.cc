@@ -372,12 +372,12 @@ Status CheckBytes(const Json& model, const Tokenizer& tokenizer) {
     if (tokenizer.ByteToken(static_cast<unsigned char>(byte)) >= 0) continue;
     const Json* const unknown = FindValue(model, "unk_token");
     if (unknown != nullptr && !IsText(*unknown, "")) {
-      return Unsupported("model.unk_token", *unknown, "null, as a byte has no token");
+      return Unsupported("model.unk_token", *unknown, "null, because a byte has no token");
     }
     GPT2_ASSIGN(const bool falls_back, ReadFlag(model, "model", "byte_fallback", false));
     if (!falls_back) return Done{};
     return Bad(ErrorCode::kUnsupported,
-               "\"model.byte_fallback\" is true, expected false, as a byte has no token");
+               "\"model.byte_fallback\" is true, expected false, because a byte has no token");
   }
   return Done{};
 }

@@ -92,7 +92,7 @@ class Planner {
     if (IsOfCrossAttention(name)) {
       return Error{ErrorCode::kUnsupported,
                    Concat("model.safetensors: tensor ", Quoted(tensor.name),
-                          " is of cross-attention to an encoder, which this engine does not run")};
+                          " belongs to cross-attention, which this engine does not run")};
     }
     if (!IsMask(name) && OtherHeadOf(name).empty()) {
       return CorruptWeights(Concat("tensor ", Quoted(tensor.name), " does not belong to a GPT-2"));

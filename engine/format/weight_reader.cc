@@ -164,8 +164,8 @@ void WeightReader::WarnOfOtherHeads() {
   for (const std::string& head : config_.other_heads) {
     names += Concat(names.empty() ? "" : ", ", Quoted(head + ".*"));
   }
-  config_.warnings.push_back(Concat(
-      "model.safetensors: not used, as it is another head than the language model's: ", names));
+  config_.warnings.push_back(
+      Concat("model.safetensors: not used, because the language model does not need it: ", names));
 }
 
 // Gives back the memory of a head that is the embedding once more.

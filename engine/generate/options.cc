@@ -37,7 +37,7 @@ void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
 
 constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("maxNewTokens", "max_new_tokens", true, 0, kMostTokens, max_new_tokens,
-                "tokens to write at most"),
+                "most tokens to write"),
     GPT2_NUMBER("temperature", "temperature", false, 0, 100, temperature,
                 "randomness: 0 takes the most probable token, 1 the model's own distribution"),
     GPT2_NUMBER("topK", "top_k", true, 0, kMostTokens, top_k,
@@ -59,13 +59,13 @@ constexpr NumberOption kNumbers[] = {
 constexpr FlagOption kFlags[] = {
     {"lookup", "draft tokens from earlier text: same output, faster", true,
      [](GenerateOptions& o, bool on) { o.lookup = on; }},
-    {"heal", "continue the word that the prompt ends in: its last tokens are chosen anew", false,
+    {"heal", "complete the last word of the prompt: its last tokens are chosen again", false,
      [](GenerateOptions& o, bool on) { o.heal = on; }},
     {"ignoreEos", "continue after the end-of-text token", false,
      [](GenerateOptions& o, bool on) { o.ignore_eos = on; }},
-    {"strict", "refuse what does not fit the context instead of cutting it", false,
+    {"strict", "refuse a text that does not fit the context instead of cutting it", false,
      [](GenerateOptions& o, bool on) { o.strict = on; }},
-    {"allowSpecial", "<|endoftext|> in the prompt is the token, not text", false,
+    {"allowSpecial", "read <|endoftext|> in the prompt as the token, not as text", false,
      [](GenerateOptions& o, bool on) { o.allow_special = on; }},
 };
 

@@ -34,7 +34,7 @@ Status CheckFits(std::size_t prompt, std::size_t most, const GenerateOptions& op
                  std::size_t capacity) {
   if (!options.strict || most + options.max_new_tokens <= capacity) return Done{};
   const std::string healed =
-      most > prompt ? Concat(" (up to ", most, " where its end is healed)") : "";
+      most > prompt ? Concat(" (up to ", most, " if its end is healed)") : "";
   return Error{ErrorCode::kCapacity,
                Concat("sequence longer than model capacity: ", prompt, " prompt tokens", healed,
                       " and ", options.max_new_tokens, " new ones, the context holds ", capacity)};
@@ -48,8 +48,7 @@ Result<std::size_t> MostNewTokens(std::size_t prompt, const GenerateOptions& opt
   return Error{
       ErrorCode::kInvalidArgument,
       Concat("the prompt has ", prompt, " tokens, and max_length in generation_config.json, ",
-             "which counts the prompt, is ", options.max_length,
-             ": say how many new tokens are wanted")};
+             "which counts the prompt, is ", options.max_length, ": set maxNewTokens")};
 }
 
 }  // namespace

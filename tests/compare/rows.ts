@@ -121,14 +121,14 @@ export const rows: Row[] = [
     "with tensors of cross-attention",
     "`h.*.crossattention.*`",
     {},
-    { refusal: "is of cross-attention to an encoder" },
+    { refusal: "belongs to cross-attention" },
     (tensors) => tensors.set("h.0.crossattention.c_attn.weight", tensor(32, 64)),
   ),
   row(
     "with code of its own",
     "`auto_map`",
     { auto_map: { AutoModelForCausalLM: "modeling.Model" } },
-    { refusal: "code of the model's own" },
+    { refusal: "the model's own code" },
   ),
   row(
     "with rotary positions",

@@ -506,8 +506,8 @@ TEST(Adapter, WhatCannotBeMergedIsRefusedByName) {
        field("target_modules", {"c_fc"})},
       {"a saved module that is not there", "modules_to_save names \"ln_f\"",
        field("modules_to_save", {"ln_f"})},
-      {"no B", "has no lora_B beside it", [&](AdapterFiles& f) { f.tensors.erase(b); }},
-      {"no A", "has no lora_A beside it", [&](AdapterFiles& f) { f.tensors.erase(a); }},
+      {"no B", "has no matching lora_B", [&](AdapterFiles& f) { f.tensors.erase(b); }},
+      {"no A", "has no matching lora_A", [&](AdapterFiles& f) { f.tensors.erase(a); }},
       {"A and B of different rank", "expected [rank, in] and [out, rank]", tensor(b, {192, 2})},
       {"A of another width", "this model asks for [r, 64]", tensor(a, {3, 63})},
       {"B of another width", "and [192, r]", tensor(b, {191, 3})},
@@ -539,7 +539,7 @@ TEST(Adapter, WhatCannotBeMergedIsRefusedByName) {
        tensor(std::string(kPrefix) + "wte.weight", {161, 64})},
       {"a head that is not the embedding", "the adapter saves one of them",
        tensor("base_model.model.lm_head.weight", {160, 64})},
-      {"a tensor by two names", "is there twice",
+      {"a tensor by two names", "occurs twice",
        [&](AdapterFiles& f) {
          f.tensors["base_model.model.h.0.attn.c_attn.lora_A.weight"] = f.tensors[a];
        }},
@@ -579,9 +579,8 @@ TEST(Adapter, WhatIsSavedWholeCannotBeWeighedNorShared) {
     adapters.push_back(std::move(files.Read(other_weight).value()));
     return Merge(model, std::move(adapters)).error().message;
   };
-  EXPECT_NE(
-      merge(1, 1).find("tensor \"ln_f.weight\" is saved whole by one adapter, and changed by"),
-      std::string::npos);
+  EXPECT_NE(merge(1, 1).find("tensor \"ln_f.weight\" is replaced by one adapter, and changed by"),
+            std::string::npos);
   EXPECT_NE(merge(0.5, 1).find("number 1: the adapter: its weight is not 1"), std::string::npos);
   const AdapterFiles added = MakeAdapter(model.parsed(), {"attn.c_attn"});
   AdapterFiles saved = added;

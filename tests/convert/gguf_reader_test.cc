@@ -92,15 +92,15 @@ TEST(GgufReader, AKeyThatIsThereTwiceIsRefused) {
   const std::string texts = Array(kText, 1, Text("a"));
   for (const std::string key : {"general.alignment", "a.key.that.nobody.knows"}) {
     ExpectRefused(FileOf({Pair(key, kUint32, number), Pair(key, kUint32, number)}),
-                  "\"" + key + "\" is there twice");
+                  "\"" + key + "\" occurs twice");
   }
   for (const std::string key : {"tokenizer.ggml.tokens", "tokenizer.ggml.merges", "another"}) {
     ExpectRefused(FileOf({Pair(key, kArray, texts), Pair(key, kArray, texts)}),
-                  "\"" + key + "\" is there twice");
+                  "\"" + key + "\" occurs twice");
   }
   const std::string none = Array(kText, 0, "");
   ExpectRefused(FileOf({Pair("k", kArray, none), Pair("k", kUint32, number)}),
-                "\"k\" is there twice");
+                "\"k\" occurs twice");
 }
 
 TEST(GgufReader, AlignmentIsAPowerOfTwo) {

@@ -147,7 +147,7 @@ TEST(TorchFile, TheOlderFormNeedsNoSizeAndTheZipFormDoes) {
   EXPECT_TRUE(AsSafetensors(TestFile("older.bin"), true, 100, /*has_size=*/false).ok());
   const auto zip = AsSafetensors(TestFile("zip.bin"), true, 100, /*has_size=*/false);
   ASSERT_FALSE(zip.ok());
-  EXPECT_NE(zip.error().message.find("does not say how large it is"), std::string::npos);
+  EXPECT_NE(zip.error().message.find("does not state its size"), std::string::npos);
 }
 
 TEST(TorchFile, AFileThatIsCutIsNamed) {
@@ -277,7 +277,7 @@ TEST(TorchFile, WhatIsNoStateDictIsNamed) {
   refused(PickledDict({{"a", rebuild + ")R"}}), "tensor \"a\" has no storage");
   refused(PickledDict({{"a", rebuild + "(NNNNtR"}}), "tensor \"a\" has no storage");
   refused(PickledDict({{"a", PickledName("torch._utils", "_rebuild_parameter") + ")R"}}),
-          "tensor \"a\" is a parameter of nothing");
+          "tensor \"a\" is a parameter without a tensor");
   testing::TensorView view{.values = 1, .shape = {1}, .strides = {1}};
   const std::string one = PickledTensor(view);
   view.values = 2;
@@ -302,14 +302,14 @@ TEST(TorchFile, AZipFileIsTakenAsTorchSaveWritesIt) {
   // In whatever order its parts are, and with others among them.
   EXPECT_EQ(TorchError(ZipOf({parts[1], {"m/byteorder", "little"}, {"x", "PK\3\4"}, parts[0]})),
             "");
-  EXPECT_EQ(TorchError(ZipOf(parts) + "x").find("model.bin: it begins as a zip file, but its end"),
-            0u);
+  EXPECT_EQ(
+      TorchError(ZipOf(parts) + "x").find("model.bin: it begins like a zip file, but its end"), 0u);
   refused(with(1, [](ZipPart& part) { part.method = 8; }),
           "its part \"m/data/0\" is compressed (method 8, deflate), expected it stored");
   refused(with(0, [](ZipPart& part) { part.flags |= 1; }), "its part \"m/data.pkl\" is encrypted");
   refused(with(1, [](ZipPart& part) { part.name = "m/data/1"; }), "\"m/data/0\" is missing");
   refused(with(1, [](ZipPart& part) { part.bytes += "x"; }), "has 9 bytes, its tensors need 8");
-  refused(ZipOf({parts[0], parts[1], parts[1]}), "\"m/data/0\" is there twice");
+  refused(ZipOf({parts[0], parts[1], parts[1]}), "\"m/data/0\" occurs twice");
   refused(ZipOf({parts[1]}), "without data.pkl");
   refused(ZipOf({parts[0], parts[1], {"m/byteorder", "big"}}), "its byte order is \"big\"");
   refused(with(0, [](ZipPart& part) { part.bytes.resize(20); }), "ends inside a value");
@@ -326,7 +326,7 @@ TEST(TorchFile, AZipFileIsTakenAsTorchSaveWritesIt) {
   EXPECT_EQ(TorchError(file), "");
   const std::size_t first = file.rfind("m/data/0"), second = file.rfind("m/data/1");
   file.replace(second - 4, 4, file, first - 4, 4);
-  refused(file, "its storage \"0\" overlaps what follows it");
+  refused(file, "its storage \"0\" overlaps the next one");
 }
 
 TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
@@ -340,7 +340,7 @@ TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
     EXPECT_NE(at, std::string::npos);
     return file.replace(at, from.size(), to);
   };
-  refused("", "it is no file of torch.save: it begins with \"\"");
+  refused("", "it is not a file of torch.save: it begins with \"\"");
   refused("version https://git-lfs.github.com/spec/v1\n", "it begins with \"version https");
   refused(AsPickle("}"), "it is no file of torch.save");
   refused(changed("M\xe9\x03.", "M\xea\x03."), "its protocol is 1002, expected 1001");

@@ -212,7 +212,7 @@ TEST(ConfigJson, KeysThatChangeTheResultAreRefusedByName) {
 
 TEST(ConfigJson, OtherUnknownKeysAreNamedInOneWarning) {
   EXPECT_EQ(WarningsWith({{"dataset", "tales"}, {"no_repeat_ngram_size", 3}}),
-            std::vector<std::string>{"config.json: ignored, as GPT-2 does not have it: "
+            std::vector<std::string>{"config.json: ignored, because GPT-2 does not have it: "
                                      "\"dataset\": \"tales\", \"no_repeat_ngram_size\": 3"});
   Json many;
   for (int i = 0; i < 20; ++i) many["note " + std::to_string(i)] = i + 1;

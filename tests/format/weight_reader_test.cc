@@ -275,8 +275,8 @@ TEST(WeightReader, OtherHeadsAreNamedOnce) {
   tensors.push_back({"v_head.summary.weight", "F64", {1, 32}, 256});
   const TiedOutcome outcome = ReadTied(tensors, 2, 2, WeightFormat::kF32);
   EXPECT_EQ(outcome.warnings,
-            std::vector<std::string>{"model.safetensors: not used, as it is another head than the "
-                                     "language model's: \"score.*\", \"v_head.*\""});
+            std::vector<std::string>{"model.safetensors: not used, because the language model "
+                                     "does not need it: \"score.*\", \"v_head.*\""});
 }
 
 // 1 + 2^-12 is no float16, so that a folder of floats gives the bits of what `convert` makes of it.

@@ -228,7 +228,7 @@ class ApiInspectTest : public InspectTest {
     return reply == nullptr ? "" : Json::parse(reply)["error"]["message"].get<std::string>();
   }
 
-  static constexpr const char* kRefusal = "no text is prefilled, or there is no such layer";
+  static constexpr const char* kRefusal = "no text is prefilled, or this layer does not exist";
 
   Gpt2Engine* engine;
 };

@@ -123,7 +123,7 @@ it.each([
 it("needs a host that says its size for the zip form, and not for the older one", async () => {
   await expect(convert(new Folder({ "pytorch_model.bin": data("zip.bin") }, false))).rejects.toMatchObject({
     code: "unsupported",
-    message: expect.stringContaining("does not say how large it is") as string,
+    message: expect.stringContaining("does not state its size") as string,
   });
   await convert(new Folder({ "pytorch_model.bin": data("older.bin") }, false));
 });

@@ -223,7 +223,7 @@ describe("pytorch_model.bin", () => {
     give({ "pytorch_model.bin": "zip.bin" });
     writeFileSync(join(folder, "pytorch_model.bin"), readFileSync(join(data, "zip.bin")).subarray(0, 5000));
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(
-      "pytorch_model.bin: it begins as a zip file, but its end is missing",
+      "pytorch_model.bin: it begins like a zip file, but its end is missing",
     );
   });
 });

@@ -51,7 +51,7 @@ describe("--force", () => {
       },
     ]) {
       const out = make();
-      expect(refusal(weights(["convert", other, out]))).toContain("is there already; --force replaces it");
+      expect(refusal(weights(["convert", other, out]))).toContain("exists already; --force replaces it");
       json(["convert", other, out, "--force", "--json"]);
       expect(contents(out)).toEqual(contents(converted("odd-width", "q8")));
       expect(readdirSync(join(out, ".."))).toEqual(["out"]);
@@ -231,7 +231,7 @@ describe("two at once", () => {
       const results = await Promise.all([tied, other, tied].map((input) => start(["convert", input, out])));
       const losers = results.filter(({ status }) => status !== 0);
       expect(losers).toHaveLength(2);
-      for (const loser of losers) expect(refusal(loser)).toContain("is there already; --force replaces it");
+      for (const loser of losers) expect(refusal(loser)).toContain("exists already; --force replaces it");
       const winner = results[1]?.status === 0 ? "odd-width" : "tied";
       expect(contents(out)).toEqual(contents(converted(winner, "q8")));
       expect(readdirSync(folder)).toEqual(["out"]);

@@ -235,7 +235,7 @@ const isIds = (prompt: string | readonly number[]) => (typeof prompt === "string
 function idBytes(ids: readonly number[]): Uint8Array {
   const bad = ids.find((id) => !Number.isInteger(id) || id < 0 || id > 0x7fffffff);
   if (bad !== undefined) {
-    throw new Gpt2Error("invalid-argument", `token id ${String(bad)} is not a whole number from 0 on`);
+    throw new Gpt2Error("invalid-argument", `token id ${String(bad)} is not a whole number of at least 0`);
   }
   return new Uint8Array(Int32Array.from(ids).buffer);
 }
