@@ -111,7 +111,7 @@ inEveryBrowser("suggestions", (page) => {
       ),
       /in <div id="f">: .*for an editor, set the property "field"/,
     ],
-    ["a wrong id", suggesting().replace('for="f"', 'for="g"'), /nothing here has the id "g"/],
+    ["a wrong id", suggesting().replace('for="f"', 'for="g"'), /"for" is "g", but no element has this id/],
     ["no id", suggesting().replace('for="f"', ""), /expected the attribute "for"/],
   ] as const) {
     test(`${wrong} as the field is one message in the console`, async () => {

@@ -230,7 +230,7 @@ TEST(TorchFile, EveryTypeHasItsNameInSafetensors) {
     EXPECT_NE(made.value().find(std::string("\"dtype\":\"") + name + "\""), std::string::npos);
   }
   EXPECT_NE(TorchError(ViewsOf({{.shape = {3}, .strides = {1}}}, 3, "ComplexFloatStorage", 8))
-                .find("\"t0\" is of torch.ComplexFloatStorage"),
+                .find("\"t0\" has the type torch.ComplexFloatStorage"),
             std::string::npos);
 }
 
@@ -342,7 +342,7 @@ TEST(TorchFile, AnOlderFileIsTakenAsTorchSaveWritesIt) {
   };
   refused("", "it is not a file of torch.save: it begins with \"\"");
   refused("version https://git-lfs.github.com/spec/v1\n", "it begins with \"version https");
-  refused(AsPickle("}"), "it is no file of torch.save");
+  refused(AsPickle("}"), "it is not a file of torch.save");
   refused(changed("M\xe9\x03.", "M\xea\x03."), "its protocol is 1002, expected 1001");
   const std::string flag = "little_endianq\x02\x88";
   refused(changed(flag, flag.substr(0, flag.size() - 1) + "\x89"), "not little-endian");

@@ -58,7 +58,7 @@ test.describe("a file that cannot be had", () => {
       /gpt2-simd\.wasm$/,
       "is damaged",
       damaged,
-      /^corrupt: .*gpt2-simd\.wasm.* is 17 bytes, and does not end as it should/,
+      /^corrupt: .*gpt2-simd\.wasm.* is 17 bytes, but its end is missing/,
     ],
     [/config\.json$/, "is missing", missing, /^not-found: cannot fetch .*config\.json/],
     [
@@ -271,7 +271,7 @@ test.describe("with features taken away", () => {
     [
       "memory",
       "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory') }",
-      /^out-of-memory: this browser does not give the \d+ MB that the model needs/,
+      /^out-of-memory: this browser does not provide the \d+ MB that the model needs/,
     ],
     ["a script that runs", "import x from './nowhere.js'", /^network: the worker's script|^unsupported/],
     [
@@ -290,7 +290,7 @@ test.describe("with features taken away", () => {
   }
 
   const inPages: [string, string, RegExp][] = [
-    ["Worker", "delete window.Worker", /^unsupported: the engine needs a worker, and cannot have one/],
+    ["Worker", "delete window.Worker", /^unsupported: the engine needs a worker, and cannot start one/],
     [
       "Worker that is allowed",
       "window.Worker = class { constructor() { throw new Error('file://') } }",

@@ -218,7 +218,7 @@ for (const [name, type, said] of types) {
     expect(coded.end).toBe(expected);
     const { end } = await write(page, "whole", { baseUrl: `/${name}-script/` });
     expect(end).toMatch(
-      new RegExp(`^network: the host gives .*gpt2-simd\\.js.* ${said}: it has to say "text/javascript"$`),
+      new RegExp(`^network: the host serves .*gpt2-simd\\.js.* ${said}, expected "text/javascript"$`),
     );
     const worker = await write(page, "whole", { baseUrl: `/${name}/` });
     expect(worker.end).toMatch(/^network: the worker's script gpt2-worker\.js cannot be loaded/);

@@ -223,7 +223,7 @@ test("what cannot be meant is an error that names it", async ({ page }) => {
     undefined,
   );
   expect(found.refused).toEqual([
-    "InvalidArgumentError: lookup is a function, which no option can be",
+    "InvalidArgumentError: lookup is a function, which no option accepts",
     "InvalidArgumentError: stop[0] is a symbol, expected text",
     "InvalidArgumentError: temperature is NaN, expected a finite number",
     expect.stringMatching(/^InvalidArgumentError: temperature is "hot", expected a number/),

@@ -147,7 +147,7 @@ test.describe("a model of floats is converted while it is read,", () => {
       isOffline = false;
     }
     const f32 = await write(page, "models/demo/", { hub: undefined, weights: "f32" });
-    expect(f32).toMatch(/^unsupported: the model is converted to q8 already: the option weights is "f32"/);
+    expect(f32).toMatch(/^unsupported: the model is already converted to q8: the option weights is "f32"/);
   });
 
   test("and kept so: the next visit fetches no weights", async ({ page }) => {

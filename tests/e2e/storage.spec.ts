@@ -154,7 +154,7 @@ for (const [what, code, said] of [
   [
     "no storage at all",
     "StorageManager.prototype.getDirectory = async () => { throw new DOMException('no', 'SecurityError') }; CacheStorage.prototype.open = async () => { throw new DOMException('no', 'SecurityError') }",
-    /^this browser gives this page no storage, as in private windows/,
+    /^this browser gives this page no storage, which is usual in private windows/,
   ],
 ] as const) {
   test(`with ${what} it ${said ? "streams, and says so" : "is stored in Cache Storage"}`, async ({

@@ -283,6 +283,6 @@ test("module and worker of two releases refuse each other", async ({ page }) => 
   host.replaced["gpt2-worker.js"] = `postMessage({ type: "started", release: "0.0.9-old" })`;
   await page.goto(host.origin);
   expect(await load(page)).toMatch(
-    /^unsupported: gpt2\.js is of release \d\S+, but gpt2-worker\.js of 0\.0\.9-old: reload the page/,
+    /^unsupported: gpt2\.js is release \d\S+, but gpt2-worker\.js is 0\.0\.9-old: reload the page/,
   );
 });

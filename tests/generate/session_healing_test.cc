@@ -223,7 +223,7 @@ TEST_F(SessionHealingTest, StrictLeavesRoomForEachByteThatIsWrittenAnew) {
   const auto refused = Session::Begin(*model.context, &tokenizer, prompt, options);
   ASSERT_FALSE(refused.ok());
   const std::size_t most = prompt.size() - healing.tokens + healing.bytes.size();
-  EXPECT_NE(refused.error().message.find(Concat("2 prompt tokens (up to ", most, " where")),
+  EXPECT_NE(refused.error().message.find(Concat("2 prompt tokens (up to ", most, " if its")),
             std::string::npos)
       << refused.error().message;
 }

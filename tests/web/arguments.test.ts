@@ -137,7 +137,7 @@ describe("single values", () => {
       expect(readHeaders("headers", value)).toEqual(pairs);
     expect(readHeaders("headers", undefined)).toEqual([]);
     expect(caught(() => readHeaders("headers", { "a b": "1" }))).toEqual(
-      error(expect.stringMatching(/^headers is an object, which are no headers \(TypeError: .*a b/) as never),
+      error(expect.stringMatching(/^headers is an object, expected headers \(TypeError: .*a b/) as never),
     );
   });
 
@@ -240,9 +240,9 @@ describe("readGenerateOptions", () => {
     [{ temperature: NaN }, "temperature is NaN, expected a finite number"],
     [{ topK: Infinity }, "topK is Infinity, expected a finite number"],
     [{ seed: 10n ** 400n }, "seed is Infinity, expected a finite number"],
-    [{ lookup: () => true }, "lookup is a function, which no option can be"],
-    [{ stop: Symbol("s") }, "stop is a symbol, which no option can be"],
-    [{ stop: new Date() }, "stop is an object, which no option can be"],
+    [{ lookup: () => true }, "lookup is a function, which no option accepts"],
+    [{ stop: Symbol("s") }, "stop is a symbol, which no option accepts"],
+    [{ stop: new Date() }, "stop is an object, which no option accepts"],
     [{ stop: ["a", () => 1] }, "stop[1] is a function, expected text"],
     [{ stop: ["a", NaN] }, "stop[1] is NaN, expected text"],
   ])("refuses %s", (options, message) => {

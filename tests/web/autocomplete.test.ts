@@ -383,7 +383,7 @@ describe("a field that gets no suggestions", () => {
   it.each([
     ["email", /no suggestions in <input id="field">: expected a <textarea>, or an <input> of type text/],
     ["editor", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
-    ["wrong", /nothing here has the id "field", which "for" names/],
+    ["wrong", /"for" is "field", but no element has this id/],
     ["none", /expected the attribute "for" with the id of a field/],
   ])("is said once in the console: %s", (kind, message) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});

@@ -401,7 +401,7 @@ describe("room", () => {
     disk.quota = 1_540_000;
     const { read, notStored } = await load(new Host([bytes(1_200_000, 1), bytes(800_000, 2)]));
     expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(800_000, 2)));
-    expect(notStored).toBe("it takes 2.0 MB more, and the browser gives this site 1.5 MB");
+    expect(notStored).toBe("it needs 2.0 MB more, and the browser gives this site 1.5 MB");
   });
 
   it("that is too little with the small files is said before a piece is read", async () => {
@@ -409,7 +409,7 @@ describe("room", () => {
     host.files.set("merges.txt", bytes(5000, 3));
     disk.quota = 6500; // the pieces take 1700
     expect((await load(host)).notStored).toMatch(
-      /^it takes \d kB more, and the browser gives this site \d kB$/,
+      /^it needs \d kB more, and the browser gives this site \d kB$/,
     );
   });
 
@@ -481,6 +481,6 @@ describe("what pages ask", () => {
     expect(await removeModel("m")).toBe(false);
     const found = await storage();
     expect(found).toMatchObject({ kind: null, modelBytes: 0, quota: null });
-    expect(found.notice).toContain("as in private windows");
+    expect(found.notice).toContain("usual in private windows");
   });
 });

@@ -233,7 +233,9 @@ describe("a host is asked", () => {
     for (const path of ["weights.json", "config.json"]) {
       answers.set(url + path, { body });
       const stored = record({ files: [{ path, sha256: hash("stored") }] });
-      await expect(revalidation?.hasChanged(stored, signal)).rejects.toThrow(`the host's ${path} is of no`);
+      await expect(revalidation?.hasChanged(stored, signal)).rejects.toThrow(
+        `the host's ${path} does not belong to`,
+      );
     }
   });
 });

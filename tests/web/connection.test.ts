@@ -243,7 +243,7 @@ describe("Connection, whose worker is of another release", () => {
     worker.say({ type: "started", release: "0.0.9-12345678" });
     await expect(waiting).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringMatching(/is of release unbuilt, but worker\.js of 0\.0\.9-12345678: reload/),
+      message: expect.stringMatching(/is release unbuilt, but worker\.js is 0\.0\.9-12345678: reload/),
     });
     expect(worker.terminations).toBe(1);
   });
@@ -269,12 +269,12 @@ describe("Connection, whose worker dies", () => {
     [
       "throws without a word",
       ({ worker }) => (worker.say(alive), worker.fail()),
-      { code: "worker-died", message: expect.stringContaining("does not say why") },
+      { code: "worker-died", message: expect.stringContaining("gives no reason") },
     ],
     [
       "sends what cannot be read",
       ({ worker }) => worker.onmessageerror?.({} as MessageEvent),
-      { code: "worker-died", message: expect.stringContaining("cannot be read") },
+      { code: "worker-died", message: expect.stringContaining("unreadable message") },
     ],
     [
       "never started",

@@ -112,7 +112,7 @@ it("is read in parts, and then once", async () => {
 
 it.each([
   ["exploit.bin", "unsupported", /^pytorch_model\.bin: this file would call posix\.system, /],
-  ["config.json", "corrupt", /^pytorch_model\.bin is no file of weights: it begins with the text/],
+  ["config.json", "corrupt", /^pytorch_model\.bin is not a file of weights: it begins with the text/],
 ])("is refused by what it asks for: %s", async (name, code, message) => {
   await expect(convert(new Folder({ "pytorch_model.bin": data(name) }))).rejects.toMatchObject({
     code,

@@ -58,7 +58,7 @@ describe("describeEnvironment", () => {
     ["simd", "simd", { webAssembly: "forbidden" }, /security policy/, /'wasm-unsafe-eval' to the script-src/],
     ["simd", "simd", { simd: false }, /no WebAssembly SIMD/, /Chrome or Edge/],
     ["relaxedSimd", "relaxedSimd", { relaxedSimd: false }, /same without, but slower/, null],
-    ["storage", "storage", { storage: undefined }, /keeps nothing/, null],
+    ["storage", "storage", { storage: undefined }, /stores nothing/, null],
     ["storage", "storage", { storage: undefined, isSecure: false }, /over http/, /https/],
     ["memory", "memory", { mostBytes: 64e6 }, /64 MB/, /smaller model/],
   ] as const)("says of %s and %s, with %j, why and what would help", (one, other, facts, reason, remedy) => {

@@ -99,20 +99,20 @@ it("afterFailure says what to do", () => {
 
 describe("workerFailure", () => {
   it.each([
-    [undefined, true, "worker-died", "the engine's worker failed, and the browser does not say why"],
+    [undefined, true, "worker-died", "the engine's worker failed; the browser gives no reason"],
     ["Uncaught x", true, "worker-died", "the engine's worker failed (Uncaught x)"],
     ["out of memory", true, "out-of-memory", "there is not enough memory: out of memory"],
     [
       undefined,
       false,
       "network",
-      "the worker's script s.js cannot be loaded: it is not there, its host does not share it",
+      "the worker's script s.js cannot be loaded: the file is missing, its host does not share it",
     ],
     [
       "",
       false,
       "network",
-      "the worker's script s.js cannot be loaded: it is not there, its host does not share it",
+      "the worker's script s.js cannot be loaded: the file is missing, its host does not share it",
     ],
     [
       silentWorker,
@@ -151,7 +151,7 @@ describe("workerFailure", () => {
   it("has one for a worker that cannot be made", () => {
     expect(noWorkerFailure(thrown("SecurityError", "file://"))).toMatchObject({
       code: "unsupported",
-      message: "the engine needs a worker, and cannot have one: file://",
+      message: "the engine needs a worker, and cannot start one: file://",
     });
   });
 });

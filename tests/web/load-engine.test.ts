@@ -429,7 +429,7 @@ describe("loadEngine", () => {
       const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
       await expect(loaded).rejects.toMatchObject({
         code: "unsupported",
-        message: `the model is converted to ${to === "f16" ? "f32" : to} already: the option weights is "${wanted}", which only a model of floats can become`,
+        message: `the model is already converted to ${to === "f16" ? "f32" : to}: the option weights is "${wanted}", to which only a model of floats can be converted`,
       });
       expect(books.weights).toEqual([]);
     });

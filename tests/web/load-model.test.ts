@@ -76,7 +76,7 @@ describe("loadModel", () => {
     [undefined, undefined, "the model is undefined, expected a folder's URL, an id on the hub, or files"],
     [null, undefined, "the model is null, expected a folder's URL, an id on the hub, or files"],
     [Symbol("s"), undefined, "the model is a symbol, expected a folder's URL, an id on the hub, or files"],
-    ["http://[", undefined, 'the model\'s address is "http://[", which is no URL'],
+    ["http://[", undefined, 'the model\'s address is "http://[", which is not a URL'],
     ["m", 3, "the options of loadModel are 3, expected an object"],
     [
       "m",
@@ -101,12 +101,12 @@ describe("loadModel", () => {
     [
       "data:,m/",
       undefined,
-      "the model's address is \"data:,m/\", expected a folder's, as https://host/folder/",
+      "the model's address is \"data:,m/\", expected a folder's URL, as https://host/folder/",
     ],
     [
       "a/b",
       { hub: "blob:http://host/1" },
-      'hub is "blob:http://host/1", expected a folder\'s, as https://host/folder/',
+      'hub is "blob:http://host/1", expected a folder\'s URL, as https://host/folder/',
     ],
     ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
   ])("refuses %s, %s, and starts no worker", async (url, options, message) => {
@@ -179,7 +179,7 @@ describe("startWorker", () => {
     vi.stubGlobal("Worker", undefined);
     await expect(loadModel("m")).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringContaining("the engine needs a worker, and cannot have one: "),
+      message: expect.stringContaining("the engine needs a worker, and cannot start one: "),
     });
   });
 

@@ -189,7 +189,7 @@ describe("loadPlainFile", () => {
     const file = { size: undefined, stream: new Blob([text]).stream() };
     await expect(loadPlainFile(file, "f", sink, noSignal)).rejects.toMatchObject({
       code: "corrupt",
-      message: `f is no file of weights: it begins with the text "${text}"`,
+      message: `f is not a file of weights: it begins with the text "${text}"`,
     });
     expect(take).not.toHaveBeenCalled();
   });

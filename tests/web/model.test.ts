@@ -81,8 +81,8 @@ describe("Model sends", () => {
         ["t", { heads: 1 }],
         'there is no option "heads" of inspect; did you mean head? There are position, layer, head, top, signal, onProgress',
       ],
-      ["inspect", ["t", { layer: () => 1 }], "layer is a function, which no option can be"],
-      ["inspect", ["t", { head: Symbol("h") }], "head is a symbol, which no option can be"],
+      ["inspect", ["t", { layer: () => 1 }], "layer is a function, which no option accepts"],
+      ["inspect", ["t", { head: Symbol("h") }], "head is a symbol, which no option accepts"],
       ["inspect", ["t", { top: NaN }], "top is NaN, expected a finite number"],
       ["score", [undefined], "text is undefined, expected text or an array of token ids"],
       [
@@ -205,7 +205,9 @@ describe("Model makes", () => {
     worker.say({ type: "failed", id: 2, error: { code: "invalid-argument", message: "topK" } });
     await expect(failing).rejects.toEqual(refusal("topK"));
     expect(() => model.stream("p", { n: 2 })).toThrow(
-      refusal("n is 2, but a stream is one text; generate says which continuation a token is of") as never,
+      refusal(
+        "n is 2, but a stream is one text; use generate, whose tokens name their continuation",
+      ) as never,
     );
   });
 

@@ -167,17 +167,17 @@ describe("completions.create", () => {
   it.each([
     [
       { frequency_penalty: 0.5 },
-      "frequency_penalty is 0.5, but the engine counts no tokens; repetition_penalty is near it",
+      "frequency_penalty is 0.5, but the engine counts no tokens; repetition_penalty is similar",
     ],
     [
       { logit_bias: { "50256": -100 } },
       "logit_bias is an object, but the engine cannot prefer single tokens",
     ],
-    [{ suffix: "." }, 'suffix is ".", but GPT-2 only writes on: it knows nothing of what comes after'],
+    [{ suffix: "." }, 'suffix is ".", but GPT-2 only continues a text: it cannot use a text that follows'],
     [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
     [{ top_p: 2 }, "top_p is 2, expected a number from 0 to 1"],
     [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],
-    [{ best_of: 2, stream: true }, "best_of is 2: which is best is known at the end, so nothing can stream"],
+    [{ best_of: 2, stream: true }, "best_of is 2: the best is known only at the end, so nothing can stream"],
     [{ echo: 1 }, "echo is 1, expected true or false"],
     [{ prompt: [] }, "prompt is an array, expected a text, an array of token ids, or a list of such"],
     [{ prompt: ["a", 1] }, "prompt is an array, expected a text, an array of token ids, or a list of such"],
@@ -348,8 +348,12 @@ describe("completionsFetch", () => {
     for (const [request, status, message] of [
       [post("{"), 400, "the request's body is not JSON"],
       [post('{"best_of":-1}'), 400, "best_of"],
-      [post("{}", "https://any.example/v1/chat/completions"), 404, "/v1/chat/completions is not here"],
-      [["https://any.example/v1/completions", {}] as const, 404, "GET /v1/completions is not here"],
+      [
+        post("{}", "https://any.example/v1/chat/completions"),
+        404,
+        "unknown address POST /v1/chat/completions",
+      ],
+      [["https://any.example/v1/completions", {}] as const, 404, "unknown address GET /v1/completions"],
     ] as const) {
       const response = await fetch(request[0], request[1]);
       expect(response.status).toBe(status);

@@ -62,8 +62,8 @@ describe("an id", () => {
     ["hf:a/b@..", undefined, /and ".." in it is wrong: it has the part "\.\."/],
     ["a/b@../../api", usual, /it has the part "\.\."/],
     ["./models/demo/", usual, /the model's id is ".\/models\/demo\/", expected owner/],
-    [new URL("http://host/m"), usual, /hub is for a model's id, and the model is an object/],
-    ["a/b", "http://[", /hub is "http:\/\/\[", which is no URL/],
+    [new URL("http://host/m"), usual, /hub needs a model's id, but the model is an object/],
+    ["a/b", "http://[", /hub is "http:\/\/\[", which is not a URL/],
     ["a/b", 3, /hub is 3, expected a URL/],
   ])("is refused: %s at %s", async (source, base, message) => {
     await expect(readSource(source, base)).rejects.toEqual(refusal(message));
@@ -89,11 +89,11 @@ describe("an address", () => {
   });
 
   it.each([
-    ["blob:http://host/x.gguf", /expected a folder's, as https:/],
+    ["blob:http://host/x.gguf", /expected a folder's URL, as https:/],
     ["data:,a/x.gguf", /expected a folder's/],
     ["javascript:x.gguf", /expected a folder's/],
     [new URL("filesystem:http://host/temporary/x.gguf"), /expected a folder's/],
-    ["http://user@host/m/", /^the model's address has a user name or a password, which fetch does not take/],
+    ["http://user@host/m/", /^the model's address has a user name or a password, which fetch refuses/],
     ["//user:secret@host/x.gguf", /^(?!.*secret).*has a user name or a password/],
   ])("%s is refused", async (source, message) => {
     await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));

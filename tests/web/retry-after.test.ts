@@ -35,6 +35,6 @@ it("the advice comes, too, where the host is busy in the middle of a file", asyn
   const ask = async () => answers.shift() ?? Response.error();
   const response = await steadyFetch(ask, { stallMs: 1000, onRetry: () => {} })("http://host/f");
   await expect(response.arrayBuffer()).rejects.toThrow(
-    "the host does not give the rest of http://host/f: 503: try again in 10 minutes",
+    "the host does not send the rest of http://host/f: 503: try again in 10 minutes",
   );
 });

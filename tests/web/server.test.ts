@@ -168,7 +168,7 @@ describe("Server", () => {
     const { ask, answer } = serve();
     expect(await answer(ask("load", {}))).toMatchObject({ type: "done", result: { info: { threads: 4 } } });
     expect(await answer(ask("load", {}))).toMatchObject({
-      error: { code: "invalid-argument", message: "this worker has a model already" },
+      error: { code: "invalid-argument", message: "this worker already has a model" },
     });
   });
 

@@ -72,7 +72,7 @@ describe("a folder", () => {
       const asked = vi.fn();
       await expect(new UrlSource(folder.url, asked).open(name, { signal })).rejects.toMatchObject({
         code: "corrupt",
-        message: expect.stringContaining("is no name of a file of the model: "),
+        message: expect.stringContaining("is not the name of a file of the model: "),
       });
       expect(asked).not.toHaveBeenCalled();
     },

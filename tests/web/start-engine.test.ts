@@ -119,7 +119,7 @@ describe("makeMemory", () => {
     expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
       expect.objectContaining({
         code: "out-of-memory",
-        message: "this browser does not give the 7 MB that the model needs",
+        message: "this browser does not provide the 7 MB that the model needs",
       }),
     );
   });

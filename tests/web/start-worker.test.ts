@@ -84,10 +84,10 @@ describe("the worker of a folder", () => {
   it("cannot be had where nothing can be started: the reason is said", () => {
     refuses = () => true;
     expect(() => startWorker("https://page.example/gpt2/")).toThrow(
-      "the engine needs a worker, and cannot have one: blob:1 is refused",
+      "the engine needs a worker, and cannot start one: blob:1 is refused",
     );
     vi.stubGlobal("Worker", undefined);
-    expect(() => startWorker("https://page.example/gpt2/")).toThrow(/cannot have one: ./);
+    expect(() => startWorker("https://page.example/gpt2/")).toThrow(/cannot start one: ./);
   });
 });
 
@@ -140,7 +140,7 @@ describe("the worker of one file", () => {
     );
     await startPacked.prepare();
     refuses = () => true;
-    expect(() => startPacked()).toThrow("the engine needs a worker, and cannot have one: blob:1 is refused");
+    expect(() => startPacked()).toThrow("the engine needs a worker, and cannot start one: blob:1 is refused");
   });
 });
 

@@ -137,7 +137,7 @@ describe("steadyFetch", () => {
   it("refuses another part than the one that was asked for, if there is nothing else", async () => {
     const { asked, fetchSteadily } = host(() => part(30));
     const reading = fetchSteadily("http://host/f", { headers: { range: "bytes=40-" } });
-    await expect(inTime(reading)).rejects.toThrow("the host does not give the rest of http://host/f: 206");
+    await expect(inTime(reading)).rejects.toThrow("the host does not send the rest of http://host/f: 206");
     expect(asked).toEqual(["bytes=40-", null]);
   });
 
@@ -346,7 +346,7 @@ describe("steadyFetch", () => {
     expect(asked).toEqual([null, "bytes=30-", null]);
     const hopeless = host(() => whole(30, "breaks"), answer);
     await expect(inTime(hopeless.read())).rejects.toThrow(
-      "the host does not give the rest of http://host/f: ",
+      "the host does not send the rest of http://host/f: ",
     );
     expect(hopeless.asked).toHaveLength(3);
   });

@@ -399,8 +399,8 @@ describe("two places to store in", () => {
     disk.navigator.storage.getDirectory = refuse;
     expect(await listModels()).toEqual([]);
     expect(await removeModel(id)).toBe(false);
-    expect((await openStore(true)).refusal).toContain("as in private windows");
-    expect((await storage()).notice).toContain("as in private windows");
+    expect((await openStore(true)).refusal).toContain("usual in private windows");
+    expect((await storage()).notice).toContain("usual in private windows");
   });
 });
 

@@ -79,7 +79,7 @@ describe("room", () => {
     expect(await makeRoom(store, 150, "wanted")).toBeNull();
     expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
     expect(await makeRoom(store, 2000, "wanted")).toBe(
-      "it takes 2 kB more, and the browser gives this site 0 kB",
+      "it needs 2 kB more, and the browser gives this site 0 kB",
     );
     expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
   });
@@ -104,7 +104,7 @@ describe("room", () => {
     expect(await readRecords(store)).toHaveLength(0);
     disk = { quota: 4_000_000, usage: 1_000_000 };
     expect(await makeRoom(store, 3_000_000, "b")).toBe(
-      "it takes 3.0 MB more, and the browser gives this site 3.0 MB",
+      "it needs 3.0 MB more, and the browser gives this site 3.0 MB",
     );
     store.put("blobs", "old", 40_000, 0);
     expect(await makeRoom(store, 3_000_000, "b")).toBeNull(); // sweeping was enough

@@ -237,7 +237,7 @@ describe("UrlBuilds", () => {
         const { source } = builds(() => new Response(empty, type), elsewhere);
         await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
           code: "network",
-          message: expect.stringContaining(`x.mjs ${words}: it has to say "text/javascript"`),
+          message: expect.stringContaining(`x.mjs ${words}, expected "text/javascript"`),
         });
       }
     });
@@ -246,7 +246,7 @@ describe("UrlBuilds", () => {
       const { source } = builds(() => new Response("oh", script), elsewhere);
       await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
         code: "unsupported",
-        message: expect.stringMatching(/x\.mjs is there, but cannot be run: /),
+        message: expect.stringMatching(/x\.mjs was loaded, but cannot be run: /),
       });
     });
   });

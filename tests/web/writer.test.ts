@@ -292,7 +292,7 @@ describe("in a page and its form", () => {
   it("is made of parts that screen readers name", () => {
     const { writer } = make({ loading: "use" });
     expect(writer.shadowRoot?.innerHTML).toBe(
-      '<textarea part="text" rows="6" aria-busy="false" aria-label="Text to write on from"></textarea>' +
+      '<textarea part="text" rows="6" aria-busy="false" aria-label="Text to continue"></textarea>' +
         '<div part="footer" class="footer"><button part="button" type="button">Write</button>' +
         '<div class="state"><span part="status" class="status" role="status"></span>' +
         '<span class="pace" aria-hidden="true"></span>' +
@@ -468,7 +468,7 @@ describe("in a page and its form", () => {
 
   it("the field is named by the element's label, or its labels", () => {
     const { writer, text } = make({ loading: "use" });
-    expect(text.getAttribute("aria-label")).toBe("Text to write on from");
+    expect(text.getAttribute("aria-label")).toBe("Text to continue");
     internalsOf(writer).labels = [" Your ", "story"].map((name) => {
       const label = document.createElement("label");
       label.textContent = name;

@@ -103,11 +103,11 @@ describe("--force", () => {
     const out = model();
     mkdirSync(join(fresh(), "empty"));
     for (const [path, found] of [
-      [".", "expected the name of a folder"],
-      ["..", "expected the name of a folder"],
-      ["./", "expected the name of a folder"],
-      ["/", "expected the name of a folder"],
-      ["sub/..", "expected the name of a folder"],
+      [".", "expected the name of a new folder"],
+      ["..", "expected the name of a new folder"],
+      ["./", "expected the name of a new folder"],
+      ["/", "expected the name of a new folder"],
+      ["sub/..", "expected the name of a new folder"],
       ["$PWD", "is the input or the current folder"],
       ["../out", "is the input or the current folder"],
     ] as const) {
@@ -177,7 +177,7 @@ describe("the input", () => {
       rmSync(join(input, "model.safetensors"));
       link(join(out, "model.safetensors"), join(input, "model.safetensors"));
       const stderr = refusedUntouched(["convert", input, out, "--force"], out);
-      expect(stderr).toContain('has the file "model.safetensors", which is the input\'s');
+      expect(stderr).toContain('has the file "model.safetensors", which belongs to the input');
     }
   });
 

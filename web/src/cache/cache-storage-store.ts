@@ -89,7 +89,7 @@ export class CacheStorageStore implements Store {
     // before is then lost until that is deleted.
     await this.cache.delete(address);
     await this.cache.put(address, response());
-    if (!(await this.cache.match(address))) throw new Error("the browser's cache loses what is put there");
+    if (!(await this.cache.match(address))) throw new Error("the browser's cache loses stored files");
   }
 
   async remove(folder: Folder, name: string): Promise<void> {

@@ -168,7 +168,7 @@ export class CachedSource implements ModelSource {
     await this.recording.remove(record);
     throw new LoadError(
       "corrupt",
-      `${file} was damaged where it is stored, and is not to be had as it was: it is removed, load the model again`,
+      `the stored copy of ${file} was damaged, could not be downloaded again, and was removed: load the model again`,
     );
   }
 

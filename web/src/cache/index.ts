@@ -25,7 +25,8 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
       const { stream } = await folder.open(path, { signal, anew: true });
       const bytes = await bytesOf(stream);
       // A host that is down, or a network's sign-in page, may answer anything with 200.
-      if (!isModelFile(path, bytes)) throw new LoadError("network", `the host's ${path} is of no model`);
+      if (!isModelFile(path, bytes))
+        throw new LoadError("network", `the host's ${path} does not belong to a model`);
       return (await sha256(bytes)) !== expected;
     });
     return (await Promise.all(changed)).includes(true);

@@ -15,7 +15,7 @@ export async function whileAlone<T>(change: () => Promise<T>): Promise<T> {
   const manager = locks();
   if (!manager) return change();
   const waiting = new AbortController();
-  const giveUp = () => waiting.abort(new Error("another tab does not finish its change of what is stored"));
+  const giveUp = () => waiting.abort(new Error("another tab does not finish changing the stored models"));
   const timer = setTimeout(giveUp, patienceMs);
   try {
     return await manager.request(`${prefix} store`, { signal: waiting.signal }, () => {

@@ -75,7 +75,7 @@ async function inEachStore(change: (store: Store) => Promise<boolean>): Promise<
     for (const store of await findStores()) isChanged = (await change(store)) || isChanged;
   };
   await whileAlone(changeAll).catch((error: unknown) => {
-    throw new Gpt2Error("storage", `what is stored cannot be changed: ${unwritten(error)}`);
+    throw new Gpt2Error("storage", `stored models cannot be changed: ${unwritten(error)}`);
   });
   return isChanged;
 }

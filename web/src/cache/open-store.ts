@@ -18,7 +18,7 @@ const kinds: readonly Kind[] = [OpfsStore, CacheStorageStore];
 
 /** Files are named by their hashes, which only secure pages can compute. */
 const isSecure = () => (crypto as Partial<Crypto>).subtle !== undefined;
-const insecure = "only pages that are served securely (https:, or localhost) are given storage";
+const insecure = "only secure pages (https:, or localhost) have storage";
 
 interface Found {
   kind: Kind;
@@ -69,7 +69,7 @@ async function openNew(found: readonly Found[], writes: boolean): Promise<Opened
     }
   }
   const full = errors.find(isFull);
-  const why = `this browser gives this page no storage, as in private windows (${String(errors[0])})`;
+  const why = `this browser gives this page no storage, which is usual in private windows (${String(errors[0])})`;
   return { store: undefined, refusal: full ? unwritten(full) : why };
 }
 

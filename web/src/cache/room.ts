@@ -100,5 +100,5 @@ export async function makeRoom(store: Store, bytes: number, forId: string): Prom
   }
   return free >= bytes * slack
     ? null
-    : `it takes ${formatBytes(bytes)} more, and the browser gives this site ${formatBytes(Math.max(0, free))}`;
+    : `it needs ${formatBytes(bytes)} more, and the browser gives this site ${formatBytes(Math.max(0, free))}`;
 }

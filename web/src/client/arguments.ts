@@ -64,7 +64,7 @@ export function readHeaders(name: string, value: unknown): [string, string][] {
   try {
     return [...new Headers(value as HeadersInit | undefined)];
   } catch (error) {
-    return refuse(`${name} is ${shown(value)}, which are no headers (${String(error)})`);
+    return refuse(`${name} is ${shown(value)}, expected headers (${String(error)})`);
   }
 }
 
@@ -105,7 +105,7 @@ function readOption(name: string, value: unknown): unknown {
     case "object":
       if (Array.isArray(value)) return [...named(name, list(text(limits.stopLength), limits.stops))(value)];
   }
-  return refuse(`${name} is ${shown(value)}, which no option can be`);
+  return refuse(`${name} is ${shown(value)}, which no option accepts`);
 }
 
 /** Every option of a generation. The engine has the same list: see GenerateOptions in types.ts for what they mean. */

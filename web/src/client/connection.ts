@@ -101,7 +101,7 @@ export class Connection {
       this.die(notMade ? noWorkerFailure(notMade) : workerFailure(message, this.hasRun, this.script));
     };
     worker.onmessageerror = () =>
-      this.die(new WorkerError("worker-died", "the engine's worker sent a message that cannot be read"));
+      this.die(new WorkerError("worker-died", "the engine's worker sent an unreadable message"));
   }
 
   request<K extends RequestName>(

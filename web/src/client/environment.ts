@@ -119,11 +119,11 @@ export function describeEnvironment(facts: Facts): Environment {
 function describeStorage({ storage, isSecure }: Facts): Capability {
   if (storage) {
     const free = storage.freeBytes === null ? "" : ` (${formatBytes(storage.freeBytes)} are free)`;
-    return has(`The browser can keep files for this page${free}.`);
+    return has(`The browser can store files for this page${free}.`);
   }
   if (!isSecure)
-    return misses("The page is served over http: nothing can be kept.", "serve the page over https");
-  return misses("This browser, or this private window, keeps nothing for the page.", null);
+    return misses("The page is served over http, where nothing can be stored.", "serve the page over https");
+  return misses("This browser, or this private window, stores nothing for the page.", null);
 }
 
 /** The most memory that one engine may grow to; nothing of it is taken. */

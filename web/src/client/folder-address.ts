@@ -10,7 +10,7 @@ function parseAddress(what: string, url: unknown): URL {
   try {
     return new URL(url, baseAddress());
   } catch {
-    return refuse(`${what} is ${shown(url)}, which is no URL`);
+    return refuse(`${what} is ${shown(url)}, which is not a URL`);
   }
 }
 
@@ -19,11 +19,11 @@ export function readAddress(what: string, url: unknown): URL {
   const address = parseAddress(what, url);
   // fetch refuses these. Messages and the list of stored models would show them.
   if (address.username || address.password)
-    refuse(`${what} has a user name or a password, which fetch does not take: use the option headers`);
+    refuse(`${what} has a user name or a password, which fetch refuses: use the option headers`);
   try {
     new URL("file", address);
   } catch {
-    refuse(`${what} is ${shown(url)}, expected a folder's, as https://host/folder/`); // data: and blob: have none
+    refuse(`${what} is ${shown(url)}, expected a folder's URL, as https://host/folder/`); // data: and blob: have none
   }
   return address;
 }

@@ -105,7 +105,7 @@ export async function filesOf(handle: FileSystemDirectoryHandle | FileSystemFile
   if (permission !== "granted") {
     throw new LoadError(
       "not-found",
-      `this page may not read "${handle.name}": the browser, or its user, has not allowed it`,
+      `this page may not read "${handle.name}": the browser or its user did not allow it`,
     );
   }
   if (handle.kind === "file") return [await handle.getFile()];

@@ -187,7 +187,7 @@ export class Model {
     const wanted = readCall("stream", call);
     const { n = 1 } = wanted.options;
     if (n !== 1)
-      refuse(`n is ${n}, but a stream is one text; generate says which continuation a token is of`);
+      refuse(`n is ${n}, but a stream is one text; use generate, whose tokens name their continuation`);
     const reading = this.read(prompt, wanted);
     return new ReadableStream<string>(
       {

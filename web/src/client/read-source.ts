@@ -9,7 +9,7 @@ import { filesOf, isHandle, readFiles } from "./local-files.js";
 export async function readSource(source: unknown, hub: unknown, what = "the model"): Promise<SourceRequest> {
   if (typeof source === "string" && (hub !== undefined || /^hf:/i.test(source)))
     return readHubId(source, hub);
-  if (hub !== undefined) return refuse(`hub is for a model's id, and the model is ${shown(source)}`);
+  if (hub !== undefined) return refuse(`hub needs a model's id, but the model is ${shown(source)}`);
   if (typeof source === "string" || source instanceof URL) {
     const url = readAddress(`${what}'s address`, source);
     const file = /[^/]+\.gguf$/i.exec(url.pathname)?.[0];

@@ -57,7 +57,7 @@ export async function findWeights(source: ModelSource, signal: AbortSignal): Pro
     const index = await readOptionalText(source, indexFile, signal);
     if (index !== undefined) return { form, files: shardNames(indexFile, index).map((name) => ({ name })) };
   }
-  throw missing ?? new LoadError("not-found", "there are no weights");
+  throw missing ?? new LoadError("not-found", "the model has no weights");
 }
 
 export interface Head {

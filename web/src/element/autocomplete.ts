@@ -156,7 +156,7 @@ export class Gpt2Autocomplete extends Base {
     const problem = named ? ControlField.problemOf(named) : undefined;
     if (id === null)
       this.tell('expected the attribute "for" with the id of a field, or the property "field"');
-    else if (!named) this.tell(`nothing here has the id "${id}", which "for" names`);
+    else if (!named) this.tell(`"for" is "${id}", but no element has this id`);
     else if (problem) this.tell(`there are no suggestions in <${named.localName} id="${id}">: ${problem}`);
     return named === target ? ControlField.of(named) : undefined;
   }

@@ -43,7 +43,7 @@ const english: Words = {
   loadingSize: "Loading the model, {size}",
   pace: "{rate}/s, {time} left",
   failed: "It did not work: {message}",
-  field: "Text to write on from",
+  field: "Text to continue",
   required: "Please fill in this field.",
   suggestion: "Suggestion: {text}. {hint}",
   hint: "Tab takes it, Escape dismisses it.",

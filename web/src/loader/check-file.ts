@@ -17,7 +17,7 @@ export async function checkFile(
   const isHash = /^[0-9a-f]{64}$/.test(said);
   if (!isHash && !mustSay) return;
   const corrupt = (why: string) => new LoadError("corrupt", `${url} ${why}`);
-  if (!isHash) throw corrupt(`is ${bytes.length} bytes, and does not end as it should`);
+  if (!isHash) throw corrupt(`is ${bytes.length} bytes, but its end is missing`);
   const found = await sha256(bytes.subarray(0, end));
   if (found !== said) throw corrupt(`has SHA-256 ${found}, expected ${said}`);
 }

@@ -125,7 +125,7 @@ export class UrlSource implements ModelSource {
     if (name === this.given) return this.folder + name;
     const problem = problemOfFileName(name);
     if (problem === undefined) return fileAddress(this.folder, name);
-    throw new LoadError("corrupt", `${shown(name)} is no name of a file of the model: ${problem}`);
+    throw new LoadError("corrupt", `${shown(name)} is not the name of a file of the model: ${problem}`);
   }
 
   async open(name: string, { signal, anew = false, from = 0 }: OpenOptions): Promise<OpenFile> {

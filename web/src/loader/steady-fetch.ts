@@ -193,7 +193,7 @@ async function download(
       const isUp = (pauseMs ?? 0) <= longestPauseMs && failures < mostRetries;
       if (!isWholeOnly && isWrongPart(response)) {
         isWholeOnly = true;
-        await pauseAfter(new Error(`the host does not give the rest of ${url}: ${response.status}`));
+        await pauseAfter(new Error(`the host does not send the rest of ${url}: ${response.status}`));
       } else if (passing.has(response.status) && isUp) {
         await pauseAfter(new Error(`the host answered ${response.status}`), pauseMs);
       } else return response;
@@ -208,7 +208,7 @@ async function download(
     if (!ok || isWrongPart(response)) {
       throw new LoadError(
         "network",
-        `the host does not give the rest of ${url}: ${status}${adviceOn(response)}`,
+        `the host does not send the rest of ${url}: ${status}${adviceOn(response)}`,
       );
     }
     const found = versionOf(response);

@@ -25,7 +25,7 @@ export async function* weightChunksOf(
   let isFirst = true;
   for await (const chunk of chunksOf(file, name, signal)) {
     const text = isFirst && chunk.length >= leastBytes ? quotedText(chunk) : "";
-    if (text !== "") throw new LoadError("corrupt", `${name} is no file of weights${text}`);
+    if (text !== "") throw new LoadError("corrupt", `${name} is not a file of weights${text}`);
     isFirst = false;
     yield chunk;
   }

@@ -51,7 +51,7 @@ export function fetchOf(completions: Completions): typeof fetch {
     const { pathname } = new URL(request.url);
     if (request.method !== "POST" || !/(?<!\/chat)\/completions$/.test(pathname)) {
       const asked = `${request.method} ${pathname}`;
-      return refusal(404, `${asked} is not here: GPT-2 only continues text, by POST to …/completions`);
+      return refusal(404, `unknown address ${asked}: GPT-2 only continues text, by POST to …/completions`);
     }
     try {
       return await complete(completions, request, signal);

@@ -38,10 +38,10 @@ const numbers = {
 
 /** What the engine has nothing for, and what is said of it. Values that ask for nothing are taken. */
 const missing: Readonly<Record<string, string>> = {
-  frequency_penalty: "the engine counts no tokens; repetition_penalty is near it",
-  presence_penalty: "the engine has no such penalty; repetition_penalty is near it",
+  frequency_penalty: "the engine counts no tokens; repetition_penalty is similar",
+  presence_penalty: "the engine has no such penalty; repetition_penalty is similar",
   logit_bias: "the engine cannot prefer single tokens",
-  suffix: "GPT-2 only writes on: it knows nothing of what comes after",
+  suffix: "GPT-2 only continues a text: it cannot use a text that follows",
 };
 
 const known = [
@@ -109,7 +109,7 @@ export function readRequest(request: unknown): Plan {
   const stream = readFlag(fields, "stream");
   if (bestOf < n) refuse(`best_of is ${bestOf}, expected at least n, which is ${n}`);
   if (stream && bestOf > n)
-    refuse(`best_of is ${bestOf}: which is best is known at the end, so nothing can stream`);
+    refuse(`best_of is ${bestOf}: the best is known only at the end, so nothing can stream`);
   const logprobs = readNumber(fields, "logprobs");
   return {
     model: readModel(fields.model ?? "gpt2"),

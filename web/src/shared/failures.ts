@@ -54,10 +54,7 @@ export function failureOf(error: unknown): Gpt2Error {
       return outOfMemory(text);
     case "DataCloneError":
       if (memorySigns.test(text)) return outOfMemory(text);
-      return new InvalidArgumentError(
-        "invalid-argument",
-        `what was given cannot be sent to a worker: ${text}`,
-      );
+      return new InvalidArgumentError("invalid-argument", `an argument cannot be sent to a worker: ${text}`);
     default:
       if (memorySigns.test(text)) return outOfMemory(text);
       return new WorkerError("worker-died", `the engine's worker failed (${name ? `${name}: ` : ""}${text})`);
@@ -76,7 +73,7 @@ export const silentWorker = "silent";
 export function workerFailure(message: string | undefined, hasRun: boolean, script: string): Gpt2Error {
   if (hasRun) {
     return message === undefined
-      ? new WorkerError("worker-died", "the engine's worker failed, and the browser does not say why")
+      ? new WorkerError("worker-died", "the engine's worker failed; the browser gives no reason")
       : failureOf({ name: "", message });
   }
   if (message === silentWorker) {
@@ -96,7 +93,7 @@ export function workerFailure(message: string | undefined, hasRun: boolean, scri
   if (!message || message.includes(notImported)) {
     return new LoadError(
       "network",
-      `the worker's script ${script} cannot be loaded: it is not there, its host does not share it with this page ` +
+      `the worker's script ${script} cannot be loaded: the file is missing, its host does not share it with this page ` +
         `(Access-Control-Allow-Origin), or this browser cannot run it (${oldBrowser})`,
     );
   }
@@ -120,13 +117,13 @@ export function noWorkerFailure(error: unknown): Gpt2Error {
     : /insecure/.test(text) // WebKit's only word for a policy
       ? " (worker-src in the page's Content-Security-Policy has to list 'self')"
       : "";
-  return new LoadError("unsupported", `the engine needs a worker, and cannot have one: ${text}${advice}`);
+  return new LoadError("unsupported", `the engine needs a worker, and cannot start one: ${text}${advice}`);
 }
 
 /** A cache, or half an update of a site, has brought module and worker of two releases together. */
 export function mixedReleases(script: string, found: string | undefined): LoadError {
   return new LoadError(
     "unsupported",
-    `gpt2.js is of release ${release}, but ${script} of ${found ?? "another"}: reload the page, without its cache if need be`,
+    `gpt2.js is release ${release}, but ${script} is ${found ?? "another"}: reload the page, if needed without its cache`,
   );
 }

@@ -44,7 +44,7 @@ export function problemOfFileName(name) {
  */
 export function fileAddress(folder, name) {
   const problem = problemOfFileName(name);
-  if (problem) throw new RangeError(`${JSON.stringify(name.slice(0, 100))} is no name of a file: ${problem}`);
+  if (problem) throw new RangeError(`${JSON.stringify(name.slice(0, 100))} is not a file name: ${problem}`);
   const address = new URL(name.split("/").map(encodeURIComponent).join("/"), folder).href;
   if (!address.startsWith(new URL(folder).href)) throw new RangeError(`${address} is outside ${folder}`);
   return address;

@@ -47,7 +47,7 @@ export const within = <T extends { readonly length: number }>(value: T, most: nu
 
 export const flag: Read<boolean> = is("true or false", (value) => typeof value === "boolean");
 export const amount: Read<number> = is(
-  "a number from 0 on",
+  "a number of at least 0",
   (value) => typeof value === "number" && value >= 0,
 );
 export const anyNumber: Read<number> = is("a number", (value) => typeof value === "number");

@@ -83,7 +83,7 @@ export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): v
   if (wanted === undefined || typeof found !== "string" || found === wanted) return;
   throw new LoadError(
     "unsupported",
-    `the model is converted to ${found} already: the option weights is "${wanted}", which only a model of floats can become`,
+    `the model is already converted to ${found}: the option weights is "${wanted}", to which only a model of floats can be converted`,
   );
 }
 

@@ -32,10 +32,7 @@ const inspecting = () =>
   });
 
 const idInUse = (id: number) =>
-  new Gpt2Error(
-    "invalid-argument",
-    `message.id is ${id}, which another request has that is not answered yet`,
-  );
+  new Gpt2Error("invalid-argument", `message.id is ${id}, the id of another unanswered request`);
 const tooMany = () =>
   new Gpt2Error("capacity", `more than ${limits.requests} requests wait: wait for some of their answers`);
 
@@ -217,7 +214,7 @@ export class Server {
   ): Promise<LoadResult> {
     if (this.hasEnded) throw new WorkerError("disposed", "the worker has ended");
     // One model a worker: the page ends the worker to free it.
-    if (this.engine) throw new Gpt2Error("invalid-argument", "this worker has a model already");
+    if (this.engine) throw new Gpt2Error("invalid-argument", "this worker already has a model");
     const { info, measure, known } = await this.load(request, {
       signal,
       tell,

@@ -54,7 +54,10 @@ export function makeMemory({ initial, maximum }: MemoryPlan, shared: boolean): W
     }
   }
   const megabytes = Math.ceil(initial / 16); // pages of 64 KiB
-  throw new Gpt2Error("out-of-memory", `this browser does not give the ${megabytes} MB that the model needs`);
+  throw new Gpt2Error(
+    "out-of-memory",
+    `this browser does not provide the ${megabytes} MB that the model needs`,
+  );
 }
 
 /** What to run instead of a build that this browser does not compile, or that gives wrong results in it, and what to say. */
@@ -84,7 +87,7 @@ export async function findBuild(variant: Variant, fetch: Fetch): Promise<FoundBu
   try {
     return { build: await fetch(variant), notice: null };
   } catch (error) {
-    const next = instead(variant, "this browser cannot run the build that has more");
+    const next = instead(variant, "this browser cannot run the faster build");
     if (!next || !(error instanceof LoadError && error.code === "unsupported")) throw error;
     const found = await findBuild(next.variant, fetch);
     return { build: found.build, notice: found.notice ?? next.notice };

@@ -57,7 +57,7 @@ export class UrlBuilds implements BuildSource {
     if (!/javascript/.test(type ?? "")) {
       await response.body?.cancel();
       const found = type ? `as "${type}"` : "without a type";
-      throw new LoadError("network", `the host gives ${url} ${found}: it has to say "text/javascript"`);
+      throw new LoadError("network", `the host serves ${url} ${found}, expected "text/javascript"`);
     }
     await checkFile(url, await readBody(url, response, signal), false);
     const again = new Attempt(signal, patience.stallMs);
@@ -66,8 +66,8 @@ export class UrlBuilds implements BuildSource {
       return await again.watch(this.scriptFrom(url, `${url}#again`));
     } catch (error) {
       signal.throwIfAborted();
-      if (again.signal.aborted) throw new LoadError("network", `${url} does not come: ${reasonOf(error)}`);
-      throw new LoadError("unsupported", `${url} is there, but cannot be run: ${failureOf(error).message}`);
+      if (again.signal.aborted) throw new LoadError("network", `${url} does not arrive: ${reasonOf(error)}`);
+      throw new LoadError("unsupported", `${url} was loaded, but cannot be run: ${failureOf(error).message}`);
     } finally {
       again.end();
     }
@@ -100,7 +100,7 @@ const anew: RequestInit = { cache: "reload" };
 
 async function importFactory(url: string): Promise<ModuleFactory> {
   const module = (await namingPolicy(url, () => importAsItIs(url))) as { default?: ModuleFactory };
-  if (!module.default) throw new Error("there is no engine in it"); // an empty file is a module, too
+  if (!module.default) throw new Error("it contains no engine"); // an empty file is a module, too
   return module.default;
 }
 
