@@ -14,6 +14,7 @@
 #include "engine/convert/converter.h"
 #include "engine/format/weight_reader.h"
 #include "engine/generate/context.h"
+#include "tests/support/convert_file.h"
 #include "tests/support/reference_model.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
@@ -92,35 +93,17 @@ AdapterFiles MakeAdapter(const Config& config, const std::vector<std::string>& n
 const std::vector<std::string> kAllModules = {"attn.c_attn", "attn.c_proj", "mlp.c_fc",
                                               "mlp.c_proj"};
 
-struct Merged {
-  std::string file;
-  std::string config;
-};
-
-Result<Merged> Merge(const ModelFiles& model, std::vector<Adapter> adapters,
-                     StoredWeights weights = StoredWeights::kF32,
-                     std::size_t chunk_bytes = 1 << 20) {
+Result<Converted> Merge(const ModelFiles& model, std::vector<Adapter> adapters,
+                        StoredWeights weights = StoredWeights::kF32,
+                        std::size_t chunk_bytes = 1 << 20) {
   GPT2_ASSIGN(const auto converter,
               Converter::OfSafetensors(model.config, {}, weights, std::move(adapters)));
-  Merged merged;
-  for (std::size_t at = 0; at < model.file.size(); at += chunk_bytes) {
-    auto chunk = std::as_bytes(std::span(model.file)).subspan(at);
-    chunk = chunk.first(std::min(chunk.size(), chunk_bytes));
-    while (true) {
-      GPT2_ASSIGN(const std::span<const std::byte> out, converter->Take(chunk));
-      if (out.empty()) break;
-      merged.file.append(reinterpret_cast<const char*>(out.data()), out.size());
-    }
-  }
-  GPT2_TRY(converter->Finish());
-  EXPECT_EQ(converter->folder()->weight_bytes, merged.file.size());
-  merged.config = converter->folder()->config;
-  return merged;
+  return ConvertFile(*converter, model.file, chunk_bytes);
 }
 
-Result<Merged> Merge(const ModelFiles& model, const AdapterFiles& files,
-                     StoredWeights weights = StoredWeights::kF32,
-                     std::size_t chunk_bytes = 1 << 20) {
+Result<Converted> Merge(const ModelFiles& model, const AdapterFiles& files,
+                        StoredWeights weights = StoredWeights::kF32,
+                        std::size_t chunk_bytes = 1 << 20) {
   GPT2_ASSIGN(Adapter adapter, files.Read());
   std::vector<Adapter> adapters;
   adapters.push_back(std::move(adapter));
@@ -128,9 +111,9 @@ Result<Merged> Merge(const ModelFiles& model, const AdapterFiles& files,
 }
 
 // Logits [ids, vocab_size] that the engine computes in float32.
-std::vector<std::vector<float>> EngineLogits(const Merged& merged,
+std::vector<std::vector<float>> EngineLogits(const Converted& merged,
                                              const std::vector<std::int32_t>& ids) {
-  WeightReader reader(ReadConfigJson(merged.config).value(), WeightFormat::kF32);
+  WeightReader reader(ReadConfigJson(merged.folder.config).value(), WeightFormat::kF32);
   const Status fed = reader.Feed(std::as_bytes(std::span(merged.file)));
   EXPECT_TRUE(fed.ok()) << fed.error().message;
   const auto weights = std::move(reader.Finish().value());
@@ -179,17 +162,6 @@ void MergeByDefinition(const FileTensors& adapter, T scale, const std::string& m
       }
     }
   }
-}
-
-std::map<std::string, std::string> BytesByName(const std::string& file) {
-  const std::size_t length = ReadSafetensorsPrefix(file).value();
-  const auto header = ReadSafetensorsHeader(std::string_view(file).substr(8, length), 1000);
-  std::map<std::string, std::string> bytes;
-  for (const TensorInfo& tensor : header.value().tensors) {
-    bytes[tensor.name] = file.substr(static_cast<std::size_t>(8 + length + tensor.begin),
-                                     static_cast<std::size_t>(tensor.end - tensor.begin));
-  }
-  return bytes;
 }
 
 class EveryModel : public ::testing::TestWithParam<std::string> {};
@@ -254,9 +226,9 @@ TEST_P(EveryModel, AMergedModelIsToTheBitWhatItsMergedFileBecomes) {
     const auto expected = Merge(before, std::vector<Adapter>(), weights);
     const auto merged = Merge(model, files, weights, 1000);
     ASSERT_TRUE(expected.ok() && merged.ok()) << merged.error().message;
-    EXPECT_EQ(merged.value().config, expected.value().config);
+    EXPECT_EQ(merged.value().folder.config, expected.value().folder.config);
     // Tensors lie in another order.
-    EXPECT_TRUE(BytesByName(merged.value().file) == BytesByName(expected.value().file));
+    EXPECT_TRUE(TensorsOf(merged.value().file) == TensorsOf(expected.value().file));
   }
 }
 
@@ -365,7 +337,7 @@ TEST(Adapter, TensorsThatWereTrainedWholeTakeThePlaceOfTheBases) {
     for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{777}}) {
       const auto merged = Merge(model, files, StoredWeights::kF32, chunk);
       ASSERT_TRUE(merged.ok()) << merged.error().message;
-      EXPECT_TRUE(BytesByName(merged.value().file).contains("lm_head.weight"));
+      EXPECT_TRUE(TensorsOf(merged.value().file).contains("lm_head.weight"));
       ExpectNear(EngineLogits(merged.value(), ids), ReferenceLogits(config, weights, ids));
     }
   }
@@ -383,7 +355,7 @@ TEST(Adapter, ATiedHeadStaysTiedWhereTheAdapterSaysSo) {
     if (has_head) files.tensors["base_model.model.lm_head.weight"] = table;
     const auto merged = Merge(model, files);
     ASSERT_TRUE(merged.ok()) << merged.error().message;
-    EXPECT_FALSE(BytesByName(merged.value().file).contains("lm_head.weight"));
+    EXPECT_FALSE(TensorsOf(merged.value().file).contains("lm_head.weight"));
     EXPECT_EQ(ReadFileTensors(merged.value().file).at("wte.weight").values, table.values);
   }
   // A file may have a copy of the head.
@@ -617,8 +589,8 @@ TEST(Adapter, FilesThatAreCutOrNoneAreRefusedByTheirName) {
 
 TEST(Adapter, AModelThatIsQuantizedAlreadyIsRefused) {
   ModelFiles model("tied");
-  const Merged converted = Merge(model, std::vector<Adapter>(), StoredWeights::kQ8).value();
-  model.config = converted.config;
+  const Converted converted = Merge(model, std::vector<Adapter>(), StoredWeights::kQ8).value();
+  model.config = converted.folder.config;
   model.file = converted.file;
   const auto merged = Merge(model, MakeAdapter(model.parsed(), {"attn.c_attn"}));
   ASSERT_FALSE(merged.ok());

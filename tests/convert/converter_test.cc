@@ -10,37 +10,14 @@
 #include "engine/convert/block_types.h"
 #include "engine/format/weight_reader.h"
 #include "engine/model/weights.h"
+#include "tests/support/convert_file.h"
 #include "tests/support/test_model.h"
 
 namespace gpt2 {
 namespace {
 
-struct Converted {
-  std::string file;
-  ConvertedFolder folder;
-};
-
-// Feeds `file` in chunks of up to `most` bytes, and takes what comes out.
-Result<Converted> ConvertFile(Converter& converter, const std::string& file, std::size_t most) {
-  Converted converted;
-  std::size_t state = 1;
-  for (std::size_t at = 0; at < file.size();) {
-    state = state * 48271 % 2147483647;
-    const std::size_t size = std::min(1 + state % most, file.size() - at);
-    std::span<const std::byte> chunk = std::as_bytes(std::span(file)).subspan(at, size);
-    at += size;
-    while (true) {
-      GPT2_ASSIGN(const std::span<const std::byte> out, converter.Take(chunk));
-      if (out.empty()) break;
-      converted.file.append(reinterpret_cast<const char*>(out.data()), out.size());
-    }
-    EXPECT_TRUE(chunk.empty());
-  }
-  GPT2_TRY(converter.Finish());
-  converted.folder = *converter.folder();
-  EXPECT_EQ(converted.folder.weight_bytes, converted.file.size());
-  return converted;
-}
+using testing::Converted;
+using testing::ConvertFile;
 
 Result<Converted> Convert(const std::string& model, StoredWeights weights,
                           std::size_t most = 1 << 20) {

@@ -14,6 +14,8 @@
 #include "engine/convert/little_endian.h"
 #include "engine/convert/torch_stream.h"
 #include "engine/format/safetensors.h"
+#include "tests/support/convert_file.h"
+#include "tests/support/safetensors_file.h"
 #include "tests/support/test_model.h"
 #include "tests/support/torch_writer.h"
 
@@ -21,6 +23,9 @@ namespace gpt2 {
 namespace {
 
 using testing::AsPickle;
+using testing::Converted;
+using testing::ConvertFile;
+using testing::Fed;
 using testing::LittleEndianBytes;
 using testing::PickledDict;
 using testing::PickledName;
@@ -29,32 +34,13 @@ using testing::PickledText;
 using testing::PickledTuple;
 using testing::PickledWhole;
 using testing::ReadTorchFile;
+using testing::TensorsOf;
 using testing::TorchZip;
 using testing::ZipOf;
 using testing::ZipPart;
 
 std::string TestFile(const std::string& name) {
   return testing::ReadTestFile(std::string(GPT2_TEST_DATA) + "/torch/" + name);
-}
-
-// All that `take` makes of `file`, fed in chunks of up to `most` bytes.
-template <typename Taker>
-Result<std::string> Fed(Taker& taker, const std::string& file, std::size_t most) {
-  std::string made;
-  std::size_t state = 1;
-  for (std::size_t at = 0; at < file.size();) {
-    state = state * 48271 % 2147483647;
-    const std::size_t size = std::min(1 + state % most, file.size() - at);
-    std::span<const std::byte> chunk = std::as_bytes(std::span(file)).subspan(at, size);
-    at += size;
-    while (true) {
-      GPT2_ASSIGN(const std::span<const std::byte> out, taker.Take(chunk));
-      if (out.empty()) break;
-      made.append(reinterpret_cast<const char*>(out.data()), out.size());
-    }
-    EXPECT_TRUE(chunk.empty());
-  }
-  return made;
 }
 
 // The safetensors file that `files` become.
@@ -65,23 +51,6 @@ Result<std::string> AsSafetensors(const std::string& file, bool is_tied = true,
   files.push_back(std::move(known));
   GPT2_ASSIGN(TorchStream stream, TorchStream::Create(std::move(files), is_tied));
   return Fed(stream, file, most);
-}
-
-// "F32 [2, 3] bytes" of each tensor, by its name.
-std::map<std::string, std::string> TensorsOf(const std::string& safetensors) {
-  const auto size = ReadSafetensorsPrefix(safetensors);
-  EXPECT_TRUE(size.ok());
-  const std::size_t data = kSafetensorsPrefix + size.value();
-  const auto header = ReadSafetensorsHeader(
-      std::string_view(safetensors).substr(kSafetensorsPrefix, size.value()), 1000);
-  EXPECT_TRUE(header.ok()) << header.error().message;
-  std::map<std::string, std::string> tensors;
-  for (const TensorInfo& tensor : header.value().tensors) {
-    tensors[tensor.name] = tensor.Describe() + " " +
-                           safetensors.substr(static_cast<std::size_t>(data + tensor.begin),
-                                              static_cast<std::size_t>(tensor.end - tensor.begin));
-  }
-  return tensors;
 }
 
 std::string TorchError(const std::string& file, bool is_tied = true) {
@@ -95,7 +64,8 @@ Result<std::string> TorchConverted(const std::vector<std::string>& names, Stored
   const std::string config = TestFile("config.json");
   if (names[0].ends_with(".safetensors")) {
     GPT2_ASSIGN(const auto converter, Converter::OfSafetensors(config, {}, weights));
-    return Fed(*converter, TestFile(names[0]), most);
+    GPT2_ASSIGN(Converted converted, ConvertFile(*converter, TestFile(names[0]), most));
+    return std::move(converted.file);
   }
   std::vector<TorchFile> files;
   std::string all;
@@ -105,10 +75,8 @@ Result<std::string> TorchConverted(const std::vector<std::string>& names, Stored
     files.push_back(std::move(file));
   }
   GPT2_ASSIGN(const auto converter, Converter::OfTorch(config, std::move(files), weights));
-  GPT2_ASSIGN(std::string made, Fed(*converter, all, most));
-  GPT2_TRY(converter->Finish());
-  EXPECT_EQ(converter->folder()->weight_bytes, made.size());
-  return made;
+  GPT2_ASSIGN(Converted converted, ConvertFile(*converter, all, most));
+  return std::move(converted.file);
 }
 
 TEST(TorchFile, EveryFormBecomesTheSameModelAsItsSafetensors) {

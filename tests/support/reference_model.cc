@@ -36,11 +36,12 @@ class ReferencePass {
     }
     prefix_.clear();
     const std::string head = weights_.contains("lm_head.weight") ? "lm_head.weight" : "wte.weight";
+    const Row bias = BiasOf("lm_head.bias", c_.vocab_size);
     for (Row& row : x) {
       const Row normed = Norm("ln_f", row);
-      Row logits(c_.vocab_size);
+      Row logits = bias;
       for (std::size_t i = 0; i < logits.size(); ++i) {
-        logits[i] = Dot(normed, RowOf(head, i, c_.n_embd)) + At("lm_head.bias", i);
+        logits[i] += Dot(normed, RowOf(head, i, c_.n_embd));
       }
       row = logits;
     }
@@ -48,14 +49,14 @@ class ReferencePass {
   }
 
  private:
-  double At(const std::string& name, std::size_t i) const {
-    const auto found = weights_.find(prefix_ + name);
-    return found == weights_.end() ? 0.0 : found->second[i];
+  const Row& ValuesOf(const std::string& name) const { return weights_.at(prefix_ + name); }
+  // Zeros where the model has none.
+  Row BiasOf(const std::string& name, std::size_t size) const {
+    return weights_.contains(prefix_ + name) ? ValuesOf(name) : Row(size);
   }
   Row RowOf(const std::string& name, std::size_t row, std::size_t columns) const {
-    Row values;
-    for (std::size_t i = 0; i < columns; ++i) values.push_back(At(name, row * columns + i));
-    return values;
+    const auto begin = ValuesOf(name).begin() + static_cast<std::ptrdiff_t>(row * columns);
+    return Row(begin, begin + static_cast<std::ptrdiff_t>(columns));
   }
   static Row Sum(Row a, const Row& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
@@ -73,18 +74,16 @@ class ReferencePass {
       variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
     }
     const double scale = 1 / std::sqrt(variance + static_cast<double>(c_.layer_norm_epsilon));
-    Row y;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      y.push_back((x[i] - mean) * scale * At(name + ".weight", i) + At(name + ".bias", i));
-    }
+    const Row& weight = ValuesOf(name + ".weight");
+    Row y = BiasOf(name + ".bias", x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] += (x[i] - mean) * scale * weight[i];
     return y;
   }
   Row Conv1d(const std::string& name, const Row& x, std::size_t out) const {
-    Row y;
-    for (std::size_t o = 0; o < out; ++o) {
-      double sum = At(name + ".bias", o);
-      for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * At(name + ".weight", i * out + o);
-      y.push_back(sum);
+    const Row& weight = ValuesOf(name + ".weight");
+    Row y = BiasOf(name + ".bias", out);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      for (std::size_t o = 0; o < out; ++o) y[o] += x[i] * weight[i * out + o];
     }
     return y;
   }

@@ -61,4 +61,20 @@ FileTensors ReadFileTensors(const std::string& file) {
   return tensors;
 }
 
+std::map<std::string, std::string> TensorsOf(const std::string& file) {
+  const auto size = ReadSafetensorsPrefix(file);
+  EXPECT_TRUE(size.ok());
+  const std::size_t data = kSafetensorsPrefix + size.value();
+  const auto header =
+      ReadSafetensorsHeader(std::string_view(file).substr(kSafetensorsPrefix, size.value()), 1000);
+  EXPECT_TRUE(header.ok()) << header.error().message;
+  std::map<std::string, std::string> tensors;
+  for (const TensorInfo& tensor : header.value().tensors) {
+    tensors[tensor.name] = tensor.Describe() + " " +
+                           file.substr(static_cast<std::size_t>(data + tensor.begin),
+                                       static_cast<std::size_t>(tensor.end - tensor.begin));
+  }
+  return tensors;
+}
+
 }  // namespace gpt2::testing

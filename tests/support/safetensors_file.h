@@ -23,4 +23,8 @@ std::string SafetensorsFile(const FileTensors& tensors);
 // The tensors of a file, all of floats.
 FileTensors ReadFileTensors(const std::string& file);
 
+// "F32 [2, 3] bytes" of each tensor, by its name: the same for files in which tensors lie in
+// another order.
+std::map<std::string, std::string> TensorsOf(const std::string& file);
+
 }  // namespace gpt2::testing
