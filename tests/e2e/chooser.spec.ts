@@ -146,10 +146,7 @@ test("nothing is downloaded before one is told how much, or that nobody knows", 
   await expectReady(page);
   // Where the hub's own address fails, those of its files may still answer.
   const answers: [sentence: string, (route: Route) => Promise<void>][] = [
-    [
-      "does not tell how much user/tale is to download.",
-      (route) => route.fulfill({ body: "<!doctype html>" }),
-    ],
+    ["does not state the download size of user/tale.", (route) => route.fulfill({ body: "<!doctype html>" })],
     ["answered with the error 429: try again later.", (route) => route.fulfill({ status: 429 })],
     ["answered with the error 503: try again later.", (route) => route.fulfill({ status: 503 })],
     ["cannot be reached: check your connection, or try again later.", (route) => route.abort()],
@@ -176,7 +173,7 @@ test("nothing is downloaded before one is told how much, or that nobody knows", 
   );
   await page.getByLabel("From the Hugging Face hub").fill("https://models.example/tale/");
   await page.getByRole("button", { name: "Look up" }).dblclick();
-  await expect(status(page)).toHaveText("models.example does not tell how much tale is to download.");
+  await expect(status(page)).toHaveText("models.example does not state the download size of tale.");
   expect(elsewhere).toEqual([]);
   await page.getByRole("button", { name: "Download" }).click();
   await expect.poll(() => elsewhere).toContain("https://models.example/tale/config.json");
@@ -210,9 +207,7 @@ test("what the hub has no model for is said, and the next choice works", async (
   hub.status = 401;
   hub.errorCode = "RepoNotFound";
   await lookUp(page, "user/none");
-  await expect(status(page)).toHaveText(
-    "huggingface.co has no user/none that everyone may read: check the name.",
-  );
+  await expect(status(page)).toHaveText("huggingface.co has no public model user/none: check the name.");
   expect(asked).toEqual(["/api/models/user/none/revision/main"]);
   await expect(page.getByRole("button", { name: "Look up" })).toBeVisible();
   hub.status = 200;
@@ -288,7 +283,7 @@ test("what is dropped and is no model, or cannot be read, is told, and the other
     [notes, "there is no model among the files (a.txt), expected config.json and its weights, or a .gguf"],
     [empty, "the list of the model's files is empty"],
     [resolve(notes, "a.txt"), "there is no model among the files (a.txt)"],
-    [two, "these are 2 models (one, other), and one is loaded at a time: drop one of them"],
+    [two, "these are 2 models (one, other), but only one can be loaded: drop one of them"],
   ] as const) {
     await dropPaths(page, path);
     await expect(alert).toContainText(sentence);
@@ -313,7 +308,7 @@ test("files that are no model leave the download at it, and are told", async ({ 
   const tale = testInfo.outputPath("tale.gguf");
   writeFileSync(tale, "a tale");
   await page.locator("#pick-files").setInputFiles(tale);
-  await expect(alert).toContainText("tale.gguf is no GGUF file, whatever it is called");
+  await expect(alert).toContainText("tale.gguf is not a GGUF file, despite its name");
   await expect(page.locator("#chooser-name")).toHaveText("demo");
   await expect(page.locator("#loading")).toBeVisible();
   release();

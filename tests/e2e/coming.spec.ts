@@ -40,7 +40,7 @@ async function download(page: Page, id: string): Promise<void> {
     { timeout: 30_000 },
   );
   await page.getByRole("button", { name: "Download" }).click();
-  await expect(loading(page)).toContainText("user/better is coming; demo writes meanwhile", {
+  await expect(loading(page)).toContainText("user/better is loading; demo writes meanwhile", {
     timeout: 30_000,
   });
 }
@@ -78,7 +78,7 @@ test("a model that is cancelled while it comes leaves the other at work; one tha
   await download(page, "user/better");
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(loading(page)).toBeHidden();
-  await expect(page.locator("#finish")).toHaveText("user/better was not loaded; demo goes on.");
+  await expect(page.locator("#finish")).toHaveText("user/better was not loaded; demo stays.");
   await expect(page.getByRole("alert")).toBeHidden();
   await generate(page);
   expect(new URL(page.url()).search).toBe("");
@@ -102,7 +102,7 @@ test("a page that is loaded once more while another model comes goes on with it"
   await download(page, "user/better");
   await page.reload();
   await expect(page.locator("#chooser-name")).toHaveText("demo");
-  await expect(loading(page)).toContainText("user/better is coming; demo writes meanwhile", {
+  await expect(loading(page)).toContainText("user/better is loading; demo writes meanwhile", {
     timeout: 30_000,
   });
   release();
@@ -131,7 +131,7 @@ test("who looks another one up when that begins is not interrupted", async ({ pa
   await page.getByRole("button", { name: "Look up" }).click();
   await expect(page.locator("#hub-status")).toContainText("user/other: 13 MB to download");
   releaseDemo();
-  await expect(loading(page)).toContainText("user/better is coming; demo writes meanwhile", {
+  await expect(loading(page)).toContainText("user/better is loading; demo writes meanwhile", {
     timeout: 30_000,
   });
   await expect(chooser).toHaveAttribute("open");

@@ -138,7 +138,7 @@ test("each layer's guess and each head's look are the engine's, for the token at
 
 test("it is a tab of its own, chosen by keyboard, that a link opens and a reload keeps", async ({ page }) => {
   await open(page);
-  const tabs = page.getByRole("tablist", { name: "What is shown" }).getByRole("tab");
+  const tabs = page.getByRole("tablist", { name: "Panels" }).getByRole("tab");
   const [ofText, ofInside] = [tabs.nth(0), tabs.nth(1)];
   const view = page.getByLabel("View");
   const expectShown = async (shown: Locator, other: Locator) => {

@@ -52,16 +52,19 @@ test.describe("for who reads German", () => {
     await page.getByLabel("Token", { exact: true }).fill("12");
     await page.getByLabel("Startwert", { exact: true }).fill("7"); // whose words are none of those below
     await page.getByRole("button", { name: "Schreiben", exact: true }).click();
-    await expect(page.locator("#finish")).toHaveText(/^So viele Token wie verlangt\. Startwert \d+\.$/, {
-      timeout: 30_000,
-    });
+    await expect(page.locator("#finish")).toHaveText(
+      /^Die gewünschte Zahl an Token ist erreicht\. Startwert \d+\.$/,
+      {
+        timeout: 30_000,
+      },
+    );
     await expect(page.locator("#speed")).toHaveText(/^[\d.,]+ Token\/s$/);
     for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
       await expect(part).toHaveAttribute("lang", "en"); // but all know what the demo does
     await page.getByRole("combobox", { name: "Ansicht" }).selectOption("Chancen");
     await expect(page.locator("#token dt").first()).toHaveText("Token");
     await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
-    await page.getByText("Zustand von Rechenwerk und Gerät").click();
+    await page.getByText("Zustand von Engine und Gerät").click();
     await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
     await page.getByRole("button", { name: "Tasten" }).click();
     const said = await page.evaluate(() => {
@@ -82,7 +85,7 @@ test.describe("for who reads German", () => {
   test("an error is told in German around what the library says", async ({ page }) => {
     await page.goto("./?model=none");
     await expect(page.getByRole("alert")).toContainText("Das Modell konnte nicht geladen werden: ");
-    await expect(page.getByRole("button", { name: "Noch einmal" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Erneut versuchen" })).toBeVisible();
   });
 
   test("no word is seen that changes, and nothing moves, however late the words come", async ({ page }) => {
@@ -110,7 +113,7 @@ test.describe("for who reads German", () => {
     await page.route(words, (route) => route.abort());
     await open(page);
     await expect(page.locator("html")).toHaveAttribute("lang", "en");
-    await expect(page.getByText("It writes on from where you stop.")).toBeVisible();
+    await expect(page.getByText("It continues where you stop.")).toBeVisible();
   });
 
   test("the page is English, and works, where the words never end coming", async ({ page }) => {

@@ -63,7 +63,7 @@ test("the same is written again with the seed of the last text, also of one that
   await expect(field(page, "Seed")).toHaveValue(seed);
   await expect(same).toBeFocused();
   await expect(page.locator("#finish")).toHaveText(
-    `Seed ${seed} is set: from the same place it writes the same again.`,
+    `Seed ${seed} is set: from the same place it gives the same text.`,
   );
   expect(await violationsIn(page)).toEqual([]);
   expect(await generate(page)).toBe(text);

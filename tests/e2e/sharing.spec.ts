@@ -101,7 +101,7 @@ test("any other text has a link, too: it is shown as it is, and called nothing e
   const follow = async (link: string) => {
     await other.goto("about:blank");
     await other.goto(link);
-    await expect(finish).toContainText("This is the linked text as it came");
+    await expect(finish).toContainText("This is the linked text, unchanged");
     await expectReady(other);
     await expect(finish).not.toContainText("Identical");
   };
@@ -166,10 +166,10 @@ test("a link gives way to who writes meanwhile, and is followed in a page that i
   const finish = page.locator("#finish");
   const release = await hold(page, "**/models/demo/*.safetensors*");
   await page.goto(`./${link}`);
-  await expect(finish).toContainText("written anew once the model is loaded", { timeout: 30_000 });
+  await expect(finish).toContainText("written again once the model is loaded", { timeout: 30_000 });
   await setText(page, "My own words");
   release();
-  await expect(finish).toContainText("The link is not followed", { timeout: 40_000 });
+  await expect(finish).toContainText("The link was not opened", { timeout: 40_000 });
   expect(await textOf(page)).toBe("My own words");
 
   await page.evaluate(() => (location.hash = ""));
@@ -189,7 +189,7 @@ test("without a clipboard the link is in the address, and where none can be made
   await setOption(page, "Tokens", "5");
   await generate(page);
   await page.getByRole("button", { name: "Copy link" }).click();
-  await expect(page.locator("#share-status")).toContainText("The link is in its address now");
+  await expect(page.locator("#share-status")).toContainText("The link is now in the address bar");
   const url = new URL(page.url());
   expect(url.search).toBe("?model=models/demo/");
   expect(url.hash).toMatch(/^#text=[\w-]+$/);

@@ -193,7 +193,7 @@ test("where the page is touched, a bar suggests, and what is taken brings the ne
   await page.keyboard.press("?");
   const sheet = page.getByRole("dialog", { name: "Keys" });
   await expect(sheet.locator("dd").first()).toHaveText(
-    "suggests three ways to go on, and then takes the marked one; Enter begins a line, as ever",
+    "suggests three ways to go on, and then takes the marked one; Enter starts a new line, as usual",
   );
   await page.keyboard.press("Escape");
   expect(await violationsIn(page)).toEqual([]);

@@ -71,7 +71,7 @@ it("takes files without a folder, which leave the name to what they are", async 
 
 it("says plainly that there is more than one model, and which", async () => {
   await expect(drop([folder("tale", model), folder("models", [folder("other", model)])])).rejects.toThrow(
-    "these are 2 models (tale, other), and one is loaded at a time: drop one of them",
+    "these are 2 models (tale, other), but only one can be loaded: drop one of them",
   );
   await expect(drop([...model, folder("other", model)])).rejects.toThrow("(files without a folder, other)");
 });

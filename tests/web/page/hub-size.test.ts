@@ -62,7 +62,7 @@ it("knows no bytes of a model without such files", async () => {
 it.each([401, 403, 404])("says of %d that there is no such model for everyone", async (status) => {
   vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status })));
   const { refusal } = await askHubSize("user/none", "q8", new AbortController().signal);
-  expect(refusal?.()).toBe("huggingface.co has no user/none that everyone may read: check the name.");
+  expect(refusal?.()).toBe("huggingface.co has no public model user/none: check the name.");
 });
 
 // The hosts of its files may answer all the same.

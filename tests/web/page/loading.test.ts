@@ -200,7 +200,7 @@ describe("a model that comes while another one writes", () => {
     expect(next.dispose).toHaveBeenCalledTimes(1);
     expect(shown("loading")).toBe(false);
     expect(coming()).toBeNull();
-    expect(textOf("finish")).toBe("user/better was not loaded; demo goes on.");
+    expect(textOf("finish")).toBe("user/better was not loaded; demo stays.");
   });
 
   it("leaves the old one at work where it is cancelled, and says so", async () => {
@@ -209,7 +209,7 @@ describe("a model that comes while another one writes", () => {
     cancelLoading();
     await ended;
     expect(currentModel()).toBe(demo);
-    expect(textOf("finish")).toBe("user/better was not loaded; demo goes on.");
+    expect(textOf("finish")).toBe("user/better was not loaded; demo stays.");
     expect(state.placed).toEqual([]);
     expect(coming()).toBeNull();
   });

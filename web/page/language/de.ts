@@ -7,7 +7,7 @@ export const page: Translated<Sections["page"]> = {
   where: "in deinem Browser",
   tagline: "Es schreibt weiter, wo du aufhörst. Nichts, was du tippst, verlässt dieses Gerät.",
 
-  update: "Es gibt eine neue Fassung dieser Seite.",
+  update: "Es gibt eine neue Version dieser Seite.",
   reload: "Neu laden",
 
   chosen: "Modell:",
@@ -25,7 +25,7 @@ export const page: Translated<Sections["page"]> = {
   q8: "8 Bit: so gut wie das Original",
   q4: "4 Bit: kleiner und schneller",
   weightsHelp:
-    "Für ein Modell in Gleitkommazahlen. Bei 8 Bit bleibt ein schon umgewandeltes, wie es ist; bei 4 wird eines mit 8 abgelehnt.",
+    "Für Modelle in Gleitkommazahlen. Bei 8 Bit behält ein umgewandeltes Modell sein Format; bei 4 Bit wird eines mit 8 Bit abgelehnt.",
   storedHere: "Auf diesem Gerät gespeichert",
   releases: "Veröffentlichte Größen von GPT-2",
   useArrived: "Damit schreiben",
@@ -39,14 +39,14 @@ export const page: Translated<Sections["page"]> = {
   download: "Herunterladen des Modells",
   reset: "Die Seite ohne diese Einstellungen öffnen",
   saveAsFile: "Als Datei sichern",
-  tokenHere: "Das Token an der Schreibmarke",
-  pointAtToken: "Zeig auf ein Token oder setz die Schreibmarke hinein.",
+  tokenHere: "Das Token am Cursor",
+  pointAtToken: "Zeig auf ein Token oder setz den Cursor hinein.",
   suggestions: "Vorschläge",
   generate: "Schreiben",
   stop: "Stopp",
   continue: "Weiter",
   regenerate: "Nochmal",
-  tabs: "Was zu sehen ist",
+  tabs: "Bereiche",
   view: "Ansicht",
   viewText: "Text",
   viewProbability: "Chancen",
@@ -66,19 +66,18 @@ export const page: Translated<Sections["page"]> = {
   presets: "Voreinstellungen",
 
   firstToken: "Erstes Token",
-  engine: "Rechenwerk",
+  engine: "Engine",
   model: "Modell",
   memory: "Speicher",
   textSaving: "Der Text, mit seinen Zweigen, als Datei.",
   saveText: "Den Text sichern",
-  sharing: "Wer einen Link öffnet, bekommt diesen Text: Er steht in der Adresse selbst.",
+  sharing: "Wer den Link öffnet, bekommt diesen Text: Er steht im Link selbst.",
   copyLink: "Link kopieren",
-  saving:
-    "Seite, Rechenwerk und dieses Modell passen auch in eine HTML-Datei, die sich ohne Netz öffnen lässt.",
+  saving: "Die Seite, ihre Engine und dieses Modell passen in eine HTML-Datei, die offline funktioniert.",
   save: "Als eine Datei sichern",
-  device: "Zustand von Rechenwerk und Gerät",
+  device: "Zustand von Engine und Gerät",
   notices: "Lizenzen Dritter",
-  offline: "Diese Seite geht jetzt auch ohne Netz.",
+  offline: "Diese Seite funktioniert jetzt auch offline.",
   language: "Sprache",
 };
 
@@ -101,27 +100,27 @@ export const start: Translated<Sections["start"]> = {
     "Die Adresse dieser Seite verlangt {name}, und das liegt bei {host}. Von dort wird nichts geholt, bis du nachsiehst.",
   ownModel: "das Modell in dieser Seite",
 
-  starting: "Es geht los…",
+  starting: "Wird gestartet…",
   stalled:
     "Seit einer Weile ist nichts angekommen. Warte auf die Verbindung, oder brich ab und versuch es noch einmal.",
   retry: "Neuer Versuch ({why})",
   loading: "Das Modell wird geladen",
-  startingEngine: "Das Rechenwerk startet",
+  startingEngine: "Die Engine startet",
   progress: "{loaded} von {total}",
   pace: "{loaded} von {total}, {rate}/s, noch {time}",
   engine: { one: "{variant}, {count} Thread", other: "{variant}, {count} Threads" },
   model: "{count}, {weights}",
   notStored: "Dieses Modell wird nicht für den nächsten Besuch gespeichert: {why}.",
-  tryAgain: "Noch einmal",
+  tryAgain: "Erneut versuchen",
   cancelled: "Das Laden wurde abgebrochen.",
   notLoaded: "Das Modell konnte nicht geladen werden: {why}.",
   forbiddenHost:
     "diese Seite darf keine Verbindung zu {host} aufbauen: connect-src in ihrer Content-Security-Policy nennt diesen Host nicht",
   noAddress:
-    "gebraucht wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
+    "erwartet wird die Adresse eines Modells, die mit https:// oder http:// beginnt und keinen Benutzernamen enthält, oder ein Pfad auf diesem Server",
   damagedFile:
     "Diese HTML-Datei ist beschädigt: kopiere sie noch einmal, oder sichere sie noch einmal von der Seite, von der du sie hast",
-  badAddress: "In der Adresse dieser Seite ({address}) stimmt etwas nicht: {why}.",
+  badAddress: "Die Adresse dieser Seite ({address}) ist falsch: {why}.",
 
   "preset.precise": "Genau",
   "preset.precise.help": "bleibt nah am Wahrscheinlichen",
@@ -156,8 +155,8 @@ export const start: Translated<Sections["start"]> = {
   foundWhole: "Erwartet wird eine ganze Zahl von {min} bis {max}, gefunden wurde {found}.",
 
   webPage: "Webseite",
-  collecting: "Wird zusammengetragen… {bytes}",
-  saved: "Gesichert: {name}, {bytes}. Die Datei öffnet sich mit einem Doppelklick, ohne Netz.",
+  collecting: "Wird gesammelt… {bytes}",
+  saved: "Gesichert: {name}, {bytes}. Ein Doppelklick öffnet die Datei, auch offline.",
   notSaved: "Das konnte nicht gesichert werden: {why}.",
 
   part: "{bytes} von {total} bisher",
@@ -169,14 +168,14 @@ export const start: Translated<Sections["start"]> = {
   keepNamed: "{name} behalten",
   stays: "{name} bleibt, bis du es entfernst.",
   mayGo: "{name} wird behalten; wird der Platz auf dem Gerät knapp, darf der Browser es dennoch entfernen.",
-  makesRoom: "{name} darf anderen Platz machen.",
+  makesRoom: "{name} darf entfernt werden, wenn Platz fehlt.",
   remove: "Entfernen",
   removeNamed: "{name} entfernen",
   removed: "{name} ist von diesem Gerät entfernt.",
 
-  "finish.length": "So viele Token wie verlangt.",
+  "finish.length": "Die gewünschte Zahl an Token ist erreicht.",
   "finish.eos": "Das Modell hat den Text beendet.",
-  "finish.stop": "Der Text zum Aufhören ist erreicht.",
+  "finish.stop": "Der Stopptext ist erreicht.",
   seed: "Startwert {seed}.",
   dropped: {
     one: "Das erste Token passte nicht mehr in den Kontext.",
@@ -205,33 +204,33 @@ export const texts: Translated<Sections["texts"]> = {
 export const models: Translated<Sections["models"]> = {
   asking: "Frage bei huggingface.co nach…",
   size: "{name}: Download von {bytes} von huggingface.co.",
-  untold: "{host} sagt nicht, wie groß der Download von {name} ist.",
+  untold: "{host} gibt nicht an, wie groß der Download von {name} ist.",
   unreachable:
     "huggingface.co ist nicht erreichbar: Prüfe deine Verbindung oder versuche es später noch einmal.",
   refusing: "huggingface.co antwortet mit dem Fehler {status}: Versuche es später noch einmal.",
-  absent: "Bei huggingface.co gibt es kein {name}, das alle lesen dürfen: Stimmt der Name?",
+  absent: "Bei huggingface.co gibt es kein öffentliches Modell {name}: Stimmt der Name?",
   otherKind: "{name} ist ein Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2.",
   noGguf: "{name} ist keine GGUF-Datei, auch wenn sie so heißt",
-  noConfig: "config.json kann nicht gelesen werden: Sie ist beschädigt, oder etwas anderes",
+  noConfig: "config.json kann nicht gelesen werden: Sie ist beschädigt oder enthält etwas anderes",
   otherFiles: "sie gehören zu einem Modell der Art „{kind}“; auf dieser Seite läuft nur GPT-2",
   noWeights: "neben config.json liegen keine Gewichte; erwartet wird model.safetensors, ganz oder in Stücken",
   severalModels:
-    "das sind {count} Modelle ({list}), und eines wird auf einmal geladen: Zieh nur eines davon hierher",
+    "das sind {count} Modelle ({list}), aber nur eines kann geladen werden: Zieh eines davon hierher",
   looseFiles: "Dateien ohne Ordner",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
   expectedMemory: "Etwa {memory} Arbeitsspeicher.",
   expectedRate: "Auf diesem Gerät etwa {rate}.",
-  beside: "{name} kommt; {other} schreibt so lange",
+  beside: "{name} wird geladen; {other} schreibt so lange weiter",
   arrived: "{name} ist bereit.",
-  notExchanged: "Beim Wechsel von {other} zu {name} ging etwas schief: {why}.",
-  besideCancelled: "{name} wurde nicht geladen; {other} schreibt weiter.",
+  notExchanged: "Der Wechsel von {other} zu {name} ist fehlgeschlagen: {why}.",
+  besideCancelled: "{name} wurde nicht geladen; es bleibt bei {other}.",
 };
 
 export const editor: Translated<Sections["editor"]> = {
   asks: "wer|wem|wen|wessen|was|wann|wo|woher|wohin|welche|welcher|welches|welchen|warum|wieso|wie|kannst|könntest|würdest|ist|sind|bitte|erklär|erkläre|übersetze|schreib mir|gib mir|hilf mir",
   writesOn:
-    "GPT-2 antwortet nicht: Es schreibt weiter, wie eine Buchseite weitergeht. Fang die Antwort selbst an, und es führt sie fort.",
+    "GPT-2 antwortet nicht: Es setzt einen Text fort, wie ein Buch. Fang die Antwort selbst an, und es schreibt sie weiter.",
   nothingSuggested: "Es konnte nichts vorgeschlagen werden: {why}.",
   looking: "Suche nach Worten…",
   suggested: { one: "{count} Vorschlag: {list}", other: "{count} Vorschläge: {list}" },
@@ -258,7 +257,7 @@ export const editor: Translated<Sections["editor"]> = {
   awaitsWriting: "Wird bewertet, sobald das Modell fertig geschrieben hat.",
   scoring: "Der Text wird gelesen: {share}",
   scored: { one: "{count} Token", other: "{count} Token" },
-  noTokenizer: "Dieses Modell hat keinen Tokenizer: Wie der Text zerlegt wird, ist nicht bekannt.",
+  noTokenizer: "Dieses Modell hat keinen Tokenizer: Der Text kann nicht in Token zerlegt werden.",
 
   token: "Token",
   ids: { one: "Nummer", other: "Nummern" },
@@ -268,7 +267,7 @@ export const editor: Translated<Sections["editor"]> = {
   rank: "Rang",
   entropy: "Entropie",
   bits: "mindestens {value} Bit",
-  likeliest: "Die wahrscheinlichsten hier; wer eines wählt, verzweigt den Text",
+  likeliest: "Die wahrscheinlichsten Token; eine Wahl beginnt einen Zweig",
 
   firstBranch: "Erster",
   branchName: "„{token}“ an Stelle {place}",
@@ -295,26 +294,27 @@ export const editor: Translated<Sections["editor"]> = {
 
   sameAgain: "Noch einmal dasselbe",
   sameAgainHelp: "Setzt den Startwert {seed} ein, mit dem der letzte Text geschrieben wurde",
-  seedTaken: "Startwert {seed} ist gesetzt: Von derselben Stelle aus schreibt es dasselbe noch einmal.",
+  seedTaken: "Startwert {seed} ist gesetzt: Von derselben Stelle aus entsteht derselbe Text.",
 
   picture: "{staying} der {count} wahrscheinlichsten Token können folgen: {list}",
   pictureToken: "„{token}“ {share}",
 
   filesOfDevice: "Das Modell kommt aus Dateien dieses Geräts: Ein Link kann es nicht nennen.",
   linkCopied: "Kopiert: ein Link mit {count} Zeichen, der den ganzen Text enthält.",
-  linkInAddress: "Diese Seite darf die Zwischenablage nicht benutzen. Der Link steht jetzt in ihrer Adresse.",
-  noLink: "Es konnte kein Link gemacht werden: {why}.",
+  linkInAddress:
+    "Diese Seite darf die Zwischenablage nicht benutzen. Der Link steht jetzt in der Adresszeile.",
+  noLink: "Es konnte kein Link erstellt werden: {why}.",
   busyForLink:
     "Ein Link wurde geöffnet, während das Modell schreibt: Halte es an, und lade dann die Seite neu.",
-  linkAwaits: "Dieser Link enthält einen Text, der neu geschrieben wird, sobald das Modell geladen ist.",
-  linkShown: "Das ist der verlinkte Text, wie er kam: Nichts davon wurde neu geschrieben oder verglichen.",
-  linkLeft: "Dem Link wird nicht gefolgt, weil der Text inzwischen geändert wurde: Lade dafür die Seite neu.",
+  linkAwaits: "Der Text dieses Links wird neu geschrieben, sobald das Modell geladen ist.",
+  linkShown: "Das ist der verlinkte Text: Er wurde weder neu geschrieben noch verglichen.",
+  linkLeft: "Der Link wurde nicht geöffnet, weil sich der Text geändert hat: Lade dafür die Seite neu.",
   identical: {
     one: "Gleich dem verlinkten Text: {count} Token, mit Prüfsumme verglichen.",
     other: "Gleich dem verlinkten Text: {count} Token, mit Prüfsumme verglichen.",
   },
   notIdentical:
-    "Das ist nicht der verlinkte Text: Den hat ein anderes Modell geschrieben oder eine andere Fassung dieser Seite.",
+    "Das ist nicht der verlinkte Text: Den hat ein anderes Modell geschrieben oder eine andere Version dieser Seite.",
   badLink: "Der Link dieser Seite lässt sich nicht lesen: {why}.",
 
   "format.txt": "Text",
@@ -326,19 +326,19 @@ export const editor: Translated<Sections["editor"]> = {
   savedBranches: "Zweige",
   alternatives: "Andere Fassungen",
   thisColour: "dieser Farbe",
-  writtenBy: "Was in {colour} steht, hat GPT-2 ({model}) geschrieben, in einem Browser.",
+  writtenBy: "Text in {colour} hat GPT-2 ({model}) in einem Browser geschrieben.",
 
-  notInside: "In das Modell konnte nicht hineingesehen werden: {why}.",
+  notInside: "Das Innere des Modells konnte nicht gezeigt werden: {why}.",
 
   keys: "Tasten",
   close: "Schließen",
   "keys.tab": "schlägt drei Fortsetzungen vor; ↑ ↓ wählen, Eingabe oder Tab übernimmt",
   "keys.tab.bar":
-    "schlägt drei Fortsetzungen vor und übernimmt dann die markierte; Eingabe beginnt wie immer eine Zeile",
+    "schlägt drei Fortsetzungen vor und übernimmt dann die markierte; Eingabe beginnt wie sonst eine neue Zeile",
   "keys.word": "übernimmt ein Wort eines Vorschlags",
   "keys.escape": "verwirft Vorschläge oder hält das Modell an",
   "keys.leave": "springt aus dem Text zum nächsten Element",
-  "keys.write": "schreibt ab der Schreibmarke weiter",
+  "keys.write": "schreibt ab dem Cursor weiter",
   "keys.undo": "geht einen Schritt zurück, einen von dir oder vom Modell",
   "keys.redo": "stellt ihn wieder her",
   "keys.find": "sucht und ersetzt im Text",
@@ -353,25 +353,25 @@ export const editor: Translated<Sections["editor"]> = {
 };
 
 export const device: Translated<Sections["device"]> = {
-  "row.engine": "Rechenwerk",
+  "row.engine": "Engine",
   "row.threads": "Threads",
-  "row.memory": "Speicher",
-  "row.storage": "Ablage",
+  "row.memory": "Arbeitsspeicher",
+  "row.storage": "Speicherplatz",
   "row.network": "Netz",
   "row.speed": "Tempo",
   noModel: "Noch ist kein Modell geladen.",
-  engine: "{variant}, Fassung {release}",
+  engine: "{variant}, Version {release}",
   thisFile: "dieser Datei",
 
   ofCores: "{threads} von {cores} Kernen",
   asAddressAsks: "{threads}, wie es die Adresse dieser Seite verlangt.",
   oneThread: "1. {why}",
   lostThreads: "{threads}. {why}",
-  noThreads: "{threads}: Diese Variante des Rechenwerks hat keine Threads.",
-  notFaster: "{threads}: Mit mehr war es nicht schneller, als es auf diesem Gerät gemessen wurde.",
+  noThreads: "{threads}: Diese Variante der Engine hat keine Threads.",
+  notFaster: "{threads}: Mehr waren laut Messung auf diesem Gerät nicht schneller.",
   allThreads: "{threads}: alle, die es gibt.",
 
-  memory: "{memory}: {weights} für die Gewichte, {context} für den Text, dazu das Rechenwerk.",
+  memory: "{memory}: {weights} für die Gewichte, {context} für den Text, dazu die Engine.",
 
   notStored: "Es werden keine Modelle gespeichert: {why}.",
   storedModel: "{name}, {bytes}",
@@ -383,11 +383,11 @@ export const device: Translated<Sections["device"]> = {
   fetched: "Für dieses Modell kamen {bytes} von {host}.",
   fromStore: "Dieses Modell war hier gespeichert: Geholt wurde dafür nichts.",
   notFetched: "Für dieses Modell wurde nichts geholt.",
-  otherHosts: "Andere Server, die gefragt wurden: {list}.",
+  otherHosts: "Andere kontaktierte Server: {list}.",
   noNetwork: "Keines: Nichts, was du schreibst, verlässt dieses Gerät.",
 
   speed: "{rate}: {share} dessen, was der Speicher dieses Geräts zulässt, {floor}.",
-  notRead: "Was hier läuft, war nicht herauszufinden: {why}.",
+  notRead: "Der Zustand der Engine konnte nicht gelesen werden: {why}.",
   measure: "Tempo messen",
   measuring: "Wird gemessen, einige Sekunden…",
   measured: "Gemessen.",
@@ -395,14 +395,14 @@ export const device: Translated<Sections["device"]> = {
   notMeasured: "Das Tempo konnte nicht gemessen werden: {why}.",
 
   test: "Diesen Browser prüfen",
-  testHelp: "Ob er Bit für Bit rechnet wie jeder andere: einige Sekunden.",
+  testHelp: "Prüft, ob er Bit für Bit wie jeder andere rechnet. Dauert einige Sekunden.",
   testing: { one: "Wird geprüft: {count} Probe gemacht…", other: "Wird geprüft: {count} Proben gemacht…" },
   testInterrupted: "Die Prüfung wurde unterbrochen.",
-  notTested: "Die Prüfung konnte nicht laufen: {why}.",
+  notTested: "Der Test konnte nicht ausgeführt werden: {why}.",
   passed: "Bestanden: alle {count} Proben. Dieser Browser rechnet wie jeder andere.",
   failed: "Nicht bestanden: {failed} von {count} Proben.",
   likelyBug:
-    "Das Rechenwerk kommt überall auf dieselben Bits, also ist es höchstwahrscheinlich ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
+    "Die Engine rechnet überall dieselben Bits aus, also ist es höchstwahrscheinlich ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
   bugs: "Fehlersammlung von {name}",
   report: "Bericht der Selbstprüfung",
   copyReport: "Bericht kopieren",
@@ -410,13 +410,13 @@ export const device: Translated<Sections["device"]> = {
   copyReportYourself:
     "Diese Seite darf die Zwischenablage nicht benutzen. Der Bericht ist markiert: Kopiere ihn von dort.",
 
-  given: "Was dieser Browser und dieser Server der Seite geben",
+  given: "Was dieser Browser und dieser Server bieten",
   "has.simd": "SIMD",
   "has.relaxedSimd": "Relaxed SIMD",
-  "has.isolation": "Abschottung",
+  "has.isolation": "Isolierung",
   "has.threads": "Threads",
-  "has.storage": "Ablage",
-  "has.memory": "Speicher",
+  "has.storage": "Speicherplatz",
+  "has.memory": "Arbeitsspeicher",
   yes: "{name}: ja.",
   no: "{name}: nein.",
   remedy: "Was helfen würde:",
@@ -424,7 +424,7 @@ export const device: Translated<Sections["device"]> = {
 
 export const inside: Translated<Sections["inside"]> = {
   title: "Im Innern",
-  intro: "Setz die Schreibmarke auf ein Token und sieh, wie das Modell von ihm zum nächsten kommt.",
+  intro: "Setz den Cursor auf ein Token und sieh, wie das Modell von ihm zum nächsten kommt.",
   token: "„{token}“, Token {place} von {last}",
   noToken: "Es ist kein Token gewählt.",
   before: "Token davor",
@@ -493,7 +493,7 @@ export const inside: Translated<Sections["inside"]> = {
   "band.3": "1 bis 5\u00a0%",
   "band.4": "weniger",
   looksAt: "Schicht {layer}, Kopf {head}, sieht auf {list}.",
-  bent: "Nahe Token stehen hier weiter auseinander, als sie sind.",
+  bent: "Nahe Token sind weiter auseinander gezeichnet, als sie sind.",
   share: "„{token}“ {share}",
   rest: { one: "{count} weiteres, {share}", other: "{count} weitere, zusammen {share}" },
   place: "Token",
@@ -502,7 +502,7 @@ export const inside: Translated<Sections["inside"]> = {
 
   overview: "Alle Köpfe aller Schichten",
   "overview.help":
-    "Jedes Zeichen ist ein Kopf der {attention}: Seine Form sagt, wohin er vor allem sieht, seine Größe, wie sehr. Drück auf eines, oder geh mit den Pfeiltasten, um es oben zu sehen.",
+    "Jedes Symbol ist ein Kopf der {attention}: Seine Form sagt, wohin er vor allem sieht, seine Größe, wie sehr. Wähle eines mit Maus oder Pfeiltasten, um es oben zu sehen.",
   "glance.first": "das erste Token",
   "glance.before": "das Token davor",
   "glance.self": "das Token selbst",

@@ -16,7 +16,7 @@ describe("threads, and why not more", () => {
   } as const;
 
   it("says what limits them", () => {
-    expect(threadsSentence(facts)).toContain("2 of 8 cores: with more it was no faster");
+    expect(threadsSentence(facts)).toContain("2 of 8 cores: more were not faster");
     expect(threadsSentence({ ...facts, cores: 2 })).toBe("2 of 2 cores: all there are.");
     expect(threadsSentence({ ...facts, isForced: true })).toContain("as the address of this page asks");
     expect(threadsSentence({ ...facts, cores: undefined })).toBe("2: all there are.");
@@ -36,7 +36,7 @@ describe("the network", () => {
       `${none}For this model 13 MB came from example.org.`,
     );
     expect(networkSentence({ network: 0, cache: 13e6 }, "example.org", ["huggingface.co"])).toBe(
-      `${none}This model was stored here: nothing was fetched for it. Other hosts that were asked: huggingface.co.`,
+      `${none}This model was stored here: nothing was fetched for it. Other hosts that were contacted: huggingface.co.`,
     );
     expect(networkSentence({ network: 0, cache: 0 }, "", [])).toBe(
       `${none}For this model nothing was fetched.`,
@@ -60,7 +60,7 @@ describe("the storage", () => {
       "132 MB of models are stored (gpt2-q8, 132 MB). All of this site takes 150 MB of the 10.0 GB that the browser allows.",
     );
     expect(storageSentence({ ...info, persisted: true, usage: null }, [])).toBe(
-      "No other models are stored than this page's own. The browser keeps it until you remove it.",
+      "No models are stored except this page's own. The browser keeps it until you remove it.",
     );
     expect(storageSentence({ ...info, notice: "this window is private" }, [])).toBe(
       "No models are stored: this window is private.",
