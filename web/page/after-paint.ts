@@ -31,7 +31,8 @@ import {
   write,
 } from "./assistant/writing.js";
 import { keepAboveKeyboard } from "./dom/above-keyboard.js";
-import { Editor, type KeptText } from "./document/editor.js";
+import { Editor } from "./document/editor.js";
+import type { KeptText } from "./document/kept-text.js";
 import { phrase } from "./language/editor.js";
 import { keepTold, put } from "./language/told.js";
 

@@ -6,7 +6,8 @@ import { offerDevice } from "./parts/device/offer.js";
 import { awaitStored, currentEditor, keptText, needEditor, onTextChange } from "./document/surface.js";
 import { firstModel } from "./models/host.js";
 import { awaitChoice, cancelLoading, needModel, showModel } from "./models/loading.js";
-import { messageOf, say, showError } from "./state/messages.js";
+import { say, showError } from "./state/messages.js";
+import { messageOf } from "./state/errors.js";
 import {
   again,
   atCaret,

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Model } from "../../../web/src/client/index.js";
 
-vi.mock("../../../web/page/state/messages.js", () => ({
+vi.mock("../../../web/page/state/errors.js", () => ({
   isAbort: (error: unknown) => error instanceof DOMException && error.name === "AbortError",
 }));
 const { Asking, makeWay } = await import("../../../web/page/assistant/asking.js");

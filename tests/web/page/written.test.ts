@@ -6,7 +6,7 @@ import { keepHistory, withHistory } from "../../../web/page/document/kept-histor
 import { parseKept } from "../../../web/page/document/parse-kept.js";
 import { growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
 import { keptOf, writingLanguage, written } from "../../../web/page/document/written.js";
-import type { TextLanguage } from "../../../web/page/models/language.js";
+import type { TextLanguage } from "../../../web/page/document/kept-text.js";
 
 let language: TextLanguage;
 const extensions = [written, runs, history(), writingLanguage.of(() => language)];

@@ -1,7 +1,7 @@
 // What is asked of the model beside the writing: after a pause, and nothing but what was asked last. It gives way to what the
 // visitor asks for.
 import type { Model } from "../../src/client/index.js";
-import { isAbort } from "../state/messages.js";
+import { isAbort } from "../state/errors.js";
 
 /** Until one sees again whether the model has come to rest. */
 const lookAgainMs = 500;

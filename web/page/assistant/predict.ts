@@ -4,6 +4,9 @@ import type { Model, TokenLogprob } from "../../src/client/index.js";
 /** Tokens that the engine tells of at most. */
 const most = 100;
 
+/** One of the likeliest, and its place among them. */
+export type RankedToken = TokenLogprob & { rank: number };
+
 export interface Prediction {
   /** The most probable tokens, first the most probable. */
   top: readonly TokenLogprob[];

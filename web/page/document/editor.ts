@@ -14,7 +14,7 @@ import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/vi
 import type { Token } from "../../src/client/index.js";
 import { branchSteps, treeField } from "./steps.js";
 import { parseTree, type Tree } from "./tree.js";
-import type { TextLanguage } from "../models/language.js";
+import type { KeptText, TextLanguage } from "./kept-text.js";
 import { finding, offerFinding } from "./find.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import { differenceOf } from "./difference.js";
@@ -25,24 +25,7 @@ import { leaving } from "./leaving.js";
 import { paragraphs } from "./paragraphs.js";
 import { pasteHtml } from "./paste-html.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
-import { addWritten, keptOf, rangesOfParts, writingLanguage, written, type Part } from "./written.js";
-
-/** A text as it is stored, and given from one surface to the next. */
-export interface KeptText {
-  text: string;
-  /** Offset of the caret. */
-  caret: number;
-  /** What the models wrote of it. */
-  written: readonly Readonly<Part>[];
-  /** Offsets of what was written last, where that is kept, too. */
-  run?: readonly [from: number, to: number] | undefined;
-  /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
-  history?: unknown;
-  /** Its branches, where those are kept, too: see branches/tree.ts. */
-  tree?: unknown;
-  /** The text as it was changed where there was no editor yet; the caret is in it. */
-  draft?: string | undefined;
-}
+import { addWritten, keptOf, rangesOfParts, writingLanguage, written } from "./written.js";
 
 export interface EditorSetting {
   parent: HTMLElement;

@@ -1,7 +1,7 @@
 // What tells the visitor's text and the model's apart: two inks, and a mark where the model is writing.
 import { Decoration, EditorView, ViewPlugin, WidgetType, type DecorationSet } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
-import type { TextLanguage } from "../models/language.js";
+import type { TextLanguage } from "./kept-text.js";
 import { runField } from "./run.js";
 import { partsOf, writtenField } from "./written.js";
 

@@ -12,7 +12,8 @@ import {
 import { changeTree, goTo } from "./steps.js";
 import { parseChange, parseMove, type Move, type TreeChange } from "./tree.js";
 import { isOffset, parseParts } from "./parse-kept.js";
-import { addWritten, partsOfAll, rangesOfParts, type Part } from "./written.js";
+import { addWritten, partsOfAll, rangesOfParts } from "./written.js";
+import type { Part } from "./kept-text.js";
 
 /** As CodeMirror keeps it: steps to undo, and to redo. */
 const stacks = ["done", "undone"] as const;

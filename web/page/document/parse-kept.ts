@@ -1,6 +1,5 @@
 // What a storage has of a text, as far as it is one: another release may have kept it, and whoever shares the host.
-import type { KeptText } from "./editor.js";
-import type { Part } from "./written.js";
+import type { KeptText, Part } from "./kept-text.js";
 
 export const isOffset = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,7 +1,7 @@
 // Texts of the model piece by piece: of one token each, or of as many as make up whole characters.
 import type { Range } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
-import type { TextLanguage } from "../models/language.js";
+import type { TextLanguage } from "./kept-text.js";
 import { Written } from "./written.js";
 
 export interface Piece {

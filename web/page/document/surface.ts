@@ -1,7 +1,8 @@
 // The one text of the page: in a plain field until the editor has come, then in the editor.
 import { elements as ui } from "../dom/elements.js";
 import { differenceOf } from "./difference.js";
-import type { Editor, KeptText } from "./editor.js";
+import type { Editor } from "./editor.js";
+import type { KeptText } from "./kept-text.js";
 
 let editor: Editor | undefined;
 let coming: Promise<Editor> | undefined;

@@ -1,5 +1,5 @@
 // The branches of a text: where another token was chosen, the text before the choice and after it are both kept.
-import type { KeptText } from "./editor.js";
+import type { KeptText } from "./kept-text.js";
 import { parseKept } from "./parse-kept.js";
 
 /** What is known of a branch but its text. */

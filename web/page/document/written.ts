@@ -13,8 +13,7 @@ import {
   type Range,
 } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
-import type { TextLanguage } from "../models/language.js";
-import type { KeptText } from "./editor.js";
+import type { KeptText, Part, TextLanguage } from "./kept-text.js";
 
 /** Gives the language of what is written from now on. */
 export const writingLanguage = Facet.define<() => TextLanguage, () => TextLanguage>({
@@ -100,9 +99,6 @@ const givenBack = invertedEffects.of(({ docChanged, startState, changes }) => {
   }
   return lost.length > 0 ? [addWritten.of(lost)] : [];
 });
-
-/** Offsets between which a model wrote, and its language where that is known. */
-export type Part = [from: number, to: number, lang?: "en"];
 
 /** As `partsOf`, of ranges that are in order. */
 export const partsOfAll = (ranges: Ranges): Part[] => partsOf(RangeSet.of(ranges, true));

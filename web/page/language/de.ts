@@ -1,5 +1,5 @@
 // The page's German: the sections of en.ts, phrase by phrase. Loaded only by those who read it.
-import type { Sections, Translated } from "./translation.js";
+import type { Sections, Translated } from "./sections.js";
 
 export const page: Translated<Sections["page"]> = {
   title: "GPT-2 in deinem Browser",

@@ -1,7 +1,8 @@
 // Asking for a phrase of the page in its language: phrase("stopped", { count: 3 }). Not while a module of the first paint is
 // imported: another language comes only then.
 import { formatNumber } from "./numbers.js";
-import { language, translation, type Forms, type Sections, type Translation } from "./translation.js";
+import { language, translation } from "./translation.js";
+import type { Forms, Sections, Translation } from "./sections.js";
 
 /** The names that stand in braces. */
 type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`

@@ -1,6 +1,6 @@
 // A text and its branches, as files have them: the one that is shown, and where each of the others leaves it.
 import { childrenOf, type Branch, type Tree } from "../document/tree.js";
-import type { KeptText } from "../document/editor.js";
+import type { KeptText } from "../document/kept-text.js";
 
 /** A branch beside the text that is shown. */
 export interface Alternative {

@@ -1,5 +1,5 @@
 // A text as one HTML file: in its two inks, with its branches to open. It needs nothing else, and runs nothing.
-import type { KeptText } from "../document/editor.js";
+import type { KeptText } from "../document/kept-text.js";
 import { phrase } from "../language/editor.js";
 import { wordsBefore, type Alternative } from "./alternatives.js";
 

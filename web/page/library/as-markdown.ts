@@ -1,5 +1,5 @@
 // A text as Markdown (CommonMark), which shows it letter by letter, with its branches as alternatives.
-import type { KeptText } from "../document/editor.js";
+import type { KeptText } from "../document/kept-text.js";
 import { phrase } from "../language/editor.js";
 import { wordsBefore, type Alternative } from "./alternatives.js";
 

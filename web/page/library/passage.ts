@@ -3,10 +3,9 @@
 import type { GenerateOptions } from "../../src/client/index.js";
 import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";
-import type { KeptText } from "../document/editor.js";
+import type { KeptText, Part } from "../document/kept-text.js";
 import { parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
-import type { Part } from "../document/written.js";
 import { parseOptions } from "./parse-options.js";
 
 /** A text without what is written anew in it. */

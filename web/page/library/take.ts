@@ -1,5 +1,5 @@
 // Which stored text a tab takes: its own, a copy of its own where it was duplicated, or the newest one whose tab is gone.
-import type { KeptText } from "../document/editor.js";
+import type { KeptText } from "../document/kept-text.js";
 import { parseKept } from "../document/parse-kept.js";
 import { claim } from "./claims.js";
 import { afterChange, lastChangesOf, readLastChange, type LastChange } from "./last-change.js";

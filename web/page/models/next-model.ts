@@ -7,7 +7,8 @@ import { elements as ui } from "../dom/elements.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
 import { put } from "../language/told.js";
-import { isAbort, messageOf, say, showError } from "../state/messages.js";
+import { say, showError } from "../state/messages.js";
+import { isAbort, messageOf } from "../state/errors.js";
 import { dropComing, keepComing } from "./coming.js";
 
 /** What the page does for it. */

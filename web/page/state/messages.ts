@@ -31,11 +31,3 @@ export function showError(sentence: () => string, repair?: Repair, { canReset = 
 export function hideError(next: HTMLElement): void {
   hide(ui.error, next);
 }
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-export function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
-}

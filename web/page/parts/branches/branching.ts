@@ -1,7 +1,8 @@
 // Branching the text: at a token, from which the model goes on with another; and walking from branch to branch.
 import { piecesOf } from "../../document/pieces.js";
 import type { Editor } from "../../document/editor.js";
-import { visible, type RankedToken } from "../token/token-panel.js";
+import type { RankedToken } from "../../assistant/predict.js";
+import { visible } from "../../document/visible.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { changeTree, goTo } from "../../document/steps.js";
 import { leave, making, walking, type Tree, type TreeChange } from "../../document/tree.js";

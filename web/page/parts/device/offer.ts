@@ -1,7 +1,7 @@
 // The panel of engine and device, fetched when it is opened.
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
-import { messageOf } from "../../state/messages.js";
+import { messageOf } from "../../state/errors.js";
 
 /** Shows it whenever it is opened. */
 export function offerDevice(): void {

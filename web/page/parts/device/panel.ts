@@ -6,7 +6,7 @@ import { elements as ui } from "../../dom/elements.js";
 import { chosenModel, currentModel, modelTraffic, onModelChange, showModel } from "../../models/loading.js";
 import { phrase } from "../../language/device.js";
 import { keepTold, put } from "../../language/told.js";
-import { isAbort, messageOf } from "../../state/messages.js";
+import { isAbort, messageOf } from "../../state/errors.js";
 import { onSpeed } from "../../state/speed.js";
 import { isWriting, onWriting } from "../../assistant/writing.js";
 import { listOf } from "./environment.js";

@@ -1,7 +1,7 @@
 // A picture with its sentence, the parts of the model that it shows, and its text form.
 import { plainButton } from "../../dom/buttons.js";
 import { add } from "./add.js";
-import { visible } from "../token/token-panel.js";
+import { visible } from "../../document/visible.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
 

@@ -1,6 +1,6 @@
 // The sheet of keys: what the keyboard does on this page.
 import { plainButton } from "../../dom/buttons.js";
-import { isTouched } from "../suggestions/bar.js";
+import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/editor.js";
 import { keepTold } from "../../language/told.js";
 

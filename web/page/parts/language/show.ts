@@ -1,6 +1,7 @@
 // Puts the page's language in place, and lets one choose another.
 import { elements as ui } from "../../dom/elements.js";
-import { messageOf, showError } from "../../state/messages.js";
+import { showError } from "../../state/messages.js";
+import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
 import { translatePage } from "../../language/translate-page.js";

@@ -5,7 +5,7 @@ import { keptText } from "../../document/surface.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/texts.js";
 import { put } from "../../language/told.js";
-import { messageOf } from "../../state/messages.js";
+import { messageOf } from "../../state/errors.js";
 import { fileName } from "../../library/alternatives.js";
 
 function saveAsFile(): void {

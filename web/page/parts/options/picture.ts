@@ -1,6 +1,6 @@
 // A picture of what the settings do to what the model expects at the caret: bars that fall away as they are moved.
 import type { Prediction } from "../../assistant/predict.js";
-import { visible } from "../token/token-panel.js";
+import { visible } from "../../document/visible.js";
 import { shape, type Sampling } from "./shape.js";
 import { phrase } from "../../language/editor.js";
 import { percent } from "../../language/numbers.js";

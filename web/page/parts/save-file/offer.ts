@@ -4,7 +4,7 @@ import { onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
 import { put } from "../../language/told.js";
-import { isAbort, messageOf } from "../../state/messages.js";
+import { isAbort, messageOf } from "../../state/errors.js";
 
 let folder: URL | undefined;
 

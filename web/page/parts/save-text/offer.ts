@@ -2,7 +2,7 @@
 import type { Tree } from "../../document/tree.js";
 import { plainButton } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
-import type { KeptText } from "../../document/editor.js";
+import type { KeptText } from "../../document/kept-text.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { put, keepTold } from "../../language/told.js";

@@ -3,11 +3,13 @@
 import { sha256 } from "../../../src/loader/sha256.js";
 import { onPress } from "../../dom/buttons.js";
 import { isOfFiles, queryOf } from "../../models/chosen-model.js";
-import type { Editor, KeptText } from "../../document/editor.js";
+import type { Editor } from "../../document/editor.js";
+import type { KeptText } from "../../document/kept-text.js";
 import { asLines } from "../../document/pieces.js";
 import { elements as ui } from "../../dom/elements.js";
 import { chosenModel, whenModel } from "../../models/loading.js";
-import { messageOf, say } from "../../state/messages.js";
+import { say } from "../../state/messages.js";
+import { messageOf } from "../../state/errors.js";
 import { options as panel } from "../options/options.js";
 import { setAside } from "../../library/tab.js";
 import { visitType } from "../../dom/visit.js";

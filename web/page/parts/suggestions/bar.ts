@@ -8,8 +8,6 @@ import { shown } from "./list.js";
 import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
 
-export const isTouched = () => matchMedia("(pointer: coarse)").matches;
-
 function makeButton(text: string, action: () => void): HTMLButtonElement {
   const button = plainButton(text, action);
   button.addEventListener("pointerdown", (event) => event.preventDefault()); // the keyboard stays where it is

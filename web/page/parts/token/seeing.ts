@@ -12,10 +12,10 @@ import type { Model } from "../../../src/client/index.js";
 import { Asking } from "../../assistant/asking.js";
 import { hide } from "../../dom/buttons.js";
 import { FrameBatch } from "../../dom/frame-batch.js";
-import { isTouched } from "../suggestions/bar.js";
+import { isTouched } from "../../dom/touch.js";
 import { readAgain } from "../../assistant/prefilling.js";
 import { tokenizeText, type CutToken } from "../../assistant/cut.js";
-import { predict } from "../../assistant/predict.js";
+import { predict, type RankedToken } from "../../assistant/predict.js";
 import "./seeing.css";
 import {
   addScores,
@@ -28,7 +28,7 @@ import {
   type Scored,
 } from "../../document/scored.js";
 import { TextScores, withScores } from "../../assistant/text-scores.js";
-import { emptyPanel, showScore, showToken, type RankedToken, type ToldToken } from "./token-panel.js";
+import { emptyPanel, showScore, showToken, type ToldToken } from "./token-panel.js";
 import { modeField, viewMode, type Mode } from "../../document/view-mode.js";
 import { phrase } from "../../language/editor.js";
 import { formatShare } from "../../language/numbers.js";

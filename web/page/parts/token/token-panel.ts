@@ -1,16 +1,14 @@
 // What is known of one token: its id and bytes, how probable it was, and what else could have stood there.
 import type { TokenLogprob } from "../../../src/client/index.js";
 import { plainButton } from "../../dom/buttons.js";
-import type { Prediction } from "../../assistant/predict.js";
+import type { Prediction, RankedToken } from "../../assistant/predict.js";
 import type { Scored } from "../../document/scored.js";
+import { visible } from "../../document/visible.js";
 import { phrase } from "../../language/editor.js";
 import { formatNumber, percent } from "../../language/numbers.js";
 
 /** Of the likeliest. */
 const shownOfTop = 10;
-
-/** With what cannot be seen made visible. */
-export const visible = (text: string): string => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
 
 const bytesOf = (text: string): string =>
   [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
@@ -24,9 +22,6 @@ function fact(name: string, value: string): HTMLElement {
   row.append(term, what);
   return row;
 }
-
-/** One of the likeliest, and its place among them. */
-export type RankedToken = TokenLogprob & { rank: number };
 
 /** What a text cannot have at its end: half a character, and what ends it. */
 const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoftext|>";

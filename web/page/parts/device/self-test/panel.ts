@@ -5,7 +5,7 @@ import { variants } from "../../../../src/shared/types.js";
 import { hide, plainButton, setEnabled } from "../../../dom/buttons.js";
 import { phrase } from "../../../language/device.js";
 import { keepTold, put } from "../../../language/told.js";
-import { isAbort, messageOf } from "../../../state/messages.js";
+import { isAbort, messageOf } from "../../../state/errors.js";
 import { isWriting, onWriting } from "../../../assistant/writing.js";
 import * as expected from "./expected.js";
 import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";

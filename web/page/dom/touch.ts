@@ -1,0 +1,3 @@
+// Whether the page is used by touch.
+
+export const isTouched = () => matchMedia("(pointer: coarse)").matches;
