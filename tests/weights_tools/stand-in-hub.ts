@@ -16,7 +16,7 @@ const exposed = [
 ].join();
 
 /** Weights, whole or in pieces. */
-const isLarge = (name: string) => /\.(safetensors(\.\d+)?|gguf)$/.test(name);
+const isLarge = (name: string) => /\.(safetensors(\.\d+)?|gguf|bin)$/.test(name);
 
 export const commit = "607a30d783dfa663caf39e06633721c8d4cfcd7e";
 

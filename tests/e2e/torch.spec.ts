@@ -1,0 +1,102 @@
+// Models that are only published as files of torch.save, in a page: beside their twins in model.safetensors.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { inPage, native, root } from "./model.js";
+
+const data = join(root, "tests/data/torch");
+const read = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, readFileSync(join(data, name))]));
+const shardNames = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"];
+const whole = { "pytorch_model.bin": readFileSync(join(data, "zip.bin")) };
+const forms: [string, Record<string, Buffer>][] = [
+  ["a zip file", whole],
+  ["the older form", { "pytorch_model.bin": readFileSync(join(data, "older.bin")) }],
+  ["several files", read([...shardNames, "pytorch_model.bin.index.json"])],
+];
+
+const expected = (): number[] =>
+  native("generate", data, "--ids", "1,2,3", "--json", "--max-new-tokens", "4", "--temperature", "0").ids;
+
+/** What is written, and how many bytes the download counted. */
+const write = (page: Page, source: string, options: object) =>
+  inPage(
+    page,
+    async ({ loadModel }, [id, load]) => {
+      const counted = { loaded: 0, total: 0 };
+      const model = await loadModel(id, {
+        variant: "simd",
+        cache: false,
+        ...load,
+        onProgress: ({ loadedBytes, totalBytes }) => {
+          Object.assign(counted, { loaded: loadedBytes, total: totalBytes });
+        },
+      });
+      const { tokens } = await model.complete([1, 2, 3], { maxNewTokens: 4, temperature: 0 });
+      await model.dispose();
+      return { ids: tokens.map(({ id: token }) => token), ...counted };
+    },
+    [source, options] as const,
+  );
+
+/** Bytes of the weights among `files`. */
+const weightBytes = (files: Record<string, Buffer>) =>
+  Object.entries(files).reduce((sum, [name, { length }]) => sum + (name.endsWith(".bin") ? length : 0), 0);
+
+test.beforeEach(({ page }) => page.goto("./?model=none"));
+
+for (const [form, files] of forms) {
+  test(`${form} of the hub writes what model.safetensors writes, and every byte of it is counted once`, async ({
+    page,
+  }) => {
+    const hub = new StandInHub();
+    const origin = await hub.start();
+    try {
+      Object.assign(hub.files, read(["config.json"]), files);
+      const bytes = weightBytes(files);
+      expect(await write(page, "user/tale", { hub: origin })).toEqual({
+        ids: expected(),
+        loaded: bytes,
+        total: bytes,
+      });
+    } finally {
+      hub.stop();
+    }
+  });
+}
+
+test("the same from a folder, and from files of the device", async ({ page }) => {
+  const files: Record<string, Buffer> = { ...read(["config.json"]), ...whole };
+  await page.route("**/torch/**", (route) => {
+    const body = files[new URL(route.request().url()).pathname.split("/").at(-1) ?? ""];
+    return body ? route.fulfill({ body }) : route.fulfill({ status: 404 });
+  });
+  const bytes = weightBytes(files);
+  expect(await write(page, "torch/", {})).toEqual({ ids: expected(), loaded: bytes, total: bytes });
+  const ids = await inPage(
+    page,
+    async ({ loadModel }, texts) => {
+      const chosen = texts.map(([name, text]) => {
+        const content = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+        return new File([content], name);
+      });
+      const model = await loadModel(chosen, { variant: "simd", cache: false });
+      const { tokens } = await model.complete([1, 2, 3], { maxNewTokens: 4, temperature: 0 });
+      await model.dispose();
+      return tokens.map(({ id }) => id);
+    },
+    Object.entries(files).map(([name, content]) => [name, content.toString("base64")] as const),
+  );
+  expect(ids).toEqual(expected());
+});
+
+test("a file that would call something is refused by the name of that", async ({ page }) => {
+  await page.route("**/torch/**", (route) => {
+    const name = new URL(route.request().url()).pathname.split("/").at(-1) ?? "";
+    const file = { "config.json": "config.json", "pytorch_model.bin": "exploit.bin" }[name];
+    return file ? route.fulfill({ body: readFileSync(join(data, file)) }) : route.fulfill({ status: 404 });
+  });
+  const refused = await write(page, "torch/", {}).catch((error: unknown) => String(error));
+  expect(refused).toMatch(/pytorch_model\.bin: .*system/);
+});
