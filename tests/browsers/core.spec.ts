@@ -417,6 +417,8 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       await value('(location.hash = "view=probability")');
       await until(`/^\\d+ tokens$/.test(${textOf("scored")})`);
       expect(Number(await value('document.querySelectorAll("#editor .token").length'))).toBeGreaterThan(5);
+      await focus(".cm-content");
+      await browser.press("Alt+ArrowDown");
       const other = "#token [aria-pressed=false]:enabled";
       await until(`document.querySelector("${other}") !== null`);
       await focus(other);

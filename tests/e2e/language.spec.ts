@@ -62,7 +62,8 @@ test.describe("for who reads German", () => {
     for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
       await expect(part).toHaveAttribute("lang", "en"); // but all know what the demo does
     await page.getByRole("combobox", { name: "Ansicht" }).selectOption("Chancen");
-    await expect(page.locator("#token dt").first()).toHaveText("Token");
+    await page.locator("#editor .cm-content").press("Alt+ArrowDown");
+    await expect(page.locator("#token dt").first()).toHaveText("Rang");
     await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
     await page.getByText("Zustand von Engine und Gerät").click();
     await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
@@ -175,6 +176,7 @@ async function openAll(page: Page): Promise<void> {
   await page.locator("#option-temperature").fill("9"); // refused
   await page.locator("#generate").click();
   await expect(page.locator("#refusal-temperature")).toBeVisible();
+  await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
   await expect(page.locator("#scored")).not.toContainText("%", { timeout: 30_000 });
   await expect(page.locator("#picture")).toBeVisible({ timeout: 30_000 });

@@ -113,7 +113,7 @@ test.describe("on a stage", () => {
     await expect(page.locator("#loading")).toBeVisible();
     await expect(page.locator("#state")).toBeHidden();
     await page.keyboard.press("Control+Enter");
-    await expect(page.getByText("Writing begins as soon as the model is loaded.")).toBeVisible();
+    await expect(page.locator("#finish")).toHaveText("Writing begins as soon as the model is loaded.");
     for (const part of ["#generate", "#hint", "#speed"]) await expect(page.locator(part)).toBeHidden();
     release();
     await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
@@ -152,6 +152,8 @@ test.describe("on paper", () => {
     await page.getByLabel("View").selectOption("probability");
     const token = page.locator("#editor .token[data-number]");
     await expect(token.nth(3)).toBeVisible({ timeout: 30_000 });
+    await page.locator("#editor .cm-content").press("Alt+ArrowDown");
+    await expect(page.locator("#token")).toBeVisible();
     const after = () =>
       token.first().evaluate((element) => getComputedStyle(element, "::after").getPropertyValue("content"));
     expect(await after()).toBe("none");
@@ -180,6 +182,7 @@ test("with the reader's own colours the model's part, its place and the bars are
     .evaluate((element) => getComputedStyle(element).textDecorationLine);
   expect(line).toBe("underline");
   await page.getByLabel("View").selectOption("probability");
+  await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   const bar = page.locator("#token .bar span").first();
   await expect(bar).toBeVisible({ timeout: 30_000 });
   expect(await bar.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe(canvas);
@@ -221,16 +224,21 @@ test("at 320 px nothing is cut off or wider than the window, in German, too, wit
     const context = await browser.newContext({ locale, viewport: { width: 320, height: 640 } });
     const page = await context.newPage();
     await open(page);
+    const expectFit = async () => {
+      const wide = await page.evaluate(() =>
+        [...document.querySelectorAll("body *")]
+          .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
+          .map((part) => `${part.tagName} ${part.id} ${part.className}`),
+      );
+      expect(wide, locale).toEqual([]);
+    };
     await page.locator("#view").selectOption("probability");
+    await page.locator("#editor .cm-content").press("Alt+ArrowDown");
     await page.locator("#token li").first().waitFor({ timeout: 30_000 });
+    await expectFit();
     for (const details of ["#chooser", "#options", "#device"])
       await page.locator(`${details} > summary`).click();
-    const wide = await page.evaluate(() =>
-      [...document.querySelectorAll("body *")]
-        .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 0.5)
-        .map((part) => `${part.tagName} ${part.id} ${part.className}`),
-    );
-    expect(wide, locale).toEqual([]);
+    await expectFit();
     await context.close();
   }
 });

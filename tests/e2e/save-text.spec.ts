@@ -23,7 +23,11 @@ test("a text with branches is saved in three ways, and its web page opens from a
   await setOption(page, "Tokens", "12");
   await page.getByLabel("View").selectOption("Probability");
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
-  await inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), hostile.length);
+  await inEditor(
+    page,
+    (view, anchor) => view.dispatch({ selection: { anchor }, scrollIntoView: true }),
+    hostile.length,
+  );
   const others = page.locator("#token .alternative[aria-pressed=false]");
   await others.first().click();
   await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });

@@ -16,14 +16,16 @@ import {
 } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
-const panel = (page: Page) => page.getByRole("region", { name: "The token at the caret" });
+const panel = (page: Page) => page.getByRole("region", { name: "What could stand here" });
+const told = (page: Page) => panel(page).locator(".token-head .name");
+const share = (page: Page) => panel(page).locator(".token-head .share");
 const fact = (page: Page, name: string) =>
   panel(page)
     .locator("dl > div", { has: page.getByText(name, { exact: true }) })
     .locator("dd");
 const likeliest = (page: Page) => panel(page).getByRole("listitem");
 const setCaret = (page: Page, offset: number) =>
-  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
+  inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor }, scrollIntoView: true }), offset);
 const percent = (logprob: number) => `${(Math.exp(logprob) * 100).toFixed(1)}%`;
 
 async function see(page: Page, view: string): Promise<void> {
@@ -65,10 +67,10 @@ test("each token is tinted by its probability, and what else could stand there i
   }
   await setCaret(page, given.length);
   const last = scores.at(-1);
-  await expect(fact(page, "Probability")).toHaveText(/%$/);
+  await expect(share(page)).toHaveText(/%$/);
   expect(Math.exp(last?.logprob ?? 0)).toBeLessThan(0.01); // the elephant is a surprise
   await setCaret(page, "Once upon a".length);
-  await expect(fact(page, "Probability")).toHaveText(percent(scores[2]?.logprob ?? NaN));
+  await expect(share(page)).toHaveText(percent(scores[2]?.logprob ?? NaN));
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   await expect(fact(page, "Rank")).toHaveText("1");
   await expect(fact(page, "Entropy")).toHaveText(/^at least \d+\.\d bits$/);
@@ -92,6 +94,7 @@ test("each token is tinted by its probability, and what else could stand there i
   await expect(page.locator("#finish")).toContainText("Stopped after"); // scoring takes nothing from it
 
   // What was expected before an edit can be chosen no longer.
+  await setCaret(page, given.length);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   await inEditor(page, (view) => view.dispatch({ changes: { from: 0, insert: "So, " } }), null);
   await expect(likeliest(page)).toHaveCount(0);
@@ -153,11 +156,11 @@ test("a word that the model goes on in is scored once it is cut as one, not as t
   await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
   expect(await textOf(page)).toMatch(/^Once upon a time,? /);
   await setCaret(page, "Once upon a time".length);
-  await expect(fact(page, "Token")).toHaveText("me");
+  await expect(told(page)).toHaveText("me");
   await expect(fact(page, "Rank")).toHaveText("…");
   expect(await page.locator("#editor .token").count()).toBe(2); // the others are known
   await releaseAsking(page);
-  await expect(fact(page, "Token")).toHaveText("␣time", { timeout: 10_000 });
+  await expect(told(page)).toHaveText("␣time", { timeout: 10_000 });
   const scores = await scoreOf(page, await textOf(page));
   await expect(fact(page, "Rank")).toHaveText(String(scores[3]?.rank));
 });
@@ -176,6 +179,8 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
   await setCaret(page, "strawberry 🍓".length);
   await expect(fact(page, "Bytes")).toHaveText(/f0 9f 8d 93$/);
   await expect(fact(page, "Ids")).toHaveText(/^\d+(, \d+)+$/);
+  expect(await violationsIn(page)).toEqual([]);
+  await panel(page).getByRole("button", { name: "Close" }).click();
   for (const view of ["Tokens", "Probability", "Rank"]) {
     await page.getByLabel("View").selectOption(view);
     for (const colorScheme of ["light", "dark"] as const) {
@@ -186,6 +191,7 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 
   await setText(page, "The end. The"); // where the model might end the text
+  await text(page).press("Alt+ArrowDown");
   const end = likeliest(page).getByRole("button", { name: "<|endoftext|>" });
   await expect(end).toBeDisabled({ timeout: 20_000 }); // which is nothing to write
   await expect(likeliest(page).first().getByRole("button")).toBeEnabled();
@@ -318,8 +324,8 @@ test("a long text is cut at once, and tinted as its scores come", async ({ page 
   expect(pieces.startsWith(sentence.repeat(5))).toBe(true);
   await expect(page.locator("#scored")).toHaveText("Reading the text: 0%");
   await setCaret(page, "Once upon a".length);
-  await expect(fact(page, "Token")).toHaveText("␣a");
-  await expect(fact(page, "Probability")).toHaveText("…");
+  await expect(told(page)).toHaveText("␣a");
+  await expect(share(page)).toHaveText("…");
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // what waits is no score
 
   await page.getByLabel("View").selectOption("Probability");
@@ -327,7 +333,8 @@ test("a long text is cut at once, and tinted as its scores come", async ({ page 
   await releaseAsking(page);
   await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 20_000 });
   await expect(page.locator("#scored")).toHaveText(/^Reading the text: \d+%$/); // it has hardly begun
-  await expect(fact(page, "Probability")).toHaveText(/%$/);
+  await setCaret(page, "Once upon a".length);
+  await expect(share(page)).toHaveText(/%$/);
 });
 
 test("nothing is scored twice, and what Tab needs is read again after it", async ({ page }) => {
@@ -411,30 +418,33 @@ test("it says that scores wait for what the model writes", async ({ page }) => {
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
 });
 
-test.describe("the token that is pointed at is told, and marked", () => {
+/** A place on the screen: so far into the character at `offset`, of its width. */
+const placeOf = (page: Page, offset: number, part: number) =>
+  inEditor(
+    page,
+    (view, [at, within]) => {
+      const box = view.coordsForChar(at);
+      if (!box) throw new Error("it is not on the screen");
+      return { x: box.left + (box.right - box.left) * within, y: (box.top + box.bottom) / 2 };
+    },
+    [offset, part] as const,
+  );
+
+const marked = async (page: Page) => (await page.locator("#editor .told").allTextContents()).join("");
+
+test.describe("the token that is pressed is told, and marked", () => {
   const given = "Once, there was, in a wood, a bird.";
 
-  /** A place on the screen: so far into the character at `offset`, of its width. */
-  const placeOf = (page: Page, offset: number, share: number) =>
-    inEditor(
-      page,
-      (view, [at, part]) => {
-        const box = view.coordsForChar(at);
-        if (!box) throw new Error("it is not on the screen");
-        return { x: box.left + (box.right - box.left) * part, y: (box.top + box.bottom) / 2 };
-      },
-      [offset, share] as const,
-    );
   const expectTold = async (page: Page, token: string) => {
-    await expect(fact(page, "Token")).toHaveText(token.replace(" ", "␣"));
-    expect((await page.locator("#editor .told").allTextContents()).join("")).toBe(token);
+    await expect(told(page)).toHaveText(token.replace(" ", "␣"));
+    expect(await marked(page)).toBe(token);
   };
 
   test("with a mouse, on either half of its letters", async ({ page }) => {
     await open(page);
     await setText(page, given);
     await see(page, "Probability");
-    await expectTold(page, "."); // the one at the caret
+    await expect(panel(page)).toBeHidden(); // nobody has asked
     for (const [offset, token] of [
       [given.indexOf(","), ","],
       [given.indexOf(" bird"), " bird"],
@@ -442,21 +452,16 @@ test.describe("the token that is pointed at is told, and marked", () => {
       [0, "Once"],
       [given.length - 1, "."],
     ] as const) {
-      for (const share of [0.15, 0.85]) {
-        const { x, y } = await placeOf(page, offset, share);
-        await page.mouse.move(x, y);
+      for (const half of [0.15, 0.85]) {
+        const { x, y } = await placeOf(page, offset, half);
+        await page.mouse.click(x, y);
         await expectTold(page, token);
       }
     }
     const { x, y } = await placeOf(page, given.indexOf(","), 0.15);
     await page.mouse.click(x, y); // the caret comes to stand before it
     await expectTold(page, ",");
-    await page.mouse.move(x, y - 1);
-    await expectTold(page, ",");
     await page.keyboard.press("ArrowLeft");
-    await expectTold(page, "Once");
-    const end = await placeOf(page, given.length - 1, 1);
-    await page.mouse.move(end.x + 60, end.y); // there is nothing
     await expectTold(page, "Once");
     for (const media of [
       { colorScheme: "light" },
@@ -474,6 +479,10 @@ test.describe("the token that is pointed at is told, and marked", () => {
       });
       expect(outline).toEqual({ outlineStyle: "solid", outlineWidth: "2px", isSeen: true });
     }
+    const end = await placeOf(page, given.length - 1, 1);
+    await page.mouse.click(end.x + 60, end.y); // there is nothing
+    await expect(panel(page)).toBeHidden();
+    await page.mouse.click(x, y);
     await page.getByLabel("View").selectOption("Text");
     await expect(page.locator("#editor .told")).toHaveCount(0);
   });
@@ -485,13 +494,13 @@ test.describe("the token that is pointed at is told, and marked", () => {
       await open(page);
       await setText(page, given);
       await see(page, "Rank");
-      for (const share of [0.2, 0.8]) {
+      for (const half of [0.2, 0.8]) {
         for (const [offset, token] of [
           [given.lastIndexOf(","), ","],
           [given.indexOf(" wood") + 2, " wood"],
           [given.indexOf(","), ","],
         ] as const) {
-          const { x, y } = await placeOf(page, offset, share);
+          const { x, y } = await placeOf(page, offset, half);
           await page.touchscreen.tap(x, y);
           await expectTold(page, token);
           await page.waitForTimeout(100); // the caret follows
@@ -500,4 +509,113 @@ test.describe("the token that is pointed at is told, and marked", () => {
       }
     });
   });
+});
+
+const long = "Once upon a time there was a strawberry elephant who lived in a big wood. ".repeat(6);
+
+test("what could stand at a word lies beside it, and what was written stays in sight", async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(page);
+  await setText(page, long);
+  await see(page, "Probability");
+  const at = await placeOf(page, long.indexOf("straw") + 2, 0.5);
+  await page.mouse.click(at.x, at.y);
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  const [box, word, dock] = await Promise.all([
+    panel(page).boundingBox(),
+    page.locator("#editor .told").boundingBox(),
+    page.locator("#dock").boundingBox(),
+  ]);
+  if (!box || !word || !dock) throw new Error("it is not shown");
+  expect(box.y).toBeGreaterThanOrEqual(word.y + word.height - 1);
+  expect(box.y).toBeLessThan(word.y + word.height + 20);
+  expect(box.x).toBeLessThanOrEqual(word.x + 1);
+  expect(box.y + box.height).toBeLessThanOrEqual(dock.y);
+  await page.keyboard.press("Escape");
+  await expect(panel(page)).toBeHidden();
+});
+
+for (const [name, width, height, type] of [
+  ["with 200% text at 1024 by 768", 1024, 768, "200%"],
+  ["on a phone", 390, 844, "100%"],
+  ["on a phone with its keyboard", 390, 480, "100%"],
+  ["on a phone on its side", 844, 390, "100%"],
+] as const) {
+  test(`${name} a word's alternatives come first in a sheet, and half of the window is text`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await open(page);
+    await page.evaluate((size) => (document.documentElement.style.fontSize = size), type);
+    await setText(page, long);
+    await see(page, "Probability");
+    const dock = page.locator("#dock");
+    const heightOf = async () => (await dock.boundingBox())?.height ?? Infinity;
+    expect(await heightOf()).toBeLessThanOrEqual(height / 2);
+    await setCaret(page, long.lastIndexOf("straw") + 3);
+    await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+    await expect(page.locator("#editor .told")).toBeInViewport({ ratio: 0.9 });
+    expect(await heightOf()).toBeLessThanOrEqual(height / 2);
+    expect((await dock.boundingBox())?.y).toBeGreaterThanOrEqual(height / 2);
+    const inSight = await likeliest(page).evaluateAll(
+      (all) => all.filter((each) => each.getBoundingClientRect().bottom <= window.innerHeight).length,
+    );
+    expect(inSight).toBeGreaterThanOrEqual(6);
+    const word = await page.locator("#editor .told").last().boundingBox();
+    expect((word?.y ?? 0) + (word?.height ?? 0)).toBeLessThanOrEqual((await dock.boundingBox())?.y ?? 0);
+    expect(await violationsIn(page)).toEqual([]);
+    await panel(page).getByRole("button", { name: "Close" }).click();
+    await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeVisible();
+  });
+}
+
+test("a word's alternatives are there in the plain text, too, until one writes on, and by keys alone", async ({
+  page,
+}) => {
+  await open(page);
+  const given = "Once upon a time there was a strawberry elephant";
+  await setText(page, given);
+  const scores = await scoreOf(page, given);
+  const at = await placeOf(page, given.indexOf("elephant") + 2, 0.5);
+  await page.mouse.click(at.x, at.y);
+  await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+  expect(await marked(page)).toBe(" elephant");
+  await expect(share(page)).toHaveText("< 0.1%"); // none of the likeliest
+  await expect(fact(page, "Rank")).toHaveText((scores.at(-1)?.rank ?? 0).toLocaleString("en"));
+  await expect(page.locator("#editor .token")).toHaveCount(0); // no view is on
+  await page.keyboard.type("x");
+  await expect(panel(page)).toBeHidden();
+  await page.keyboard.press("ArrowLeft");
+  await expect(panel(page)).toBeHidden(); // one moves about in a plain text
+  await setText(page, given);
+  await setCaret(page, "Once upon a".length);
+  await text(page).press("Alt+ArrowDown");
+  await expect(likeliest(page).first().getByRole("button")).toBeFocused({ timeout: 20_000 });
+  await expect(share(page)).toHaveText(percent(scores[2]?.logprob ?? NaN));
+  await page.keyboard.press("ArrowDown");
+  await expect(likeliest(page).nth(1).getByRole("button")).toBeFocused();
+  expect(await violationsIn(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(panel(page)).toBeHidden();
+  await expect(text(page)).toBeFocused();
+});
+
+test("a token of a text that is longer than the context has one probability, in its details and in the list", async ({
+  page,
+}) => {
+  await open(page);
+  const sentence = "Once upon a time there was a little girl. She had a red ball, and a big dog. ";
+  const given = sentence.repeat(16);
+  await setText(page, given);
+  await see(page, "Probability");
+  expect((await scoreOf(page, given)).length).toBeGreaterThan(300);
+  for (const repeat of [12, 13, 15]) {
+    for (const word of ["girl", "red", "dog"]) {
+      await setCaret(page, sentence.length * repeat + sentence.indexOf(word) + word.length);
+      await expect(told(page)).toHaveText(`␣${word}`);
+      const chosen = likeliest(page).getByRole("button", { pressed: true });
+      await expect(chosen).toHaveCount(1, { timeout: 20_000 });
+      await expect(chosen.locator(".share")).toHaveText((await share(page).textContent()) ?? "");
+    }
+  }
 });

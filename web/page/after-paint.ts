@@ -14,9 +14,10 @@ import { questionNote } from "./parts/question/note.js";
 import { offerSavingText } from "./parts/save-text/offer.js";
 import { seeing } from "./parts/token/seeing.js";
 import { livePicture } from "./parts/options/live-picture.js";
+import { offerReadingAloud } from "./parts/options/read-aloud.js";
 import { offerSameSeed } from "./parts/options/same-seed.js";
 import { offerSharing } from "./parts/share/sharing.js";
-import { speakNow } from "./parts/status/speech.js";
+import { speech } from "./state/speech.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { offerStage } from "./parts/stage/stage.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
@@ -61,7 +62,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         needModel,
         makeWay,
         say,
-        speak: speakNow,
+        speak: (sentence) => speech.status(sentence),
         fail: (error) => showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling({ idleModel }),
@@ -69,6 +70,8 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
       livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
+        dock: ui.dock,
+        next: ui.generate,
         idleModel,
         hasModel,
         onModelChange,
@@ -103,5 +106,6 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerSharing(editor);
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed();
+  offerReadingAloud();
   return editor;
 }

@@ -14,13 +14,12 @@ export interface Prediction {
   entropy: number;
 }
 
-/** What comes after the tokens `ids`; undefined where there are none. */
+/** What comes after the tokens `context`, at most as many as the model holds; undefined where there are none. */
 export async function predict(
   model: Model,
-  ids: readonly number[],
+  context: readonly number[],
   signal: AbortSignal,
 ): Promise<Prediction | undefined> {
-  const context = ids.slice(1 - model.info.config.nPositions);
   if (context.length === 0) return undefined;
   const { tokens } = await model.complete(context, {
     maxNewTokens: 1,

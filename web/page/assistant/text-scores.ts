@@ -10,7 +10,7 @@ export type TokenScore = Pick<Score["tokens"][number], "logprob" | "rank">;
  * Where the window begins in which token `index` is scored: those of `model.score` overlap by half, and the token behind one
  * is scored in it, too. What stands before it has no part in the score.
  */
-function windowOf(index: number, nPositions: number): number {
+export function windowOf(index: number, nPositions: number): number {
   const stride = Math.max(1, nPositions >> 1);
   return Math.max(0, Math.ceil((index - nPositions) / stride)) * stride;
 }

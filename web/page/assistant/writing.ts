@@ -15,10 +15,10 @@ import { elements as ui } from "../dom/elements.js";
 import { formatMs } from "../language/format.js";
 import { FrameBatch } from "../dom/frame-batch.js";
 import { chosenModel, forgetModel, hasModel, needModel, showModel } from "../models/loading.js";
+import { aloud } from "../state/aloud.js";
 import { hideError, say, showError } from "../state/messages.js";
 import { isAbort, messageOf } from "../state/errors.js";
 import { options as panel } from "../parts/options/options.js";
-import { finishSpeech, speak } from "../parts/status/speech.js";
 import { showSpeed } from "../state/speed.js";
 import { phrase } from "../language/start.js";
 import { put } from "../language/told.js";
@@ -73,6 +73,7 @@ export function onWriting(listener: () => void): void {
 /** What has come so far stays. Resolves when nothing more comes, and another text may begin. */
 export async function stopWriting(): Promise<void> {
   writing?.batch?.flush();
+  if (writing) aloud((speech) => speech.hush());
   writing?.controller.abort();
   await writing?.ended;
 }
@@ -142,7 +143,8 @@ async function writeWith(
   let pending: Token[] = [];
   const batch = (current.batch = new FrameBatch(() => {
     if (!editor.append(pending)) current.controller.abort(); // the visitor has gone back behind it
-    speak(pending.map(({ text }) => text).join(""));
+    const text = pending.map((token) => token.text).join("");
+    aloud((speech) => speech.add(text));
     pending = [];
     if (all.length > 1) showSpeed(((all.length - 1) * 1000) / (performance.now() - firstAt));
   }));
@@ -162,6 +164,7 @@ async function writeWith(
       signal,
       onSummary: (summary) => {
         batch.flush();
+        aloud((speech) => speech.finish());
         showSummary(summary);
       },
       onPrompt: ({ done, total }) => say(() => phrase("reading", { done, total })),
@@ -179,12 +182,12 @@ async function writeWith(
     hasEnded = true;
   } catch (error) {
     batch.flush();
+    aloud((speech) => (isAbort(error) ? speech.hush() : speech.finish()));
     const isStopped = isAbort(error) && all.length > 0;
     if (isStopped) say(() => `${phrase("stopped", { count: all.length })} ${seedSaid(options.seed)}`);
     else showFailure(error);
   } finally {
     editor.end();
-    finishSpeech();
   }
   const text = all.map((token) => token.text).join("");
   if (!model || text === "") return undefined;

@@ -39,8 +39,7 @@ export const page: Translated<Sections["page"]> = {
   download: "Herunterladen des Modells",
   reset: "Die Seite ohne diese Einstellungen öffnen",
   saveAsFile: "Als Datei sichern",
-  tokenHere: "Das Token am Cursor",
-  pointAtToken: "Zeig auf ein Token oder setz den Cursor hinein.",
+  tokenHere: "Was hier stehen könnte",
   suggestions: "Vorschläge",
   generate: "Schreiben",
   stop: "Stopp",
@@ -64,6 +63,8 @@ export const page: Translated<Sections["page"]> = {
   branches: "Zweige",
   options: "Einstellungen",
   presets: "Voreinstellungen",
+  readAloud: "Beim Schreiben vorlesen",
+  readAloudHelp: "Ein Vorleseprogramm sagt jeden neuen Satz; sonst nur das Ende",
 
   firstToken: "Erstes Token",
   engine: "Engine",
@@ -238,6 +239,7 @@ export const editor: Translated<Sections["editor"]> = {
   suggestions: "Vorschläge",
   suggest: "Wörter vorschlagen",
 
+  pressWord: "Tippe auf ein Wort, um zu sehen, was dort noch stehen könnte.",
   "view.probability.help": "Wie wahrscheinlich jedes Token für das Modell war, nach allem, was davor steht.",
   "view.probability.print": "Die kleinen Zahlen sind Prozente.",
   "view.rank.help":
@@ -259,10 +261,8 @@ export const editor: Translated<Sections["editor"]> = {
   scored: { one: "{count} Token", other: "{count} Token" },
   noTokenizer: "Dieses Modell hat keinen Tokenizer: Der Text kann nicht in Token zerlegt werden.",
 
-  token: "Token",
   ids: { one: "Nummer", other: "Nummern" },
   bytes: "Bytes",
-  probability: "Chance",
   noProbability: "für das erste gibt es keine",
   rank: "Rang",
   entropy: "Entropie",
@@ -337,6 +337,7 @@ export const editor: Translated<Sections["editor"]> = {
     "schlägt drei Fortsetzungen vor und übernimmt dann die markierte; Eingabe beginnt wie sonst eine neue Zeile",
   "keys.word": "übernimmt ein Wort eines Vorschlags",
   "keys.escape": "verwirft Vorschläge oder hält das Modell an",
+  "keys.details": "zeigt, was am Cursor noch stehen könnte; ↑ ↓ wählen, Eingabe übernimmt",
   "keys.leave": "springt aus dem Text zum nächsten Element",
   "keys.write": "schreibt ab dem Cursor weiter",
   "keys.undo": "geht einen Schritt zurück, einen von dir oder vom Modell",
@@ -349,6 +350,7 @@ export const editor: Translated<Sections["editor"]> = {
   "key.leave": "Esc, dann Tab",
   "key.write": "{control} Eingabe",
   "key.stage": "{option} Eingabe",
+  "key.details": "{option} ↓",
   "key.clicker": "Bild ab, Bild auf, b",
 };
 

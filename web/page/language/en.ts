@@ -41,8 +41,7 @@ export const page = {
   download: "Model download",
   reset: "Open the page without these settings",
   saveAsFile: "Save as a file",
-  tokenHere: "The token at the caret",
-  pointAtToken: "Point at a token, or move the caret to one.",
+  tokenHere: "What could stand here",
   suggestions: "Suggestions",
   generate: "Generate",
   stop: "Stop",
@@ -66,6 +65,8 @@ export const page = {
   branches: "Branches",
   options: "Options",
   presets: "Presets",
+  readAloud: "Read aloud while it writes",
+  readAloudHelp: "A screen reader says each new sentence; without this, only the end",
 
   firstToken: "First token",
   engine: "Engine",
@@ -260,6 +261,7 @@ export const editor = {
   suggestions: "Suggestions",
   suggest: "Suggest words",
 
+  pressWord: "Press a word to see what else could stand there.",
   "view.probability.help": "How probable each token was to the model, given what stands before it.",
   "view.probability.print": "The small numbers are percent.",
   "view.rank.help": "At which place each token stood among all that the model could have written there.",
@@ -280,10 +282,8 @@ export const editor = {
   scored: { one: "{count} token", other: "{count} tokens" },
   noTokenizer: "This model has no tokenizer, so the text cannot be cut into tokens.",
 
-  token: "Token",
   ids: { one: "Id", other: "Ids" },
   bytes: "Bytes",
-  probability: "Probability",
   noProbability: "nothing predicts the first",
   rank: "Rank",
   entropy: "Entropy",
@@ -356,6 +356,7 @@ export const editor = {
     "suggests three ways to go on, and then takes the marked one; Enter starts a new line, as usual",
   "keys.word": "takes a word of a suggestion",
   "keys.escape": "dismisses suggestions, or stops the model",
+  "keys.details": "shows what else could stand at the caret; ↑ ↓ choose, Enter takes",
   "keys.leave": "moves the focus out of the text",
   "keys.write": "continues from the caret",
   "keys.undo": "takes a step back, yours or the model's",
@@ -368,6 +369,7 @@ export const editor = {
   "key.leave": "Esc, then Tab",
   "key.write": "{control} Enter",
   "key.stage": "{option} Enter",
+  "key.details": "{option} ↓",
   "key.clicker": "Page Down, Page Up, b",
 } as const;
 

@@ -1,4 +1,5 @@
 // What the page says: one line of status below the text, and errors with a way on.
+import { aloud } from "./aloud.js";
 import { hide } from "../dom/buttons.js";
 import { elements as ui } from "../dom/elements.js";
 import { put } from "../language/told.js";
@@ -9,9 +10,11 @@ export interface Repair {
   run: () => void;
 }
 
-/** Says how the writing goes; without a sentence: nothing. */
+/** Says how the writing goes, to those who hear the page after what is written; without a sentence: nothing. */
 export function say(sentence = () => ""): void {
   put(ui.finish, sentence);
+  const said = sentence();
+  aloud((speech) => speech.status(said));
 }
 
 /** Shows an error; `canReset` offers the page without the settings in its address. */

@@ -11,6 +11,7 @@ function listKeys(): readonly (readonly [keys: string, action: string])[] {
   return [
     ["Tab", phrase(isTouched() ? "keys.tab.bar" : "keys.tab")],
     [`${isMac ? "⌥" : control} →`, phrase("keys.word")],
+    [phrase("key.details", { option: isMac ? "⌥" : "Alt" }), phrase("keys.details")],
     ["Esc", phrase("keys.escape")],
     [phrase("key.leave"), phrase("keys.leave")],
     [phrase("key.write", { control }), phrase("keys.write")],

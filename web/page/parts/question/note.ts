@@ -3,33 +3,13 @@ import { EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { hide, onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
+import { isKept, keep } from "../../state/kept-choice.js";
 import { englishAsks, phrase } from "../../language/editor.js";
 import { keepTold, put } from "../../language/told.js";
 import { asksModel, beginningsOf } from "./asks.js";
 
-/** Of this page alone: others of the same host share the storage. */
-const key = `gpt2-told-base ${location.pathname}`;
-
-let isTold: boolean | undefined;
-
-function wasTold(): boolean {
-  if (isTold !== undefined) return isTold;
-  try {
-    isTold = localStorage.getItem(key) !== null;
-  } catch {
-    isTold = false; // there is no storage, as in a sandboxed frame: once a visit, then
-  }
-  return isTold;
-}
-
-function remember(): void {
-  isTold = true;
-  try {
-    localStorage.setItem(key, "1");
-  } catch {
-    // As above.
-  }
-}
+/** Under this name it is kept that it was told. */
+const told = "told-base";
 
 /** Watches what the visitor types; what the model writes asks nobody. */
 export function questionNote(back: () => void): Extension {
@@ -43,11 +23,11 @@ export function questionNote(back: () => void): Extension {
   return EditorView.updateListener.of(({ transactions, state }) => {
     if (!transactions.some((each) => each.isUserEvent("input.type") || each.isUserEvent("input.paste")))
       return;
-    if (wasTold()) return;
+    if (isKept(told)) return;
     const { head } = state.selection.main;
     const { from, text } = state.doc.lineAt(head);
     if (!asksModel(text.slice(0, head - from), beginnings)) return;
-    remember();
+    keep(told);
     put(ui.questionNoteText, () => phrase("writesOn"));
     ui.questionNoteClose.hidden = false;
   });

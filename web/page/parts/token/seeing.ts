@@ -1,56 +1,30 @@
-// The views of the text by its tokens: cut at once, scored in the background, told of where one points or the caret is.
-import { findClusterBreak, StateEffect, type Extension, type Range, type Text } from "@codemirror/state";
-import {
-  Decoration,
-  ViewPlugin,
-  type DecorationSet,
-  type EditorView,
-  type PluginValue,
-  type ViewUpdate,
-} from "@codemirror/view";
+// The views of the text by its tokens: cut at once, and scored in the background.
+import type { EditorState, Extension, Text } from "@codemirror/state";
+import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
 import { Asking } from "../../assistant/asking.js";
-import { hide } from "../../dom/buttons.js";
-import { FrameBatch } from "../../dom/frame-batch.js";
-import { isTouched } from "../../dom/touch.js";
-import { readAgain } from "../../assistant/prefilling.js";
 import { tokenizeText, type CutToken } from "../../assistant/cut.js";
-import { predict, type RankedToken } from "../../assistant/predict.js";
-import "./seeing.css";
-import {
-  addScores,
-  isSameToken,
-  keepScores,
-  scoredField,
-  setScored,
-  tokenAt,
-  tokensBefore,
-  type Scored,
-} from "../../document/scored.js";
+import { readAgain } from "../../assistant/prefilling.js";
 import { TextScores, withScores } from "../../assistant/text-scores.js";
-import { emptyPanel, showScore, showToken, type ToldToken } from "./token-panel.js";
-import { modeField, viewMode, type Mode } from "../../document/view-mode.js";
+import { addScores, keepScores, scoredField, setScored } from "../../document/scored.js";
+import { modeField, viewMode } from "../../document/view-mode.js";
+import { FrameBatch } from "../../dom/frame-batch.js";
 import { phrase } from "../../language/editor.js";
 import { formatShare } from "../../language/numbers.js";
-import { keepTold } from "../../language/told.js";
+import { details, type DetailsSetting } from "./details.js";
+import "./seeing.css";
+import { toldField } from "./told.js";
 
-export interface SeeingSetting {
-  panel: HTMLElement;
-  /** The model, where there is one already and it is not at work: nobody asked for it to be loaded. */
-  idleModel: () => Promise<Model | undefined> | undefined;
+export interface SeeingSetting extends DetailsSetting {
   hasModel: () => boolean;
   /** Calls `listener` when there is another model, or none, until what it gives is called. */
   onModelChange: (listener: () => void) => () => void;
   /** Says how the scoring goes. */
   tell: (sentence: () => string) => void;
-  fail: (error: unknown) => void;
-  /** Goes on with another token in the place of one. */
-  branch: (from: number, token: RankedToken) => void;
 }
 
-/** After the last edit, and after the pointer came to a token. */
+/** After the last edit. */
 const cutAfterMs = 400;
-const predictAfterMs = 80;
 /** After the cut: what is expected at the caret is asked for first, as the model has read the text up to there. */
 const leastScoreAfterMs = 100;
 /**
@@ -59,36 +33,11 @@ const leastScoreAfterMs = 100;
  */
 const mostScoreAfterMs = 3000;
 
-/** What a view needs to know of the tokens; inside the model, there is a panel of its own for one of them. */
-function needOf(mode: Mode): "nothing" | "cut" | "scores" {
-  if (mode === "text") return "nothing";
+/** What is to be known of the tokens; inside the model, there is a panel of its own for one of them. */
+function needOf(state: EditorState): "nothing" | "cut" | "scores" {
+  const mode = state.field(modeField);
+  if (mode === "text") return state.field(toldField) ? "cut" : "nothing";
   return mode === "inside" ? "cut" : "scores";
-}
-
-/** The token that is told, and marked in the text. */
-interface Told {
-  token: Range<Scored>;
-  prediction: ToldToken["prediction"];
-}
-
-/** One points at what stands before this offset. */
-const point = StateEffect.define<number>();
-
-const toldMark = Decoration.mark({ class: "told" });
-
-/** The end of the character that lies under the pointer; undefined where none does. */
-function characterUnder(view: EditorView, { x, y }: MouseEvent): number | undefined {
-  const found = view.posAndSideAtCoords({ x, y });
-  if (!found) return undefined;
-  const { pos, assoc } = found;
-  const line = view.state.doc.lineAt(pos);
-  const step = (forward: boolean) => line.from + findClusterBreak(line.text, pos - line.from, forward);
-  const [from, to] = assoc < 0 ? [step(false), pos] : [pos, step(true)];
-  const box = view.coordsForChar(from);
-  const between = view.defaultLineHeight / 2; // one points between two lines, too
-  const isUnder =
-    box && x >= box.left && x <= box.right && y >= box.top - between && y <= box.bottom + between;
-  return isUnder ? to : undefined;
 }
 
 class Seeing implements PluginValue {
@@ -96,14 +45,10 @@ class Seeing implements PluginValue {
   private readonly setting: SeeingSetting;
   private readonly cutting: Asking;
   private readonly scoring: Asking;
-  private readonly predicting: Asking;
   private readonly forget: () => void;
   private readonly scores = new TextScores();
   /** Where the tokens are in the text as it was then. */
   private cut: { model: Model; doc: Text; tokens: readonly CutToken[] } | undefined;
-  private told: Told | undefined;
-  /** Whether it is told because one points at it: a press that sets the caret beside it changes nothing. */
-  private isPointed = false;
   /** Of the last scoring. */
   private msPerToken = 0;
 
@@ -112,11 +57,7 @@ class Seeing implements PluginValue {
     this.setting = setting;
     this.cutting = new Asking(setting);
     this.scoring = new Asking(setting);
-    this.predicting = new Asking(setting);
-    setting.panel.tabIndex = -1; // keeps the focus where what had it goes
-    keepTold(setting.panel, () => this.told && this.show(this.told));
     this.forget = setting.onModelChange(() => {
-      this.empty();
       this.view.dispatch({ effects: setScored.of([]) });
       this.cut = undefined;
       if (this.need !== "nothing") this.cutSoon(0, 0);
@@ -124,59 +65,29 @@ class Seeing implements PluginValue {
   }
 
   private get need(): ReturnType<typeof needOf> {
-    return needOf(this.view.state.field(modeField));
+    return needOf(this.view.state);
   }
 
-  get decorations(): DecorationSet {
-    const { told } = this;
-    return told ? Decoration.set(toldMark.range(told.token.from, told.token.to)) : Decoration.none;
-  }
-
-  update({ startState, state, docChanged, selectionSet, transactions }: ViewUpdate): void {
+  update({ startState, docChanged }: ViewUpdate): void {
     const { need } = this;
-    const isNew = needOf(startState.field(modeField)) !== need;
+    const isNew = needOf(startState) !== need;
     if (isNew) this.begin();
     if (need === "nothing") return;
     if (isNew) this.cutSoon(0, 0);
     else if (docChanged) this.cutSoon(cutAfterMs, mostScoreAfterMs);
-    if (need === "cut") return;
-    // What was expected there held for the text as it was.
-    if (docChanged) return this.empty();
-    const pointed = transactions.flatMap(({ effects }) => effects).find((effect) => effect.is(point));
-    const { head } = state.selection.main;
-    const { token } = this.told ?? {};
-    const isBeside = this.isPointed && token && head >= token.from && head <= token.to;
-    if (pointed) this.tell(pointed.value);
-    else if (isNew || (selectionSet && !isBeside)) {
-      this.isPointed = false;
-      this.tell(head);
-    } else if (startState.field(scoredField) !== state.field(scoredField)) this.tell(token?.to ?? head);
   }
 
   destroy(): void {
     this.forget();
     this.cutting.stop();
     this.scoring.stop();
-    this.empty();
   }
 
-  /** Another view, which needs something else. */
+  /** Something else is needed. */
   private begin(): void {
-    const { panel } = this.setting;
     this.cutting.stop();
     this.scoring.stop();
-    this.empty();
-    if (this.need === "scores") panel.hidden = false;
-    else hide(panel, this.view.contentDOM);
     if (this.need !== "nothing" && !this.setting.idleModel()) this.sayWaiting();
-  }
-
-  /** Of the token that is told, and what is asked of it. */
-  private empty(): void {
-    this.predicting.stop();
-    this.told = undefined;
-    this.isPointed = false;
-    emptyPanel(this.setting.panel);
   }
 
   private readonly sayWaiting = (): void =>
@@ -244,80 +155,8 @@ class Seeing implements PluginValue {
       view.dispatch({ effects: readAgain.of(null) });
     }
   }
-
-  /** Tells of the token under the pointer, if there is another one. */
-  pointAt(event: MouseEvent): void {
-    if (this.need !== "scores") return;
-    const offset = characterUnder(this.view, event);
-    const token = offset !== undefined && tokenAt(this.view.state.field(scoredField), offset);
-    if (!token || token.from >= offset) return;
-    if (!this.told || !isSameToken(this.told.token, token)) this.view.dispatch({ effects: point.of(offset) });
-    this.isPointed = true;
-  }
-
-  /** Keys move the caret, of which is told again. */
-  leavePointer(): void {
-    this.isPointed = false;
-  }
-
-  /** Tells of the token that `offset` is in, or right behind, and asks what else could stand there. */
-  private tell(offset: number): void {
-    const token = tokenAt(this.view.state.field(scoredField), offset);
-    if (!token || token.value === this.told?.token.value) return;
-    const { told } = this;
-    if (told?.prediction && isSameToken(told.token, token)) {
-      told.token = token;
-      return showScore(this.setting.panel, this.shownOf(told));
-    }
-    this.told = { token, prediction: token.value.index > 0 ? "asked" : undefined };
-    this.show(this.told);
-    this.predicting.soon(predictAfterMs, (model, signal) => this.predict(model, signal));
-  }
-
-  private shownOf({ token: { from, to, value }, prediction }: Told): ToldToken {
-    return { text: this.view.state.sliceDoc(from, to), scored: value, prediction };
-  }
-
-  private show(told: Told): void {
-    showToken(this.setting.panel, this.shownOf(told), (chosen) => {
-      // The panel is emptied. Where there is a keyboard on the screen, that stays away.
-      if (!isTouched()) this.view.focus();
-      this.setting.branch(told.token.from, chosen);
-    });
-  }
-
-  private async predict(model: Model, signal: AbortSignal): Promise<void> {
-    const { told } = this;
-    if (!told) return;
-    const before = tokensBefore(this.view.state.field(scoredField), told.token.from);
-    try {
-      // Where an edit has left a gap, the text is cut anew soon.
-      told.prediction =
-        before &&
-        (await predict(
-          model,
-          before.flatMap(({ value }) => value.ids),
-          signal,
-        ));
-      signal.throwIfAborted();
-      this.show(told);
-    } finally {
-      if (before?.length) this.view.dispatch({ effects: readAgain.of(null) });
-    }
-  }
 }
 
 export function seeing(setting: SeeingSetting): Extension {
-  const plugin = ViewPlugin.define((view) => new Seeing(view, setting), {
-    decorations: (value) => value.decorations,
-    eventHandlers: {
-      mousemove(event) {
-        this.pointAt(event);
-      },
-      keydown() {
-        this.leavePointer();
-      },
-    },
-  });
-  return [viewMode, plugin];
+  return [viewMode, details(setting), ViewPlugin.define((view) => new Seeing(view, setting))];
 }

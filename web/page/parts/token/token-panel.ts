@@ -74,37 +74,60 @@ function entropyOf(prediction: ToldToken["prediction"]): string {
   return prediction ? phrase("bits", { value: formatNumber(prediction.entropy, 1, 1) }) : "–";
 }
 
-function factsOf({ text, scored: { ids, logprob, rank }, prediction }: ToldToken): HTMLElement {
+function factsOf({ text, scored: { ids, rank }, prediction }: ToldToken): HTMLElement {
   const facts = document.createElement("dl");
   facts.append(
-    fact(phrase("token"), visible(text)),
-    fact(phrase("ids", { count: ids.length }), ids.join(", ")),
-    fact(phrase("bytes"), bytesOf(text)),
-    fact(phrase("probability"), shareOf(logprob)),
     fact(phrase("rank"), rankOf(rank)),
     fact(phrase("entropy"), entropyOf(prediction)),
+    fact(phrase("ids", { count: ids.length }), ids.join(", ")),
+    fact(phrase("bytes"), bytesOf(text)),
   );
   return facts;
 }
 
 /**
- * Puts `parts` in the place of all that `panel` has. A focus in it goes to the button at the same place, where there is one,
- * else to the panel itself.
+ * Puts `parts` in the place of all that `panel` has. A focus in it goes to the button at the same place; from the panel itself,
+ * or where there is no such button, to the first that can be chosen.
  */
 function fill(panel: HTMLElement, ...parts: HTMLElement[]): void {
   const place = [...panel.querySelectorAll("button")].findIndex((each) => each === document.activeElement);
-  if (place !== -1) panel.focus();
+  const hadFocus = place !== -1 || panel === document.activeElement;
+  if (hadFocus) panel.focus();
   panel.replaceChildren(...parts);
-  if (place !== -1) panel.querySelectorAll("button")[place]?.focus();
+  if (!hadFocus) return;
+  const next = panel.querySelectorAll("button")[place] ?? panel.querySelector("li button:enabled");
+  if (next instanceof HTMLElement) next.focus();
 }
 
-export const emptyPanel = (panel: HTMLElement): void => fill(panel);
+/** What is done with the panel. */
+export interface TokenActions {
+  /** Puts another of the likeliest in the token's place. */
+  branch: (token: RankedToken) => void;
+  close: () => void;
+}
 
-/** Shows a token in `panel`, which can have the focus itself; `branch` puts another of the likeliest in its place. */
-export function showToken(panel: HTMLElement, told: ToldToken, branch: (token: RankedToken) => void): void {
+function headOf({ text, scored }: ToldToken, close: () => void): HTMLElement {
+  const head = document.createElement("div");
+  head.className = "token-head";
+  const name = document.createElement("strong");
+  name.className = "name";
+  name.textContent = visible(text);
+  const share = document.createElement("span");
+  share.className = "share quiet";
+  share.textContent = shareOf(scored.logprob);
+  const button = plainButton("✕", close);
+  button.className = "sign";
+  button.ariaLabel = phrase("close");
+  head.append(name, share, button);
+  return head;
+}
+
+/** Shows a token in `panel`, which can have the focus itself: first what else could stand there. */
+export function showToken(panel: HTMLElement, told: ToldToken, { branch, close }: TokenActions): void {
+  const head = headOf(told, close);
   const facts = factsOf(told);
   const { prediction, scored } = told;
-  if (prediction === undefined || prediction === "asked") return fill(panel, facts);
+  if (prediction === undefined || prediction === "asked") return fill(panel, head, facts);
   const list = document.createElement("ol");
   list.ariaLabel = phrase("likeliest");
   const likeliest = prediction.top.slice(0, shownOfTop);
@@ -113,10 +136,22 @@ export function showToken(panel: HTMLElement, told: ToldToken, branch: (token: R
       alternative(token, token.id === scored.ids[0], () => branch({ ...token, rank: place + 1 })),
     ),
   );
-  fill(panel, facts, list);
+  fill(panel, head, list, facts);
+}
+
+/** Moves the focus among what can be chosen, where `key` does that. */
+export function moveInList(panel: HTMLElement, key: string): boolean {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+  const buttons = [...panel.querySelectorAll<HTMLButtonElement>("li button:enabled")];
+  const place = buttons.findIndex((button) => button === document.activeElement);
+  if (step === undefined || place === -1) return false;
+  buttons[(place + step + buttons.length) % buttons.length]?.focus();
+  return true;
 }
 
 /** Shows the scores of the token that is shown: they have come. */
 export function showScore(panel: HTMLElement, told: ToldToken): void {
   panel.querySelector("dl")?.replaceWith(factsOf(told));
+  const share = panel.querySelector(".token-head .share");
+  if (share) share.textContent = shareOf(told.scored.logprob);
 }

@@ -10,7 +10,7 @@ import { keepTold } from "../../language/told.js";
 function legendOf(mode: Mode): Node[] {
   if (mode === "text" || mode === "inside") return []; // inside the model, the panel says all that is to be said
   const sentence = document.createElement("span");
-  sentence.textContent = phrase(`view.${mode}.help`);
+  sentence.textContent = `${phrase(`view.${mode}.help`)} ${phrase("pressWord")}`;
   if (!isTint(mode)) return [sentence];
   const swatches = bands.map((band) => {
     const swatch = document.createElement("span");

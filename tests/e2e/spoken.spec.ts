@@ -1,0 +1,62 @@
+// What those who hear the page are told while a model writes: a log of one session.
+import { expect, test, type Page } from "@playwright/test";
+import { generate, open, prepareLongText, setOption, setText, textOf } from "./page.js";
+
+const spoken = (page: Page) => page.locator("#spoken > div");
+
+/** Lets the page's timers run as fast as they come: nobody has to hear it to the end. */
+async function hurry(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const set = window.setTimeout.bind(window);
+    Object.assign(window, { setTimeout: (run: () => void, ms = 0) => set(run, ms > 300 ? ms / 50 : ms) });
+  });
+}
+
+test("each sentence is said whole and in order, and the end after the last", async ({ page }) => {
+  await hurry(page);
+  await open(page);
+  await setText(page, "Once upon a time there was a dog.");
+  await setOption(page, "Tokens", "60");
+  await setOption(page, "Seed", "3");
+  await page.getByLabel("Ignore end of text").check();
+  const written = (await generate(page)).slice("Once upon a time there was a dog.".length);
+  await expect(spoken(page).last()).toHaveText(/ Seed 3\.$/, { timeout: 20_000 });
+  const all = await spoken(page).allTextContents();
+  expect(all.length).toBeGreaterThan(3);
+  expect(all.slice(0, -1).join(" ").split(/\s+/)).toEqual(written.trim().split(/\s+/));
+  for (const sentence of all.slice(0, -2)) expect(sentence).toMatch(/[.!?…]["”’')\]]*$|\S$/);
+  await expect(page.locator("#spoken")).toHaveRole("log");
+  await expect(page.locator("#finish")).not.toHaveAttribute("role"); // it would be said before
+  await expect(spoken(page).last()).toHaveAttribute("lang", "en");
+});
+
+test("a stop ends what is said, too", async ({ page }) => {
+  await open(page);
+  await prepareLongText(page);
+  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(400);
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#finish")).toContainText("Stopped after");
+  await expect(spoken(page).last()).toHaveText(/^Stopped after /, { timeout: 15_000 });
+  expect(await spoken(page).count()).toBeLessThan(6); // most of it was not said
+});
+
+test("what the model writes is not said where one has said so, also at the next visit", async ({ page }) => {
+  await hurry(page);
+  await open(page);
+  await setOption(page, "Tokens", "30");
+  const option = page.getByLabel("Read aloud while it writes");
+  await expect(option).toBeChecked();
+  await option.uncheck();
+  await page.reload();
+  await open(page);
+  await setOption(page, "Tokens", "30");
+  await expect(option).not.toBeChecked();
+  await generate(page);
+  await expect(spoken(page).last()).toHaveText(/Seed \d+\.$/);
+  expect((await spoken(page).allTextContents()).filter((said) => !said.includes("Seed"))).toEqual([]);
+  await option.check();
+  await setText(page, "Once upon a time there was a dog.");
+  await generate(page);
+  await expect.poll(() => spoken(page).count(), { timeout: 20_000 }).toBeGreaterThan(2);
+});

@@ -1,0 +1,94 @@
+// @vitest-environment happy-dom
+// What is said to those who hear the page, and when.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+const html = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
+document.body.innerHTML = html.slice(html.indexOf("<main>"), html.indexOf("</main>") + "</main>".length);
+const { Speech, speech } = await import("../../../web/page/state/speech.js");
+
+const story = "Once upon a time there was a dog. It was big and red. It ran to the sea, and swam. The e";
+
+describe("what is said", () => {
+  const said: { text: string; at: number }[] = [];
+  const make = (isSilent = () => false) =>
+    new Speech(({ text }) => said.push({ text, at: Date.now() }), isSilent);
+  const texts = () => said.map(({ text }) => text);
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    said.length = 0;
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it("is whole sentences in order, and then the end, none before the one before it could be read", () => {
+    const own = make();
+    for (const character of story) own.add(character); // all at once, as a fast model writes
+    own.add("nd");
+    own.finish();
+    own.status("Reached the number of tokens asked for.");
+    expect(texts()).toEqual(["Once upon a time there was a dog."]);
+    vi.runAllTimers();
+    expect(texts()).toEqual([
+      "Once upon a time there was a dog.",
+      "It was big and red.",
+      "It ran to the sea, and swam.",
+      "The end",
+      "Reached the number of tokens asked for.",
+    ]);
+    for (const [place, { at }] of said.entries()) {
+      const before = said[place - 1];
+      // Nobody reads aloud faster than 30 letters a second.
+      if (before) expect(at - before.at).toBeGreaterThan((before.text.length * 1000) / 30);
+    }
+  });
+
+  it("is nothing more once it is hushed but what comes after that", () => {
+    const own = make();
+    own.add(story);
+    own.hush();
+    own.status("Stopped after 20 tokens.");
+    vi.runAllTimers();
+    expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped after 20 tokens."]);
+  });
+
+  it("is only the newest of how the work goes, and only the end where the text is not to be said", () => {
+    const own = make(() => true);
+    own.status("Reading the text: 128 of 900 tokens");
+    own.status("Reading the text: 256 of 900 tokens");
+    own.status("Reading the text: 384 of 900 tokens");
+    own.add(story);
+    own.finish();
+    vi.runAllTimers();
+    own.status("Reached the stop text.");
+    vi.runAllTimers();
+    expect(texts()).toEqual([
+      "Reading the text: 128 of 900 tokens",
+      "Reading the text: 384 of 900 tokens",
+      "Reached the stop text.",
+    ]);
+  });
+
+  it("leaves out what is no sentence, such as a line of dashes", () => {
+    const own = make();
+    own.add("---\n... A dog came.\n");
+    vi.runAllTimers();
+    expect(texts()).toEqual(["---\n... A dog came."]);
+  });
+
+  it("is added to what was said, each in its own language", () => {
+    document.documentElement.lang = "de";
+    speech.add("A dog came. ");
+    speech.status("Fertig.");
+    vi.runAllTimers();
+    const all = [...document.querySelectorAll("#spoken > div")].map((each) => [
+      each.textContent,
+      each.getAttribute("lang"),
+    ]);
+    expect(all).toEqual([
+      ["A dog came.", null],
+      ["Fertig.", "de"],
+    ]);
+  });
+});

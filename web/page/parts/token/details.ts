@@ -1,0 +1,252 @@
+// The details of one token, and what else could stand there: shown at the token that was pressed, or that the caret came to.
+import { Prec, type Extension, type Range } from "@codemirror/state";
+import {
+  Decoration,
+  EditorView,
+  ViewPlugin,
+  keymap,
+  type DecorationSet,
+  type PluginValue,
+  type ViewUpdate,
+} from "@codemirror/view";
+import type { Model } from "../../../src/client/index.js";
+import { Asking } from "../../assistant/asking.js";
+import { hide } from "../../dom/buttons.js";
+import { keepTold } from "../../language/told.js";
+import { isTouched } from "../../dom/touch.js";
+import { readAgain } from "../../assistant/prefilling.js";
+import { placePanel } from "./place-panel.js";
+import { predict, type RankedToken } from "../../assistant/predict.js";
+import { addScores, isSameToken, scoredField, tokensBefore, Scored } from "../../document/scored.js";
+import { windowOf } from "../../assistant/text-scores.js";
+import { tell, toldField, toldToken } from "./told.js";
+import { moveInList, showScore, showToken, type ToldToken } from "./token-panel.js";
+import { characterUnder } from "./under-pointer.js";
+import { modeField } from "../../document/view-mode.js";
+
+export interface DetailsSetting {
+  panel: HTMLElement;
+  /** Holds the panel, and covers the lower end of the window. */
+  dock: HTMLElement;
+  /** The model, where there is one already and it is not at work: nobody asked for it to be loaded. */
+  idleModel: () => Promise<Model | undefined> | undefined;
+  fail: (error: unknown) => void;
+  /** Goes on with another token in the place of one. */
+  branch: (from: number, token: RankedToken) => void;
+  /** Gets the focus of a panel that closes on a touch screen: in the text, it would open the keyboard. */
+  next: HTMLElement;
+}
+
+/** After the caret came to a token. */
+const predictAfterMs = 80;
+
+/** The token that is shown, and marked in the text. */
+interface Shown {
+  token: Range<Scored>;
+  prediction: ToldToken["prediction"];
+}
+
+const shownMark = Decoration.mark({ class: "told" });
+
+class Details implements PluginValue {
+  private readonly view: EditorView;
+  private readonly setting: DetailsSetting;
+  private readonly predicting: Asking;
+  private shown: Shown | undefined;
+  /** A key asked for the panel, which is to have the focus. */
+  private isAwaited = false;
+  private readonly growth = new ResizeObserver(() => this.reveal());
+
+  constructor(view: EditorView, setting: DetailsSetting) {
+    this.view = view;
+    this.setting = setting;
+    this.predicting = new Asking(setting);
+    const { panel } = setting;
+    panel.tabIndex = -1; // has the focus until there is something to choose
+    panel.addEventListener("keydown", this.onKey);
+    addEventListener("scroll", this.place, { passive: true });
+    addEventListener("resize", this.place);
+    visualViewport?.addEventListener("resize", this.place);
+    document.addEventListener("click", this.leave);
+    this.growth.observe(setting.dock);
+    keepTold(panel, () => this.shown && this.show(this.shown));
+  }
+
+  destroy(): void {
+    this.close();
+    this.setting.panel.removeEventListener("keydown", this.onKey);
+    removeEventListener("scroll", this.place);
+    removeEventListener("resize", this.place);
+    visualViewport?.removeEventListener("resize", this.place);
+    document.removeEventListener("click", this.leave);
+    this.growth.disconnect();
+  }
+
+  get decorations(): DecorationSet {
+    const { shown } = this;
+    return shown ? Decoration.set(shownMark.range(shown.token.from, shown.token.to)) : Decoration.none;
+  }
+
+  update({ state, geometryChanged }: ViewUpdate): void {
+    const token = toldToken(state);
+    const { shown } = this;
+    if (!token) {
+      if (!state.field(toldField)) this.isAwaited = false;
+      if (shown) this.close();
+      return;
+    }
+    if (token.value === shown?.token.value && token.from === shown.token.from) {
+      if (geometryChanged) this.place();
+      return;
+    }
+    if (shown?.prediction && isSameToken(shown.token, token)) {
+      shown.token = token;
+      return showScore(this.setting.panel, this.told(shown));
+    }
+    this.shown = { token, prediction: token.value.index > 0 ? "asked" : undefined };
+    this.open(this.shown);
+    this.predicting.soon(predictAfterMs, (model, signal) => this.predict(model, signal));
+  }
+
+  /** Shows the token under the pointer; where there is none, or a part of the text is selected, none. */
+  press(event: MouseEvent): void {
+    const { view } = this;
+    const { state } = view;
+    if (state.field(modeField) === "inside") return;
+    const offset = state.selection.main.empty ? characterUnder(view, event) : undefined;
+    if (offset !== undefined || state.field(toldField)) view.dispatch({ effects: tell.of(offset ?? null) });
+  }
+
+  /** Moves the focus to the panel, which is opened at the caret where it is not there. */
+  enter(): boolean {
+    const { state } = this.view;
+    const { head } = state.selection.main;
+    if (state.field(modeField) === "inside" || head === 0) return false;
+    this.isAwaited = true;
+    if (this.shown) this.takeFocus();
+    else this.view.dispatch({ effects: tell.of(head), scrollIntoView: true });
+    return true;
+  }
+
+  /** Whether there was something to dismiss. */
+  dismiss(): boolean {
+    if (!this.view.state.field(toldField)) return false;
+    this.view.dispatch({ effects: tell.of(null) });
+    return true;
+  }
+
+  /** Not before a press elsewhere is done: what is pressed may move when a sheet goes. */
+  private readonly leave = ({ target }: MouseEvent): void => {
+    const inside = [this.setting.panel, this.view.dom];
+    if (target instanceof Node && inside.some((part) => part.contains(target))) return;
+    this.dismiss();
+  };
+
+  private readonly onKey = (event: KeyboardEvent): void => {
+    const { panel } = this.setting;
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      this.view.focus();
+      this.dismiss();
+    } else if (moveInList(panel, event.key)) event.preventDefault();
+  };
+
+  private takeFocus(): void {
+    if (!this.isAwaited) return;
+    this.isAwaited = false;
+    const { panel } = this.setting;
+    (panel.querySelector<HTMLElement>("li button:enabled") ?? panel).focus();
+  }
+
+  private open(shown: Shown): void {
+    this.setting.panel.hidden = false;
+    this.show(shown);
+    this.takeFocus();
+  }
+
+  /** Scrolls to the token where a sheet has come over it. */
+  private reveal(): void {
+    const { shown, view } = this;
+    if (!shown || !this.setting.dock.classList.contains("has-sheet")) return;
+    view.dispatch({ effects: EditorView.scrollIntoView(shown.token.to, { y: "nearest" }) });
+  }
+
+  private close(): void {
+    const { panel, dock, next } = this.setting;
+    this.predicting.stop();
+    this.shown = undefined;
+    dock.classList.remove("has-sheet");
+    hide(panel, isTouched() ? next : this.view.contentDOM);
+    panel.replaceChildren();
+  }
+
+  private readonly place = (): void => {
+    const { shown } = this;
+    if (shown) placePanel(this.view, this.setting.panel, this.setting.dock, shown.token.from);
+  };
+
+  private told({ token: { from, to, value }, prediction }: Shown): ToldToken {
+    return { text: this.view.state.sliceDoc(from, to), scored: value, prediction };
+  }
+
+  private show(shown: Shown): void {
+    showToken(this.setting.panel, this.told(shown), {
+      branch: (chosen) => this.setting.branch(shown.token.from, chosen),
+      close: () => this.dismiss(),
+    });
+    this.place();
+  }
+
+  private async predict(model: Model, signal: AbortSignal): Promise<void> {
+    const { shown, view } = this;
+    if (!shown) return;
+    const { token } = shown;
+    // Where an edit has left a gap, the text is cut anew soon.
+    const before = tokensBefore(view.state.field(scoredField), token.from);
+    const ids = before?.flatMap(({ value }) => value.ids) ?? [];
+    // What the token is scored with: else its probability here would not be the one there.
+    const context = ids.slice(windowOf(ids.length, model.info.config.nPositions));
+    try {
+      shown.prediction = before && (await predict(model, context, signal));
+      signal.throwIfAborted();
+      this.show(shown);
+      if (context.length > 0 && view.state.field(modeField) === "text")
+        await this.score(model, token, context, signal);
+    } finally {
+      if (context.length > 0) view.dispatch({ effects: readAgain.of(null) });
+    }
+  }
+
+  /** Where the text is shown as it is, its tokens are not scored: this one is. */
+  private async score(
+    model: Model,
+    { from, to, value: { ids, index, logprob } }: Range<Scored>,
+    context: readonly number[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (logprob !== undefined) return;
+    const { tokens, logprob: sum } = await model.score([...context, ...ids], {
+      start: context.length,
+      signal,
+    });
+    signal.throwIfAborted();
+    const rank = Math.max(...tokens.map((token) => token.rank ?? 0));
+    this.view.dispatch({ effects: addScores.of([new Scored(ids, sum, rank, index).range(from, to)]) });
+  }
+}
+
+export function details(setting: DetailsSetting): Extension {
+  const plugin = ViewPlugin.define((view) => new Details(view, setting), {
+    decorations: (value) => value.decorations,
+    eventHandlers: {
+      click(event) {
+        this.press(event);
+      },
+    },
+  });
+  const keys = keymap.of([
+    { key: "Alt-ArrowDown", run: (view) => view.plugin(plugin)?.enter() ?? false },
+    { key: "Escape", run: (view) => view.plugin(plugin)?.dismiss() ?? false, stopPropagation: true },
+  ]);
+  return [toldField, plugin, Prec.high(keys)];
+}

@@ -1,0 +1,58 @@
+// Where a token's details are shown: beside the token, or, where the window has no room for that, as a sheet in the dock.
+import type { EditorView } from "@codemirror/view";
+import { lowestFree } from "../../document/follower.js";
+
+/** Below this size of the window, in the root's type size, a popover would hide the text around it. */
+const leastRem = { width: 40, height: 30 };
+/** Pixels between the panel and the line of its token, and around it. */
+const gap = 4;
+
+const isSmall = () => {
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const height = window.visualViewport?.height ?? window.innerHeight;
+  return window.innerWidth < leastRem.width * rem || height < leastRem.height * rem;
+};
+
+interface Box {
+  left: number;
+  top: number;
+  bottom: number;
+}
+
+/** The place of a panel of `size` that is as near to `token` as it can be, between the window's edges and `lowest`. */
+export function placeBeside(
+  token: Box,
+  size: { width: number; height: number },
+  room: { width: number; lowest: number },
+): { left: number; top: number } {
+  const left = Math.max(gap, Math.min(token.left, room.width - size.width - gap));
+  const below = token.bottom + gap;
+  const above = token.top - gap - size.height;
+  const fitsBelow = below + size.height <= room.lowest;
+  return { left, top: fitsBelow || above < 0 ? below : above };
+}
+
+/** Shows `panel` where it has room for the token at `from`; what else `dock` has gives way to a sheet. */
+export function placePanel(view: EditorView, panel: HTMLElement, dock: HTMLElement, from: number): void {
+  view.requestMeasure({
+    key: panel,
+    read: () => {
+      const isSheet = isSmall();
+      dock.classList.toggle("has-sheet", isSheet && !panel.hidden);
+      panel.classList.toggle("popover", !isSheet);
+      if (isSheet || panel.hidden) return undefined;
+      const lowest = lowestFree(dock);
+      const token = from <= view.state.doc.length ? view.coordsAtPos(from, 1) : null;
+      const { width, height } = panel.getBoundingClientRect();
+      // A token that was scrolled away takes its details along.
+      const isSeen = token !== null && token.bottom > 0 && token.top < lowest;
+      const room = { width: document.documentElement.clientWidth, lowest };
+      return { isSeen, place: token && placeBeside(token, { width, height }, room) };
+    },
+    write: (measured) => {
+      panel.style.visibility = measured && !measured.isSeen ? "hidden" : "";
+      panel.style.left = measured?.place ? `${measured.place.left}px` : "";
+      panel.style.top = measured?.place ? `${measured.place.top}px` : "";
+    },
+  });
+}

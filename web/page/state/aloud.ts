@@ -1,0 +1,10 @@
+// The page's speech for what comes with the first paint: fetched when there is something to say.
+import type { Speech } from "./speech.js";
+
+/** Lets `use` say something, in the order of the calls. Where speech.ts does not come, nothing is said. */
+export function aloud(use: (speech: Speech) => void): void {
+  import("./speech.js").then(
+    ({ speech }) => use(speech),
+    () => undefined,
+  );
+}

@@ -1,0 +1,25 @@
+// What was chosen or told once, kept for this page's next visits.
+
+/** Of this page alone: others of the same host share the storage. */
+const keyOf = (name: string) => `gpt2-${name} ${location.pathname}`;
+
+/** Where there is no storage, as in a sandboxed frame: it is for this visit. */
+const ofThisVisit = new Map<string, boolean>();
+
+export function isKept(name: string): boolean {
+  try {
+    return localStorage.getItem(keyOf(name)) !== null;
+  } catch {
+    return ofThisVisit.get(name) ?? false;
+  }
+}
+
+export function keep(name: string, isChosen = true): void {
+  ofThisVisit.set(name, isChosen);
+  try {
+    if (isChosen) localStorage.setItem(keyOf(name), "1");
+    else localStorage.removeItem(keyOf(name));
+  } catch {
+    // As above.
+  }
+}
