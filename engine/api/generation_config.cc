@@ -56,9 +56,8 @@ constexpr std::string_view kHarmless[] = {"_from_model_config",
                                           "disable_compile",
                                           "generation_kwargs"};
 // These change nothing at 1; all others where they are 0, false, null or empty.
-constexpr std::string_view kNeutralAtOne[] = {"num_beams",      "num_beam_groups",
-                                              "length_penalty", "encoder_repetition_penalty",
-                                              "typical_p",      "guidance_scale"};
+constexpr std::string_view kNeutralAtOne[] = {"num_beams", "num_beam_groups", "length_penalty",
+                                              "encoder_repetition_penalty", "guidance_scale"};
 
 template <std::size_t kSize>
 bool IsAmong(const std::string_view (&names)[kSize], std::string_view name) {

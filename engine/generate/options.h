@@ -14,7 +14,8 @@
 namespace gpt2 {
 
 // Filters apply in the order of Hugging Face transformers (generation/utils.py,
-// _get_logits_processor): repetition penalty, temperature, top-k, top-p, min-p.
+// _get_logits_processor): repetition penalty, no-repeat n-grams, temperature, top-k, top-p, min-p,
+// typical-p.
 struct GenerateOptions {
   std::size_t max_new_tokens = 64;
   std::size_t max_length = 0;  // of prompt and new tokens, a model's default; 0: any
@@ -22,6 +23,9 @@ struct GenerateOptions {
   std::size_t top_k = 40;      // keep the k most probable; 0: all (Fan et al. 2018)
   double top_p = 0.95;         // keep the fewest with this much probability (Holtzman et al. 2020)
   double min_p = 0.0;  // keep those with min_p of the top one's probability (Nguyen et al. 2024)
+  double typical_p = 1.0;  // keep the tokens closest to the expected surprise, up to this much
+                           // probability (Meister et al. 2022)
+  std::size_t no_repeat_ngram_size = 0;  // write no run of so many tokens twice; 0: any
   double repetition_penalty =
       1.0;  // seen tokens: positive logits / p, negative * p (Keskar et al. 2019)
   std::uint64_t seed = 0;

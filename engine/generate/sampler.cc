@@ -58,26 +58,31 @@ Sampler::Sampler(const GenerateOptions& options, std::size_t vocab_size)
       top_k_(options.top_k == 0 ? vocab_size : std::min(options.top_k, vocab_size)),
       top_p_(options.top_p),
       min_p_(options.min_p),
+      typical_p_(options.typical_p),
+      ngram_size_(options.no_repeat_ngram_size),
       repetition_penalty_(static_cast<float>(options.repetition_penalty)),
       random_(options.seed),
       seen_(vocab_size) {
   candidates_.reserve(vocab_size);
   weights_.reserve(vocab_size);
+  if (typical_p_ < 1.0) surprises_.reserve(vocab_size);
 }
 
 void Sampler::Accept(std::int32_t id) {
   seen_[static_cast<std::size_t>(id)] = true;
+  if (ngram_size_ > 0) history_.push_back(id);
 }
 
 // Of two logits that a penalty made infinite nobody could tell which was the larger. Where it does,
 // all are scaled, and the temperature with them, which changes no probability.
 std::span<const float> Sampler::Penalize(std::span<const float> logits) {
-  if (repetition_penalty_ == 1.0f) return logits;
+  if (repetition_penalty_ == 1.0f && ngram_size_ == 0) return logits;
   scale_ = 1;
   if (!PenalizeScaled(logits)) {
     scale_ = 1.0 / 128;  // exact, and more than a penalty of 0.01 or 100 makes of a logit
     PenalizeScaled(logits);
   }
+  if (ngram_size_ > 0) BanRepeats();
   return penalized_;
 }
 
@@ -94,6 +99,25 @@ bool Sampler::PenalizeScaled(std::span<const float> logits) {
     is_finite = is_finite && (std::isfinite(logit) || !was_finite);
   }
   return is_finite;
+}
+
+// Rules out each token that would complete an n-gram of the history, as transformers'
+// NoRepeatNGramLogitsProcessor does, unless that would leave no token.
+void Sampler::BanRepeats() {
+  const std::size_t before = ngram_size_ - 1;  // tokens of an n-gram before its last
+  if (history_.size() <= before) return;
+  constexpr float kRuledOut = -std::numeric_limits<float>::infinity();
+  const auto allowed = [](float logit) { return logit != kRuledOut; };
+  auto left = std::count_if(penalized_.begin(), penalized_.end(), allowed);
+  const auto end = history_.end() - static_cast<std::ptrdiff_t>(before);
+  for (auto begin = history_.begin(); begin != end; ++begin) {
+    if (!std::equal(end, history_.end(), begin)) continue;
+    float& logit = penalized_[static_cast<std::size_t>(begin[static_cast<std::ptrdiff_t>(before)])];
+    if (logit == kRuledOut) continue;
+    if (left == 1) return;
+    logit = kRuledOut;
+    --left;
+  }
 }
 
 std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
@@ -115,10 +139,14 @@ std::int32_t Sampler::Sample(std::span<const float> raw_logits) {
   return Draw();
 }
 
+// Relative to the best one, and divided by the temperature.
+double Sampler::ScaledLogit(const Candidate& candidate) const {
+  return static_cast<double>(candidate.logit - best_logit_) / (temperature_ * scale_);
+}
+
 double Sampler::WeightOf(const Candidate& candidate) const {
   if (candidate.logit == -std::numeric_limits<float>::infinity()) return 0;
-  const double difference = static_cast<double>(candidate.logit - best_logit_);
-  return static_cast<double>(Exp(static_cast<float>(difference / (temperature_ * scale_))));
+  return static_cast<double>(Exp(static_cast<float>(ScaledLogit(candidate))));
 }
 
 // A heap gives the most probable first, and sorts no more of them than are kept.
@@ -140,6 +168,39 @@ void Sampler::KeepTopP() {
   std::reverse(candidates_.begin(), candidates_.end());
 }
 
+// Leaves weight only to the candidates whose surprise, -log(probability), is closest to the
+// expected one, until they hold typical_p of `total`. Returns the weight that is left.
+double Sampler::KeepTypical(double total) {
+  const double log_total = Log(total);
+  double expected = 0;
+  surprises_.clear();
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (weights_[i] == 0) continue;
+    // No weight is below Exp's least, so no surprise is infinite.
+    const double scaled = std::max(ScaledLogit(candidates_[i]), static_cast<double>(kExpMin));
+    const double surprise = log_total - scaled;
+    surprises_.push_back({surprise, i});
+    expected += weights_[i] / total * surprise;
+  }
+  for (Surprise& each : surprises_) each.distance = std::abs(each.distance - expected);
+  const auto is_farther = [](const Surprise& a, const Surprise& b) {
+    return a.distance != b.distance ? a.distance > b.distance : a.candidate > b.candidate;
+  };
+  std::make_heap(surprises_.begin(), surprises_.end(), is_farther);
+  double kept = 0;
+  double last = 0;
+  auto heap_end = surprises_.end();
+  while (heap_end != surprises_.begin() &&
+         (kept == 0 || kept < typical_p_ * total || surprises_.front().distance == last)) {
+    std::pop_heap(surprises_.begin(), heap_end, is_farther);
+    --heap_end;
+    last = heap_end->distance;
+    kept += weights_[heap_end->candidate];
+  }
+  for (auto each = surprises_.begin(); each != heap_end; ++each) weights_[each->candidate] = 0;
+  return kept;
+}
+
 std::int32_t Sampler::Draw() {
   weights_.clear();
   double total = 0;
@@ -148,6 +209,7 @@ std::int32_t Sampler::Draw() {
     weights_.push_back(weight < min_p_ ? 0.0 : weight);  // the best weighs 1
     total += weights_.back();
   }
+  if (typical_p_ < 1.0) total = KeepTypical(total);
   double left = random_.NextUnit() * total;
   std::size_t chosen = 0;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {

@@ -21,8 +21,9 @@ inline bool RanksBefore(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
 
-// Picks tokens for one sequence; remembers which it has accepted, for the repetition penalty.
-// Allocates only when created. Not thread-safe.
+// Picks tokens for one sequence. It remembers which it has accepted: the repetition penalty needs
+// the set of them, and no_repeat_ngram_size their order. Only that order grows after it is created.
+// Not thread-safe.
 class Sampler {
  public:
   Sampler(const GenerateOptions& options, std::size_t vocab_size);
@@ -37,23 +38,34 @@ class Sampler {
  private:
   std::span<const float> Penalize(std::span<const float> logits);
   bool PenalizeScaled(std::span<const float> logits);
+  void BanRepeats();
+  double ScaledLogit(const Candidate& candidate) const;
   double WeightOf(const Candidate& candidate) const;
   void KeepTopP();
+  double KeepTypical(double total);
   std::int32_t Draw();
 
   double temperature_;
   std::size_t top_k_;
   double top_p_;
   double min_p_;
+  double typical_p_;
+  std::size_t ngram_size_;
   float repetition_penalty_;
   Random random_;
-  std::vector<bool> seen_;        // [vocab_size]
-  std::vector<float> penalized_;  // logits after the repetition penalty, times scale_
+  std::vector<bool> seen_;             // [vocab_size]
+  std::vector<std::int32_t> history_;  // what was accepted, in order; empty without ngram_size_
+  std::vector<float> penalized_;       // logits after the repetition penalty, times scale_
   double scale_ = 1;
   std::vector<Candidate> candidates_;
   float best_logit_ = 0;
   // Of the candidates: exp((logit - best_logit_) / (temperature * scale)).
   std::vector<double> weights_;
+  struct Surprise {
+    double distance;  // of the token's surprise from the expected one, in nats
+    std::size_t candidate;
+  };
+  std::vector<Surprise> surprises_;
 };
 
 // Fills `best` with the `count` candidates of the largest logits, largest first; one pass that

@@ -25,8 +25,14 @@ std::string ErrorOf(const std::string& file) {
   return options.ok() ? "" : options.error().message;
 }
 
-const Json kOurs = {{"maxNewTokens", 64}, {"temperature", 0.8}, {"topK", 40},
-                    {"topP", 0.95},       {"minP", 0},          {"repetitionPenalty", 1}};
+const Json kOurs = {{"maxNewTokens", 64},
+                    {"temperature", 0.8},
+                    {"topK", 40},
+                    {"topP", 0.95},
+                    {"minP", 0},
+                    {"typicalP", 1},
+                    {"noRepeatNgramSize", 0},
+                    {"repetitionPenalty", 1}};
 
 TEST(GenerationConfig, WithoutAnythingTheDefaultsAreOurs) {
   EXPECT_EQ(DefaultsOf("{}"), kOurs);
@@ -38,12 +44,15 @@ TEST(GenerationConfig, WithoutAnythingTheDefaultsAreOurs) {
 
 TEST(GenerationConfig, EachKeySetsItsOption) {
   EXPECT_EQ(DefaultsOf(R"({"max_new_tokens": 7, "temperature": 0.5, "top_k": 0, "top_p": 0.9,
-                          "min_p": 0.05, "repetition_penalty": 1.2, "do_sample": true})"),
+                          "min_p": 0.05, "typical_p": 0.6, "no_repeat_ngram_size": 3,
+                          "repetition_penalty": 1.2, "do_sample": true})"),
             Json({{"maxNewTokens", 7},
                   {"temperature", 0.5},
                   {"topK", 0},
                   {"topP", 0.9},
                   {"minP", 0.05},
+                  {"typicalP", 0.6},
+                  {"noRepeatNgramSize", 3},
                   {"repetitionPenalty", 1.2}}));
 }
 
@@ -62,7 +71,7 @@ TEST(GenerationConfig, TokensThatEndTheTextAreANumberOrAList) {
 }
 
 TEST(GenerationConfig, WhatIsIgnoredIsNamed) {
-  EXPECT_TRUE(IgnoredSettings(R"({"num_beams": 1, "no_repeat_ngram_size": 0, "top_k": 5,
+  EXPECT_TRUE(IgnoredSettings(R"({"num_beams": 1, "diversity_penalty": 0, "top_k": 5,
                                   "bad_words_ids": null, "use_cache": true})")
                   .empty());
   const auto warnings =

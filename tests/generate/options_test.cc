@@ -20,6 +20,8 @@ TEST(Options, HaveTheRangesAndDefaultsOfTheReadme) {
       {"topK", {true, 0, kTokens, 40}},
       {"topP", {false, 0, 1, 0.95}},
       {"minP", {false, 0, 1, 0}},
+      {"typicalP", {false, 0, 1, 1}},
+      {"noRepeatNgramSize", {true, 0, kTokens, 0}},
       {"repetitionPenalty", {false, 0.01, 100, 1}},
       {"n", {true, 1, 16, 1}},
       {"seed", {true, 0, 9007199254740991, 0}},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -157,6 +158,113 @@ TEST(Sampler, WhatIsScaledHasTheSameProbabilities) {
   EXPECT_NEAR(counts[2] / static_cast<double>(counts[1]), std::exp(-1), 0.03);
 }
 
+// The tokens that transformers' TypicalLogitsWarper keeps, from its definition: a whole sort.
+std::set<std::int32_t> TypicalTokens(const std::vector<float>& logits, double mass) {
+  std::vector<double> probabilities;
+  for (const float logit : logits) probabilities.push_back(std::exp(static_cast<double>(logit)));
+  const double total = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  double entropy = 0;
+  for (double& each : probabilities) {
+    each /= total;
+    entropy -= each * std::log(each);
+  }
+  std::vector<std::int32_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto probability = [&](std::int32_t id) {
+    return probabilities[static_cast<std::size_t>(id)];
+  };
+  std::sort(ids.begin(), ids.end(), [&](std::int32_t a, std::int32_t b) {
+    return std::abs(-std::log(probability(a)) - entropy) <
+           std::abs(-std::log(probability(b)) - entropy);
+  });
+  std::set<std::int32_t> kept;
+  double sum = 0;
+  for (const std::int32_t id : ids) {
+    kept.insert(id);
+    sum += probability(id);
+    if (sum >= mass) break;
+  }
+  return kept;
+}
+
+TEST(Sampler, TypicalPKeepsWhatIsAboutAsSurprisingAsExpected) {
+  Random random(11);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<float> logits(12);
+    for (float& logit : logits) logit = static_cast<float>(random.NextUnit() * 3);
+    for (const double mass : {0.0, 0.2, 0.5, 0.9}) {
+      GenerateOptions options = Plain();
+      options.typical_p = mass;
+      EXPECT_EQ(Reachable(options, logits), TypicalTokens(logits, mass)) << round << " " << mass;
+    }
+  }
+}
+
+TEST(Sampler, TypicalPMayLeaveOutTheMostProbable) {
+  GenerateOptions options = Plain();
+  options.typical_p = 0.5;
+  // 0.3 and twenty of 0.035: of 2.71 nats expected, 3.35 is closer than 1.2.
+  std::vector<float> logits(21, std::log(0.035f));
+  logits[0] = std::log(0.3f);
+  const std::set<std::int32_t> found = Reachable(options, logits);
+  EXPECT_EQ(found.size(), 20u);
+  EXPECT_FALSE(found.contains(0));
+}
+
+TEST(Sampler, EqualTokensAreTypicalTogether) {
+  GenerateOptions options = Plain();
+  options.typical_p = 0.1;
+  EXPECT_EQ(Reachable(options, {1, 1, 1, 1}), (std::set<std::int32_t>{0, 1, 2, 3}));
+}
+
+TEST(Sampler, TypicalPCountsWithinTheOtherFilters) {
+  GenerateOptions options = Plain();
+  options.top_k = 2;  // 0.667 and 0.333: the entropy is 0.637 nats, and 0.405 is closer than 1.099
+  options.typical_p = 0.5;
+  EXPECT_EQ(Reachable(options, kLogits), (std::set<std::int32_t>{1}));
+}
+
+TEST(Sampler, NoNgramIsWrittenTwice) {
+  for (const std::size_t size : {1, 2, 3}) {
+    GenerateOptions options = Plain();
+    options.no_repeat_ngram_size = size;
+    constexpr std::size_t kVocabulary = 5;
+    Sampler sampler(options, kVocabulary);
+    const std::vector<float> logits(kVocabulary, 0.0f);
+    std::vector<std::int32_t> text;
+    std::set<std::vector<std::int32_t>> seen;
+    // As many as there surely are without a repeat: each n-gram of five tokens once, at most.
+    const std::size_t length = size == 1 ? kVocabulary : kVocabulary + size;
+    for (std::size_t i = 0; i < length; ++i) {
+      text.push_back(sampler.Sample(logits));
+      sampler.Accept(text.back());
+      if (text.size() < size) continue;
+      const std::vector<std::int32_t> ngram(text.end() - static_cast<std::ptrdiff_t>(size),
+                                            text.end());
+      EXPECT_TRUE(seen.insert(ngram).second) << size << " " << i;
+    }
+  }
+}
+
+TEST(Sampler, NgramsOfThePromptCount) {
+  GenerateOptions options = Plain();
+  options.temperature = 0;
+  options.no_repeat_ngram_size = 3;
+  Sampler sampler(options, 4);
+  for (const std::int32_t id : {1, 2, 3, 1, 2}) sampler.Accept(id);
+  EXPECT_EQ(sampler.Sample({{0.0f, 1.0f, 2.0f, 3.0f}}), 2);
+}
+
+TEST(Sampler, TheLastTokenThatIsAllowedMayRepeat) {
+  GenerateOptions options = Plain();
+  options.no_repeat_ngram_size = 1;
+  Sampler sampler(options, 2);
+  constexpr float kRuledOut = -std::numeric_limits<float>::infinity();
+  sampler.Accept(0);
+  EXPECT_EQ(sampler.Sample({{1.0f, 0.0f}}), 1);
+  EXPECT_EQ(sampler.Sample({{1.0f, kRuledOut}}), 0);
+}
+
 TEST(Sampler, SameSeedSameTokens) {
   GenerateOptions options = Plain();
   options.seed = 42;
@@ -169,6 +277,8 @@ TEST(Sampler, LogitsThatAreNoNumbersDoNotCrash) {
     GenerateOptions options = Plain();
     options.temperature = temperature;
     options.top_p = 0.9;
+    options.typical_p = 0.5;
+    options.no_repeat_ngram_size = 2;
     Sampler sampler(options, 3);
     const std::int32_t id = sampler.Sample({{NAN, INFINITY, -INFINITY}});
     EXPECT_TRUE(id >= 0 && id < 3);

@@ -1,7 +1,11 @@
 // Facts that stand in two places, compared.
 import { describe, expect, it } from "vitest";
-import { initialOf as pageInitialOf, numberOptions } from "../../web/page/parts/options/option-list.js";
+import {
+  initialOf as pageInitialOf,
+  numberOptions as pageOptions,
+} from "../../web/page/parts/options/option-list.js";
 import { generateOptionNames } from "../../web/src/client/arguments.js";
+import { numberOptionNames, numberOptions } from "../../web/src/shared/number-options.js";
 import { variants } from "../../web/src/shared/types.js";
 import { allFound, files, found, read } from "./files.js";
 
@@ -32,38 +36,27 @@ describe("numbers that stand in two languages", () => {
     return { isWhole: row?.[1] === "true", least: numberOf(row?.[2]), most: numberOf(row?.[3]) };
   }
 
-  it.each(numberOptions.map((option) => [option.name, option] as const))(
+  it.each(numberOptionNames)("%s has the same range in the engine and the module", (name) => {
+    const { least, most, isWhole } = numberOptions[name];
+    expect({ least, most, isWhole }).toEqual(rangeOf(name));
+  });
+
+  it.each(pageOptions.map((option) => [option.name, option] as const))(
     "%s on the page takes nothing that the engine refuses",
-    (name, { min, max, isWhole }) => {
-      const range = rangeOf(name);
-      expect(isWhole).toBe(range.isWhole);
-      expect(min).toBeGreaterThanOrEqual(range.least);
-      expect(max).toBeLessThanOrEqual(range.most);
+    (name, { min, max }) => {
+      expect(min).toBeGreaterThanOrEqual(numberOptions[name].least);
+      expect(max).toBeLessThanOrEqual(numberOptions[name].most);
     },
   );
 
   it.each([
-    ["max_tokens", "maxNewTokens"],
-    ["temperature", "temperature"],
-    ["top_p", "topP"],
     ["n", "n"],
-    ["best_of", "n"],
+    ["bestOf", "n"],
     ["logprobs", "logprobs"],
-    ["seed", "seed"],
-    ["top_k", "topK"],
-    ["min_p", "minP"],
-    ["repetition_penalty", "repetitionPenalty"],
   ])("%s of a completion has the range of %s", (parameter, option) => {
     const { least, most, isWhole } = rangeOf(option);
-    const row = found(
-      "web/src/openai/read-request.ts",
-      new RegExp(`^  ${parameter}: \\[([^\\]]+)\\],$`, "m"),
-    );
-    const [, low, high, whole] = row
-      .replace("2 ** 24", String(2 ** 24))
-      .replace("Number.MAX_SAFE_INTEGER", String(Number.MAX_SAFE_INTEGER))
-      .split(", ");
-    expect([Number(low), Number(high), whole]).toEqual([least, most, String(isWhole)]);
+    const row = found("web/src/openai/read-request.ts", new RegExp(`^  ${parameter}: \\{(.*)\\},$`, "m"));
+    expect(row).toContain(`least: ${least}, most: ${most}, isWhole: ${isWhole}`);
   });
 });
 
@@ -105,20 +98,23 @@ describe("the sampling options", () => {
 
   it("can be set by a model's generation_config.json where it has a name in that", () => {
     const withHubName = allFound(source, /GPT2_NUMBER\("(\w+)",\s+"\w+"/g);
-    const declared = found(
-      "web/src/shared/types.ts",
-      /GenerationDefaults = Readonly<\s*Record<(.*?), number>/s,
-    );
-    expect(allFound(declared, /"(\w+)"/g)).toEqual(withHubName);
+    expect(numberOptionNames.filter((name) => name !== "seed")).toEqual(withHubName);
     const hubNames = allFound(source, /GPT2_NUMBER\("\w+",\s+"(\w+)"/g);
     expect(hubNames).toEqual(withHubName.map(snake));
     const documented = found("weights_tools/FORMAT.md", /\n### generation_config\.json(.*?)\n## /s);
     for (const name of hubNames) expect(documented).toContain(`\`${name}\``);
   });
 
+  it("have the engine's defaults in the module, too", () => {
+    for (const name of numberOptionNames) {
+      const { initial } = numberOptions[name];
+      expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
+    }
+  });
+
   it("stand on the page with a model's defaults, which leave it its length", () => {
     const usual = Number(initialOf("maxNewTokens"));
-    for (const option of numberOptions) {
+    for (const option of pageOptions) {
       expect(pageInitialOf(option, { [option.name]: 7 })).toBe(option.name === "seed" ? null : 7);
       const unsaid = pageInitialOf(option, { maxNewTokens: usual });
       expect(unsaid, option.name).toBe(option.initial);
@@ -126,7 +122,7 @@ describe("the sampling options", () => {
   });
 
   it("stand on the page as they are, but for the length of a text", () => {
-    for (const { name, initial } of numberOptions) {
+    for (const { name, initial } of pageOptions) {
       if (name !== "maxNewTokens")
         expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
     }

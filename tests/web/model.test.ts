@@ -104,7 +104,7 @@ describe("Model sends", () => {
         "complete",
         ["p", { max_tokens: 3 }],
         'there is no option "max_tokens" of complete; did you mean maxNewTokens? There are maxNewTokens, ' +
-          "temperature, topK, topP, minP, repetitionPenalty, n, lookup, heal, seed, stop, ignoreEos, logprobs, strict, " +
+          "temperature, topK, topP, minP, typicalP, noRepeatNgramSize, repetitionPenalty, n, lookup, heal, seed, stop, ignoreEos, logprobs, strict, " +
           "allowSpecial, signal, onPrompt, onSummary",
       ],
     ];

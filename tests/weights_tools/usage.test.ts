@@ -58,6 +58,8 @@ describe("numbers", () => {
     "top-k": "a whole number from 0 to 16777216",
     "top-p": "a number from 0 to 1",
     "min-p": "a number from 0 to 1",
+    "typical-p": "a number from 0 to 1",
+    "no-repeat-ngram-size": "a whole number from 0 to 16777216",
     "repetition-penalty": "a number from 0.01 to 100",
     n: "a whole number from 1 to 16",
   };

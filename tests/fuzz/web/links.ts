@@ -1,6 +1,7 @@
 // What a stranger may put into a link: addresses of models, and texts.
 import { deflateRawSync } from "node:zlib";
 import * as fc from "fast-check";
+import { numberOptionNames } from "../../../web/src/shared/number-options.js";
 
 /** Any, also half a surrogate pair. Drawn by its number: fc.string takes seconds to start. */
 const character = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
@@ -110,17 +111,7 @@ const part = fc.oneof(
   odd,
 );
 const option = fc.constantFrom(
-  ...[
-    "maxNewTokens",
-    "temperature",
-    "topK",
-    "topP",
-    "minP",
-    "repetitionPenalty",
-    "seed",
-    "ignoreEos",
-    "heal",
-  ],
+  ...[...numberOptionNames, "ignoreEos", "heal"],
   ...["stop", "signal", "__proto__", "constructor", "model", "url"],
 );
 const options = fc.dictionary(

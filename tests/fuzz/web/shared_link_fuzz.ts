@@ -4,11 +4,12 @@ import { deepStrictEqual } from "node:assert";
 import { EditorState } from "@codemirror/state";
 import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/document/written.js";
 import { fromFragment, toFragment, type Passage } from "../../../web/page/library/passage.js";
+import { numberOptionNames } from "../../../web/src/shared/number-options.js";
 import { linkedText, packed } from "./links.js";
 import { fuzzTarget } from "./target.js";
 
 const mostBytes = 1_000_000; // that a fragment may unpack to
-const known = /^(maxNewTokens|temperature|topK|topP|minP|repetitionPenalty|seed|ignoreEos|heal|stop)$/;
+const known = new Set<string>([...numberOptionNames, "ignoreEos", "heal", "stop"]);
 
 /** The passage in a fragment; undefined where it is refused, in whatever words. */
 const readLink = (input: string): Promise<Passage | undefined> => fromFragment(input).catch(() => undefined);
@@ -34,7 +35,7 @@ export const target = fuzzTarget<string>({
     if (!found) return;
     if (found.prompt.length + found.after.length > mostBytes) throw new Error("a text that is too long");
     const names = Object.keys(found.options);
-    const other = names.find((name) => !known.test(name));
+    const other = names.find((name) => !known.has(name));
     if (other !== undefined) throw new Error(`the option ${other} came through`);
     if (Object.getPrototypeOf(found.options) !== Object.prototype) throw new Error("options of another kind");
     if (textShown(found) !== found.prompt + found.after) throw new Error("another text is shown");

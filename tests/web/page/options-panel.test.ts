@@ -10,6 +10,8 @@ const defaults: GenerationDefaults = {
   topK: 50,
   topP: 1,
   minP: 0,
+  typicalP: 1,
+  noRepeatNgramSize: 0,
   repetitionPenalty: 1,
 };
 let panel: OptionsPanel;

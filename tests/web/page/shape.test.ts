@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { shape, type Sampling } from "../../../web/page/parts/options/shape.js";
 
 const top = [0.5, 0.25, 0.15, 0.1].map((share, id) => ({ id, text: "", logprob: Math.log(share) }));
-const plain: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+const plain: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, typicalP: 1 };
 const shares = (set: Partial<Sampling>) => shape(top, { ...plain, ...set });
 const staying = (set: Partial<Sampling>) => shares(set).filter((share) => share > 0).length;
 
@@ -39,6 +39,16 @@ describe("what the settings leave", () => {
 
   it("is a share of the best by min p", () => {
     expect(staying({ minP: 0.29 })).toBe(3);
+  });
+
+  it("is what is about as surprising as expected, within the other filters", () => {
+    expect(staying({ typicalP: 0.2 })).toBe(1);
+    expect(shares({ topK: 2, typicalP: 0.5 })).toEqual([1, 0, 0, 0]);
+    const half = [0.3, ...Array<number>(20).fill(0.035)];
+    const flat = half.map((share, id) => ({ id, text: "", logprob: Math.log(share) }));
+    const [first, ...others] = shape(flat, { ...plain, typicalP: 0.5 });
+    expect(first).toBe(0);
+    for (const share of others) expect(share).toBeCloseTo(0.05, 9);
   });
 
   it("is nothing of nothing", () => {

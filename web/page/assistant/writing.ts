@@ -6,6 +6,7 @@ import {
   type Model,
   type Token,
 } from "../../src/client/index.js";
+import { numberOptionNames } from "../../src/shared/number-options.js";
 import { unlessAborted } from "../../src/shared/unless-aborted.js";
 import { setEnabled } from "../dom/buttons.js";
 import type { ChosenModel } from "../models/chosen-model.js";
@@ -248,9 +249,8 @@ export function sampling(): GenerateOptions | undefined {
   if (saysBusy()) return undefined;
   const options = panel.read();
   if (!options) return undefined;
-  const { temperature, topK, topP, minP, repetitionPenalty, seed } = options;
-  const wanted = Object.entries({ temperature, topK, topP, minP, repetitionPenalty, seed });
-  return Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
+  const names = numberOptionNames.filter((name) => name !== "maxNewTokens" && options[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
 
 /** Where the caret is. */

@@ -139,6 +139,11 @@ export const start: Translated<Sections["start"]> = {
   "option.topP.help": "…unter den wenigsten, die zusammen so wahrscheinlich sind",
   "option.minP": "Min p",
   "option.minP.help": "…unter denen, die diesen Anteil der größten Wahrscheinlichkeit haben",
+  "option.typicalP": "Typisch p",
+  "option.typicalP.help":
+    "…unter denen, die etwa so überraschen wie hier üblich, bis zu so viel Wahrscheinlichkeit",
+  "option.noRepeatNgramSize": "Nie wiederholen",
+  "option.noRepeatNgramSize.help": "Keine so lange Folge von Token zweimal schreiben; 0 erlaubt alle",
   "option.repetitionPenalty": "Wiederholungsmalus",
   "option.repetitionPenalty.help": "Über 1 meidet, was schon gesagt ist",
   "option.seed": "Startwert",

@@ -1,7 +1,8 @@
 // Generation options from a link or from storage, which anyone may have written.
 import type { GenerateOptions } from "../../src/client/index.js";
+import { numberOptionNames } from "../../src/shared/number-options.js";
 
-const numbers = new Set(["maxNewTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty", "seed"]);
+const numbers = new Set<string>(numberOptionNames);
 const flags = new Set(["ignoreEos", "heal"]);
 
 /** The fields of `value` that are options of the right type. The engine checks their ranges. */

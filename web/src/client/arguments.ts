@@ -115,6 +115,8 @@ const isGenerateOption: Readonly<Record<keyof GenerateOptions, true>> = {
   topK: true,
   topP: true,
   minP: true,
+  typicalP: true,
+  noRepeatNgramSize: true,
   repetitionPenalty: true,
   n: true,
   lookup: true,

@@ -1,15 +1,6 @@
 // Options that stand in attributes: max-new-tokens is maxNewTokens.
 import type { GenerateCall, LoadOptions } from "../client/index.js";
-
-const numbers = [
-  "maxNewTokens",
-  "temperature",
-  "topK",
-  "topP",
-  "minP",
-  "repetitionPenalty",
-  "seed",
-] as const satisfies (keyof GenerateCall)[];
+import { numberOptionNames } from "../shared/number-options.js";
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -34,6 +25,6 @@ export function readLoadOptions(element: Element): LoadOptions {
 
 export function readCall(element: Element): GenerateCall {
   const call: GenerateCall = { stop: element.getAttribute("stop") };
-  for (const name of numbers) call[name] = numberIn(element, name);
+  for (const name of numberOptionNames) call[name] = numberIn(element, name);
   return call;
 }

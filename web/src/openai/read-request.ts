@@ -1,5 +1,6 @@
 // What a completion request asks of the engine. What the engine cannot do is an error that says so.
 import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
+import { numberOptionNames, numberOptions, type NumberOption } from "../shared/number-options.js";
 import { shown } from "../shared/refuse.js";
 
 export interface Plan {
@@ -22,19 +23,12 @@ function refuse(message: string): never {
   throw new InvalidArgumentError("invalid-argument", message);
 }
 
-/** Numbers: by default, least, most, and whether they are whole. */
-const numbers = {
-  max_tokens: [16, 0, 2 ** 24, true],
-  temperature: [1, 0, 100, false],
-  top_p: [1, 0, 1, false],
-  n: [1, 1, 16, true],
-  best_of: [undefined, 1, 16, true],
-  logprobs: [undefined, 0, 100, true],
-  seed: [undefined, 0, Number.MAX_SAFE_INTEGER, true],
-  top_k: [0, 0, 2 ** 24, true],
-  min_p: [0, 0, 1, false],
-  repetition_penalty: [1, 0.01, 100, false],
-} as const;
+/** Numbers of a request that say what is reported, not how to sample. */
+const counts = {
+  n: { openai: "n", initial: 1, least: 1, most: 16, isWhole: true },
+  bestOf: { openai: "best_of", initial: null, least: 1, most: 16, isWhole: true },
+  logprobs: { openai: "logprobs", initial: null, least: 0, most: 100, isWhole: true },
+} as const satisfies Record<string, NumberOption>;
 
 /** What the engine has nothing for, and what is said of it. Values that ask for nothing are taken. */
 const missing: Readonly<Record<string, string>> = {
@@ -46,15 +40,17 @@ const missing: Readonly<Record<string, string>> = {
 
 const known = [
   ...["model", "prompt", "stop", "echo", "stream", "stream_options", "user"],
-  ...Object.keys(numbers),
+  ...[...Object.values(counts), ...Object.values(numberOptions)].map(({ openai }) => openai),
   ...Object.keys(missing),
 ];
 
-function readNumber(fields: Fields, name: keyof typeof numbers) {
-  const [initial, least, most, isWhole] = numbers[name];
-  const value = fields[name] ?? initial;
+/** An option's number; undefined where the request has none, and the option no initial value. */
+function readNumber(fields: Fields, option: NumberOption): number | undefined {
+  const { openai: name, least, most, isWhole } = option;
+  const value = fields[name] ?? option.openaiInitial ?? option.initial;
+  if (value === null) return undefined;
   const fits = typeof value === "number" && value >= least && value <= most;
-  if (value === undefined || (fits && (!isWhole || Number.isInteger(value)))) return value;
+  if (fits && (!isWhole || Number.isInteger(value))) return value;
   return refuse(
     `${name} is ${shown(value)}, expected a ${isWhole ? "whole " : ""}number from ${least} to ${most}`,
   );
@@ -104,24 +100,18 @@ export function readRequest(request: unknown): Plan {
   for (const [name, reason] of Object.entries(missing)) {
     if (!asksForNothing(fields[name])) refuse(`${name} is ${shown(fields[name])}, but ${reason}`);
   }
-  const n = readNumber(fields, "n") ?? 1;
-  const bestOf = readNumber(fields, "best_of") ?? n;
+  const n = readNumber(fields, counts.n) ?? 1;
+  const bestOf = readNumber(fields, counts.bestOf) ?? n;
   const stream = readFlag(fields, "stream");
   if (bestOf < n) refuse(`best_of is ${bestOf}, expected at least n, which is ${n}`);
   if (stream && bestOf > n)
     refuse(`best_of is ${bestOf}: the best is known only at the end, so nothing can stream`);
-  const logprobs = readNumber(fields, "logprobs");
+  const logprobs = readNumber(fields, counts.logprobs);
   return {
     model: readModel(fields.model ?? "gpt2"),
     prompts: readPrompts(fields.prompt ?? ""),
     call: {
-      maxNewTokens: readNumber(fields, "max_tokens"),
-      temperature: readNumber(fields, "temperature"),
-      topP: readNumber(fields, "top_p"),
-      topK: readNumber(fields, "top_k"),
-      minP: readNumber(fields, "min_p"),
-      repetitionPenalty: readNumber(fields, "repetition_penalty"),
-      seed: readNumber(fields, "seed"),
+      ...Object.fromEntries(numberOptionNames.map((name) => [name, readNumber(fields, numberOptions[name])])),
       stop: readStop(fields.stop),
       logprobs,
       n: bestOf,

@@ -1,4 +1,5 @@
 // The public types of the module. Sizes are in bytes, times in milliseconds, logarithms natural.
+import type { NumberOptionName } from "./number-options.js";
 
 /** The builds of the engine: threads or not, relaxed SIMD or not. */
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
@@ -52,6 +53,10 @@ export interface GenerateOptions {
   topP?: number | undefined;
   /** Keep tokens with this share of the top token's probability; 0. */
   minP?: number | undefined;
+  /** Keep the tokens about as surprising as is usual at their place, up to this much probability; 1. */
+  typicalP?: number | undefined;
+  /** Write no run of this many tokens twice, in the prompt or after it; 0. */
+  noRepeatNgramSize?: number | undefined;
   /** Above 1 makes tokens of the text so far less likely; 1. */
   repetitionPenalty?: number | undefined;
   /** Continuations to write at once, 1 to 16; 1. Number i draws with seed + i; together they take little longer than one. */
@@ -243,9 +248,7 @@ export interface ModelConfig {
 }
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<
-  Record<"maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty", number>
->;
+export type GenerationDefaults = Readonly<Record<Exclude<NumberOptionName, "seed">, number>>;
 
 /** What is known of a loaded model. */
 export interface ModelInfo {

@@ -1,7 +1,7 @@
 // Keeps the picture of the settings at the caret's place, while the options are open.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
-import type { GenerateOptions, Model } from "../../../src/client/index.js";
+import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/client/index.js";
 import { Asking } from "../../assistant/asking.js";
 import { elements as ui } from "../../dom/elements.js";
 import { keepTold } from "../../language/told.js";
@@ -73,12 +73,11 @@ class LivePicture implements PluginValue {
     ui.picture.hidden = !prediction || !model;
     if (!prediction || !model || !set) return;
     const { defaults } = model.info;
-    draw(ui.pictureBars, ui.pictureWords, prediction, {
-      temperature: set.temperature ?? defaults.temperature,
-      topK: set.topK ?? defaults.topK,
-      topP: set.topP ?? defaults.topP,
-      minP: set.minP ?? defaults.minP,
-    });
+    const inEffect = Object.entries(defaults).map(([name, value]) => [
+      name,
+      set[name as keyof GenerationDefaults] ?? value,
+    ]);
+    draw(ui.pictureBars, ui.pictureWords, prediction, Object.fromEntries(inEffect) as GenerationDefaults);
   }
 }
 

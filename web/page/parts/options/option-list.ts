@@ -1,12 +1,14 @@
 // The numbers among the sampling options: their names, ranges and initial values.
 import type { GenerationDefaults } from "../../../src/client/index.js";
+import {
+  numberOptionNames,
+  numberOptions as ranges,
+  type NumberOptionName,
+} from "../../../src/shared/number-options.js";
 import { phrase } from "../../language/start.js";
 
-/** Tokens that a generation writes where neither its caller nor the model says how many. */
-const usualLength = 64;
-
 export interface NumberOption {
-  name: "maxNewTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
+  name: NumberOptionName;
   min: number;
   max: number;
   isWhole: boolean;
@@ -37,76 +39,32 @@ export const presets: readonly Preset[] = [
   },
 ];
 
-export const numberOptions: readonly NumberOption[] = [
-  {
-    name: "maxNewTokens",
-    min: 1,
-    max: 4096,
-    isWhole: true,
-    step: 1,
-    initial: 200,
-  },
-  {
-    name: "temperature",
-    min: 0,
-    max: 5,
-    isWhole: false,
-    step: 0.05,
-    initial: 0.8,
-    sliderTo: 2,
-  },
-  {
-    name: "topK",
-    min: 0,
-    max: 100000,
-    isWhole: true,
-    step: 1,
-    initial: 40,
-    sliderTo: 100,
-  },
-  {
-    name: "topP",
-    min: 0,
-    max: 1,
-    isWhole: false,
-    step: 0.01,
-    initial: 0.95,
-    sliderTo: 1,
-  },
-  {
-    name: "minP",
-    min: 0,
-    max: 1,
-    isWhole: false,
-    step: 0.01,
-    initial: 0,
-    sliderTo: 0.5,
-  },
-  {
-    name: "repetitionPenalty",
-    min: 0.1,
-    max: 10,
-    isWhole: false,
-    step: 0.05,
-    initial: 1,
-    sliderTo: 2,
-  },
-  {
-    name: "seed",
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    isWhole: true,
-    step: 1,
-    initial: null,
-  },
-];
+/** What a field has that differs from the option's own range and initial value, and what else it needs. */
+const fields: Readonly<
+  Record<NumberOptionName, Pick<NumberOption, "step"> & Partial<Omit<NumberOption, "name" | "isWhole">>>
+> = {
+  maxNewTokens: { step: 1, min: 1, max: 4096, initial: 200 },
+  temperature: { step: 0.05, max: 5, sliderTo: 2 },
+  topK: { step: 1, max: 100000, sliderTo: 100 },
+  topP: { step: 0.01, sliderTo: 1 },
+  minP: { step: 0.01, sliderTo: 0.5 },
+  typicalP: { step: 0.01, sliderTo: 1 },
+  noRepeatNgramSize: { step: 1, max: 100, sliderTo: 10 },
+  repetitionPenalty: { step: 0.05, min: 0.1, max: 10, sliderTo: 2 },
+  seed: { step: 1 },
+};
+
+export const numberOptions: readonly NumberOption[] = numberOptionNames.map((name) => {
+  const { least, most, isWhole, initial } = ranges[name];
+  return { name, min: least, max: most, isWhole, initial, ...fields[name] };
+});
 
 /** What `option` is with a model of these defaults; this page's own length stays where the model has none. */
 export function initialOf(
   { name, initial }: NumberOption,
   defaults: Readonly<Partial<GenerationDefaults>>,
 ): number | null {
-  if (name === "seed" || (name === "maxNewTokens" && defaults[name] === usualLength)) return initial;
+  if (name === "seed" || (name === "maxNewTokens" && defaults[name] === ranges[name].initial)) return initial;
   return defaults[name] ?? initial;
 }
 

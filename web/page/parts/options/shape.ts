@@ -1,7 +1,30 @@
 // What the settings make of a distribution: the same steps as engine/generate/sampler.cc, for a picture.
 import type { GenerationDefaults, TokenLogprob } from "../../../src/client/index.js";
 
-export type Sampling = Pick<GenerationDefaults, "temperature" | "topK" | "topP" | "minP">;
+/** Those that a distribution alone tells; what repeats depends on the text. */
+export type Sampling = Omit<GenerationDefaults, "maxNewTokens" | "noRepeatNgramSize" | "repetitionPenalty">;
+
+/** Leaves weight to what is about as surprising as expected, up to `mass` of it: locally typical sampling. */
+function keepTypical(weights: readonly number[], mass: number): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const surprises = weights.map((weight) => -Math.log(weight / total));
+  const expected = weights.reduce(
+    (sum, weight, place) => (weight > 0 ? sum + (weight / total) * (surprises[place] ?? 0) : sum),
+    0,
+  );
+  const distances = surprises.map((surprise) => Math.abs(surprise - expected));
+  const closest = weights
+    .flatMap((weight, place) => (weight > 0 ? [place] : []))
+    .sort((one, other) => (distances[one] ?? 0) - (distances[other] ?? 0));
+  let kept = 0;
+  let farthest = -1;
+  for (const place of closest) {
+    if (kept > 0 && kept >= mass * total) break;
+    kept += weights[place] ?? 0;
+    farthest = distances[place] ?? 0;
+  }
+  return weights.map((weight, place) => ((distances[place] ?? Infinity) <= farthest ? weight : 0));
+}
 
 /**
  * The probability with which each of `top`, the most probable first, is drawn; 0 for those that fall away. What is less
@@ -9,7 +32,7 @@ export type Sampling = Pick<GenerationDefaults, "temperature" | "topK" | "topP" 
  */
 export function shape(
   top: readonly TokenLogprob[],
-  { temperature, topK, topP, minP }: Sampling,
+  { temperature, topK, topP, minP, typicalP }: Sampling,
 ): readonly number[] {
   const best = top[0]?.logprob ?? 0;
   const weightOf = ({ logprob }: TokenLogprob, place: number) => {
@@ -25,6 +48,7 @@ export function shape(
     before += weight;
     return isKept ? weight : 0;
   });
-  const left = kept.reduce((sum, weight) => sum + weight, 0);
-  return kept.map((weight) => (left > 0 ? weight / left : 0));
+  const drawn = typicalP < 1 ? keepTypical(kept, typicalP) : kept;
+  const left = drawn.reduce((sum, weight) => sum + weight, 0);
+  return drawn.map((weight) => (left > 0 ? weight / left : 0));
 }

@@ -1,0 +1,53 @@
+// The numbers among the options of a generation: one table for the elements' attributes, the OpenAI adapter, the page's
+// fields and what links carry. GenerateOptions in types.ts documents them. The engine has the same table
+// (engine/generate/options.cc) and checks every range; tests/repository compares the two.
+
+export interface NumberOption {
+  /** Its name in a completion request. */
+  openai: string;
+  /** Where neither the caller nor the model's generation_config.json sets it; null: a random number. */
+  initial: number | null;
+  /** The same in a completion request, which follows OpenAI's defaults; undefined: `initial`. */
+  openaiInitial?: number;
+  least: number;
+  most: number;
+  isWhole: boolean;
+}
+
+const mostTokens = 2 ** 24;
+
+export const numberOptions = {
+  maxNewTokens: {
+    openai: "max_tokens",
+    initial: 64,
+    openaiInitial: 16,
+    least: 0,
+    most: mostTokens,
+    isWhole: true,
+  },
+  temperature: {
+    openai: "temperature",
+    initial: 0.8,
+    openaiInitial: 1,
+    least: 0,
+    most: 100,
+    isWhole: false,
+  },
+  topK: { openai: "top_k", initial: 40, openaiInitial: 0, least: 0, most: mostTokens, isWhole: true },
+  topP: { openai: "top_p", initial: 0.95, openaiInitial: 1, least: 0, most: 1, isWhole: false },
+  minP: { openai: "min_p", initial: 0, least: 0, most: 1, isWhole: false },
+  typicalP: { openai: "typical_p", initial: 1, least: 0, most: 1, isWhole: false },
+  noRepeatNgramSize: {
+    openai: "no_repeat_ngram_size",
+    initial: 0,
+    least: 0,
+    most: mostTokens,
+    isWhole: true,
+  },
+  repetitionPenalty: { openai: "repetition_penalty", initial: 1, least: 0.01, most: 100, isWhole: false },
+  seed: { openai: "seed", initial: null, least: 0, most: Number.MAX_SAFE_INTEGER, isWhole: true },
+} as const satisfies Record<string, NumberOption>;
+
+export type NumberOptionName = keyof typeof numberOptions;
+
+export const numberOptionNames = Object.keys(numberOptions) as NumberOptionName[];
