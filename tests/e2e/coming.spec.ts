@@ -9,6 +9,7 @@ import {
   hold,
   killWorker,
   open,
+  serveDemoAs,
   setOption,
   setText,
   startLongText,
@@ -166,9 +167,42 @@ test("the released sizes are looked up with a press", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
+test("who writes in another language than the model is told once that it writes English only", async ({
+  page,
+}) => {
+  await open(page);
+  const note = page.locator("#note");
+  const text = page.getByRole("textbox", { name: "Text" });
+  await setText(page, "");
+  await text.focus();
+  await page.keyboard.type("There was a girl. She said: Das ist nicht gut. ");
+  await expect(note).toBeHidden();
+  await setText(page, "");
+  await page.keyboard.type("Es war einmal ein kleiner Junge, der in einem Haus lebte.");
+  await expect(note.getByRole("status")).toHaveText(/^This model writes only English\./);
+  expect(await violationsIn(page)).toEqual([]);
+  await note.getByRole("button", { name: "I see" }).click();
+  await expect(note).toBeHidden();
+  await expect(text).toBeFocused();
+  await page.keyboard.type(" Und das ist nicht sehr gut für ihn.");
+  await expect(note).toBeHidden();
+});
+
+test("of a model whose language nobody knows it is not said that it writes English only", async ({
+  page,
+}) => {
+  await serveDemoAs(page, "german");
+  await open(page, "?model=models/german/");
+  await setText(page, "");
+  await page.getByRole("textbox", { name: "Text" }).focus();
+  await page.keyboard.type("Es war einmal ein kleiner Junge, der in einem Haus lebte.");
+  await expect.poll(() => textOf(page)).toMatch(/lebte\.$/);
+  await expect(page.locator("#note")).toBeHidden();
+});
+
 test("who asks the model something is told once that it writes on", async ({ page }) => {
   await open(page);
-  const note = page.locator("#question-note");
+  const note = page.locator("#note");
   await expect(note.getByRole("status")).toBeEmpty(); // it is there: what is said in it later is heard
   await setText(page, "");
   await page.getByRole("textbox", { name: "Text" }).focus();

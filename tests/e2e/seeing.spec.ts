@@ -254,6 +254,44 @@ test("another token branches the text; branches are walked, named and kept over 
   expect(await textOf(page)).toBe(given);
 });
 
+test("a branch is announced where one writes, with a way back, until one goes on with it", async ({
+  page,
+}) => {
+  await open(page);
+  await setOption(page, "Tokens", "6");
+  await page.getByLabel("Ignore end of text").check();
+  const given = "Once upon a time there was a big red dog";
+  const note = page.locator("#note");
+  const branch = async () => {
+    await setText(page, given);
+    await text(page).press("Alt+ArrowDown");
+    await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
+    await likeliest(page).getByRole("button", { pressed: false }).first().click();
+    await expect(note.getByRole("status")).toHaveText(
+      /^Now the text continues with “.+”\. The other text is kept/,
+    );
+  };
+  await branch();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(note).toBeVisible(); // the model has written meanwhile
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsIn(page)).toEqual([]);
+  }
+  await note.getByRole("button", { name: "Back to the other" }).click();
+  await expect.poll(() => textOf(page)).toBe(given);
+  await expect(note).toBeHidden();
+  await branch();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(note).toBeHidden();
+  await branch();
+  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await text(page).press("Control+End");
+  await page.keyboard.type(" I go on.");
+  await expect(note).toBeHidden();
+});
+
 test("undo takes back the making of a branch, and redo makes it again", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "6");

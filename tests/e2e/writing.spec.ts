@@ -24,6 +24,15 @@ async function writeFew(page: Page): Promise<string> {
   return generate(page);
 }
 
+test("what was said of a text goes with the text", async ({ page }) => {
+  await open(page);
+  await writeFew(page);
+  await expect(page.locator("#finish")).toContainText("Seed");
+  await text(page).press("Control+A");
+  await page.keyboard.press("Delete");
+  await expect(page.locator("#finish")).toBeEmpty();
+});
+
 test("the visitor's and the model's text are told apart, and undone as what each did", async ({ page }) => {
   await open(page);
   await text(page).press("Control+End");

@@ -10,13 +10,15 @@ import { say } from "./state/messages.js";
 import { languageOf } from "./models/language.js";
 import { options } from "./parts/options/options.js";
 import { offerViews } from "./parts/token/views.js";
-import { questionNote } from "./parts/question/note.js";
+import { foreignNote } from "./parts/notes/foreign.js";
+import { questionNote } from "./parts/notes/question.js";
 import { offerSavingText } from "./parts/save-text/offer.js";
 import { seeing } from "./parts/token/seeing.js";
 import { livePicture } from "./parts/options/live-picture.js";
 import { offerReadingAloud } from "./parts/options/read-aloud.js";
 import { offerSameSeed } from "./parts/options/same-seed.js";
 import { offerSharing } from "./parts/share/sharing.js";
+import { Notes } from "./state/notes.js";
 import { speech } from "./state/speech.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { offerStage } from "./parts/stage/stage.js";
@@ -44,13 +46,16 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   onModelChange(speakIt);
   speakIt();
   const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
+  const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
+  const focusText = () => editor.focus();
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
     modelsLanguage,
-    onUpdate: ({ docChanged, startState, state }) => {
+    onUpdate: ({ docChanged, startState, state, transactions }) => {
       const isOtherTree = startState.field(treeField) !== state.field(treeField);
       if (isOtherTree) branching.show();
+      if (transactions.some((each) => each.isUserEvent("input"))) branching.settle();
       if (isOtherTree || docChanged) noteChange(Math.abs(state.doc.length - startState.doc.length));
       if (isOtherTree || docChanged) onChange(); // either is a step to undo
     },
@@ -62,11 +67,12 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         needModel,
         makeWay,
         say,
-        speak: (sentence) => speech.status(sentence),
+        speak: (sentence) => speech.notice(sentence),
         fail: (error) => showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling({ idleModel }),
-      questionNote(() => editor.focus()),
+      questionNote(notes, focusText),
+      foreignNote(notes, modelsLanguage, focusText),
       livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
@@ -93,7 +99,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   });
   keepTold(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests
-  const branching = new Branching(editor, ui.branches, ui.branchList, {
+  const branching = new Branching(editor, ui.branches, ui.branchList, notes, {
     stop: stopWriting,
     goOn: () => void write(atEnd),
   });

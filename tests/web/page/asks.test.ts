@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { editor as german } from "../../../web/page/language/de.js";
 import { editor as english } from "../../../web/page/language/en.js";
-import { asksModel, beginningsOf } from "../../../web/page/parts/question/asks.js";
+import { asksModel, beginningsOf } from "../../../web/page/parts/notes/asks.js";
 
 const beginnings = beginningsOf(`${english.asks}|${german.asks}`);
 

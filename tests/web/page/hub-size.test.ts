@@ -44,6 +44,16 @@ it("does the same with a GGUF file, whatever it is of", async () => {
   expect(await ask("user/tale/a.Q8_0.gguf", { siblings })).toEqual({ bytes: 130e6 });
 });
 
+it("names the languages that a README does, one or several, and nothing else that stands there", async () => {
+  const siblings = [file("model.safetensors.000", 7)];
+  const ofCard = async (cardData: unknown) =>
+    (await ask("user/tale", { siblings, cardData })) as { languages?: string[] };
+  expect((await ofCard({ language: "de" })).languages).toEqual(["de"]);
+  expect((await ofCard({ language: ["en", "code", 7, "de"] })).languages).toEqual(["en", "de"]);
+  for (const none of [undefined, null, {}, { language: null }, { language: "multilingual" }])
+    expect(await ofCard(none)).toEqual({ bytes: 7, weightBytes: 7 });
+});
+
 it.each([
   ["no JSON", "<!doctype html>"],
   ["null", null],

@@ -70,6 +70,16 @@ describe("what is said", () => {
     ]);
   });
 
+  it("is what the page has to say beside the work, whatever becomes of the work", () => {
+    const own = make();
+    own.add(story);
+    own.notice("3 suggestions: one; two; three");
+    own.status("Looking for words…");
+    own.status("");
+    vi.runAllTimers();
+    expect(texts().at(-1)).toBe("3 suggestions: one; two; three");
+  });
+
   it("leaves out what is no sentence, such as a line of dashes", () => {
     const own = make();
     own.add("---\n... A dog came.\n");

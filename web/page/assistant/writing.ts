@@ -100,6 +100,7 @@ export function updateButtons(): void {
   setEnabled(ui.undo, editor?.canUndo ?? false);
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);
+  if (!isBusy && !hasText) say(); // what was said of a text holds no longer
 }
 
 function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {

@@ -29,7 +29,6 @@ export const page: Translated<Sections["page"]> = {
   storedHere: "Auf diesem Gerät gespeichert",
   releases: "Veröffentlichte Größen von GPT-2",
   useArrived: "Damit schreiben",
-  understood: "Verstanden",
 
   openings: "Anfänge zum Ausprobieren",
   text: "Text",
@@ -225,6 +224,7 @@ export const models: Translated<Sections["models"]> = {
   looseFiles: "Dateien ohne Ordner",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
+  writesIn: "Es schreibt {languages}.",
   expectedMemory: "Etwa {memory} Arbeitsspeicher.",
   expectedRate: "Auf diesem Gerät etwa {rate}.",
   beside: "{name} wird geladen; {other} schreibt so lange weiter",
@@ -237,6 +237,8 @@ export const editor: Translated<Sections["editor"]> = {
   asks: "wer|wem|wen|wessen|was|wann|wo|woher|wohin|welche|welcher|welches|welchen|warum|wieso|wie|kannst|könntest|würdest|ist|sind|bitte|erklär|erkläre|übersetze|schreib mir|gib mir|hilf mir",
   writesOn:
     "GPT-2 antwortet nicht: Es setzt einen Text fort, wie ein Buch. Fang die Antwort selbst an, und es schreibt sie weiter.",
+  englishOnly: "Dieses Modell schreibt nur Englisch. Nach anderen Sprachen erfindet es Wörter.",
+  understood: "Verstanden",
   nothingSuggested: "Es konnte nichts vorgeschlagen werden: {why}.",
   looking: "Suche nach Worten…",
   suggested: { one: "{count} Vorschlag: {list}", other: "{count} Vorschläge: {list}" },
@@ -274,6 +276,8 @@ export const editor: Translated<Sections["editor"]> = {
   bits: "mindestens {value} Bit",
   likeliest: "Die wahrscheinlichsten Token; eine Wahl beginnt einen Zweig",
 
+  branched: "Der Text geht jetzt mit „{token}“ weiter. Der andere bleibt unter „Zweige“.",
+  backToOther: "Zurück zum anderen",
   firstBranch: "Erster",
   branchName: "„{token}“ an Stelle {place}",
   nameOf: "Name von {name}",

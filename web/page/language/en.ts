@@ -31,7 +31,6 @@ export const page = {
   storedHere: "Stored on this device",
   releases: "Released sizes of GPT-2",
   useArrived: "Write with it",
-  understood: "I see",
 
   openings: "Openings to try",
   text: "Text",
@@ -244,6 +243,7 @@ export const models = {
   looseFiles: "files without a folder",
   listed: "{name}: {count}, {bytes}",
   release: "{name}: {count}",
+  writesIn: "It writes {languages}.",
   expectedMemory: "About {memory} of memory.",
   expectedRate: "On this device about {rate}.",
   beside: "{name} is loading; {other} writes meanwhile",
@@ -258,6 +258,8 @@ export const editor = {
   asks: "who|whom|whose|what|when|where|which|why|how|can|could|will|would|do|does|did|is|are|was|were|should|may|please|tell me|explain|translate|summarize|summarise|write me|write a|write an|give me|help me",
   writesOn:
     "GPT-2 does not answer questions: it continues a text, as a book would. Begin the answer yourself, and it continues.",
+  englishOnly: "This model writes only English. After other languages it makes up words.",
+  understood: "I see",
   nothingSuggested: "Nothing could be suggested: {why}.",
   looking: "Looking for words…",
   suggested: { one: "{count} suggestion: {list}", other: "{count} suggestions: {list}" },
@@ -294,6 +296,8 @@ export const editor = {
   bits: "at least {value} bits",
   likeliest: "The most probable tokens; choosing one starts a branch",
 
+  branched: "Now the text continues with “{token}”. The other text is kept under Branches.",
+  backToOther: "Back to the other",
   firstBranch: "First",
   branchName: "“{token}” at {place}",
   nameOf: "Name of {name}",

@@ -23,6 +23,12 @@ export const formatShare = (share: number, digits = 0): string =>
 export const percent = (share: number, digits = share < 0.1 ? 1 : 0): string =>
   share > 0 && share < 0.001 ? `< ${formatShare(0.001, 1)}` : formatShare(share, digits);
 
+/** Names of languages by their codes: "English and German". */
+export function formatLanguages(codes: readonly string[]): string {
+  const names = new Intl.DisplayNames(language, { type: "language" });
+  return new Intl.ListFormat(language).format(codes.map((code) => names.of(code) ?? code));
+}
+
 /** With two digits at least: "12 kB", "1.3 MB", "213 MB", "4.3 GB". */
 export function formatBytes(bytes: number): string {
   const [unit, size, digits] =

@@ -12,20 +12,27 @@ interface Answer {
   floats: number | undefined;
   /** Numbers of the weights that a GGUF file of it holds. */
   ggufWeights: number | undefined;
+  /** Codes of the languages that its README names. */
+  languages: string[];
 }
 
 const fieldsOf = (value: unknown) => Object(value) as Record<string, unknown>;
 const stringOf = (value: unknown) => (typeof value === "string" ? value : undefined);
 const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
 
+/** Others, as "code" and "multilingual", are no codes of a language. */
+const isLanguage = (value: unknown): value is string =>
+  typeof value === "string" && /^[a-z]{2,3}$/.test(value);
+
 function parseAnswer(value: unknown): Answer {
-  const { config, siblings, safetensors, gguf } = fieldsOf(value);
+  const { config, siblings, safetensors, gguf, cardData } = fieldsOf(value);
   const files = Array.isArray(siblings) ? siblings.map(fieldsOf) : undefined;
   return {
     kind: stringOf(fieldsOf(config)["model_type"]),
     files: files?.map(({ rfilename, size }) => ({ name: stringOf(rfilename) ?? "", bytes: numberOf(size) })),
     floats: numberOf(fieldsOf(safetensors)["total"]),
     ggufWeights: numberOf(fieldsOf(gguf)["total"]),
+    languages: [fieldsOf(cardData)["language"]].flat().filter(isLanguage),
   };
 }
 
@@ -66,6 +73,8 @@ export interface HubSize {
   bytes?: number;
   /** Of the weights in memory; undefined where nobody can tell. */
   weightBytes?: number;
+  /** Codes of the languages that it writes, as far as its README names them. */
+  languages?: readonly string[];
   /** Why it cannot be loaded, as a sentence. */
   refusal?: () => string;
   /** Why the hub gave no answer, as a sentence. The model may load all the same. */
@@ -81,10 +90,20 @@ export async function askHubSize(id: string, weights: "q8" | "q4", signal: Abort
   const { file } = request;
   const answer = await ask(`${apiAddress(request, request.revision)}?blobs=true`, id, signal);
   if ("why" in answer) return answer.isAbsent ? { refusal: answer.why } : { silence: answer.why };
-  const { kind, files, floats, ggufWeights } = answer;
+  const { kind, languages } = answer;
   if (kind !== undefined && kind !== "gpt2") {
     return { refusal: () => phrase("otherKind", { name: request.id, kind }) };
   }
+  const size = sizeOf(answer, file, weights);
+  return languages.length > 0 ? { ...size, languages } : size;
+}
+
+/** Of `file`, or of the files that the page would load. */
+function sizeOf(
+  { files, floats, ggufWeights }: Answer,
+  file: string | undefined,
+  weights: "q8" | "q4",
+): Pick<HubSize, "bytes" | "weightBytes"> {
   if (!files) return {};
   const named = { test: (other: string) => other === file, isConverted: false };
   for (const { test, isConverted } of file ? [named] : formats) {

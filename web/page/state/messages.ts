@@ -12,9 +12,9 @@ export interface Repair {
 
 /** Says how the writing goes, to those who hear the page after what is written; without a sentence: nothing. */
 export function say(sentence = () => ""): void {
-  put(ui.finish, sentence);
   const said = sentence();
-  aloud((speech) => speech.status(said));
+  if (said !== ui.finish.textContent) aloud((speech) => speech.status(said));
+  put(ui.finish, sentence);
 }
 
 /** Shows an error; `canReset` offers the page without the settings in its address. */

@@ -16,8 +16,11 @@ export const silence = "silence";
 
 interface Utterance {
   text: string;
-  /** Whether the page says it of its work: then only the newest of those that wait is true. */
-  isStatus: boolean;
+  /**
+   * What the model writes, how the page's work goes, or what the page has to say beside that. Of the last two only the newest
+   * one that waits is true.
+   */
+  kind: "text" | "status" | "notice";
 }
 
 export class Speech {
@@ -43,7 +46,7 @@ export class Speech {
       const next = match.index + match[0].length;
       const sentence = this.unsaid.slice(end, next);
       if (!hasWords(sentence)) continue;
-      this.queue({ text: sentence.trim(), isStatus: false });
+      this.queue({ text: sentence.trim(), kind: "text" });
       end = next;
     }
     this.unsaid = this.unsaid.slice(end);
@@ -51,20 +54,29 @@ export class Speech {
 
   /** Says what is left, when nothing more comes. */
   finish(): void {
-    if (hasWords(this.unsaid)) this.queue({ text: this.unsaid.trim(), isStatus: false });
+    if (hasWords(this.unsaid)) this.queue({ text: this.unsaid.trim(), kind: "text" });
     this.unsaid = "";
   }
 
   /** Says how the work goes, after what the model has written so far; "": nothing is to be said of it any more. */
   status(text: string): void {
-    this.waiting = this.waiting.filter(({ isStatus }) => !isStatus);
-    if (text !== "") this.queue({ text, isStatus: true });
+    this.replace({ text, kind: "status" });
+  }
+
+  /** Says something beside the work. */
+  notice(text: string): void {
+    this.replace({ text, kind: "notice" });
   }
 
   /** Drops what is not said yet. */
   hush(): void {
     this.unsaid = "";
     this.waiting = [];
+  }
+
+  private replace(utterance: Utterance): void {
+    this.waiting = this.waiting.filter(({ kind }) => kind !== utterance.kind);
+    if (utterance.text !== "") this.queue(utterance);
   }
 
   private queue(utterance: Utterance): void {
@@ -85,10 +97,10 @@ export class Speech {
 const mostShown = 20;
 
 /** Each is added to what was said: a screen reader finishes one before it begins the next. */
-function show({ text, isStatus }: Utterance): void {
+function show({ text, kind }: Utterance): void {
   const said = document.createElement("div");
   said.textContent = text;
-  if (isStatus) said.lang = document.documentElement.lang; // the rest is in the model's
+  if (kind !== "text") said.lang = document.documentElement.lang; // the rest is in the model's
   ui.spoken.append(said);
   while (ui.spoken.childElementCount > mostShown) ui.spoken.firstElementChild?.remove();
 }

@@ -5,10 +5,11 @@ import type { RankedToken } from "../../assistant/predict.js";
 import { visible } from "../../document/visible.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { changeTree, goTo } from "../../document/steps.js";
-import { leave, making, walking, type Tree, type TreeChange } from "../../document/tree.js";
+import { leave, making, walking, type Move, type Tree, type TreeChange } from "../../document/tree.js";
 import { phrase } from "../../language/editor.js";
 import { keepTold } from "../../language/told.js";
 import { say } from "../../state/messages.js";
+import type { Note, Notes } from "../../state/notes.js";
 
 export interface BranchWriting {
   /** Resolves when the model writes no more. */
@@ -21,7 +22,10 @@ export class Branching {
   private readonly section: HTMLElement;
   private readonly place: HTMLElement;
   private readonly editor: Editor;
+  private readonly notes: Notes;
   private readonly writing: BranchWriting;
+  /** Of the branch that was made last, while its reader may want the other back. */
+  private made: { note: Note; id: number } | undefined;
   private readonly actions: BranchActions = {
     walk: (id) => void this.walk(id),
     name: (id, name) => this.name(id, name),
@@ -31,10 +35,17 @@ export class Branching {
     },
   };
 
-  constructor(editor: Editor, section: HTMLElement, place: HTMLElement, writing: BranchWriting) {
+  constructor(
+    editor: Editor,
+    section: HTMLElement,
+    place: HTMLElement,
+    notes: Notes,
+    writing: BranchWriting,
+  ) {
     this.editor = editor;
     this.section = section;
     this.place = place;
+    this.notes = notes;
     this.writing = writing;
     keepTold(this, () => this.show());
   }
@@ -51,7 +62,25 @@ export class Branching {
     const name = phrase("branchName", { token: visible(token.text.trim()), place: from });
     const made = making(this.editor.tree, name, phrase("firstBranch"));
     this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]), [goTo.of(made)]);
+    this.announce(made, token.text);
     this.writing.goOn();
+  }
+
+  /** Says that there is a branch, which the text does not show, and offers the way back. */
+  private announce({ from, to }: Move, token: string): void {
+    const note = {
+      sentence: () => phrase("branched", { token: visible(token.trim()) }),
+      label: () => phrase("backToOther"),
+      press: () => void this.walk(from.id),
+    };
+    this.made = { note, id: to.id };
+    this.notes.show(note);
+  }
+
+  /** The branch that was made last is gone on with. */
+  settle(): void {
+    this.notes.hide(this.made?.note);
+    this.made = undefined;
   }
 
   /** Shows them as they are now. */
@@ -59,6 +88,7 @@ export class Branching {
     const { tree } = this.editor;
     this.section.hidden = tree === undefined;
     if (tree) showBranches(this.place, tree, this.actions);
+    if (this.made && tree?.current !== this.made.id) this.settle();
   }
 
   private async walk(id: number): Promise<void> {

@@ -5,11 +5,12 @@ import { plainButton } from "../../dom/buttons.js";
 import { addressOf, isAddress, withScheme, type ChosenModel } from "../../models/chosen-model.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/models.js";
-import { formatBytes, formatLarge } from "../../language/numbers.js";
+import { formatBytes, formatLanguages, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { put } from "../../language/told.js";
 import { releases } from "../../models/estimate.js";
 import { expectationOf } from "../../models/expectation.js";
+import { languageOf } from "../../models/language.js";
 import { askHubSize } from "../../models/hub-size.js";
 
 /** Shows the released sizes; `lookUp` is called with the id of the one that is pressed. */
@@ -43,17 +44,24 @@ export function isName(typed: string): boolean {
   }
 }
 
+/** Which languages a model writes, where they are known: as `languages` has them, or as everybody knows. */
+export function writesIn(model: ChosenModel, languages: readonly string[] = []): string {
+  const known = languages.length > 0 ? languages : [languageOf(model)].filter((code) => code !== "");
+  return known.length > 0 ? ` ${phrase("writesIn", { languages: formatLanguages(known) })}` : "";
+}
+
 /** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
 export async function describeElsewhere(model: ChosenModel, signal: AbortSignal): Promise<Offer> {
   const { name, weights, elsewhere: host = "" } = model;
   const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
   if (!addressOf(model).startsWith("hf:")) return untold;
   put(ui.hubStatus, () => phrase("asking"));
-  const { refusal, silence, bytes, weightBytes } = await askHubSize(name, weights ?? "q8", signal);
+  const { refusal, silence, bytes, weightBytes, languages } = await askHubSize(name, weights ?? "q8", signal);
   if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
   if (silence !== undefined) return { isLoadable: true, sentence: silence };
   if (bytes === undefined) return untold;
-  const download = () => phrase("size", { name, bytes: formatBytes(bytes) });
+  const download = () =>
+    `${phrase("size", { name, bytes: formatBytes(bytes) })}${writesIn(model, languages)}`;
   if (weightBytes === undefined) return { isLoadable: true, sentence: download };
   const expected = await expectationOf(weightBytes);
   return { isLoadable: true, sentence: () => `${download()} ${expected()}` };

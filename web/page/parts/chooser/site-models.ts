@@ -7,6 +7,7 @@ import { formatBytes, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { phrase } from "../../language/models.js";
 import { put } from "../../language/told.js";
+import { writesIn } from "./offers.js";
 import { expectationOf } from "../../models/expectation.js";
 
 /** A folder in models/, as index.json lists it. */
@@ -49,11 +50,12 @@ export async function showSiteModels(choose: (model: ChosenModel) => void): Prom
   const list = shown ? [] : await fetchList();
   if (!list) return;
   shown ??= list.map(({ folder, name, parameters, bytes }) => {
+    const model = { ...folderModel(`models/${folder}/`), name };
     const size = () => {
       const count = phraseOfStart("count", { value: formatLarge(parameters) });
-      return phrase("listed", { name, count, bytes: formatBytes(bytes) });
+      return `${phrase("listed", { name, count, bytes: formatBytes(bytes) })}.${writesIn(model)}`;
     };
-    const button = plainButton("", () => choose({ ...folderModel(`models/${folder}/`), name }));
+    const button = plainButton("", () => choose(model));
     put(button, size);
     ui.siteModelsList.append(button);
     return { button, size, bytes };
@@ -62,6 +64,6 @@ export async function showSiteModels(choose: (model: ChosenModel) => void): Prom
   // Anew each time: the speed may not have been there to tell.
   for (const { button, size, bytes } of shown) {
     const expected = await expectationOf(bytes);
-    put(button, () => `${size()}. ${expected()}`);
+    put(button, () => `${size()} ${expected()}`);
   }
 }

@@ -1,0 +1,18 @@
+// Says once, to who asks the model something, that it writes on and does not answer.
+import type { EditorState, Extension } from "@codemirror/state";
+import { englishAsks, phrase } from "../../language/editor.js";
+import { keepTold } from "../../language/told.js";
+import type { Notes } from "../../state/notes.js";
+import { asksModel, beginningsOf } from "./asks.js";
+import { noteOnce } from "./note-once.js";
+
+/** `back` is called when the note has been read. */
+export function questionNote(notes: Notes, back: () => void): Extension {
+  let beginnings = /(?!)/;
+  keepTold(questionNote, () => (beginnings = beginningsOf(`${englishAsks}|${phrase("asks")}`)));
+  const asks = ({ doc, selection: { main } }: EditorState) => {
+    const { from, text } = doc.lineAt(main.head);
+    return asksModel(text.slice(0, main.head - from), beginnings);
+  };
+  return noteOnce(notes, "told-base", asks, () => phrase("writesOn"), back);
+}
