@@ -51,7 +51,7 @@ set(_links -O1 -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=1MB -sEXIT_RUNTIME -Wno-pthrea
 function(gpt2_link_wasm_tests target engine variant)
   add_executable(${target})
   target_link_libraries(${target} PRIVATE ${ARGN} test_support gpt2_gtest
-    gpt2_api-${engine} gpt2_kernels-${variant})
+    gpt2_api-${engine} gpt2_languages-${engine} gpt2_kernels-${variant})
   target_link_options(${target} PRIVATE ${_links})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()

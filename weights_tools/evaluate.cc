@@ -91,8 +91,8 @@ Status Evaluate(const std::string& folder, const std::string& file, const std::s
   GPT2_ASSIGN(const std::string text, ReadFile(file));
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   // Documents are separated by the end-of-text token, as in training.
-  GPT2_ASSIGN(const auto ids,
-              PromptIds(*runner, {.text = text, .ids = {}}, /*allow_special=*/true));
+  GPT2_ASSIGN(const auto ids, PromptIds(*runner, {.text = text, .ids = {}}, /*allow_special=*/true,
+                                        TextEnds::kWith));
   if (ids.size() < 2) {
     return Error{ErrorCode::kInvalidArgument,
                  file + " has " + std::to_string(ids.size()) + " tokens, at least 2 are needed"};

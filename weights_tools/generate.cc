@@ -19,7 +19,8 @@ Status Generate(const std::string& folder, const Prompt& prompt,
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
   GenerateOptions options = runner->model.defaults;
   for (const SetOption& set : wanted) set(options);
-  GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, options.allow_special));
+  GPT2_ASSIGN(const auto ids,
+              PromptIds(*runner, prompt, options.allow_special, TextEnds::kBeginning));
   GPT2_ASSIGN(Session session, Session::Begin(*runner->context, runner->tokenizer(), ids, options));
   struct Written {
     std::vector<std::int32_t> ids;

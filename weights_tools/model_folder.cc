@@ -25,6 +25,7 @@
 #include "engine/format/vocabulary_files.h"
 #include "engine/format/weight_plan.h"
 #include "engine/format/weight_reader.h"
+#include "engine/languages/language_json.h"
 #include "engine/model/matrix.h"
 #include "engine/text/tokenizer.h"
 #include "weights_tools/adapters.h"
@@ -188,7 +189,7 @@ bool IsPieceName(const std::string& name) {
 }
 
 bool IsModelFile(const std::string& name) {
-  for (const char* file : {kConfigFile, kTokenizerFile, kVocabFile, kMergesFile,
+  for (const char* file : {kConfigFile, kTokenizerFile, kVocabFile, kBertVocabFile, kMergesFile,
                            kTokenizerConfigFile, kSpecialTokensFile, kAddedTokensFile,
                            kGenerationConfigFile, kWeightsIndexFile, kWeightsFile}) {
     if (name == file) return true;
@@ -204,7 +205,8 @@ Status VocabularyFiles::ForEach(
       {kMergesFile, &merges_txt},
       {kTokenizerConfigFile, &tokenizer_config},
       {kSpecialTokensFile, &special_tokens_map},
-      {kAddedTokensFile, &added_tokens}};
+      {kAddedTokensFile, &added_tokens},
+      {kBertVocabFile, &vocab_txt}};
   for (const auto& [name, text] : files) {
     if (!text->empty()) GPT2_TRY(take(name, *text));
   }
@@ -252,7 +254,8 @@ std::set<std::string> PresentTensors(const LoadedModel& model) {
 namespace {
 
 bool HasTokenizer(const TextFiles& texts) {
-  return texts.Has(kTokenizerFile) || texts.Has(kVocabFile) || texts.Has(kMergesFile);
+  return texts.Has(kTokenizerFile) || texts.Has(kVocabFile) || texts.Has(kMergesFile) ||
+         texts.Has(kBertVocabFile);
 }
 
 Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
@@ -262,8 +265,12 @@ Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
     if (!files.tokenizer_json.empty()) return files;
     return Error{ErrorCode::kCorrupt, "tokenizer.json is empty"};
   }
-  GPT2_ASSIGN(files.vocab_json, texts.Read(kVocabFile));
-  GPT2_ASSIGN(files.merges_txt, texts.Read(kMergesFile));
+  if (!texts.Has(kVocabFile) && !texts.Has(kMergesFile) && texts.Has(kBertVocabFile)) {
+    GPT2_ASSIGN(files.vocab_txt, texts.Read(kBertVocabFile));
+  } else {
+    GPT2_ASSIGN(files.vocab_json, texts.Read(kVocabFile));
+    GPT2_ASSIGN(files.merges_txt, texts.Read(kMergesFile));
+  }
   const auto read = [&](const char* name, std::string& text) -> Status {
     if (!texts.Has(name)) return Done{};
     GPT2_ASSIGN(text, texts.Read(name));
@@ -277,7 +284,7 @@ Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
 
 Result<Tokenizer> MakeTokenizer(const Folder& folder, const VocabularyFiles& files,
                                 std::size_t vocab_size) {
-  auto tokenizer = ReadTokenizer(files.views(), vocab_size);
+  auto tokenizer = ReadAnyTokenizer(files.views(), vocab_size);
   if (!tokenizer.ok()) return InFolder(folder, tokenizer.error());
   return tokenizer;
 }

@@ -22,6 +22,7 @@ namespace gpt2::tools {
 
 inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kVocabFile = "vocab.json";
+inline constexpr const char* kBertVocabFile = "vocab.txt";
 inline constexpr const char* kMergesFile = "merges.txt";
 inline constexpr const char* kTokenizerFile = "tokenizer.json";
 inline constexpr const char* kTokenizerConfigFile = "tokenizer_config.json";
@@ -69,10 +70,11 @@ struct VocabularyFiles {
   std::string tokenizer_config;
   std::string special_tokens_map;
   std::string added_tokens;
+  std::string vocab_txt;
 
   TokenizerFiles views() const {
-    return {tokenizer_json,   vocab_json,         merges_txt,
-            tokenizer_config, special_tokens_map, added_tokens};
+    return {tokenizer_json,     vocab_json,   merges_txt, tokenizer_config,
+            special_tokens_map, added_tokens, vocab_txt};
   }
   // Calls `take` with the name and the text of each that is there, until it fails.
   Status ForEach(FunctionRef<Status(const char* name, const std::string& text)> take) const;

@@ -58,14 +58,13 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
 }
 
 Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,
-                                            bool allow_special) {
+                                            bool allow_special, TextEnds ends) {
   if (!prompt.text) return prompt.ids;
   if (runner.tokenizer() == nullptr) {
     return Error{ErrorCode::kNotFound, "the model has no tokenizer: give --ids instead of text"};
   }
   return runner.tokenizer()->Encode(
-      *prompt.text, allow_special ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
-      TextEnds::kWith);
+      *prompt.text, allow_special ? SpecialTokens::kAllowed : SpecialTokens::kAsText, ends);
 }
 
 }  // namespace gpt2::tools

@@ -34,6 +34,6 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
 
 // The prompt's ids; an error where text meets a folder without vocabulary.
 Result<std::vector<std::int32_t>> PromptIds(const Runner& runner, const Prompt& prompt,
-                                            bool allow_special);
+                                            bool allow_special, TextEnds ends);
 
 }  // namespace gpt2::tools

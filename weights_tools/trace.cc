@@ -43,7 +43,7 @@ void AppendRows(const std::string& stage, MatView<const float> rows, FloatJson& 
 
 Status TraceLayers(const std::string& folder, const Prompt& prompt, const RunOptions& run) {
   GPT2_ASSIGN(const auto runner, MakeRunner(folder, run));
-  GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, /*allow_special=*/false));
+  GPT2_ASSIGN(const auto ids, PromptIds(*runner, prompt, /*allow_special=*/false, TextEnds::kWith));
   const Config& config = runner->context->config();
   GPT2_TRY(CheckTokenIds(config, ids));
   if (ids.empty() || ids.size() > config.n_positions) {

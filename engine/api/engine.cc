@@ -44,7 +44,7 @@ Result<ParsedJson> ReadOptions(std::string_view text) {
 }
 
 Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool special,
-                    FunctionRef<Status(std::span<const std::int32_t> ids)> take) {
+                    TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take) {
   std::array<std::int32_t, kPortion> portion;
   if (prompt.is_ids) {
     // Copied, as the bytes may not be aligned.
@@ -60,7 +60,7 @@ Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool sp
   }
   GPT2_TRY(NeedTokenizer(engine, ": only token ids work"));
   Encoding encoding(*engine.tokenizer, prompt.bytes,
-                    special ? SpecialTokens::kAllowed : SpecialTokens::kAsText, TextEnds::kWith);
+                    special ? SpecialTokens::kAllowed : SpecialTokens::kAsText, ends);
   while (!encoding.is_done()) {
     GPT2_ASSIGN(const std::size_t count, encoding.Next(portion));
     GPT2_TRY(take(std::span(portion).first(count)));
@@ -119,11 +119,12 @@ Status Detokenize(Gpt2Engine& engine, const PromptBytes& ids, JsonWriter& out) {
   GPT2_TRY(NeedModel(engine));
   GPT2_TRY(NeedTokenizer(engine, ""));
   std::string bytes;
-  GPT2_TRY(ForPromptIds(engine, ids, /*special=*/false, [&](auto portion) -> Status {
-    GPT2_ASSIGN(const std::string decoded, engine.tokenizer->Decode(portion));
-    bytes += decoded;
-    return Done{};
-  }));
+  GPT2_TRY(
+      ForPromptIds(engine, ids, /*special=*/false, TextEnds::kWithout, [&](auto portion) -> Status {
+        GPT2_ASSIGN(const std::string decoded, engine.tokenizer->Decode(portion));
+        bytes += decoded;
+        return Done{};
+      }));
   out.Value(bytes);
   return Done{};
 }

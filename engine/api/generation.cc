@@ -92,7 +92,7 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
   GPT2_ASSIGN(const ParsedJson json, ReadOptions(options_json));
   GPT2_ASSIGN(const GenerateOptions options, ReadGenerateOptions(*json, engine.defaults));
   PromptTokens tokens(engine.context->config());
-  GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special,
+  GPT2_TRY(ForPromptIds(engine, prompt, options.allow_special, TextEnds::kBeginning,
                         [&](auto ids) { return tokens.Add(ids); }));
   const Tokenizer* tokenizer = engine.tokenizer ? &*engine.tokenizer : nullptr;
   GPT2_ASSIGN(engine.session, Session::Begin(*engine.context, tokenizer, tokens, options));
@@ -200,10 +200,11 @@ Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view optio
   GPT2_ASSIGN(const std::size_t stride, ReadCount(*options, "stride", 1, capacity - 1,
                                                   std::max<std::size_t>(1, capacity / 2)));
   std::vector<std::int32_t> ids;
-  GPT2_TRY(ForPromptIds(engine, text, /*special=*/false, [&](auto portion) -> Status {
-    ids.insert(ids.end(), portion.begin(), portion.end());
-    return Done{};
-  }));
+  GPT2_TRY(
+      ForPromptIds(engine, text, /*special=*/false, TextEnds::kWith, [&](auto portion) -> Status {
+        ids.insert(ids.end(), portion.begin(), portion.end());
+        return Done{};
+      }));
   GPT2_ASSIGN(const std::size_t start, ReadCount(*options, "start", 0, ids.size(), 0));
   GPT2_ASSIGN(engine.scorer, Scorer::Begin(*engine.context, std::move(ids), stride, start));
   constexpr TokenScore kNone = {.logprob = std::numeric_limits<float>::quiet_NaN(), .rank = 0};

@@ -28,6 +28,7 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weights.h"
+#include "engine/text/text_encoder.h"
 
 namespace gpt2 {
 namespace {
@@ -123,9 +124,13 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
       .merges = merges,
       .tokenizer_config = TokenizerText(*wanted, "tokenizer_config.json"),
       .special_tokens_map = TokenizerText(*wanted, "special_tokens_map.json"),
-      .added_tokens = TokenizerText(*wanted, "added_tokens.json")};
+      .added_tokens = TokenizerText(*wanted, "added_tokens.json"),
+      .tokens = TokenizerText(*wanted, "tokens")};
   if (files.HasTokenizer()) {
     GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(files, config.config.vocab_size));
+    if (!engine.tokenizer->HasGpt2Rules()) {
+      engine.warnings.push_back("heal does nothing: the tokenizer has other rules than GPT-2's");
+    }
   }
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
   const bool is_hub = config.weights == StoredWeights::kHub;
@@ -141,8 +146,8 @@ Status LoadWeights(Gpt2Engine& engine, std::span<const std::byte> bytes) {
 Status LoadPrompt(Gpt2Engine& engine, const PromptBytes& prompt) {
   GPT2_TRY(NeedLoad(engine));
   PromptTokens tokens(engine.reader->config());
-  GPT2_TRY(
-      ForPromptIds(engine, prompt, /*special=*/false, [&](auto ids) { return tokens.Add(ids); }));
+  GPT2_TRY(ForPromptIds(engine, prompt, /*special=*/false, TextEnds::kBeginning,
+                        [&](auto ids) { return tokens.Add(ids); }));
   engine.early_prefill.reset();
   engine.early_prompt.assign(tokens.window().begin(), tokens.window().end());
   return Done{};

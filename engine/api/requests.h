@@ -11,6 +11,7 @@
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
+#include "engine/text/text_encoder.h"
 
 namespace gpt2 {
 
@@ -29,8 +30,8 @@ Status NeedTokenizer(const Gpt2Engine& engine, const char* so);
 // Options that are an object, or nothing.
 Result<ParsedJson> ReadOptions(std::string_view text);
 
-// Gives the ids of `prompt` to `take` as they come.
+// Gives the ids of `prompt` to `take` as they come, with what the rules put at the ends of a text.
 Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool special,
-                    FunctionRef<Status(std::span<const std::int32_t> ids)> take);
+                    TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take);
 
 }  // namespace gpt2

@@ -1,4 +1,4 @@
-# The four builds of the engine that a page chooses from, and what each exports.
+# The four builds of the engine that a page chooses from, what each exports, and the module of other languages' tokenizers.
 
 # gpt2_read_exports(VARIABLE HEADER): every function of a header, read from it, so that the list is written once.
 function(gpt2_read_exports variable header)
@@ -73,3 +73,14 @@ foreach(_pair "simd convert.cc" "simd-relaxed no_convert.cc")
   add_dependencies(gpt2-${_variant} ${_library})
   target_link_options(gpt2-${_variant} PRIVATE $<TARGET_FILE:${_library}>)
 endforeach()
+
+# Without a script of its own: web/src/languages starts it.
+gpt2_read_exports(_languages_exports languages.h)
+list(JOIN _languages_exports "," _languages_exports)
+add_executable(gpt2-languages api/languages.cc api/reply.cc)
+set_target_properties(gpt2-languages PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
+target_compile_options(gpt2-languages PRIVATE -fno-rtti -msimd128 -Oz -flto)
+target_link_libraries(gpt2-languages PRIVATE gpt2_languages-simd)
+target_link_options(gpt2-languages PRIVATE -Oz -Wl,--wrap=snprintf -sSTANDALONE_WASM --no-entry
+  -sEXPORTED_FUNCTIONS=${_languages_exports} -sIMPORTED_MEMORY -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=1GB
+  -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sSTRICT)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "engine/format/json.h"
 #include "engine/format/tokenizer_json.h"
 #include "engine/format/tokenizer_settings.h"
+#include "engine/text/byte_alphabet.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_rules.h"
@@ -55,6 +57,23 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadMerges(std::string_
   return merges;
 }
 
+Result<Tokenizer> ReadTokenTable(std::string_view text, std::size_t vocab_size) {
+  GPT2_ASSIGN(const ParsedJson json, ParseJson(text, "the tokens"));
+  if (!json->is_array() || json->size() > vocab_size) {
+    return Corrupt(Concat("the tokens: expected an array of at most ", vocab_size, " texts"));
+  }
+  std::vector<std::string> tokens;
+  for (const Json& token : *json) {
+    const auto bytes =
+        token.is_string() ? BytesFromAlphabet(token.get_ref<const std::string&>()) : std::nullopt;
+    if (!bytes)
+      return Corrupt(Concat("the tokens: ", Shown(token), " at ", tokens.size(),
+                            " is no text in the byte alphabet"));
+    tokens.push_back(*bytes);
+  }
+  return Tokenizer::CreateOther(std::move(tokens), /*encoder=*/nullptr);
+}
+
 }  // namespace
 
 Result<Tokenizer> InFile(std::string_view file, Result<Tokenizer> tokenizer) {
@@ -94,6 +113,7 @@ Result<std::vector<std::string>> VocabularyIds::Take() {
 }
 
 Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
+  if (!files.tokens.empty()) return ReadTokenTable(files.tokens, vocab_size);
   if (!files.tokenizer.empty()) return ReadTokenizerJson(files.tokenizer, vocab_size);
   if (files.vocab.empty() || files.merges.empty()) {
     return Error{ErrorCode::kNotFound,

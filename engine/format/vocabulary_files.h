@@ -21,8 +21,14 @@ struct TokenizerFiles {
   std::string_view tokenizer_config;    // tokenizer_config.json
   std::string_view special_tokens_map;  // special_tokens_map.json
   std::string_view added_tokens;        // added_tokens.json
+  std::string_view vocab_txt = {};      // vocab.txt, of BERT: only engine/languages reads it
+  // Of another tokenizer, in place of all these: a JSON array of what each token writes, by id,
+  // spelled in the byte alphabet. Its text becomes tokens elsewhere.
+  std::string_view tokens = {};
 
-  bool HasTokenizer() const { return !tokenizer.empty() || !vocab.empty() || !merges.empty(); }
+  bool HasTokenizer() const {
+    return !tokenizer.empty() || !vocab.empty() || !merges.empty() || !tokens.empty();
+  }
 };
 
 // Builds the tokenizer. An error names the file and the field.

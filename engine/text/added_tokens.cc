@@ -106,6 +106,8 @@ AddedTokenCutter::Cut AddedTokenCutter::Next() {
   while (const auto match = tokens_->Find(text_, search_)) {
     search_ = match->end;
     if (!IsWanted(*match)) continue;
+    // All of it is white space that the token before has taken: `tokenizers` drops what is empty.
+    if (match->token->strips_left && match->end <= cut_) continue;
     std::size_t begin = match->begin;
     // The token before may have taken this white space already, and more.
     if (match->token->strips_left && cut_ <= begin) {

@@ -127,10 +127,13 @@ Encoding::Encoding(const Tokenizer& tokenizer, std::string_view text, SpecialTok
       normal_(tokenizer.normalized_added(), {}, takes_special_),
       rest_(tokenizer.rules().splitters.size() + 1),
       word_(tokenizer) {
-  if (ends == TextEnds::kWith) {
-    beginning_ = tokenizer.rules().beginning;
-    ending_ = tokenizer.rules().end;
+  if (tokenizer.encoder() != nullptr) {
+    others_ = tokenizer.encoder()->Encode(text, special, ends);
+    is_done_ = true;
+    return;
   }
+  if (ends != TextEnds::kWithout) beginning_ = tokenizer.rules().beginning;
+  if (ends == TextEnds::kWith) ending_ = tokenizer.rules().end;
   FindText();
 }
 
@@ -184,7 +187,10 @@ std::string_view Encoding::NextWord() {
 }
 
 Result<std::size_t> Encoding::Next(std::span<std::int32_t> ids) {
-  std::size_t count = 0;
+  if (!others_.ok()) return others_.error();
+  std::size_t count = std::min(ids.size(), others_.value().size() - given_);
+  std::copy_n(others_.value().begin() + static_cast<std::ptrdiff_t>(given_), count, ids.begin());
+  given_ += count;
   const auto take = [&](std::span<const std::int32_t>& some) {
     ids[count++] = some[0];
     some = some.subspan(1);

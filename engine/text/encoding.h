@@ -82,7 +82,9 @@ class Encoding {
   // that the text holds; it must not be called again after that.
   Result<std::size_t> Next(std::span<std::int32_t> ids);
 
-  bool is_done() const { return is_done_ && word_.is_done(); }
+  bool is_done() const {
+    return is_done_ && word_.is_done() && others_.ok() && given_ == others_.value().size();
+  }
 
  private:
   bool HasText() const;
@@ -105,6 +107,9 @@ class Encoding {
   std::string prefixed_;  // the last piece that was given a space
   bool is_done_ = false;  // but for word_
   WordMerger word_;
+  // All ids, where they are not made of byte pairs, and how many of them Next has given.
+  Result<std::vector<std::int32_t>> others_ = std::vector<std::int32_t>();
+  std::size_t given_ = 0;
 };
 
 }  // namespace gpt2

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/encoding.h"
 #include "engine/text/quoted.h"
+#include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
@@ -86,6 +88,18 @@ Result<Tokenizer> Tokenizer::Create(std::span<const std::string> tokens,
   return Create(tokens, merges, std::move(rules));
 }
 
+Tokenizer Tokenizer::CreateOther(std::vector<std::string> bytes,
+                                 std::shared_ptr<const TextEncoder> encoder) {
+  Tokenizer tokenizer;
+  tokenizer.byte_tokens_.fill(-1);
+  tokenizer.rules_.splitters.clear();
+  tokenizer.symbols_.resize(bytes.size());
+  tokenizer.bytes_ = std::move(bytes);
+  tokenizer.SetMerges({});
+  tokenizer.encoder_ = std::move(encoder);
+  return tokenizer;
+}
+
 void Tokenizer::SetMerges(std::vector<PairMerge> merges) {
   const auto is_before = [](const PairMerge& a, const PairMerge& b) {
     return std::tie(a.left, a.right, a.merge.rank) < std::tie(b.left, b.right, b.merge.rank);
@@ -121,7 +135,12 @@ Status Tokenizer::AddTokens() {
     added_ids_.insert(token.id);
     (token.is_normalized ? normalized : raw).push_back(token);
   }
-  for (AddedToken& token : normalized) token.content = Normalize(rules_.normalizers, token.content);
+  for (AddedToken& token : normalized) {
+    token.content = Normalize(rules_.normalizers, token.content);
+    // That is what `tokenizers` decodes it to, too.
+    bytes_[static_cast<std::size_t>(token.id)] =
+        BytesFromAlphabet(token.content).value_or(token.content);
+  }
   std::erase_if(normalized, [](const AddedToken& token) { return token.content.empty(); });
   added_ = AddedTokens(std::move(raw));
   normalized_added_ = AddedTokens(std::move(normalized));
@@ -163,7 +182,7 @@ Result<std::string> Tokenizer::Decode(std::span<const std::int32_t> ids) const {
     }
     bytes += TokenBytes(id);
   }
-  return bytes;
+  return encoder_ ? encoder_->Decode(ids) : bytes;
 }
 
 }  // namespace gpt2

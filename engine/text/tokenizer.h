@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,17 +17,10 @@
 
 #include "engine/base/result.h"
 #include "engine/text/added_tokens.h"
+#include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
-
-enum class SpecialTokens {
-  kAsText,   // "<|endoftext|>" in the text is thirteen characters like any others
-  kAllowed,  // it is the end-of-text token
-};
-
-// What the rules put at the beginning and at the end of a text.
-enum class TextEnds { kWithout, kWith };
 
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
@@ -42,6 +36,11 @@ class Tokenizer {
   // With GPT-2's rules: kEndOfText is a special token, if there is one.
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges);
+
+  // Of another kind: `bytes` are those of each token in the middle of a text. Text becomes tokens
+  // by `encoder`; where that is null it does not.
+  static Tokenizer CreateOther(std::vector<std::string> bytes,
+                               std::shared_ptr<const TextEncoder> encoder);
 
   // The ids of `text`, any bytes, all at once: see Encoding. Time grows linearly with the text, and
   // as n log n in its longest word. Fails only where the vocabulary lacks a byte that the text
@@ -69,6 +68,9 @@ class Tokenizer {
   const AddedTokens& added() const { return added_; }
   const AddedTokens& normalized_added() const { return normalized_added_; }
   bool IsAdded(std::int32_t id) const;
+
+  // What makes tokens of text in place of the byte pairs; null where they do.
+  const TextEncoder* encoder() const { return encoder_.get(); }
 
   // Whether a run of a text's tokens is what the text of that run has.
   bool HasGpt2Rules() const;
@@ -120,6 +122,7 @@ class Tokenizer {
   AddedTokens normalized_added_;
   std::unordered_set<std::int32_t> added_ids_;
   std::unordered_map<std::string, std::int32_t> words_;  // by bytes, where the rules ignore merges
+  std::shared_ptr<const TextEncoder> encoder_;
 };
 
 }  // namespace gpt2

@@ -36,8 +36,8 @@ std::size_t FirstDigitsSize(std::string_view text, bool is_single) {
   bool are_digits = false;
   while (size < text.size()) {
     const Utf8Character character = ReadUtf8(text.substr(size));
-    const bool is_digit = character.code_point != kInvalidCodePoint &&
-                          ClassOf(character.code_point) == CharacterClass::kNumber;
+    const bool is_digit =
+        character.code_point != kInvalidCodePoint && IsNumeric(character.code_point);
     if (size == 0) are_digits = is_digit;
     if (is_digit != are_digits) break;
     size += character.size;

@@ -9,8 +9,9 @@
 namespace gpt2 {
 namespace {
 
-// A class, and whether its characters are part of a word.
-enum class Stored { kLetter, kDigit, kNumber, kSpace, kWord };
+// A class, and whether its characters are part of a word. The last is of numbers that are newer
+// than the Unicode version of the regular expressions.
+enum class Stored { kLetter, kDigit, kNumber, kSpace, kWord, kLaterNumber };
 
 struct Range {
   char32_t first;
@@ -53,7 +54,7 @@ constexpr Coded<kSize> Encode() {
 
 constexpr std::size_t kMostCodedBytes = std::size(kRanges) * 2 * 3;  // 21 bits are a code point's
 constexpr auto kCoded = Encode<Encode<kMostCodedBytes>().size>().bytes;
-static_assert(static_cast<int>(Stored::kWord) < 8);
+static_assert(static_cast<int>(Stored::kLaterNumber) < 8);
 
 using Table = std::array<Range, std::size(kRanges)>;
 
@@ -107,6 +108,7 @@ CharacterClass ClassOf(char32_t code_point) {
     case Stored::kSpace:
       return CharacterClass::kSpace;
     case Stored::kWord:
+    case Stored::kLaterNumber:
       break;
   }
   return CharacterClass::kOther;
@@ -114,7 +116,14 @@ CharacterClass ClassOf(char32_t code_point) {
 
 bool IsWordCharacter(char32_t code_point) {
   const Range* const range = FindRange(code_point);
-  return range != nullptr && range->stored != Stored::kNumber && range->stored != Stored::kSpace;
+  return range != nullptr && range->stored != Stored::kNumber &&
+         range->stored != Stored::kLaterNumber && range->stored != Stored::kSpace;
+}
+
+bool IsNumeric(char32_t code_point) {
+  const Range* const range = FindRange(code_point);
+  return range != nullptr && (range->stored == Stored::kDigit || range->stored == Stored::kNumber ||
+                              range->stored == Stored::kLaterNumber);
 }
 
 }  // namespace gpt2

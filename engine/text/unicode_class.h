@@ -1,4 +1,5 @@
-// The character classes of GPT-2's pre-tokenizer.
+// The character classes of GPT-2's pre-tokenizer, in the Unicode versions of Hugging Face's
+// `tokenizers`: 16 for its regular expressions, 17 for what its Digits cuts at.
 #pragma once
 
 namespace gpt2 {
@@ -15,5 +16,8 @@ CharacterClass ClassOf(char32_t code_point);
 // Whether it is part of a word, as \w of Rust's regular expressions has it: Alphabetic, Mark,
 // Decimal_Number, Connector_Punctuation or Join_Control (UTS #18, annex C).
 bool IsWordCharacter(char32_t code_point);
+
+// Whether Digits cuts at it: the category N of Unicode 17, which has more than CharacterClass.
+bool IsNumeric(char32_t code_point);
 
 }  // namespace gpt2

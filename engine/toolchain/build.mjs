@@ -97,8 +97,8 @@ export function buildPreset(preset, { targets = [], quiet = false } = {}) {
 }
 
 const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
-/** The targets of the four builds of the engine. */
-export const engineTargets = variants.map((name) => `gpt2-${name}`);
+/** The targets of the four builds of the engine, and of the module of other languages' tokenizers. */
+export const engineTargets = [...variants.map((name) => `gpt2-${name}`), "gpt2-languages"];
 /** Those of the engine's tests for browsers. */
 export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 

@@ -121,8 +121,9 @@ describe("the engine", () => {
       text: ["base"],
       generate: ["base", "kernels", "model", "text"],
       format: ["base", "kernels", "model", "text"],
+      languages: ["base", "text", "format"],
       convert: ["base", "kernels", "model", "text", "format"],
-      api: ["base", "kernels", "model", "text", "generate", "format", "convert"],
+      api: ["base", "kernels", "model", "text", "generate", "format", "languages", "convert"],
     };
     for (const [, included] of text.matchAll(/#include "engine\/(\w+)\//g)) {
       if (included !== folder) expect(allowed[folder], file).toContain(included);

@@ -1,6 +1,6 @@
 // The engine's four builds, made ready to lie in a script.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createDelta } from "./code-delta.mjs";
 import { withoutHash } from "./hash-files.mjs";
 import { pack } from "./pack.mjs";
@@ -26,6 +26,12 @@ export function packCode(engine) {
     bytes.push(stored);
   }
   return { data: pack(Buffer.concat(bytes)), parts };
+}
+
+/** The module of other languages' tokenizers, which web/src/languages unpacks, as a literal. */
+export function packLanguages() {
+  const file = resolve(import.meta.dirname, "../../build/wasm/engine/gpt2-languages.wasm");
+  return JSON.stringify(pack(readFileSync(file)));
 }
 
 /** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */

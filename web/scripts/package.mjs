@@ -10,6 +10,7 @@ import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
+import { packLanguages } from "./pack-engine.mjs";
 import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -101,6 +102,7 @@ const apart = [
   { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-fallback", source: "client/fallback" },
   { name: "gpt2-convert", source: "convert/index" },
+  { name: "gpt2-languages", source: "languages/index" },
   { name: "gpt2-sources", source: "sources/index" },
   { name: "gpt2-inspect", source: "worker/inspect" },
   { name: "gpt2-cache", source: "cache/index" },
@@ -108,7 +110,14 @@ const apart = [
 ];
 
 /** Of these, what the worker loads: web/src/worker/addresses.ts lists it, too. */
-const workerParts = ["gpt2-convert", "gpt2-sources", "gpt2-inspect", "gpt2-cache", "gpt2-sha256"];
+const workerParts = [
+  "gpt2-convert",
+  "gpt2-languages",
+  "gpt2-sources",
+  "gpt2-inspect",
+  "gpt2-cache",
+  "gpt2-sha256",
+];
 
 /** The module that is there for bundlers that leave the worker behind. */
 const inlined = { name: "gpt2-inlined", source: "client/inlined-worker" };
@@ -177,7 +186,7 @@ function pad(file) {
 
 async function copyEngine() {
   mkdirSync(join(packageFolder, "engine"), { recursive: true });
-  for (const file of engineFiles()) {
+  for (const file of engineFiles().filter((name) => name !== "gpt2-languages.wasm")) {
     const target = join(packageFolder, "engine", file);
     const built = readFileSync(join(engine, file));
     if (file.endsWith(".wasm")) writeFileSync(target, hashedCode(built));
@@ -229,7 +238,8 @@ export async function buildPackage() {
   for (const { name, source } of apart) {
     const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript };
     const isOfWorker = workerParts.includes(name);
-    await bundle(release, `${source}.ts`, `${name}.js`, isOfWorker ? ofWorker : {});
+    const define = name === "gpt2-languages" ? { GPT2_LANGUAGES: packLanguages() } : {};
+    await bundle(release, `${source}.ts`, `${name}.js`, isOfWorker ? { ...ofWorker, define } : {});
     if (isOfWorker) pad(join(packageFolder, `${name}.js`));
   }
   const inWorker = { plugins: [chunksApart, partsByAddress] };

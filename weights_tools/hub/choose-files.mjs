@@ -23,6 +23,7 @@ const optionalFiles = [
   "tokenizer.json",
   "vocab.json",
   "merges.txt",
+  "vocab.txt",
   "tokenizer_config.json",
   "special_tokens_map.json",
   "added_tokens.json",

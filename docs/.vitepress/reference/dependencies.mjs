@@ -55,12 +55,12 @@ function projectEdges() {
   });
 }
 
-/** In Mermaid. Each line is a dependency; the last two are calls into WebAssembly, which no build declares. */
+/** In Mermaid. Each line is a dependency; the last three are calls into WebAssembly, which no build declares. */
 export function dependencyDiagram() {
   const id = (/** @type {string} */ path) => path.replace(/\W/g, "_");
   const line = ([/** @type {string} */ from, /** @type {string} */ to]) =>
     `  ${id(from)}["${from}"] --> ${id(to)}["${to}"]`;
   const lines = [...projectEdges(), ...libraryEdges()].map(line).sort();
-  const calls = ["worker", "convert"].map((part) => `  web_src_${part} -. WebAssembly .-> engine_api`);
+  const calls = ["worker", "convert", "languages"].map((part) => `  web_src_${part} -. WebAssembly .-> engine_api`);
   return ["flowchart TD", ...lines, ...calls, ""].join("\n");
 }

@@ -1,30 +1,219 @@
-// Writes ../unicode_ranges.inc: the code points that tokenizers tell apart, from the Unicode
-// tables of this Node.js. Run by hand when Unicode grows: node engine/text/unicode/generate.mjs
+// Writes the tables of characters that tokenizers tell apart: ../unicode_ranges.inc and
+// ../../languages/unicode_tables.inc. Run by hand: node engine/text/unicode/generate.mjs
+//
+// They are asked of Hugging Face's `tokenizers` itself, as its parts use several versions of Unicode: 16 in regular
+// expressions, 17 in Digits and Lowercase, 8 to 11 in what is as old as BERT.
 import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { installTokenizers, tokenizersVersion } from "../../../tests/bench/peers/install.mjs";
 
-/** @type {[string, RegExp][]} */
+const tokenizers = createRequire(import.meta.url)(installTokenizers());
+
+/** All characters: code points but for surrogates. U+0000 is of no class here. */
+const codePoints = Array.from({ length: 0x110000 }, (_, i) => i).filter(
+  (i) => i > 0 && (i < 0xd800 || i > 0xdfff),
+);
+const letters = codePoints.map((codePoint) => String.fromCodePoint(codePoint));
+
+/** @param {object} json */
+const preTokenizer = (json) => {
+  const model = { type: "WordLevel", vocab: { a: 0 }, unk_token: "a" };
+  const tokenizer = tokenizers.Tokenizer.fromString(
+    JSON.stringify({ version: "1.0", added_tokens: [], pre_tokenizer: json, model }),
+  );
+  const cutter = tokenizer.getPreTokenizer();
+  return (/** @type {string} */ text) => cutter.preTokenizeString(text).map(([piece]) => piece);
+};
+/** @param {string} Regex */
+const matches = (Regex) => {
+  const cut = preTokenizer({ type: "Split", pattern: { Regex }, behavior: "Removed", invert: false });
+  return (/** @type {string} */ letter) => cut(letter).length === 0;
+};
+/** @param {object} json */
+const isCut = (json) => {
+  const cut = preTokenizer(json);
+  return (/** @type {string} */ letter) => cut(`x${letter}`).length > 1;
+};
+const isLetter = matches("\\p{L}");
+const isNumber = matches("\\p{N}");
+const isSpace = matches("\\s");
+const isLaterNumber = isCut({ type: "Digits", individual_digits: true });
+const whitespace = preTokenizer({ type: "Whitespace" });
+const isWord = (/** @type {string} */ letter) => whitespace(`x${letter}`)[0] !== "x";
+
+/** @type {[string, (letter: string) => boolean][]} */
 const classes = [
-  ["kLetter", /^\p{L}$/u],
+  ["kLetter", isLetter],
   // \w of Rust's regular expressions tells these two apart, and has the last.
-  ["kDigit", /^(?=\p{N})[\p{Alphabetic}\p{Nd}]$/u],
-  ["kNumber", /^\p{N}$/u],
-  ["kSpace", /^\p{White_Space}$/u],
-  ["kWord", /^[\p{Alphabetic}\p{M}\p{Pc}\p{Join_Control}]$/u],
+  ["kDigit", (letter) => isNumber(letter) && isWord(letter)],
+  ["kNumber", isNumber],
+  ["kSpace", isSpace],
+  ["kWord", isWord],
+  ["kLaterNumber", isLaterNumber],
 ];
 
-const classOf = (codePoint) => {
-  if (codePoint >= 0xd800 && codePoint <= 0xdfff) return undefined; // surrogates are not characters
-  const character = String.fromCodePoint(codePoint);
-  return classes.find(([, pattern]) => pattern.test(character))?.[0];
-};
-
-const lines = [`// Made by unicode/generate.mjs from Unicode ${process.versions.unicode}; do not edit.`];
-let start = 0;
-for (let codePoint = 1; codePoint <= 0x110000; ++codePoint) {
-  const name = classOf(start);
-  if (codePoint < 0x110000 && classOf(codePoint) === name) continue;
-  const hex = (value) => `0x${value.toString(16)}`;
-  if (name) lines.push(`{${hex(start)}, ${hex(codePoint - 1)}, Stored::${name}},`);
-  start = codePoint;
+/**
+ * Calls `take` with each run of code points that `valueOf` gives the same value, but for undefined and 0.
+ * @template T
+ * @param {(letter: string) => T} valueOf
+ * @param {(first: number, last: number, value: T) => void} take
+ */
+function forRuns(valueOf, take) {
+  let first = -1;
+  let last = -1;
+  /** @type {T | undefined} */
+  let value;
+  letters.forEach((letter, i) => {
+    const codePoint = codePoints[i] ?? 0;
+    const next = valueOf(letter);
+    if (next === value && codePoint === last + 1) return void (last = codePoint);
+    if (value) take(first, last, value);
+    [first, last, value] = [codePoint, codePoint, next];
+  });
+  if (value) take(first, last, value);
 }
+
+const made = `// Made by engine/text/unicode/generate.mjs from tokenizers ${tokenizersVersion}; do not edit.`;
+const lines = [made];
+forRuns(
+  (letter) => classes.find(([, has]) => has(letter))?.[0],
+  (first, last, name) => lines.push(`{0x${first.toString(16)}, 0x${last.toString(16)}, Stored::${name}},`),
+);
 writeFileSync(new URL("../unicode_ranges.inc", import.meta.url), `${lines.join("\n")}\n`);
+
+/** Numbers of seven bits a byte, the lowest first, the top bit set on all but the last byte. */
+class Numbers {
+  /** @type {number[]} */
+  bytes = [];
+
+  /** @param {number[]} numbers */
+  add(...numbers) {
+    for (let number of numbers) {
+      for (; number >= 0x80; number >>= 7) this.bytes.push((number & 0x7f) | 0x80);
+      this.bytes.push(number);
+    }
+  }
+
+  /** @param {string} name @param {string} comment */
+  lines(name, comment) {
+    const all = [comment, `constexpr unsigned char ${name}[] = {`];
+    for (let at = 0; at < this.bytes.length; at += 24)
+      all.push(`${this.bytes.slice(at, at + 24).join(",")},`);
+    return [...all, "};"];
+  }
+}
+
+/** @param {string} text */
+const points = (text) => Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
+const [nfc, nfd, nfkd] = [
+  tokenizers.nfcNormalizer(),
+  tokenizers.nfdNormalizer(),
+  tokenizers.nfkdNormalizer(),
+].map((form) => (/** @type {string} */ text) => form.normalizeString(text));
+
+function decompositions() {
+  const numbers = new Numbers();
+  let last = 0;
+  letters.forEach((letter, i) => {
+    const codePoint = codePoints[i] ?? 0;
+    if (codePoint >= 0xac00 && codePoint <= 0xd7a3) return; // Hangul: by a formula
+    const canonical = nfd(letter);
+    const full = canonical === letter ? nfkd(letter) : canonical;
+    if (full === letter) return;
+    const kind = canonical === letter ? 0 : nfc(letter) === letter ? 1 : 2;
+    const parts = points(full);
+    numbers.add(codePoint - last, parts.length * 3 + kind, ...parts);
+    last = codePoint;
+  });
+  return numbers.lines(
+    "kDecompositions",
+    "// How far it is from the one before, its parts times three plus its kind (Kind in unicode_forms.cc), and they.",
+  );
+}
+
+/** The order of combining classes, from 1: which they are matters to nothing. */
+function combiningOrder() {
+  const low = "\u0334"; // of class 1
+  const high = "\u0345"; // of class 240
+  const isMoved = (a, b) => nfd(`x${a}${b}`) === `x${b}${a}` && a !== b;
+  const marks = letters.filter(
+    (letter) => nfd(letter) === letter && (isMoved(high, letter) || isMoved(letter, low)),
+  );
+  /** @type {string[][]} */
+  const groups = [];
+  for (const mark of marks) {
+    const isBefore = (group) => isMoved(group[0], mark);
+    const same = groups.find((group) => !isMoved(group[0], mark) && !isMoved(mark, group[0]));
+    if (same) same.push(mark);
+    else groups.splice([...groups.filter((group) => !isBefore(group))].length, 0, [mark]);
+  }
+  const ranks = new Map(groups.flatMap((group, i) => group.map((mark) => [mark, i + 1])));
+  return (/** @type {string} */ letter) => ranks.get(letter) ?? 0;
+}
+
+function ranges(name, comment, valueOf) {
+  const numbers = new Numbers();
+  let end = 0;
+  forRuns(valueOf, (first, last, value) => {
+    numbers.add(first - end, last - first, value);
+    end = last;
+  });
+  return numbers.lines(name, comment);
+}
+
+function lowercase() {
+  const lower = tokenizers.lowercase();
+  const numbers = new Numbers();
+  let last = 0;
+  letters.forEach((letter, i) => {
+    const codePoint = codePoints[i] ?? 0;
+    const becomes = points(lower.normalizeString(letter));
+    const [to = 0] = becomes;
+    // U+0130 alone becomes two characters; the code says so.
+    if (becomes.length !== 1 || to === codePoint) return;
+    numbers.add(codePoint - last, to > codePoint ? 2 * (to - codePoint) : 2 * (codePoint - to) + 1);
+    last = codePoint;
+  });
+  return numbers.lines(
+    "kLowercase",
+    "// How far it is from the one before, and from what it becomes, times two, plus one where that is lower.",
+  );
+}
+
+const bert = (options) => {
+  const all = {
+    cleanText: false,
+    handleChineseChars: false,
+    stripAccents: false,
+    lowercase: false,
+    ...options,
+  };
+  const normalizer = tokenizers.bertNormalizer(all);
+  return (/** @type {string} */ letter) => normalizer.normalizeString(letter);
+};
+const [cleaned, unaccented, chinese] = [
+  { cleanText: true },
+  { stripAccents: true },
+  { handleChineseChars: true },
+].map(bert);
+const stripping = tokenizers.stripAccentsNormalizer();
+const isPunctuation = isCut({ type: "Punctuation", behavior: "Isolated" });
+const traits = (/** @type {string} */ letter) =>
+  (stripping.normalizeString(letter) === "" ? 1 : 0) +
+  (unaccented(letter) === "" ? 2 : 0) +
+  (cleaned(letter) === "" ? 4 : 0) +
+  (isPunctuation(letter) ? 8 : 0) +
+  (chinese(letter) !== letter ? 16 : 0);
+
+const tables = [
+  made,
+  ...decompositions(),
+  ...ranges(
+    "kCombining",
+    "// Of each run: how far it is from the end of the one before, its length less 1, the order of its combining class.",
+    combiningOrder(),
+  ),
+  ...ranges("kTraits", "// The same with the sum of Trait.", traits),
+  ...lowercase(),
+];
+writeFileSync(new URL("../../languages/unicode_tables.inc", import.meta.url), `${tables.join("\n")}\n`);

@@ -8,6 +8,9 @@ export const peersFolder = join(root, "build/peers");
 /** Those that run in a browser. */
 export const peerVersions = { "@wllama/wllama": "3.8.1", "@huggingface/transformers": "4.3.1" };
 
+/** Of Hugging Face's Rust library. */
+export const tokenizersVersion = "0.23.2";
+
 /** node-llama-cpp's. */
 export const llamaVersion = "3.22.1";
 
@@ -61,4 +64,10 @@ function llamaLibraries() {
 export function installLlama() {
   install({ "node-llama-cpp": llamaVersion, [llamaLibraries()]: llamaVersion }, ["--omit=optional"]);
   return join(peersFolder, "node_modules/node-llama-cpp");
+}
+
+/** Installs Hugging Face's `tokenizers`; returns its folder. */
+export function installTokenizers() {
+  install({ tokenizers: tokenizersVersion });
+  return join(peersFolder, "node_modules/tokenizers");
 }

@@ -102,6 +102,7 @@ export class ConvertedSource implements ModelSource {
       case "tokenizer.json":
       case "special_tokens_map.json":
       case "added_tokens.json":
+      case "vocab.txt":
         if (this.options.gguf === undefined) return this.inner.open(name, options);
         throw new LoadError("not-found", `${this.options.gguf} holds no ${name}`);
       case "weights.json":

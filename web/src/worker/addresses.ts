@@ -31,6 +31,7 @@ export const addresses: Readonly<Record<Variant, BuildAddresses>> = {
 const parts: Readonly<Record<string, () => URL>> = {
   "./gpt2-cache.js": () => new URL("./gpt2-cache.js", import.meta.url),
   "./gpt2-convert.js": () => new URL("./gpt2-convert.js", import.meta.url),
+  "./gpt2-languages.js": () => new URL("./gpt2-languages.js", import.meta.url),
   "./gpt2-inspect.js": () => new URL("./gpt2-inspect.js", import.meta.url),
   "./gpt2-sha256.js": () => new URL("./gpt2-sha256.js", import.meta.url),
   "./gpt2-sources.js": () => new URL("./gpt2-sources.js", import.meta.url),

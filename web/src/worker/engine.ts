@@ -1,4 +1,5 @@
 // The engine in WebAssembly: engine/api/api.h with JavaScript's types. Nothing else knows of pointers.
+import type { LanguageTokenizer, TextEnds } from "../languages/index.js";
 import { Gpt2Error, WorkerError } from "../shared/errors.js";
 import type { Token, TokenLogprob } from "../shared/types.js";
 import { WasmInstance, type Allocator, type ModuleFactory } from "../shared/wasm-instance.js";
@@ -68,6 +69,8 @@ const portion = 256 * 1024;
 export class Engine {
   private readonly wasm: WasmInstance<EngineModule>;
   private readonly engine: number;
+  /** What makes tokens of text in place of the engine. */
+  private tokenizer: LanguageTokenizer | undefined;
 
   private constructor(wasm: WasmInstance<EngineModule>, threads: number) {
     this.wasm = wasm;
@@ -108,7 +111,18 @@ export class Engine {
   }
 
   get memoryBytes(): number {
-    return this.wasm.bytes;
+    return this.wasm.bytes + (this.tokenizer?.memoryBytes ?? 0);
+  }
+
+  /** For the model whose load has begun with its tokens. */
+  useTokenizer(tokenizer: LanguageTokenizer): void {
+    this.tokenizer = tokenizer;
+  }
+
+  /** A prompt as the engine takes it: text, or token ids. */
+  private prompt(prompt: string | readonly number[], special: boolean, ends: TextEnds) {
+    if (!this.tokenizer || typeof prompt !== "string") return prompt;
+    return this.tokenizer.encode(prompt, special, ends);
   }
 
   loadBegin(config: string, vocab: string, merges: string, options: object): void {
@@ -126,7 +140,8 @@ export class Engine {
   }
 
   /** Gives a load the prompt that `_gpt2_load_step` prefills. */
-  loadPrompt(prompt: string | readonly number[]): void {
+  loadPrompt(text: string | readonly number[]): void {
+    const prompt = this.prompt(text, false, "beginning");
     this.wasm.with([promptBytes(prompt)], (pointer = 0, size = 0) =>
       this.wasm.ask((module) => module._gpt2_load_prompt(this.engine, pointer, size, isIds(prompt))),
     );
@@ -195,7 +210,9 @@ export class Engine {
   }
 
   /** Calls that start from a prompt, text or token ids. */
-  start(name: StartCall, prompt: string | readonly number[], options: object): unknown {
+  start(name: StartCall, text: string | readonly number[], options: object): unknown {
+    const ends = name === "_gpt2_score" ? "both" : "beginning";
+    const prompt = this.prompt(text, allowsSpecial(options), ends);
     const parts = [promptBytes(prompt), toJson(options)];
     return this.wasm.with(parts, (pointer = 0, size = 0, at = 0, jsonSize = 0) =>
       this.wasm.ask((module) => module[name](this.engine, pointer, size, isIds(prompt), at, jsonSize)),
@@ -203,6 +220,7 @@ export class Engine {
   }
 
   tokenize(text: string, options: object): number[] {
+    if (this.tokenizer) return this.tokenizer.encode(text, allowsSpecial(options), "both");
     return this.wasm.with([text, toJson(options)], (...places) => {
       const [pointer = 0, size = 0, at = 0, jsonSize = 0] = places;
       this.wasm.ask((module) => module._gpt2_tokenize(this.engine, pointer, size, at, jsonSize));
@@ -220,7 +238,9 @@ export class Engine {
   }
 
   detokenize(ids: readonly number[]): string {
-    return this.wasm.with([idBytes(ids)], (pointer = 0) =>
+    const bytes = idBytes(ids);
+    if (this.tokenizer) return this.tokenizer.decode(ids);
+    return this.wasm.with([bytes], (pointer = 0) =>
       this.wasm.ask((module) => module._gpt2_detokenize(this.engine, pointer, ids.length)),
     ) as string;
   }
@@ -230,6 +250,8 @@ export class Engine {
 const promptBytes = (prompt: string | readonly number[]) =>
   typeof prompt === "string" ? prompt : idBytes(prompt);
 const isIds = (prompt: string | readonly number[]) => (typeof prompt === "string" ? 0 : 1);
+
+const allowsSpecial = (options: object) => "allowSpecial" in options && options.allowSpecial === true;
 
 /** Token ids as the engine takes them. */
 function idBytes(ids: readonly number[]): Uint8Array {

@@ -10,6 +10,7 @@ import { LoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { follow } from "../shared/unless-aborted.js";
+import { beginLoad } from "./begin-load.js";
 import { EarlyPrefill } from "./early-prefill.js";
 import type { Engine } from "./engine.js";
 import { gatherThreads, threadNotice } from "./helper-threads.js";
@@ -130,7 +131,7 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
   report.set({ stage: "download", totalBytes });
 
   const begin = async () => {
-    const [found, config, { vocab, merges, others }, generationConfig] = await parts;
+    const [found, config, tokenizer, generationConfig] = await parts;
     const parsed = parseJson(config, "config.json");
     checkWeights(parsed, request.weights);
     const hasThreads = found.build.variant.startsWith("threads");
@@ -140,7 +141,8 @@ async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Se
     seen.engine = engine;
     around.onEngine(engine);
     signal.throwIfAborted();
-    engine.loadBegin(config, vocab, merges, { kv: request.kv, generationConfig, tokenizer: others });
+    await beginLoad(engine, config, tokenizer, { kv: request.kv, generationConfig });
+    signal.throwIfAborted();
     const early = new EarlyPrefill(engine, request.prompt, signal, (layer) => report.set({ layer }));
     return { engine, early, choice, ...started };
   };

@@ -138,6 +138,10 @@ export async function readTokenizer(
     readVocabulary(source, signal, index),
     ...names.map((name) => readListed(name, source, signal, index)),
   ]);
+  if (vocabulary.vocab === "") {
+    names.push("vocab.txt"); // BERT's
+    texts.push(await readListed("vocab.txt", source, signal, index));
+  }
   const others = names.flatMap((name, i) => (texts[i] === undefined ? [] : [[name, texts[i]] as const]));
   return { ...vocabulary, others: others.length > 0 ? Object.fromEntries(others) : undefined };
 }

@@ -38,6 +38,7 @@ export function modelFiles(index) {
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
+    "vocab.txt",
   ].map((name) => file(name, true));
   if (index === undefined) return [...texts, ...unlisted, file("model.safetensors")];
   /** @type {unknown} */

@@ -1,0 +1,147 @@
+#include "engine/api/languages.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/reply.h"
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/format/json_writer.h"
+#include "engine/format/vocabulary_files.h"
+#include "engine/languages/language_json.h"
+#include "engine/text/byte_alphabet.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/utf8.h"
+
+struct Gpt2Languages {
+  std::optional<gpt2::Tokenizer> tokenizer;
+  std::vector<std::int32_t> ids;
+  std::string reply;
+};
+
+namespace gpt2 {
+namespace {
+
+// The reply of `operation`, which writes its result.
+const char* Reply(Gpt2Languages& owner, FunctionRef<Status(JsonWriter& out)> operation) {
+  try {
+    std::string reply;
+    JsonWriter out(reply);
+    out.Open('{').Key("result");
+    const Status status = operation(out);
+    if (!status.ok()) return WriteError(status.error(), owner.reply);
+    out.Close('}');
+    owner.reply = std::move(reply);
+    return owner.reply.c_str();
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemoryReply;
+  } catch (const std::length_error&) {  // of a string or vector that no memory could hold
+    return kOutOfMemoryReply;
+  }
+}
+
+Status NeedTokenizer(const Gpt2Languages& owner) {
+  if (owner.tokenizer) return Done{};
+  return Error{ErrorCode::kInvalidArgument, "no tokenizer has been read"};
+}
+
+Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab_size,
+            JsonWriter& out) {
+  GPT2_ASSIGN(const ParsedJson files, ParseJson(files_json, "the files"));
+  const auto text = [&](std::string_view name) -> std::string_view {
+    const Json* const file = FindMember(*files, name);
+    const auto* const found = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
+    return found == nullptr ? std::string_view() : *found;
+  };
+  GPT2_ASSIGN(owner.tokenizer,
+              ReadAnyTokenizer({.tokenizer = text("tokenizer.json"),
+                                .vocab = text("vocab.json"),
+                                .merges = text("merges.txt"),
+                                .tokenizer_config = text("tokenizer_config.json"),
+                                .special_tokens_map = text("special_tokens_map.json"),
+                                .added_tokens = text("added_tokens.json"),
+                                .vocab_txt = text("vocab.txt")},
+                               vocab_size));
+  std::string tokens;
+  JsonWriter list(tokens);
+  list.Open('[');
+  for (std::size_t id = 0; id < owner.tokenizer->vocab_size(); ++id) {
+    const auto index = static_cast<std::int32_t>(id);
+    list.Value(AlphabetFromBytes(owner.tokenizer->TokenBytes(index)));
+  }
+  list.Close(']');
+  out.Value(tokens);
+  return Done{};
+}
+
+}  // namespace
+}  // namespace gpt2
+
+using gpt2::Done;
+using gpt2::JsonWriter;
+using gpt2::SpecialTokens;
+using gpt2::Status;
+using gpt2::TextEnds;
+
+extern "C" {
+
+void* gpt2_languages_allocate(size_t size) {
+  return std::malloc(size);
+}
+void gpt2_languages_free(void* memory) {
+  std::free(memory);
+}
+
+Gpt2Languages* gpt2_languages_create(void) {
+  return new (std::nothrow) Gpt2Languages();
+}
+void gpt2_languages_destroy(Gpt2Languages* languages) {
+  delete languages;
+}
+
+const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, size_t files_size,
+                                size_t vocab_size) {
+  return gpt2::Reply(*languages, [&](JsonWriter& out) {
+    languages->tokenizer.reset();
+    return gpt2::Read(*languages, {files, files_size}, vocab_size, out);
+  });
+}
+
+const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
+                                  int32_t special, int32_t ends) {
+  return gpt2::Reply(*languages, [&](JsonWriter& out) -> Status {
+    GPT2_TRY(gpt2::NeedTokenizer(*languages));
+    GPT2_ASSIGN(languages->ids,
+                languages->tokenizer->Encode(
+                    {text, size}, special != 0 ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
+                    ends == 2   ? TextEnds::kWith
+                    : ends == 1 ? TextEnds::kBeginning
+                                : TextEnds::kWithout));
+    out.Open('{').Member("count", languages->ids.size()).Close('}');
+    return Done{};
+  });
+}
+
+const int32_t* gpt2_languages_ids(const Gpt2Languages* languages) {
+  return languages->ids.data();
+}
+
+const char* gpt2_languages_decode(Gpt2Languages* languages, const int32_t* ids, size_t count) {
+  return gpt2::Reply(*languages, [&](JsonWriter& out) -> Status {
+    GPT2_TRY(gpt2::NeedTokenizer(*languages));
+    GPT2_ASSIGN(const std::string text, languages->tokenizer->Decode({ids, count}));
+    out.Value(text);
+    return Done{};
+  });
+}
+
+}  // extern "C"

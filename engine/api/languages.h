@@ -1,0 +1,40 @@
+// The functions of a small module of WebAssembly of its own: tokenizers of other languages and
+// other rules than the engine's (engine/languages), which only the models that need them download.
+// The conventions of api.h hold, with Gpt2Languages in the engine's place.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct Gpt2Languages Gpt2Languages;
+
+// As gpt2_allocate and gpt2_free.
+void* gpt2_languages_allocate(size_t size);
+void gpt2_languages_free(void* memory);
+
+// Null without memory.
+Gpt2Languages* gpt2_languages_create(void);
+void gpt2_languages_destroy(Gpt2Languages* languages);
+
+// Reads a tokenizer. `files` is a JSON object of the texts of its files, by their names. Result:
+// what gpt2_load_begin takes as the member "tokens" of "tokenizer".
+const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, size_t files_size,
+                                size_t vocab_size);
+
+// Makes ids of a text: with `special`, also of the special tokens in it; with `ends`, 1, what comes
+// before a text that goes on, or 2, also what comes behind one. Result: {"count"}, of
+// gpt2_languages_ids.
+const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
+                                  int32_t special, int32_t ends);
+const int32_t* gpt2_languages_ids(const Gpt2Languages* languages);
+
+// Result: the text of `ids`.
+const char* gpt2_languages_decode(Gpt2Languages* languages, const int32_t* ids, size_t count);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

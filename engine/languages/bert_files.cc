@@ -1,0 +1,120 @@
+#include "engine/languages/bert_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/base/concat.h"
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/languages/language_tokenizer.h"
+#include "engine/languages/text_decoder.h"
+#include "engine/languages/text_models.h"
+#include "engine/languages/text_steps.h"
+#include "engine/text/quoted.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_rules.h"
+
+namespace gpt2 {
+namespace {
+
+constexpr const char* kConfig = "tokenizer_config.json";
+
+Error Unsupported(std::string_view key, const Json& found, std::string_view expected) {
+  return Error{ErrorCode::kUnsupported,
+               Concat(kConfig, ": \"", key, "\" is ", Shown(found), ", expected ", expected)};
+}
+
+Result<bool> ReadSetting(const Json& config, const char* key, bool otherwise) {
+  const Json* const value = FindMember(config, key);
+  if (value == nullptr || value->is_null()) return otherwise;
+  if (value->is_boolean()) return value->get<bool>();
+  return Unsupported(key, *value, "true or false");
+}
+
+// The token of a role such as "unk_token".
+Result<std::string> ReadRole(const Json& config, const char* key, const char* otherwise) {
+  const Json* value = FindMember(config, key);
+  if (value == nullptr || value->is_null()) return std::string(otherwise);
+  if (const Json* const content = FindMember(*value, "content")) value = content;
+  if (value->is_string()) return value->get<std::string>();
+  return Unsupported(key, *value, "a token");
+}
+
+Result<std::vector<std::string>> ReadLines(std::string_view text, std::size_t vocab_size) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > kMostTokenBytes || lines.size() == vocab_size) {
+      return Error{ErrorCode::kCorrupt, Concat("vocab.txt line ", lines.size() + 1, ": ",
+                                               Quoted(line), ", expected at most ", vocab_size,
+                                               " tokens of at most ", kMostTokenBytes, " bytes")};
+    }
+    lines.emplace_back(line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tokenizer_config,
+                                std::size_t vocab_size) {
+  GPT2_ASSIGN(const ParsedJson config,
+              ParseJson(tokenizer_config.empty() ? "{}" : tokenizer_config, kConfig));
+  if (const Json* const name = FindMember(*config, "tokenizer_class")) {
+    if (!name->is_null() && !IsText(*name, "BertTokenizer") &&
+        !IsText(*name, "BertTokenizerFast")) {
+      return Unsupported("tokenizer_class", *name, "\"BertTokenizer\" or \"BertTokenizerFast\"");
+    }
+  }
+  LanguageParts parts;
+  BertRules rules;
+  GPT2_ASSIGN(rules.lowercases, ReadSetting(*config, "do_lower_case", true));
+  GPT2_ASSIGN(rules.spaces_chinese, ReadSetting(*config, "tokenize_chinese_chars", true));
+  GPT2_ASSIGN(rules.strips_accents, ReadSetting(*config, "strip_accents", rules.lowercases));
+  GPT2_ASSIGN(const bool has_basic, ReadSetting(*config, "do_basic_tokenize", true));
+  if (!has_basic) return Unsupported("do_basic_tokenize", Json(false), "true");
+  parts.normalizers.push_back(BertStep(rules));
+  parts.cutters.push_back(CharacterCutter(IsWhiteSpace, CutBehavior::kRemoved));
+  parts.cutters.push_back(CharacterCutter(IsPunctuation, CutBehavior::kIsolated));
+  parts.decoders.push_back(WordPieceDecoder("##", /*cleans=*/true));
+
+  GPT2_ASSIGN(parts.tokens, ReadLines(vocab_txt, vocab_size));
+  TokenIds ids;
+  for (std::size_t id = 0; id < parts.tokens.size(); ++id) {
+    // Of equal lines the last counts, as for BertTokenizer.
+    ids[parts.tokens[id]] = static_cast<std::int32_t>(id);
+  }
+  WordPieceRules pieces;
+  GPT2_ASSIGN(pieces.unknown, ReadRole(*config, "unk_token", "[UNK]"));
+  constexpr const char* kRoles[][2] = {{"unk_token", "[UNK]"},
+                                       {"sep_token", "[SEP]"},
+                                       {"pad_token", "[PAD]"},
+                                       {"cls_token", "[CLS]"},
+                                       {"mask_token", "[MASK]"}};
+  for (const auto& [key, otherwise] : kRoles) {
+    GPT2_ASSIGN(std::string token, ReadRole(*config, key, otherwise));
+    const auto found = ids.find(token);
+    const std::string_view role = key;
+    const bool is_needed = role == "sep_token" || role == "cls_token";
+    if (found == ids.end() || token.empty()) {
+      if (!is_needed) continue;
+      return Error{ErrorCode::kUnsupported,
+                   Concat("vocab.txt has no token ", Quoted(token), ", the \"", key, "\"")};
+    }
+    if (role == "cls_token") parts.beginning = {found->second};
+    if (role == "sep_token") parts.end = {found->second};
+    parts.added.push_back({.content = std::move(token), .id = found->second, .is_special = true});
+  }
+  parts.model = WordPieceModel(std::move(ids), std::move(pieces));
+  return MakeLanguageTokenizer(std::move(parts));
+}
+
+}  // namespace gpt2

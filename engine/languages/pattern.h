@@ -1,0 +1,77 @@
+// The regular expressions that tokenizers cut text with, as Oniguruma matches them.
+//
+// Read are alternatives, groups without a number, (?i:...), characters and their classes (\s, \S,
+// \p{L}, \p{N} and their opposites, \r, \n, \t, sets), the quantifiers ?, *, + and {n,m} of a
+// character, ? of a group, and (?!...) and (?=...) of a character. All that is refused, by name, at
+// the place where it stands.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+// Immutable.
+class Pattern {
+ public:
+  // An error says what is not read; the caller adds where the expression is from.
+  static Result<Pattern> Read(std::string_view text);
+
+  struct Match {
+    std::size_t begin;  // bytes
+    std::size_t end;
+  };
+  // The first match in `text` that begins at `from` or later. Never empty. Takes steps from
+  // `steps_left`, and fails where there are none left: an expression may need more than linear
+  // time.
+  Result<std::optional<Match>> Find(std::string_view text, std::size_t from,
+                                    std::size_t& steps_left) const;
+  // Enough to find all matches in `text` for the expressions of published tokenizers.
+  static std::size_t StepsFor(std::string_view text);
+
+ private:
+  friend class PatternReader;
+
+  // What one character may be.
+  struct Set {
+    struct Range {
+      char32_t first;
+      char32_t last;
+    };
+    std::vector<Range> ranges;
+    unsigned classes = 0;      // bits: 1 << CharacterClass
+    unsigned not_classes = 0;  // the opposites of those
+    bool is_negated = false;
+    bool Has(char32_t character) const;
+  };
+
+  // A step. `next` is where to go on unless it says otherwise.
+  struct Step {
+    enum class Kind {
+      kCharacters,  // `least` to `most` of the set, as many as there are
+      kEither,      // first `next`, then `other`
+      kAhead,       // the next character is of the set; nothing is taken
+      kNotAhead,    // it is not
+      kEnd,
+    };
+    Kind kind = Kind::kEnd;
+    std::size_t set = 0;
+    std::size_t least = 1;
+    std::size_t most = 1;
+    std::size_t next = 0;
+    std::size_t other = 0;
+  };
+
+  Result<std::optional<std::size_t>> MatchAt(std::string_view text, std::size_t from,
+                                             std::size_t& steps_left) const;
+
+  std::vector<Set> sets_;
+  std::vector<Step> steps_;
+  std::size_t start_ = 0;
+};
+
+}  // namespace gpt2

@@ -1,0 +1,18 @@
+// Reads the steps of a tokenizer.json around its model.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/format/json.h"
+#include "engine/languages/language_tokenizer.h"
+#include "engine/text/tokenizer_rules.h"
+
+namespace gpt2 {
+
+// Each takes the field of its name, null where there is none. An error names the step that is not
+// computed.
+Status ReadNormalizers(const Json* normalizer, LanguageParts& parts);
+Status ReadCutters(const Json* pre_tokenizer, bool is_byte_pairs, LanguageParts& parts);
+Status ReadEnds(const Json& post_processor, TokenizerRules& rules);
+Status ReadDecoders(const Json* decoder, bool is_byte_pairs, LanguageParts& parts);
+
+}  // namespace gpt2

@@ -1,0 +1,35 @@
+// The decoder of a tokenizer: what text its tokens stand for.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpt2 {
+
+// Immutable. A step of a decoder changes the texts of all tokens, which are joined at the end.
+class DecoderStep {
+ public:
+  virtual ~DecoderStep() = default;
+  virtual void Apply(std::vector<std::string>& tokens) const = 0;
+  // Whether a token such as "<0x41>" is a byte.
+  virtual bool has_byte_tokens() const { return false; }
+};
+using DecoderSteps = std::vector<std::unique_ptr<const DecoderStep>>;
+
+// Bytes spelled in GPT-2's alphabet.
+std::unique_ptr<const DecoderStep> ByteLevelDecoder();
+// Words with a space between them, but before a token with `prefix`; `cleans` joins English marks.
+std::unique_ptr<const DecoderStep> WordPieceDecoder(std::string prefix, bool cleans);
+// `replacement` is a space, and nothing in the first token where `drops_first`.
+std::unique_ptr<const DecoderStep> MetaspaceDecoder(std::string replacement, bool drops_first);
+// "<0x41>" is a byte. U+FFFD stands for each byte of a run that is no text.
+std::unique_ptr<const DecoderStep> ByteFallbackDecoder();
+std::unique_ptr<const DecoderStep> FuseDecoder();
+std::unique_ptr<const DecoderStep> ReplaceDecoder(std::string literal, std::string content);
+// Takes up to `most_left` and `most_right` of `content` from the ends of each token.
+std::unique_ptr<const DecoderStep> StripDecoder(std::string content, std::size_t most_left,
+                                                std::size_t most_right);
+
+}  // namespace gpt2

@@ -1,0 +1,86 @@
+// The steps of a tokenizer before its model: normalizers change a text, cutters cut it into pieces.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+#include "engine/languages/pattern.h"
+#include "engine/languages/unicode_forms.h"
+#include "engine/text/tokenizer_rules.h"
+
+namespace gpt2 {
+
+// Immutable.
+class TextStep {
+ public:
+  virtual ~TextStep() = default;
+  virtual Result<std::string> Apply(std::string text) const = 0;
+};
+using TextSteps = std::vector<std::unique_ptr<const TextStep>>;
+
+std::unique_ptr<const TextStep> FormStep(UnicodeForm form);
+std::unique_ptr<const TextStep> LowercaseStep();
+std::unique_ptr<const TextStep> StripAccentsStep();
+// One that the engine has without this folder.
+std::unique_ptr<const TextStep> PlainStep(Normalizer normalizer);
+std::unique_ptr<const TextStep> ReplaceStep(Pattern pattern, std::string content);
+
+struct BertRules {
+  bool cleans = true;
+  bool spaces_chinese = true;
+  bool strips_accents = true;
+  bool lowercases = true;
+};
+std::unique_ptr<const TextStep> BertStep(const BertRules& rules);
+
+// A piece of a text. What is cut apart does not become one token.
+struct TextPiece {
+  std::string text;
+  bool is_first = false;  // the text as it was given begins with it
+};
+
+// What becomes of the matches of a pattern: `tokenizers` names them so.
+enum class CutBehavior {
+  kRemoved,
+  kIsolated,
+  kMergedWithPrevious,
+  kMergedWithNext,
+  kContiguous,  // matches that touch are one
+};
+
+// Immutable.
+class TextCutter {
+ public:
+  virtual ~TextCutter() = default;
+  // Appends the pieces of `piece`, which is not empty; none of them is.
+  virtual Status Cut(TextPiece piece, std::vector<TextPiece>& pieces) const = 0;
+};
+using TextCutters = std::vector<std::unique_ptr<const TextCutter>>;
+
+std::unique_ptr<const TextCutter> PatternCutter(Pattern pattern, CutBehavior behavior,
+                                                bool is_inverted);
+std::unique_ptr<const TextCutter> LiteralCutter(std::string literal, CutBehavior behavior,
+                                                bool is_inverted);
+// Each character that `is_match` has is a match.
+std::unique_ptr<const TextCutter> CharacterCutter(bool (*is_match)(char32_t character),
+                                                  CutBehavior behavior);
+// Words, and runs of what is neither a word nor white space, which goes.
+std::unique_ptr<const TextCutter> WordCutter();
+// `space`, if it has no regular expression, before each piece that does not begin with one.
+std::unique_ptr<const TextCutter> ByteLevelCutter(bool adds_space, bool has_words);
+
+// Where Metaspace puts its character before a piece that does not begin with it.
+enum class PrependScheme { kFirst, kNever, kAlways };
+// Spaces become `replacement`, and begin the pieces where `is_split`.
+std::unique_ptr<const TextCutter> MetaspaceCutter(std::string replacement, PrependScheme scheme,
+                                                  bool is_split);
+
+bool IsWhiteSpace(char32_t character);
+bool IsPunctuation(char32_t character);
+
+}  // namespace gpt2

@@ -1,0 +1,32 @@
+// Unicode's normalization forms (UAX #15), lower case, and the kinds of characters that BERT's
+// tokenizer tells apart, in the versions that Hugging Face's `tokenizers` uses. They are tables of
+// this project, not JavaScript's String.normalize(): a browser's Unicode is of another version, and
+// the native tools have none.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
+
+// Bytes that are no character stay as they are.
+std::string InForm(UnicodeForm form, std::string_view text);
+
+// Character by character: a final sigma is like others.
+std::string Lowercased(std::string_view text);
+
+// Kinds of characters, as bits.
+enum Trait : unsigned char {
+  kAccent = 1,       // what StripAccents removes: the category M
+  kNonspacing = 2,   // what BertNormalizer removes as an accent: Mn
+  kControl = 4,      // what BertNormalizer removes as unclean
+  kPunctuation = 8,  // the category P, and all of ASCII's that is no letter, digit or space
+  kChinese = 16,     // what BertNormalizer puts spaces around
+};
+
+// The sum of them.
+unsigned TraitsOf(char32_t character);
+
+}  // namespace gpt2

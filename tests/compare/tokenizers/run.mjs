@@ -1,0 +1,76 @@
+// `npm run compare:tokenizers`: this engine's token ids and texts against those of Hugging Face's `tokenizers`, the Rust
+// library, from npm. Installs it into build/peers, so this is no part of `npm test`.
+//
+//     npm run compare:tokenizers -- [--texts=20000] [--mixtures=20] [--seed=1] [--only=PART OF A NAME]
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root } from "../../../engine/toolchain/build.mjs";
+import { installTokenizers } from "../../bench/peers/install.mjs";
+import { byteLevelVariants } from "./byte-level.mjs";
+import { otherVariants } from "./other-models.mjs";
+import { randomTexts, seededRandom } from "./texts.mjs";
+
+const tool = join(root, "build/native/weights_tools/gpt2-weights");
+const folder = join(root, "build/compare-tokenizers");
+
+/** @param {string[]} args @param {readonly unknown[]} lines @returns {unknown[]} */
+function ask(args, lines) {
+  const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const { status, stdout, stderr } = spawnSync(tool, args, { input, encoding: "utf8", maxBuffer: 1 << 30 });
+  if (status !== 0) throw new Error(stderr.trim());
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/**
+ * The texts whose ids, or whose decoded texts, differ.
+ * @param {import("./byte-level.mjs").Variant} variant
+ * @param {string[]} texts
+ */
+async function differences({ json }, texts) {
+  const { Tokenizer } = createRequire(import.meta.url)(installTokenizers());
+  const text = JSON.stringify(json);
+  writeFileSync(join(folder, "tokenizer.json"), text);
+  const theirs = Tokenizer.fromString(text);
+  const encodings = await theirs.encodeBatch(texts, { addSpecialTokens: true });
+  const theirIds = encodings.map((encoding) => encoding.getIds());
+  const theirTexts = await theirs.decodeBatch(theirIds, false);
+  const ids = ask(["tokenize", folder, "--lines", "--allow-special"], texts);
+  const decoded = ask(["detokenize", folder, "--lines"], theirIds);
+  const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  return texts.flatMap((input, i) => {
+    if (!isSame(ids[i], theirIds[i]))
+      return [{ input, ours: ids[i], theirs: theirIds[i], tokens: encodings[i].getTokens() }];
+    return isSame(decoded[i], theirTexts[i]) ? [] : [{ input, ours: decoded[i], theirs: theirTexts[i] }];
+  });
+}
+
+const { values } = parseArgs({
+  options: {
+    texts: { type: "string", default: "20000" },
+    mixtures: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    only: { type: "string", default: "" },
+  },
+});
+mkdirSync(folder, { recursive: true });
+const random = seededRandom(Number(values.seed));
+const variants = [...otherVariants(random), ...byteLevelVariants(random, Number(values.mixtures))];
+let wrong = 0;
+for (const variant of variants) {
+  const texts = randomTexts(random, Number(values.texts), [...(variant.own ?? []), "<|endoftext|>"]);
+  if (!variant.name.includes(values.only)) continue;
+  const found = await differences(variant, texts);
+  console.log(`${variant.name}: ${found.length} of ${texts.length} differ`);
+  if (found.length === 0) continue;
+  wrong += 1;
+  found.sort((a, b) => a.input.length - b.input.length);
+  for (const one of found.slice(0, 3)) console.log(`  ${JSON.stringify(one)}`);
+}
+console.log(`${variants.length - wrong} of ${variants.length} variants are equal`);
+process.exitCode = wrong === 0 ? 0 : 1;

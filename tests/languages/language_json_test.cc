@@ -1,0 +1,181 @@
+#include "engine/languages/language_json.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/format/json.h"
+#include "engine/text/byte_alphabet.h"
+#include "engine/text/tokenizer.h"
+
+namespace gpt2 {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+Json File(const Json& model) {
+  return {{"added_tokens", Json::array()},
+          {"normalizer", nullptr},
+          {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+          {"post_processor", nullptr},
+          {"decoder", nullptr},
+          {"model", model}};
+}
+
+Json WordLevel() {
+  return File({{"type", "WordLevel"},
+               {"vocab", {{"[UNK]", 0}, {"e4", 1}, {"Nf6", 2}}},
+               {"unk_token", "[UNK]"}});
+}
+
+Json WordPiece() {
+  Json file = File(
+      {{"type", "WordPiece"},
+       {"unk_token", "[UNK]"},
+       {"continuing_subword_prefix", "##"},
+       {"max_input_chars_per_word", 8},
+       {"vocab",
+        {{"[UNK]", 0}, {"un", 1}, {"##aff", 2}, {"##able", 3}, {"\xe4\xb8\xad", 4}, {"!", 5}}}});
+  file["normalizer"] = {{"type", "BertNormalizer"}, {"lowercase", true}};
+  file["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+  file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
+  return file;
+}
+
+// Every byte, and three subwords.
+Json Unigram() {
+  Json vocab = Json::array({Json::array({"<unk>", 0.0})});
+  for (int byte = 0; byte < 256; ++byte) {
+    constexpr char kDigits[] = "0123456789ABCDEF";
+    vocab.push_back(
+        Json::array({std::string("<0x") + kDigits[byte / 16] + kDigits[byte % 16] + ">", 0.0}));
+  }
+  const std::string space = "\xe2\x96\x81";
+  for (const auto& [text, score] :
+       std::vector<std::pair<std::string, double>>{{space, -2}, {space + "a", -2}, {"b", -1}}) {
+    vocab.push_back(Json::array({text, score}));
+  }
+  Json file = File({{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}, {"byte_fallback", true}});
+  file["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", space}};
+  file["decoder"] = {{"type", "Sequence"},
+                     {"decoders",
+                      {{{"type", "Replace"}, {"pattern", {{"String", space}}}, {"content", " "}},
+                       {{"type", "ByteFallback"}},
+                       {{"type", "Fuse"}},
+                       {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}};
+  return file;
+}
+
+Result<Tokenizer> Read(const Json& file) {
+  const std::string text = file.dump();
+  return ReadAnyTokenizer({.tokenizer = text}, 1000);
+}
+
+Ids Encoded(const Json& file, const std::string& text) {
+  const auto tokenizer = Read(file);
+  EXPECT_TRUE(tokenizer.ok()) << tokenizer.error().message;
+  if (!tokenizer.ok()) return {};
+  return tokenizer.value().Encode(text, SpecialTokens::kAllowed, TextEnds::kWith).value();
+}
+
+std::string ErrorOf(const Json& file) {
+  const auto tokenizer = Read(file);
+  return tokenizer.ok() ? "" : tokenizer.error().message;
+}
+
+TEST(LanguageJson, WordsAreTokensOfAWordLevelModel) {
+  EXPECT_EQ(Encoded(WordLevel(), " e4  e5 Nf6"), (Ids{1, 0, 2}));
+  const Tokenizer tokenizer = Read(WordLevel()).value();
+  EXPECT_EQ(tokenizer.Decode(Ids{1, 2}).value(), "e4 Nf6");
+  EXPECT_EQ(tokenizer.TokenBytes(2), " Nf6");
+  EXPECT_FALSE(tokenizer.HasGpt2Rules());
+}
+
+TEST(LanguageJson, AWordWithoutATokenIsAnErrorWhereNoneIsUnknown) {
+  Json file = WordLevel();
+  file["model"]["unk_token"] = "<none>";
+  const auto ids = Read(file).value().Encode("e5", SpecialTokens::kAsText);
+  ASSERT_FALSE(ids.ok());
+  EXPECT_NE(ids.error().message.find("\"e5\""), std::string::npos);
+}
+
+TEST(LanguageJson, AWordPieceModelTakesTheLongestTokens) {
+  EXPECT_EQ(Encoded(WordPiece(), "Unaffable \xe4\xb8\xad\xe4\xb8\xad!"), (Ids{0, 4, 4, 5}));
+  EXPECT_EQ(Encoded(WordPiece(), "UNAFF un!"), (Ids{1, 2, 1, 5}));
+  const Tokenizer tokenizer = Read(WordPiece()).value();
+  EXPECT_EQ(tokenizer.Decode(Ids{1, 2, 3, 4, 5}).value(), "unaffable \xe4\xb8\xad!");
+  EXPECT_EQ(tokenizer.TokenBytes(2), "aff");
+  EXPECT_EQ(tokenizer.TokenBytes(5), "!");
+}
+
+TEST(LanguageJson, AUnigramModelFallsBackToBytes) {
+  EXPECT_EQ(Encoded(Unigram(), "ab \xc3\xa9"), (Ids{258, 259, 257, 1 + 0xc3, 1 + 0xa9}));
+  const Tokenizer tokenizer = Read(Unigram()).value();
+  EXPECT_EQ(tokenizer.Decode(Ids{258, 259, 257, 1 + 0xc3, 1 + 0xa9}).value(), "ab \xc3\xa9");
+  EXPECT_EQ(tokenizer.TokenBytes(1 + 0xc3), "\xc3");
+  EXPECT_EQ(tokenizer.TokenBytes(258), " a");
+}
+
+TEST(LanguageJson, BytePairsMayHaveANormalizerAndAnotherExpression) {
+  Json vocab = Json::object();
+  for (int byte = 0; byte < 256; ++byte) {
+    vocab[AlphabetFromBytes(std::string(1, static_cast<char>(byte)))] = byte;
+  }
+  vocab["12"] = 256;
+  Json file = File({{"type", "BPE"}, {"vocab", vocab}, {"merges", {"1 2"}}});
+  file["decoder"] = {{"type", "ByteLevel"}};
+  file["normalizer"] = {{"type", "NFKC"}};
+  file["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "Split"}, {"pattern", {{"Regex", "\\p{N}{1,2}"}}}, {"behavior", "Isolated"}},
+        {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+  EXPECT_EQ(Encoded(file, "3\xef\xbc\x91\xef\xbc\x92\x31"), (Ids{'3', '1', '2', '1'}));
+  EXPECT_EQ(Encoded(file, "\xef\xbc\x91\xef\xbc\x92"), (Ids{256}));
+}
+
+TEST(LanguageJson, ABertVocabularyIsAFileOfLines) {
+  const std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n\xe4\xb8\xad\r\nab\n##c\n";
+  const auto read = [&](const std::string& config) {
+    return ReadAnyTokenizer({.tokenizer_config = config, .vocab_txt = vocab}, 100);
+  };
+  const auto tokenizer = read("");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
+  const auto encode = [&](const Tokenizer& by, TextEnds ends) {
+    return by.Encode("ABC\xe4\xb8\xad[SEP]?", SpecialTokens::kAllowed, ends).value();
+  };
+  EXPECT_EQ(encode(tokenizer.value(), TextEnds::kWith), (Ids{2, 5, 6, 4, 3, 1, 3}));
+  EXPECT_EQ(encode(tokenizer.value(), TextEnds::kBeginning), (Ids{2, 5, 6, 4, 3, 1}));
+  const auto cased = read(R"({"do_lower_case": false, "unk_token": {"content": "[PAD]"}})");
+  EXPECT_EQ(encode(cased.value(), TextEnds::kWithout), (Ids{0, 4, 3, 0}));
+  EXPECT_NE(read(R"({"tokenizer_class": "T5Tokenizer"})").error().message.find("tokenizer_class"),
+            std::string::npos);
+  EXPECT_NE(read(R"({"cls_token": "<s>"})").error().message.find("\"<s>\""), std::string::npos);
+}
+
+TEST(LanguageJson, AnErrorNamesTheFieldThatIsNotComputed) {
+  Json file = WordLevel();
+  file["normalizer"] = {{"type", "Nmt"}};
+  EXPECT_NE(ErrorOf(file).find("\"normalizer.type\" is \"Nmt\""), std::string::npos);
+  file = WordLevel();
+  file["pre_tokenizer"] = {{"type", "UnicodeScripts"}};
+  EXPECT_NE(ErrorOf(file).find("\"pre_tokenizer.type\""), std::string::npos);
+  file = WordLevel();
+  file["model"]["type"] = "Other";
+  EXPECT_NE(ErrorOf(file).find("\"model.type\" is \"Other\""), std::string::npos);
+  file = WordLevel();
+  file["model"]["cache"] = 1;
+  EXPECT_NE(ErrorOf(file).find("unknown member \"cache\""), std::string::npos);
+  file = WordLevel();
+  file["pre_tokenizer"] = {
+      {"type", "Split"}, {"pattern", {{"Regex", "\\d"}}}, {"behavior", "Isolated"}};
+  EXPECT_NE(ErrorOf(file).find("an unknown escape before \"d\""), std::string::npos);
+  file = WordLevel();
+  file["decoder"] = {{"type", "CTC"}};
+  EXPECT_NE(ErrorOf(file).find("\"decoder.type\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpt2

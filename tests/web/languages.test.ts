@@ -1,0 +1,57 @@
+// Tokenizers of other languages in WebAssembly, in Node.js. The `wasm` step of `npm test` builds the module.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { startLanguages } from "../../web/src/languages/start.js";
+import { LanguageTokenizer } from "../../web/src/languages/tokenizer.js";
+
+const root = resolve(import.meta.dirname, "../..");
+const header = readFileSync(resolve(root, "engine/api/languages.h"), "utf8");
+
+let code: WebAssembly.Module;
+beforeAll(async () => {
+  code = await WebAssembly.compile(readFileSync(resolve(root, "build/wasm/engine/gpt2-languages.wasm")));
+});
+
+const vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n中\nab\n##c\n";
+const read = async (files: Record<string, string>, size = 100) =>
+  LanguageTokenizer.read(await startLanguages(code), files, size);
+
+describe("the module of tokenizers", () => {
+  it("has the functions of its header, and asks for memory and numbers alone", () => {
+    const declared = [...header.matchAll(/^[\w*\s]*?\b(gpt2_languages_\w+)\(/gm)].map(([, name]) => name);
+    const exported = WebAssembly.Module.exports(code).map(({ name }) => name);
+    expect(declared.length).toBeGreaterThan(5);
+    expect(exported).toEqual(expect.arrayContaining(declared));
+    expect(WebAssembly.Module.imports(code).map(({ name }) => name)).toEqual(
+      expect.not.arrayContaining(["fd_write", "proc_exit"]),
+    );
+  });
+
+  it("makes ids of a text, and text of ids", async () => {
+    const tokenizer = await read({ "vocab.txt": vocabulary });
+    expect(tokenizer.encode("ABC 中[SEP]?", true, "both")).toEqual([2, 5, 6, 4, 3, 1, 3]);
+    expect(tokenizer.encode("ABC 中", false, "beginning")).toEqual([2, 5, 6, 4]);
+    expect(tokenizer.decode([5, 6, 4])).toBe("abc 中");
+    expect(JSON.parse(tokenizer.tokens)).toHaveLength(7);
+  });
+
+  it("reads the scores of a Unigram model as JavaScript does", async () => {
+    const vocab = [
+      ["<unk>", 0],
+      ["a", -1.5],
+      ["b", -2.25],
+      ["ab", -3.7499999999999996],
+    ];
+    const model = { type: "Unigram", unk_id: 0, vocab };
+    const tokenizer = await read({ "tokenizer.json": JSON.stringify({ model }) });
+    expect(tokenizer.encode("ab", false, "both")).toEqual([3]);
+  });
+
+  it("names the field that it does not compute", async () => {
+    const json = { normalizer: { type: "Nmt" }, model: { type: "WordLevel", vocab: { a: 0 } } };
+    const reading = read({ "tokenizer.json": JSON.stringify(json) });
+    await expect(reading).rejects.toMatchObject({ code: "unsupported" });
+    await expect(reading).rejects.toThrow('"normalizer.type" is "Nmt"');
+  });
+});

@@ -1,0 +1,26 @@
+// gpt2-languages.js: tokenizers of other languages and other rules than the engine's own (engine/api/languages.h). The worker
+// loads it for a model that has one. Its WebAssembly is in the script: it needs no other file.
+import { failureOf } from "../shared/failures.js";
+import { inflate, type Packed } from "../shared/inflate.js";
+import { startLanguages } from "./start.js";
+import { LanguageTokenizer } from "./tokenizer.js";
+
+declare const GPT2_LANGUAGES: Packed; // put in by web/scripts/package.mjs
+
+export type { LanguageTokenizer };
+export type { TextEnds } from "./tokenizer.js";
+
+/**
+ * Reads a tokenizer from the texts of its `files`, by their names. Throws a LoadError that names the file and the field
+ * where it is one that is not computed.
+ */
+export async function readLanguageTokenizer(
+  files: Readonly<Record<string, string>>,
+  vocabSize: number,
+): Promise<LanguageTokenizer> {
+  const bytes = await inflate(GPT2_LANGUAGES);
+  const code = await WebAssembly.compile(bytes).catch((error: unknown) => {
+    throw failureOf(error);
+  });
+  return LanguageTokenizer.read(await startLanguages(code), files, vocabSize);
+}

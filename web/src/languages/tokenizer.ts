@@ -1,0 +1,58 @@
+import { Gpt2Error } from "../shared/errors.js";
+import type { WasmInstance } from "../shared/wasm-instance.js";
+import type { LanguagesModule } from "./start.js";
+
+/** What is put at the ends of a text: what comes before one that goes on, or what comes behind it, too. */
+export type TextEnds = "beginning" | "both";
+
+const endsNumber: Readonly<Record<TextEnds, number>> = { beginning: 1, both: 2 };
+
+/** A tokenizer that the engine does not read by itself. */
+export class LanguageTokenizer {
+  /** What each token writes, as the engine takes it. */
+  readonly tokens: string;
+  private readonly wasm: WasmInstance<LanguagesModule>;
+  private readonly languages: number;
+
+  private constructor(wasm: WasmInstance<LanguagesModule>, languages: number, tokens: string) {
+    this.wasm = wasm;
+    this.languages = languages;
+    this.tokens = tokens;
+  }
+
+  static read(
+    wasm: WasmInstance<LanguagesModule>,
+    files: Readonly<Record<string, string>>,
+    vocabSize: number,
+  ): LanguageTokenizer {
+    const languages = wasm.pointer((module) => module._gpt2_languages_create());
+    if (languages === 0) throw new Gpt2Error("out-of-memory", "no memory for a tokenizer");
+    const tokens = wasm.with([JSON.stringify(files)], (...parts) =>
+      wasm.ask((module) => module._gpt2_languages_read(languages, ...parts, vocabSize)),
+    ) as string;
+    return new LanguageTokenizer(wasm, languages, tokens);
+  }
+
+  /** Bytes of its memory. */
+  get memoryBytes(): number {
+    return this.wasm.bytes;
+  }
+
+  encode(text: string, allowSpecial: boolean, ends: TextEnds): number[] {
+    return this.wasm.with([text], (at = 0, size = 0) => {
+      const special = allowSpecial ? 1 : 0;
+      const { count } = this.wasm.ask((module) =>
+        module._gpt2_languages_encode(this.languages, at, size, special, endsNumber[ends]),
+      ) as { count: number };
+      const ids = this.wasm.pointer((module) => module._gpt2_languages_ids(this.languages));
+      return Array.from(this.wasm.words(ids, count));
+    });
+  }
+
+  decode(ids: readonly number[]): string {
+    const bytes = new Uint8Array(Int32Array.from(ids).buffer);
+    return this.wasm.with([bytes], (at = 0) =>
+      this.wasm.ask((module) => module._gpt2_languages_decode(this.languages, at, ids.length)),
+    ) as string;
+  }
+}
