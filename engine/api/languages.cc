@@ -16,7 +16,7 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
-#include "engine/format/vocabulary_files.h"
+#include "engine/languages/bert_files.h"
 #include "engine/languages/language_json.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/tokenizer.h"
@@ -62,15 +62,12 @@ Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab
     const auto* const found = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
     return found == nullptr ? std::string_view() : *found;
   };
+  // The engine has refused these files: what it reads by itself is not read here.
+  const std::string_view json = text("tokenizer.json");
   GPT2_ASSIGN(owner.tokenizer,
-              ReadAnyTokenizer({.tokenizer = text("tokenizer.json"),
-                                .vocab = text("vocab.json"),
-                                .merges = text("merges.txt"),
-                                .tokenizer_config = text("tokenizer_config.json"),
-                                .special_tokens_map = text("special_tokens_map.json"),
-                                .added_tokens = text("added_tokens.json"),
-                                .vocab_txt = text("vocab.txt")},
-                               vocab_size));
+              json.empty()
+                  ? ReadBertFiles(text("vocab.txt"), text("tokenizer_config.json"), vocab_size)
+                  : ReadLanguageJson(json, vocab_size));
   std::string tokens;
   JsonWriter list(tokens);
   list.Open('[');

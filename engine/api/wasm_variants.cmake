@@ -83,4 +83,4 @@ target_compile_options(gpt2-languages PRIVATE -fno-rtti -msimd128 -Oz -flto)
 target_link_libraries(gpt2-languages PRIVATE gpt2_languages-simd)
 target_link_options(gpt2-languages PRIVATE -Oz -Wl,--wrap=snprintf -sSTANDALONE_WASM --no-entry
   -sEXPORTED_FUNCTIONS=${_languages_exports} -sIMPORTED_MEMORY -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=1GB
-  -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sSTRICT)
+  -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sSTRICT -sBINARYEN_EXTRA_PASSES=--converge)

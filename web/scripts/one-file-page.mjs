@@ -24,7 +24,7 @@ const styleApart = {
 
 async function pageScript() {
   const release = releaseName();
-  const worker = await packedWorker(release, join(packageFolder, "engine"));
+  const worker = await packedWorker(release, join(packageFolder, "engine"), { hasLanguages: true });
   const { output } = await build({
     input: join(page, "app.ts"),
     logLevel: "warn",

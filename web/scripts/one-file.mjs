@@ -13,8 +13,19 @@ const engineScripts = (engine) => ({
   load: (id) => (id.startsWith("\0gpt2-engine/") ? engineScript(engine, id.split("/")[1]) : null),
 });
 
-/** The worker, with the builds of the folder `engine`: what start-packed-worker.ts makes its script of. */
-export async function packedWorker(release, engine) {
+/** Leaves the tokenizers of other languages out: few models need them, and a module has its folder to load them from. */
+const languagesApart = {
+  name: "languages-apart",
+  resolveId: (id) => (id === "../languages/index.js" ? join(sources, "worker/languages-beside.ts") : null),
+};
+
+/**
+ * The worker, with the builds of the folder `engine`: what start-packed-worker.ts makes its script of.
+ * @param {string} release
+ * @param {string} engine
+ * @param {{ hasLanguages: boolean }} options Whether it contains the tokenizers of other languages.
+ */
+export async function packedWorker(release, engine, { hasLanguages }) {
   const { data, parts } = packCode(engine);
   const { output } = await build({
     input: join(sources, "worker/packed-worker.ts"),
@@ -25,10 +36,10 @@ export async function packedWorker(release, engine) {
       define: {
         GPT2_RELEASE: JSON.stringify(release),
         GPT2_PARTS: JSON.stringify(parts),
-        GPT2_LANGUAGES: packLanguages(),
+        ...(hasLanguages ? { GPT2_LANGUAGES: packLanguages() } : {}),
       },
     },
-    plugins: [engineScripts(engine)],
+    plugins: [engineScripts(engine), ...(hasLanguages ? [] : [languagesApart])],
     // No module: Chromium starts none from a blob on pages of a disk.
     output: { format: "iife", minify: true, comments: false },
   });

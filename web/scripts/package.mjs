@@ -222,7 +222,7 @@ function copyTypes() {
 
 /** Modules with worker and engine in them: the client, the elements, and the worker for bundlers that find no other. */
 async function buildOneFile(release) {
-  const worker = await packedWorker(release, join(packageFolder, "engine"));
+  const worker = await packedWorker(release, join(packageFolder, "engine"), { hasLanguages: false });
   const define = { GPT2_WORKER: JSON.stringify(worker) };
   for (const { name, source } of oneFileModules) {
     await bundle(release, `${source}.ts`, `${name}.js`, { define, plugins: [packedClient] });

@@ -61,6 +61,8 @@ export function dependencyDiagram() {
   const line = ([/** @type {string} */ from, /** @type {string} */ to]) =>
     `  ${id(from)}["${from}"] --> ${id(to)}["${to}"]`;
   const lines = [...projectEdges(), ...libraryEdges()].map(line).sort();
-  const calls = ["worker", "convert", "languages"].map((part) => `  web_src_${part} -. WebAssembly .-> engine_api`);
+  const calls = ["worker", "convert", "languages"].map(
+    (part) => `  web_src_${part} -. WebAssembly .-> engine_api`,
+  );
   return ["flowchart TD", ...lines, ...calls, ""].join("\n");
 }

@@ -105,11 +105,11 @@ class Numbers {
 
 /** @param {string} text */
 const points = (text) => Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
-const [nfc, nfd, nfkd] = [
-  tokenizers.nfcNormalizer(),
-  tokenizers.nfdNormalizer(),
-  tokenizers.nfkdNormalizer(),
-].map((form) => (/** @type {string} */ text) => form.normalizeString(text));
+/** @param {{ normalizeString(text: string): string }} form */
+const normalizing = (form) => (/** @type {string} */ text) => form.normalizeString(text);
+const nfc = normalizing(tokenizers.nfcNormalizer());
+const nfd = normalizing(tokenizers.nfdNormalizer());
+const nfkd = normalizing(tokenizers.nfkdNormalizer());
 
 function decompositions() {
   const numbers = new Numbers();
@@ -135,7 +135,8 @@ function decompositions() {
 function combiningOrder() {
   const low = "\u0334"; // of class 1
   const high = "\u0345"; // of class 240
-  const isMoved = (a, b) => nfd(`x${a}${b}`) === `x${b}${a}` && a !== b;
+  const isMoved = (/** @type {string | undefined} */ a, /** @type {string | undefined} */ b) =>
+    nfd(`x${a}${b}`) === `x${b}${a}` && a !== b;
   const marks = letters.filter(
     (letter) => nfd(letter) === letter && (isMoved(high, letter) || isMoved(letter, low)),
   );
@@ -180,22 +181,20 @@ function lowercase() {
   );
 }
 
-const bert = (options) => {
-  const all = {
-    cleanText: false,
-    handleChineseChars: false,
-    stripAccents: false,
-    lowercase: false,
-    ...options,
-  };
-  const normalizer = tokenizers.bertNormalizer(all);
-  return (/** @type {string} */ letter) => normalizer.normalizeString(letter);
-};
-const [cleaned, unaccented, chinese] = [
-  { cleanText: true },
-  { stripAccents: true },
-  { handleChineseChars: true },
-].map(bert);
+/** BertNormalizer with one of its steps. */
+const bert = (/** @type {object} */ step) =>
+  normalizing(
+    tokenizers.bertNormalizer({
+      cleanText: false,
+      handleChineseChars: false,
+      stripAccents: false,
+      lowercase: false,
+      ...step,
+    }),
+  );
+const cleaned = bert({ cleanText: true });
+const unaccented = bert({ stripAccents: true });
+const chinese = bert({ handleChineseChars: true });
 const stripping = tokenizers.stripAccentsNormalizer();
 const isPunctuation = isCut({ type: "Punctuation", behavior: "Isolated" });
 const traits = (/** @type {string} */ letter) =>

@@ -110,7 +110,10 @@ function randomAdded({ next }, vocab) {
     .sort((a, b) => a.id - b.id);
 }
 
-/** @param {{ id: number, content: string }[]} added */
+/**
+ * @param {Random} random
+ * @param {{ id: number, content: string }[]} added
+ */
 function randomTemplate({ next, pick }, added) {
   if (added.length === 0 || next() < 0.6) return byteLevel();
   const { id, content } = pick(added);

@@ -39,6 +39,7 @@ function frequent(texts, cut, count) {
 /** Some characters of a text. */
 const part = (/** @type {string} */ text, from, to = Infinity) => Array.from(text).slice(from, to).join("");
 
+/** @param {boolean} lowercase @param {boolean | null} strip_accents */
 const bertNormalizer = (lowercase, strip_accents = null, clean_text = true, handle_chinese_chars = true) => ({
   type: "BertNormalizer",
   clean_text,

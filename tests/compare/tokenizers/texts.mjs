@@ -17,7 +17,13 @@ export function seededRandom(seed) {
 
 /** @typedef {ReturnType<typeof seededRandom>} Random */
 
-const spaces = [..." \n\t\r\u00a0\u2028\u2029\u205f\u3000\u0085\u2003\u1680", "  ", "\r\n", "\n\n", " \n "];
+const spaces = [
+  ...Array.from(" \n\t\r\u00a0\u2028\u2029\u205f\u3000\u0085\u2003\u1680"),
+  "  ",
+  "\r\n",
+  "\n\n",
+  " \n ",
+];
 const words =
   "the ing Hello WORLD Straße İstanbul naïve o\u0301ver it's I'LL don't we're 're 's 'S x123 2024 3.14 ½ ٣٤ Ⅷ über ﬁne ＡＢＣ ｶﾞ 한국어 \u1112\u1161\u11ab 日本語 中文字 ไทย हिन्दी العربية עברית Ελλάς ΣΑΣ Привет 🙂 👩‍👩‍👧 🇩🇪 a_b ##ing [UNK] ▁a <0x41> http://a.b/c?d=e";
 const ranges = [

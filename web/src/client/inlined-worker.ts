@@ -11,7 +11,8 @@ let address: string | undefined;
 export async function prepareInlined(): Promise<void> {
   if (address !== undefined) return;
   const { engine, script } = GPT2_WORKER; // named only once, because each mention inserts all of it
-  const parts = [engine, await inflate(script)];
+  const here = `const gpt2Module=${JSON.stringify(import.meta.url)};`;
+  const parts = [engine, here, await inflate(script)];
   address ??= URL.createObjectURL(new Blob(parts, { type: "text/javascript" }));
 }
 

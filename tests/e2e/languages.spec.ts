@@ -1,0 +1,143 @@
+// Models whose tokenizer has other rules than GPT-2's, in a page: gpt2-languages.js comes for them alone, and the text is the native tool's.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test, type Page } from "@playwright/test";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { inPage, native, root } from "./model.js";
+
+const tied = resolve(root, "tests/data/tiny-models/tied");
+const letters = Array.from("abcdefghijklmnopqrstuvwxyz");
+const chinese = Array.from("天地玄黃宇宙洪荒日月盈昃辰宿列張");
+
+/** BERT's. */
+const wordPieces = [
+  "[PAD]",
+  "[UNK]",
+  "[CLS]",
+  "[SEP]",
+  ...chinese,
+  ...letters,
+  ...letters.map((each) => `##${each}`),
+];
+const hexadecimal = (byte: number) => byte.toString(16).toUpperCase().padStart(2, "0");
+const bytes = Array.from({ length: 64 }, (_, i) => `<0x${hexadecimal(128 + i)}>`);
+const unigram = {
+  added_tokens: [{ id: 1, content: "</s>", special: true }],
+  normalizer: { type: "NFKC" },
+  pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "always" },
+  post_processor: {
+    type: "TemplateProcessing",
+    single: [{ Sequence: { id: "A", type_id: 0 } }, { SpecialToken: { id: "</s>", type_id: 0 } }],
+    pair: [],
+    special_tokens: { "</s>": { id: "</s>", ids: [1], tokens: ["</s>"] } },
+  },
+  decoder: {
+    type: "Sequence",
+    decoders: [{ type: "ByteFallback" }, { type: "Metaspace", replacement: "▁", prepend_scheme: "always" }],
+  },
+  model: {
+    type: "Unigram",
+    unk_id: 0,
+    byte_fallback: true,
+    vocab: [
+      ["<unk>", 0],
+      ["</s>", 0],
+      ["▁", -3],
+      ...[...letters, ...chinese, ...bytes].map((each, i) => [each, -4 - i / 16]),
+    ],
+  },
+};
+
+/** Each kind: the file that it is in, a prompt, and what the prompt's tokens decode to. */
+const kinds = [
+  {
+    name: "WordPiece",
+    file: "vocab.txt",
+    content: `${wordPieces.join("\n")}\n`,
+    prompt: "天地 Abc玄黃",
+    decoded: "[CLS] 天 地 abc 玄 黃 [SEP]",
+  },
+  {
+    name: "Unigram",
+    file: "tokenizer.json",
+    content: JSON.stringify(unigram),
+    prompt: "天地 abc ﬁ 玄黃",
+    decoded: "天地 abc fi 玄黃</s>",
+  },
+];
+
+let hub: StandInHub;
+let origin: string;
+test.beforeEach(async ({ page }) => {
+  hub = new StandInHub();
+  origin = await hub.start();
+  await page.goto("./?model=none");
+});
+test.afterEach(() => hub.stop());
+
+/** Puts the model with the file `name` on the hub and into a folder, and returns what the native tool writes from that. */
+function give(name: string, content: string, prompt: string) {
+  for (const file of ["config.json", "model.safetensors"]) hub.files[file] = readFileSync(join(tied, file));
+  hub.files[name] = Buffer.from(content);
+  const folder = mkdtempSync(join(tmpdir(), "gpt2-languages-"));
+  for (const [file, buffer] of Object.entries(hub.files)) writeFileSync(join(folder, file), buffer);
+  const call = ["--json", "--max-new-tokens", "12", "--temperature", "0"];
+  const written = native("generate", folder, "--prompt", prompt, ...call);
+  rmSync(folder, { recursive: true });
+  return written;
+}
+
+const write = (page: Page, prompt: string, module = "gpt2.js") =>
+  inPage(
+    page,
+    async (_, [base, text, name]) => {
+      const { loadModel } = (await import(new URL(name, location.href).href)) as typeof _;
+      const model = await loadModel("user/tale", { hub: base, cache: false, variant: "simd" });
+      const { tokens, text: written } = await model.complete(text, { maxNewTokens: 12, temperature: 0 });
+      const prompt = await model.tokenize(text);
+      const whole = {
+        ids: tokens.map(({ id }) => id),
+        text: written,
+        pieces: tokens.map((token) => token.text),
+      };
+      const result = { ...whole, decoded: await model.detokenize(prompt), warnings: model.info.warnings };
+      await model.dispose();
+      return result;
+    },
+    [origin, prompt, module] as const,
+  );
+
+for (const { name, file, content, prompt, decoded } of kinds) {
+  test(`a model with a ${name} tokenizer writes what the native tool writes`, async ({ page }) => {
+    const expected = give(file, content, prompt);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const found = await write(page, prompt);
+    expect(found.ids).toEqual(expected.ids);
+    expect(found.pieces.join("")).toBe(found.text);
+    expect(found.decoded).toBe(decoded);
+    expect(found.warnings.join()).toContain("heal does nothing");
+    expect(asked.filter((path) => path.endsWith("/gpt2-languages.js"))).toHaveLength(1);
+  });
+}
+
+test("a module in one file loads the tokenizers from beside itself, and says where it looked for them", async ({
+  page,
+}) => {
+  const [{ file, content, prompt }] = kinds as [(typeof kinds)[0]];
+  const expected = give(file, content, prompt);
+  expect((await write(page, prompt, "gpt2.bundle.js")).ids).toEqual(expected.ids);
+  await page.reload();
+  await page.route("**/gpt2-languages.js", (route) => route.fulfill({ status: 404 }));
+  const address = new URL("gpt2-languages.js", page.url()).href;
+  await expect(write(page, prompt, "gpt2.bundle.js")).rejects.toThrow(`cannot be loaded from ${address}`);
+});
+
+test("a model with GPT-2's rules does not load the tokenizers of others", async ({ page }) => {
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await inPage(page, async ({ loadModel }) => (await loadModel("models/demo/")).dispose(), undefined);
+  expect(asked.some((path) => path.endsWith("/gpt2-worker.js"))).toBe(true);
+  expect(asked.some((path) => path.includes("languages"))).toBe(false);
+});
