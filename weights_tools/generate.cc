@@ -8,6 +8,7 @@
 #include "engine/format/json.h"
 #include "engine/generate/options.h"
 #include "engine/generate/session.h"
+#include "engine/text/text_encoder.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
 #include "weights_tools/standard_streams.h"

@@ -13,6 +13,7 @@
 #include "engine/generate/sequence.h"
 #include "engine/model/config.h"
 #include "engine/model/forward.h"
+#include "engine/text/text_encoder.h"
 #include "weights_tools/commands.h"
 #include "weights_tools/runner.h"
 #include "weights_tools/standard_streams.h"

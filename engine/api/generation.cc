@@ -26,6 +26,7 @@
 #include "engine/generate/sequence.h"
 #include "engine/generate/session.h"
 #include "engine/model/config.h"
+#include "engine/text/text_encoder.h"
 
 namespace gpt2 {
 namespace {

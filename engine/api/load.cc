@@ -16,6 +16,7 @@
 #include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/format/stored_weights.h"
 #include "engine/format/vocabulary_files.h"
 #include "engine/generate/context.h"
 #include "engine/generate/early_prefill.h"
@@ -26,7 +27,7 @@
 #include "engine/model/config.h"
 #include "engine/model/forward.h"
 #include "engine/model/kv_cache.h"
-#include "engine/model/matrix.h"
+#include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 #include "engine/text/text_encoder.h"
 

@@ -1,24 +1,18 @@
 #include "engine/format/tokenizer_json.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "engine/base/concat.h"
 #include "engine/base/result.h"
-#include "engine/format/config_json.h"
 #include "engine/format/json.h"
 #include "engine/format/tokenizer_fields.h"
 #include "engine/format/vocabulary_files.h"
-#include "engine/text/added_tokens.h"
-#include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_rules.h"
 

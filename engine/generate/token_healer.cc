@@ -89,21 +89,26 @@ Healing TokenHealer::TakeBack(std::span<const std::int32_t> ids) const {
   for (std::size_t start = last_words; start < text.size(); ++start) {
     const std::string_view before = std::string_view(text).substr(0, start);
     const std::string_view beginning = std::string_view(text).substr(start);
-    const ShortText earlier(*tokenizer_, before);
-    const std::size_t same = earlier.InCommon(end);
-    if (same >= kept) continue;
-    // White space is cut before its last character where a word follows it.
-    bool can_begin = IsOneSpace(beginning);
-    for (std::size_t i = 0; i < tokenizer_->vocab_size() && !can_begin; ++i) {
+    // White space is cut before its last character where a word follows it. Of that character's
+    // tokens only the last holds the prompt's last byte.
+    if (IsOneSpace(beginning)) {
+      const ShortText earlier(*tokenizer_, before), space(*tokenizer_, beginning);
+      std::size_t same = earlier.InCommon(end);
+      if (same == earlier.tokens().size()) {
+        same += std::min(space.InCommon(end.subspan(same)), space.tokens().size() - 1);
+      }
+      kept = std::min(kept, same);
+    }
+    for (std::size_t i = 0; i < tokenizer_->vocab_size(); ++i) {
       const auto id = static_cast<std::int32_t>(i);
       const std::string_view bytes = tokenizer_->TokenBytes(id);
       if (!bytes.starts_with(beginning) || !IsText(id)) continue;
       const ShortText whole(*tokenizer_, std::string(before).append(bytes));
-      const std::size_t size = earlier.tokens().size();
-      can_begin = whole.tokens().size() == size + 1 && whole.tokens()[size] == id &&
-                  whole.InCommon(earlier.tokens()) == size;
+      if (whole.tokens().empty() || whole.tokens().back() != id) continue;
+      // Those before it are the same before every such token.
+      kept = std::min({kept, whole.InCommon(end), whole.tokens().size() - 1});
+      break;
     }
-    if (can_begin) kept = same;
   }
   end = end.subspan(kept);
   return {end.size(), text_of(end)};

@@ -17,7 +17,6 @@
 #include "engine/languages/text_steps.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/tokenizer_rules.h"
 
 namespace gpt2 {
 namespace {

@@ -15,7 +15,7 @@ std::u32string Characters(std::string_view text) {
     const Utf8Character character = ReadUtf8(text);
     if (character.code_point != kInvalidCodePoint) characters += character.code_point;
     for (std::size_t i = 0; i < character.size && character.code_point == kInvalidCodePoint; ++i) {
-      characters += kFirstByte + static_cast<unsigned char>(text[i]);
+      characters += static_cast<char32_t>(kFirstByte + static_cast<unsigned char>(text[i]));
     }
     text.remove_prefix(character.size);
   }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/languages/characters.h"
 #include "engine/languages/pattern.h"

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +18,8 @@
 #include "engine/format/vocabulary_files.h"
 #include "engine/languages/bert_files.h"
 #include "engine/languages/language_tokenizer.h"
-#include "engine/languages/pattern.h"
 #include "engine/languages/read_steps.h"
-#include "engine/languages/text_decoder.h"
 #include "engine/languages/text_models.h"
-#include "engine/languages/text_steps.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_rules.h"

@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/languages/characters.h"
@@ -12,7 +12,6 @@
 #include "engine/languages/text_steps.h"
 #include "engine/languages/unicode_forms.h"
 #include "engine/text/tokenizer_rules.h"
-#include "engine/text/unicode_class.h"
 
 namespace gpt2 {
 namespace {

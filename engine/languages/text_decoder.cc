@@ -1,6 +1,5 @@
 #include "engine/languages/text_decoder.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>

@@ -282,7 +282,7 @@ std::optional<unsigned char> ByteOfTokenName(std::string_view name) {
 std::unique_ptr<const TextModel> BytePairModel(Tokenizer tokenizer) {
   return std::make_unique<BytePairs>(std::move(tokenizer));
 }
-std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, std::string unknown) {
+std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, const std::string& unknown) {
   return std::make_unique<WordLevel>(std::move(ids), unknown);
 }
 std::unique_ptr<const TextModel> WordPieceModel(TokenIds ids, WordPieceRules rules) {

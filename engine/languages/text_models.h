@@ -34,7 +34,7 @@ using TokenIds = std::unordered_map<std::string, std::int32_t>;
 std::unique_ptr<const TextModel> BytePairModel(Tokenizer tokenizer);
 
 // A piece is a token, or `unknown`, "" where there is none.
-std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, std::string unknown);
+std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, const std::string& unknown);
 
 struct WordPieceRules {
   std::string unknown = "[UNK]";

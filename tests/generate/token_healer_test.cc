@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -74,6 +76,85 @@ TEST(TokenHealer, TakesBackTheFewestTokensThatAnyTextThatFollowsCouldChange) {
       ++several;
       EXPECT_FALSE(IsStable(tokenizer, prompt, ids, kept + 1, following)) << seed << " " << prompt;
     }
+  }
+  EXPECT_GT(several, 100u);
+}
+
+// GPT-2's first tokens, made of its first merges.
+Tokenizer FirstTokensOfGpt2(std::size_t size) {
+  const std::string folder = GPT2_TEST_DATA "/gpt2-tokenizer";
+  const Json all = Json::parse(ReadTestFile(folder + "/vocab.json"));
+  Json vocab;
+  for (const auto& [token, id] : all.items()) {
+    if (id.get<std::size_t>() < size) vocab[token] = id;
+  }
+  const std::string lines = ReadTestFile(folder + "/merges.txt");
+  std::size_t end = lines.find('\n') + 1;  // behind the version
+  for (std::size_t i = 256; i < size; ++i) end = lines.find('\n', end) + 1;
+  return std::move(ReadTokenizer(vocab.dump(), lines.substr(0, end), size).value());
+}
+
+TEST(TokenHealer, TakesBackTheFewestTokensOfTextsWithAnyWhiteSpace) {
+  constexpr std::size_t kTokens = 3000;
+  const Tokenizer tokenizer = FirstTokensOfGpt2(kTokens);
+  const std::vector<std::string> parts = {"a",
+                                          "the",
+                                          "st",
+                                          "1",
+                                          "20",
+                                          "'",
+                                          "'l",
+                                          "!",
+                                          ".",
+                                          "://",
+                                          "\xc3\xa9",
+                                          "\xe4\xb8\xad",
+                                          "\xe2\x80",
+                                          "\xf0\x9f\x99\x82",
+                                          " ",
+                                          " ",
+                                          "\n",
+                                          "\t",
+                                          "\xc2\xa0",
+                                          "\xc2\xa0",
+                                          "\xe2\x80\xa8",
+                                          "\xe2\x81\x9f",
+                                          "\xe3\x80\x80",
+                                          "\xe1\x9a\x80"};
+  const TokenHealer healer(tokenizer, std::nullopt);
+  std::mt19937 random(7);
+  std::size_t several = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string prompt;
+    for (std::size_t count = 1 + random() % 5; count > 0; --count) {
+      prompt += parts[random() % parts.size()];
+    }
+    // Texts that may follow: what a token that the prompt ends in the beginning of has more, and
+    // what may make a word of its own of the last white space.
+    std::set<std::string> following;
+    for (const std::string& text : parts) following.insert(text);
+    for (const std::string& text : parts) {
+      for (const std::string& next : parts) following.insert(text + next);
+    }
+    for (std::int32_t id = 0; id < static_cast<std::int32_t>(kTokens); ++id) {
+      const std::string_view bytes = tokenizer.TokenBytes(id);
+      for (std::size_t size = 1; size < bytes.size(); ++size) {
+        if (!prompt.ends_with(bytes.substr(0, size))) continue;
+        for (const char* const next : {"", "a", " "}) {
+          following.insert(std::string(bytes.substr(size)) + next);
+        }
+      }
+    }
+    const auto ids = Encode(tokenizer, prompt);
+    const Healing healing = healer.TakeBack(ids);
+    ASSERT_GE(healing.tokens, 1u);
+    const std::size_t kept = ids.size() - healing.tokens;
+    EXPECT_TRUE(IsStable(tokenizer, prompt, ids, kept, following))
+        << ::testing::PrintToString(prompt);
+    if (healing.tokens == 1) continue;
+    ++several;
+    EXPECT_FALSE(IsStable(tokenizer, prompt, ids, kept + 1, following))
+        << ::testing::PrintToString(prompt) << " " << healing.tokens;
   }
   EXPECT_GT(several, 100u);
 }
