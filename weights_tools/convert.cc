@@ -47,8 +47,8 @@ std::size_t LayerGramBytes(const Config& c) {
   return sizeof(float) * (3 * c.n_embd * c.n_embd + c.n_inner * c.n_inner);
 }
 
-// A text that the model writes itself, as it comes: what it has learnt is what must be kept. Does
-// as well as text that it was trained on (FORMAT.md), and needs none.
+// A text that the model writes itself, without filters: it shows what the model has learnt, which
+// must be kept. It calibrates as well as text of the training set (FORMAT.md).
 Result<std::vector<std::int32_t>> WriteCalibrationText(Context& context, std::size_t tokens) {
   const Config& config = context.config();
   const std::vector<std::int32_t> start = {config.eos_token_id.value_or(0)};

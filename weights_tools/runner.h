@@ -27,8 +27,8 @@ struct Runner {
 // Threads to use where no option says how many: one per core.
 std::size_t CoreCount();
 
-// Prints what of the model is ignored. Floats of a model that was not converted become what the
-// options say, else `hub_format`: by default 8 bits, as on the page.
+// Prints the ignored settings of the model. A float model gets the format of the options, or else
+// `hub_format`: by default 8 bits, as on the page.
 Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunOptions& options,
                                            WeightFormat hub_format = WeightFormat::kQ8);
 

@@ -36,7 +36,7 @@ struct Gpt2Engine {
   gpt2::ThreadPool pool;
   std::optional<gpt2::KvFormat> kv_format;   // as asked for; once loaded, as it is
   gpt2::GenerateOptions defaults;            // of generations: the model's, where it has some
-  std::vector<std::string> warnings;         // what of the model's settings is ignored
+  std::vector<std::string> warnings;         // the model's settings that are ignored
   std::optional<gpt2::WeightReader> reader;  // during a load
   std::vector<std::int32_t> early_prompt;    // during a load: what to prefill on the way
   std::optional<gpt2::EarlyPrefill> early_prefill;  // of that, from the first layer on
@@ -92,21 +92,21 @@ Status Generate(Gpt2Engine& engine, const PromptBytes& prompt, std::string_view 
                 JsonWriter& out);
 // Continues it: engine.output has what came of it.
 Status Step(Gpt2Engine& engine);
-// Writes how the generation went, which must be done.
+// Writes the figures of the generation, which must be finished.
 Status Summary(const Gpt2Engine& engine, JsonWriter& out);
-// Sets the generation under way aside and writes its number.
+// Sets the current generation aside and writes its number.
 Status Suspend(Gpt2Engine& engine, JsonWriter& out);
-// Makes the generation that was set aside as `number` the one under way.
+// Makes the generation that was set aside as `number` the current one.
 Status Resume(Gpt2Engine& engine, std::uint32_t number);
-// Runs some of the prompt of a generation of no tokens, for one to come: engine.output has how far
-// it is.
+// Runs a part of the prompt of a generation of no tokens, for a later one. engine.output has the
+// progress.
 Status PrefillStep(Gpt2Engine& engine);
-// Runs the last token of that prompt: engine.output has the `top` likeliest next tokens after each
-// layer, engine.attention the attention scores of each head of `layer`.
+// Runs the last token of that prompt. engine.output has the `top` most probable next tokens after
+// each layer. engine.attention has the attention scores of each head of `layer`.
 Status Inspect(Gpt2Engine& engine, std::size_t layer, std::size_t top);
-// Starts to score a text in place of what is under way.
+// Starts to score a text; ends the current generation or scoring.
 Status Score(Gpt2Engine& engine, const PromptBytes& text, std::string_view options_json);
-// Continues it: engine.output has the tokens that were scored.
+// Continues the scoring: engine.output has the tokens that were scored.
 Status ScoreStep(Gpt2Engine& engine);
 
 // Frees everything that has to do with a model.

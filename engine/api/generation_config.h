@@ -12,14 +12,14 @@
 namespace gpt2 {
 
 // What the file `text` says, and GenerateOptions' own defaults for the rest. It has the names of
-// Hugging Face transformers (NumberOption::hub_name); null says nothing, and neither do keys that
-// are not among them. `do_sample: false` is temperature 0. `max_length`, which counts the prompt,
-// too, holds where `max_new_tokens` is not said. `eos_token_id` is a token or an array of them. An
-// error names the file, the key and the range.
+// Hugging Face transformers (NumberOption::hub_name); null and other keys are ignored.
+// `do_sample: false` is temperature 0. Without `max_new_tokens`, `max_length` holds, which also
+// counts the prompt. `eos_token_id` is a token or an array of tokens. An error names the file, the
+// key and the range.
 Result<GenerateOptions> ReadGenerationConfig(std::string_view text);
 
-// A sentence for each setting of the file `text`, which ReadGenerationConfig takes, that would
-// change what transformers writes and that this engine does not have, or takes otherwise.
+// A sentence for each setting of the file `text` that changes what transformers writes, and that
+// this engine lacks or reads differently. ReadGenerationConfig must have accepted the file.
 std::vector<std::string> IgnoredSettings(std::string_view text);
 
 // Writes the options that the file can set, by their names in the web API.

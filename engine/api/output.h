@@ -1,5 +1,5 @@
-// The tokens of a step as api.h hands them out: not as JSON, which took 2 to 3 % of a decode step
-// of the demo model to build, copy and parse (docs/understand/performance.md).
+// The tokens of a step, in the form of api.h. They are not JSON: building, copying and parsing it
+// took 2 to 3 % of a decode step of the demo model (docs/notes/2026-11-performance.md).
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,8 @@ Status NeedTokenizer(const Gpt2Engine& engine, const char* so);
 // Options that are an object, or nothing.
 Result<ParsedJson> ReadOptions(std::string_view text);
 
-// Gives the ids of `prompt` to `take` as they come, with what the rules put at the ends of a text.
+// Passes the ids of `prompt` to `take`, some at a time, with what the rules add at the ends of a
+// text.
 Status ForPromptIds(const Gpt2Engine& engine, const PromptBytes& prompt, bool special,
                     TextEnds ends, FunctionRef<Status(std::span<const std::int32_t> ids)> take);
 

@@ -1,5 +1,5 @@
-// What a file that is to be converted holds, as it comes: found from its header and config.json
-// alone.
+// The tensors of a file that is to be converted, in their order in the file. The header and
+// config.json suffice to find them.
 #pragma once
 
 #include <cstddef>

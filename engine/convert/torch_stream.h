@@ -16,8 +16,8 @@
 namespace gpt2 {
 
 // Tensors come out in the order in which their storages lie in the files. A tensor whose values
-// lie there one after the other goes through as it comes. Views with other strides, and views of
-// the same values, wait until all of their values have come: these are held. Not thread-safe.
+// lie one after the other passes through without a copy. Views with other strides, and views of the
+// same values, are held until all of their values have arrived. Not thread-safe.
 class TorchStream {
  public:
   // Of `files`, of which all is known. With `is_tied`, a head that is a view of the embedding's
@@ -46,7 +46,7 @@ class TorchStream {
   struct Source {
     TorchFile file;
     std::size_t head_size = 0;
-    std::vector<std::size_t> order;  // of the file's tensors, as they come out
+    std::vector<std::size_t> order;  // of the file's tensors, when they come out
     std::vector<Region> regions;     // in the order of the file
 
     const TorchTensor& Tensor(std::size_t place) const {

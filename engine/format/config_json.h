@@ -32,7 +32,7 @@ struct ModelConfig {
   Config config;
   StoredWeights weights = StoredWeights::kHub;
   std::vector<std::string> other_heads;  // of the original, that a converted model lacks
-  std::vector<std::string> warnings;     // what of the file is ignored, a sentence each
+  std::vector<std::string> warnings;     // a sentence for each ignored part of the file
 };
 
 // Reads the text of a config.json. Fails where a needed number is missing or impossible, and where

@@ -15,11 +15,11 @@
 
 namespace gpt2 {
 
-// Context::Prefill, the other way round: all tokens through the first layer, then all through the
-// second, and so on, so that a layer can run as soon as its weights are there. What it computes is
-// the same to the bit, as a token's result does not depend on those it is computed with. The price
-// is that the residual stream of the whole prompt is kept between layers: 4 * n_embd bytes a token,
-// at most 6.5 MB for a GPT-2.
+// Context::Prefill in another order: all tokens through the first layer, then all through the
+// second, and so on. So a layer can run as soon as its weights have arrived. The result is
+// bit-identical, because a token's result does not depend on the other tokens of its batch. The
+// residual stream of the whole prompt is kept between layers: 4 * n_embd bytes per token, at most
+// 6.5 MB for a GPT-2.
 //
 // Not thread-safe. Borrows the weights and what computes.
 class EarlyPrefill {

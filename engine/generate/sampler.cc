@@ -73,8 +73,8 @@ void Sampler::Accept(std::int32_t id) {
   if (ngram_size_ > 0) history_.push_back(id);
 }
 
-// Of two logits that a penalty made infinite nobody could tell which was the larger. Where it does,
-// all are scaled, and the temperature with them, which changes no probability.
+// A penalty can make two logits infinite, and so hide which of them is larger. In that case all
+// logits and the temperature are scaled, which changes no probability.
 std::span<const float> Sampler::Penalize(std::span<const float> logits) {
   if (repetition_penalty_ == 1.0f && ngram_size_ == 0) return logits;
   scale_ = 1;

@@ -19,12 +19,11 @@ struct TokenScore {
   std::uint32_t rank;  // 1: the most probable token
 };
 
-// Computes the log-probability and the rank of each token from index `start` on, but of the first
-// of all. A text longer than the context is scored in windows of n_positions tokens that advance by
-// `stride`: each token has at least n_positions - stride tokens before it, as far as the text has
-// them. Tokens before `start` are run where the KV cache does not hold them, without logits, and
-// windows lie where they would without it: scores are to the bit the same. Not thread-safe: as
-// Session.
+// Computes the log-probability and the rank of each token from index `start` on, except the first
+// token of the text. A text longer than the context is scored in windows of n_positions tokens that
+// advance by `stride`. So each token has at least n_positions - stride tokens before it, if the
+// text has them. Tokens before `start` that the KV cache lacks are run without logits. `start` does
+// not move the windows: scores are bit-identical for each. Not thread-safe, like Session.
 class Scorer {
  public:
   // Takes over `context` until it is done. Fails on ids outside the vocabulary, on a stride outside

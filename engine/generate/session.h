@@ -29,7 +29,7 @@ enum class FinishReason {
 };
 std::string_view FinishReasonName(FinishReason reason);
 
-// What of a token's bytes the end of the prompt has, which is written anew where that is healed.
+// How many of a token's bytes repeat the end of the healed prompt.
 enum class Healed { kNone, kSome, kAll };
 
 struct TokenLogprob {

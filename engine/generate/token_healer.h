@@ -14,19 +14,19 @@
 
 namespace gpt2 {
 
-// What of a prompt's end is written anew.
+// The end of a prompt that is generated again.
 struct Healing {
-  std::size_t tokens = 0;  // that are taken back
-  std::string bytes;       // of them: what follows begins with these
+  std::size_t tokens = 0;  // how many are removed
+  std::string bytes;       // of the removed tokens; the next tokens write them again
 };
 
-// A model has learned "straw" + "berry", not "strawb" + "erry": a prompt that ends in a word, or in
-// a space, ends in tokens that the text would not have if it went on. They are taken back, and the
-// next tokens are chosen among those that write their bytes again, and may write more.
+// A model has learned "straw" + "berry", not "strawb" + "erry". A prompt that ends in a word, or in
+// a space, may end in tokens that the longer text would not have. The healer removes them. The next
+// tokens must then write the removed bytes again, and may write more.
 //
-// The rule: the fewest tokens, but at least one, such that whatever text may follow, the tokens
-// before them are those that the whole text begins with. So whatever the model could write after
-// the prompt it can write in that text's own tokens. Immutable; borrows the tokenizer.
+// The rule: remove the fewest tokens, but at least one, such that the tokens before them begin
+// every longer text. So the model can write any continuation in that text's own tokens. Immutable;
+// borrows the tokenizer.
 class TokenHealer {
  public:
   // The end of a prompt that is looked at: no token of GPT-2 is longer, nor has a beginning of more

@@ -84,7 +84,7 @@ async function load() {
   return loaded.info.notStored;
 }
 
-/** In the page: the same pieces in as many lanes, each read as fast as it comes, and gone on with by range. */
+/** In the page: downloads the same pieces in as many parallel requests, and resumes each by range. */
 async function loadBare() {
   const { pieces } = await (await fetch("model/weights.json")).json();
   const readPiece = async ({ path, size }) => {

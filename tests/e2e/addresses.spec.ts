@@ -1,5 +1,5 @@
-// A link alone makes the page contact no host but its own, however the address in it is written; and headers that are
-// given for a model go to its host alone.
+// A link by itself never makes the page contact another host, however its address is written. Headers that are given for
+// a model go to the model's host only.
 import { expect, test, type Page } from "@playwright/test";
 import { redirectTo, TwoHosts } from "../web/support/two-hosts.js";
 import { expectReady, serveDemoAs } from "./page.js";

@@ -10,7 +10,7 @@ import { FaultyHost } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
 
 const modelFiles = ["config.json", "weights.json", "vocab.json", "merges.txt", "model.safetensors.001"];
-/** Of the engine: which build a page asks for, and what of it. */
+/** Files of the engine: the build that a page chooses, and the file that fails. */
 const engineFiles = [
   ["simd", "gpt2-worker.js"],
   ["simd", "engine/gpt2-simd.js"],

@@ -19,7 +19,7 @@ for (const [name, start] of [
   ["nginx", startNginx],
   ["Apache", startApache],
 ] as const) {
-  test(`${name} serves the folder as it comes`, async ({ browser }) => {
+  test(`${name} serves the folder in its default configuration`, async ({ browser }) => {
     const server = await start(folder);
     const context = await browser.newContext({ serviceWorkers: "allow" });
     try {

@@ -45,7 +45,7 @@ test("leaving the loop stops the model, and the next request works", async ({ pa
   expect(found.written).toBeLessThan(100);
 });
 
-test("a loop that does not read on stops the model, lets others in, and then goes on as if nothing was", async ({
+test("generation pauses while its loop does not read, other requests run, and the text stays the same", async ({
   page,
 }) => {
   await countTokens(page);

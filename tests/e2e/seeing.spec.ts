@@ -77,7 +77,7 @@ test("each token is tinted by its probability, and what else could stand there i
   await expect(likeliest(page).first()).toHaveText(`␣a${percent(scores[2]?.logprob ?? NaN)}`);
   await expect(likeliest(page).first().getByRole("button")).toHaveAttribute("aria-pressed", "true");
 
-  // What the model writes is tinted as it comes, and what is edited is scored anew.
+  // Text is tinted while the model writes it, and edited text is scored again.
   await setCaret(page, given.length);
   await startLongText(page);
   const tintedWhileBusy = () =>

@@ -226,7 +226,7 @@ test("a signed address that has expired is signed again", async ({ page }) => {
   expect(refusals).toBe(1);
 });
 
-test.describe("what the hub refuses has its sentence:", () => {
+test.describe("each refusal by the Hub has its own message:", () => {
   const cases: [string, number, string | undefined, RegExp][] = [
     [
       "a private model, or none",

@@ -52,7 +52,7 @@ test("a word at a time, by hand, or not at all", async ({ page }) => {
   await page.keyboard.press("Control+ArrowRight");
   expect(await textOf(page)).toBe(`${begun} ${word}`);
   await expect(options(page)).toHaveText(restsOf(word));
-  // Who types what is suggested keeps the rest of it.
+  // If you type what is suggested, the rest of it stays.
   const typed = `${word} ${next[0]}`;
   await page.keyboard.type(` ${next[0]}`);
   await expect(options(page)).toHaveText(restsOf(typed));

@@ -1,4 +1,4 @@
-// What is tried in Chromium by the other files here, in Firefox and WebKitGTK: bundled apps, a server as it comes, other
+// The cases that the other files here test in Chromium, in Firefox and WebKitGTK: bundled apps, a default server, other
 // origins, headers on the document alone, isolate.js. Part of `npm run test:embed`.
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -125,7 +125,7 @@ for (const { name, launch, mostHangs, isolated, page } of others) {
       });
     }
 
-    test("runs what nginx serves as it comes", async () => {
+    test("runs from nginx in its default configuration", async () => {
       const folder = makeApp("import-map");
       addModels(folder);
       const server = await startNginx(folder);

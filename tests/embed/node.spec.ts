@@ -109,7 +109,7 @@ for (const [what, source, weights] of [
   ["a GGUF file in 4 bits", gguf, "q4"],
   ["a GGUF file in floats", gguf, "f32"],
 ] as const) {
-  test(`${what} writes what the command line does, to the bit of each logprob`, () => {
+  test(`${what} writes the text and the bit-identical logprobs of the command line`, () => {
     const config = JSON.parse(readFileSync(join(tiny, "config.json"), "utf8")) as Record<string, unknown>;
     const tensors = readSafetensors(readFileSync(join(tiny, "model.safetensors")));
     const made = writeGguf(

@@ -1,4 +1,4 @@
-// The servers that most people have, as they come: what they are not told to send, they do not send.
+// Common servers in their default configuration: they send no header that nobody configured.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

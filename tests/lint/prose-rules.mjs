@@ -6,7 +6,7 @@ import { Parser } from "commonmark";
 export const longestSentence = 25;
 export const longestParagraph = 4;
 
-/** What to write instead. Each pattern is searched for in a block of text, without regard to case. */
+/** What to write instead. Each pattern is searched for in prose and in every line of code, without regard to case. */
 export const phrases = [
   ["as fast as without", "is not slowed down"],
   ["beside what else", "compared with"],
@@ -31,12 +31,27 @@ export const phrases = [
   ["garbage while somebody", "keeps … alive while"],
   ["that there is not|that there are not", "unknown"],
   ["to be had\\b", "available"],
-  ["as it comes\\b|as they come\\b", "unchanged"],
   ["it alone (knows|has|says)|\\balone (knows|reads|makes|says)\\b", "only … knows"],
-  ["is told\\b|are told\\b", "say who receives what"],
-  ["nobody (could|can) tell|in its turn", "say what happens"],
   ["beside (a|an|the|it|each|others?)\\b[^.]*\\bin turn\\b", "interleaved runs"],
 ];
+
+/** The same for documents and the page's words alone. */
+const phrasesOfDocuments = [
+  ["is told\\b|are told\\b", "say who receives what"],
+  ["as it comes\\b|as they come\\b", "unchanged"],
+  ["nobody (could|can) tell|in its turn", "say what happens"],
+];
+
+/**
+ * The phrases in a text that have a plainer form.
+ * @param {string} text
+ * @param {string[][]} list
+ */
+export const phrasesIn = (text, list = phrases) =>
+  list.flatMap(([pattern = "", instead]) => {
+    const match = new RegExp(pattern, "im").exec(text);
+    return match ? [`"${match[0]}": write "${instead}"`] : [];
+  });
 
 /** @typedef {{ line: number, text: string }} Block */
 
@@ -98,22 +113,52 @@ export const sentencesOf = (text) =>
 const wordsOf = (sentence) => sentence.split(/[\s/]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 /**
+ * The sentences of a text that have too many words.
+ * @param {string} text
+ */
+export const longSentencesIn = (text) =>
+  sentencesOf(text)
+    .filter((sentence) => wordsOf(sentence) > longestSentence)
+    .map((sentence) => `${wordsOf(sentence)} words in a sentence, at most ${longestSentence}: "${sentence}"`);
+
+/**
+ * The comments of a source file: runs of `//` lines, and `/** … *\/`. Each tag, item of a list and empty line begins a new
+ * block. Code between backticks counts as one word.
+ * @param {string} source
+ * @returns {Block[]}
+ */
+export function commentsOf(source) {
+  /** @type {Block[]} */
+  const blocks = [];
+  let isOpen = false; // whether the next line of a comment continues the last block
+  let isDoc = false;
+  for (const [index, line] of source.split("\n").entries()) {
+    const opens = /^\s*\/\*\*(.*)$/.exec(line);
+    const text = isDoc
+      ? line.replace(/^\s*\*(?!\/) ?/, "")
+      : (opens?.[1] ?? /^\s*\/\/ ?(.*)$/.exec(line)?.[1]);
+    if (opens) isOpen = false;
+    if (opens || isDoc) isDoc = !line.includes("*/");
+    const words = text?.replace(/\*\/\s*$/, "").trim();
+    if (!words) isOpen = false;
+    const last = blocks.at(-1);
+    if (words && isOpen && last && !/^([-@]|\d+\.) ?/.test(words)) last.text += ` ${words}`;
+    else if (words) blocks.push({ line: index + 1, text: words });
+    isOpen = Boolean(words) && (isDoc || !line.includes("*/"));
+  }
+  return blocks.map(({ line, text }) => ({ line, text: text.replace(/`[^`]*`/g, "`code`") }));
+}
+
+/**
  * What is wrong in a block of prose.
  * @param {Block} block
  * @returns {string[]}
  */
 export function problemsOf({ text }) {
   const sentences = sentencesOf(text);
-  const long = sentences
-    .filter((sentence) => wordsOf(sentence) > longestSentence)
-    .map((sentence) => `${wordsOf(sentence)} words in a sentence, at most ${longestSentence}: "${sentence}"`);
   const many =
     sentences.length > longestParagraph
       ? [`${sentences.length} sentences in a paragraph, at most ${longestParagraph}: "${sentences[0]}"`]
       : [];
-  const found = phrases.flatMap(([pattern = "", instead]) => {
-    const match = new RegExp(pattern, "im").exec(text);
-    return match ? [`"${match[0]}": write "${instead}"`] : [];
-  });
-  return [...long, ...many, ...found];
+  return [...longSentencesIn(text), ...many, ...phrasesIn(text, [...phrases, ...phrasesOfDocuments])];
 }

@@ -1,11 +1,44 @@
-// `npm run lint` on prose: the documents, and the words of the page. cspell checks the spelling; prose-rules.mjs has the rest.
+// `npm run lint` on prose: the documents, the words of the page, and the comments of what others use. cspell checks the
+// spelling; prose-rules.mjs has the rest.
 // `node tests/lint/prose.mjs [FILE...]` checks prose alone.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../engine/toolchain/build.mjs";
-import { blocksOf, problemsOf } from "./prose-rules.mjs";
+import { blocksOf, commentsOf, longSentencesIn, phrasesIn, problemsOf } from "./prose-rules.mjs";
+
+/** Files whose text quotes what is to be avoided, or is data. */
+const quoting = /^tests\/(data|lint|fuzz\/corpus)\/|^tests\/repository\/prose\.test\.ts$/;
+
+/** Every source file, whose lines contain none of the phrases. */
+const sourceFiles = () =>
+  execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => /(\.(ts|mjs|js|cc|h|c|css|html|cmake|yml)|CMakeLists\.txt)$/.test(file))
+    .filter((file) => !quoting.test(file) && existsSync(join(root, file)));
+
+/** Files with a public interface: the generated reference shows their comments. */
+const isPublic = (/** @type {string} */ file) =>
+  /^engine\/api\/(api|engine|output)\.h$|^web\/src\/((client|element|openai)\/[\w-]+|shared\/types)\.ts$/.test(
+    file,
+  );
+
+/**
+ * One line for each problem in a source file: phrases everywhere, long sentences in public comments.
+ * @param {string} file
+ */
+export function problemsInSource(file) {
+  const source = readFileSync(join(root, file), "utf8");
+  const found = source
+    .split("\n")
+    .flatMap((text, index) => phrasesIn(text).map((problem) => `${file}:${index + 1}: ${problem}`));
+  const comments = isPublic(file) ? commentsOf(source) : [];
+  const long = comments.flatMap(({ line, text }) =>
+    longSentencesIn(text).map((problem) => `${file}:${line}: ${problem}`),
+  );
+  return [...found, ...long];
+}
 
 /** Every document of the repository, and the English of the page. */
 export const proseFiles = () =>
@@ -40,8 +73,8 @@ export function problemsIn(file) {
 }
 
 /** Prints what is found, and throws if that is anything. */
-export function lintProse(files = proseFiles()) {
-  const problems = files.flatMap(problemsIn);
+export function lintProse(files = proseFiles(), sources = sourceFiles()) {
+  const problems = [...files.flatMap(problemsIn), ...sources.flatMap(problemsInSource)];
   for (const problem of problems) console.error(problem);
   let misspelt = false;
   try {
@@ -59,7 +92,8 @@ export function lintProse(files = proseFiles()) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const files = process.argv.slice(2);
-    lintProse(files.length > 0 ? files : undefined);
+    if (files.length > 0) lintProse(files, []);
+    else lintProse();
   } catch (error) {
     console.error(error.message);
     process.exit(1);

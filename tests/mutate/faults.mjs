@@ -232,7 +232,7 @@ export function faultsOf(source) {
       }
     }
     const isStart = /^([;{}]|else)$/.test(before ?? "") || (before === ")" && closesControl(tokens, i - 1));
-    // The last break of a switch only says that there is nothing below.
+    // The last break of a switch has no effect.
     const isLastBreak =
       text === "break" && tokens[i + 2]?.text === "}" && isSwitch(tokens, (enclosing ?? 0) - 1);
     const last = isInBlock && isStart && !isLastBreak ? deletable(tokens, i) : undefined;

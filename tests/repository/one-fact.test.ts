@@ -1,5 +1,6 @@
 // Facts that stand in two places, compared.
 import { describe, expect, it } from "vitest";
+import { documentedCodes, errorCodes, errorsIn } from "../../docs/.vitepress/reference/errors.mjs";
 import {
   initialOf as pageInitialOf,
   numberOptions as pageOptions,
@@ -7,7 +8,7 @@ import {
 import { generateOptionNames } from "../../web/src/client/arguments.js";
 import { numberOptionNames, numberOptions } from "../../web/src/shared/number-options.js";
 import { variants } from "../../web/src/shared/types.js";
-import { allFound, files, found, read } from "./files.js";
+import { allFound, files, found, read, root } from "./files.js";
 
 describe("numbers that stand in two languages", () => {
   it.each([
@@ -155,6 +156,23 @@ describe("the builds of the engine", () => {
     const made = allFound(read("engine/api/wasm_variants.cmake"), /^gpt2_add_wasm_variant\(\w+ ([\w-]+)/gm);
     expect(made.sort()).toEqual(builds);
   });
+});
+
+it("docs/reference/api.md lists each code of an error in the sources, with its class", () => {
+  const made = errorCodes(root).map(({ code, name }) => ({ code, name }));
+  expect(made.length).toBeGreaterThan(8);
+  const documented = documentedCodes(root).map(({ code, name }) => ({ code, name }));
+  expect(documented.sort((a, b) => a.code.localeCompare(b.code))).toEqual(made);
+});
+
+it("the messages of errors are found where the sources throw them", () => {
+  expect(errorsIn('throw new LoadError("corrupt", `${name} is ${size} bytes`);')).toEqual([
+    { code: "corrupt", message: "… is … bytes" },
+  ]);
+  expect(errorsIn('return refuse(`n is ${n}, ` + "expected 1");')).toEqual([
+    { code: "invalid-argument", message: "n is …, expected 1" },
+  ]);
+  expect(errorsIn('throw new Gpt2Error("cancelled", "stopped");')).toEqual([]); // of the worker alone
 });
 
 describe("the C API", () => {

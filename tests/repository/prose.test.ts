@@ -1,6 +1,13 @@
 // The prose lint itself: it finds the phrases that it exists for, and leaves plain sentences alone.
 import { describe, expect, it } from "vitest";
-import { blocksOf, longestSentence, problemsOf, sentencesOf } from "../lint/prose-rules.mjs";
+import {
+  blocksOf,
+  commentsOf,
+  longestSentence,
+  longSentencesIn,
+  problemsOf,
+  sentencesOf,
+} from "../lint/prose-rules.mjs";
 
 const problems = (text: string) => problemsOf({ line: 1, text });
 
@@ -63,6 +70,31 @@ describe("the prose lint", () => {
   it("counts sentences by paragraph", () => {
     expect(problems("One is. Two is. Three is. Four is.")).toEqual([]);
     expect(problems("One is. Two is. Three is. Four is. Five is.")).toHaveLength(1);
+  });
+
+  it("reads the comments of source files block by block, and no code", () => {
+    const source = `// One \`a b\` is
+// one.
+int x;  // not this
+  /** Two. */
+/**
+ * Three
+ * is three.
+ *
+ * - Item
+ * @attr four
+ */
+const five = "// no";
+`;
+    expect(commentsOf(source)).toEqual([
+      { line: 1, text: "One `code` is one." },
+      { line: 4, text: "Two." },
+      { line: 6, text: "Three is three." },
+      { line: 9, text: "- Item" },
+      { line: 10, text: "@attr four" },
+    ]);
+    const long = `/** ${"word ".repeat(longestSentence + 1).trim()}. */`;
+    expect(commentsOf(long).flatMap(({ text }) => longSentencesIn(text))).toHaveLength(1);
   });
 
   it("reads paragraphs, items and cells of tables, and no code", () => {

@@ -186,7 +186,7 @@ describe("a proposal", () => {
 });
 
 describe("while it proposes", () => {
-  it("who types what is proposed keeps the rest; who types something else does not", async () => {
+  it("typing the proposed text keeps the rest of it; typing another text removes it", async () => {
     const { field, ghost, spoken } = make();
     await propose(field, [" to bed"]);
     const said = spoken.textContent;

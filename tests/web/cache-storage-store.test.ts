@@ -81,7 +81,7 @@ it("lists a folder with sizes and times, and removes what it is told", async () 
   expect(await store.list("kept")).toEqual([]);
 });
 
-it("is not to be had where the browser refuses it", async () => {
+it("does not open if the browser refuses Cache Storage", async () => {
   vi.stubGlobal("caches", { open: () => Promise.reject(new DOMException("no", "SecurityError")) });
   await expect(CacheStorageStore.open()).rejects.toThrow("no");
 });

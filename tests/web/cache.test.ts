@@ -317,7 +317,7 @@ describe("a model that is converted while it is read", () => {
     expect(hash(again.weights ?? bytes(0, 0))).toBe(hash(host.converted));
   });
 
-  describe("and interrupted", () => {
+  describe("a model whose first load was interrupted", () => {
     const size = 21_000_000;
     const weightsAsked = (host: Host) =>
       host.opened.filter(({ name }) => name === "model.safetensors").map(({ from }) => from);

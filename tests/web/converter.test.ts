@@ -318,7 +318,7 @@ describe("a LoRA adapter", () => {
   const read = async (source: ConvertedSource, from = 0) =>
     Buffer.from(await bytesOf((await source.open("model.safetensors", { signal, from })).stream));
 
-  it("is merged into the floats, with its weight, to the bit as its definition says", async () => {
+  it("is merged into the floats with its weight, bit-identical to its definition", async () => {
     for (const weights of [1, -0.3]) {
       const merged = writeSafetensors(merge(tensors, adapter, weights));
       const expected = await convert(configOf("tied"), [merged], "q8");

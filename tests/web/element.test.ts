@@ -1,4 +1,4 @@
-// What of the elements needs no browser: tests/e2e/element.spec.ts has the rest.
+// The parts of the elements that need no browser; tests/e2e/element.spec.ts has the rest.
 import { describe, expect, it, vi } from "vitest";
 import { readCall, readLoadOptions } from "../../web/src/element/attributes.js";
 import { firstWord } from "../../web/src/element/first-word.js";

@@ -141,7 +141,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     expect(ids).toEqual(write(engine, end));
   });
 
-  it("hands out the scores of 300,000 tokens as they come", async () => {
+  it("hands out the scores of 300,000 tokens while it computes them", async () => {
     const engine = await start(small(8 * megabyte));
     const ids = Array.from({ length: 300_000 }, (_, i) => 33 + (i % 90));
     engine.start("_gpt2_score", ids, { stride: 47 });

@@ -245,7 +245,7 @@ describe("loadEngine", () => {
     expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
   });
 
-  it("runs a prompt through the layers as they come, and is ready when it has run through all", async () => {
+  it("runs a prompt through each layer that has arrived, and is ready after the last one", async () => {
     const { books, progress, loaded } = load({ request: { prompt: "Once" } });
     await loaded;
     const layers = [1, 2, 3, 4, 5].map((layer) => `layer ${layer}`);

@@ -294,7 +294,7 @@ describe("garbage collection", () => {
     const { worker, connection } = connect();
     let model: Model | undefined = new Model(connection, {} as ModelInfo);
     const busy = model.tokenize("t"); // holds it for as long as it waits
-    // eslint-disable-next-line no-useless-assignment -- not for who reads it: it holds the model
+    // eslint-disable-next-line no-useless-assignment -- nobody reads it: it keeps the model alive
     model = undefined;
     for (let i = 0; i < 5; ++i) {
       collect?.();

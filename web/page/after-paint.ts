@@ -1,4 +1,4 @@
-// What of the page comes after its first paint: the editor, and what works on its text.
+// The parts of the page that load after its first paint: the editor, and what works on its text.
 import { makeWay } from "./assistant/asking.js";
 import { Branching } from "./parts/branches/branching.js";
 import { treeField } from "./document/steps.js";

@@ -1,11 +1,12 @@
-// Writes the generated part of the reference to docs/reference/generated: from doc comments, custom-elements.json, --help and
-// the engine's header.
+// Writes the generated part of the reference to docs/reference/generated: from doc comments, custom-elements.json, --help,
+// the engine's header and the errors in the sources.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { writeApi } from "./api.mjs";
 import { cApiPage } from "./c-api.mjs";
 import { commandLinePage } from "./command-line.mjs";
 import { elementsPage } from "./elements.mjs";
+import { errorsPage } from "./errors.mjs";
 
 const root = resolve(import.meta.dirname, "../../..");
 const generated = join(root, "docs/reference/generated");
@@ -28,5 +29,6 @@ export async function generateReference() {
   );
   write("command-line.md", commandLinePage(root));
   write("c-api.md", cApiPage(readFileSync(join(root, "engine/api/api.h"), "utf8")));
+  write("errors.md", errorsPage(root));
   write("format.md", moved(readFileSync(join(root, "weights_tools/FORMAT.md"), "utf8"), "weights_tools"));
 }

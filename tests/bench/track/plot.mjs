@@ -1,4 +1,4 @@
-// What was tracked, as SVG: each ratio from line to line. Text in the colours of who reads it, light or dark.
+// Plots the tracked ratios as SVG, one point per line of the file. Text follows the reader's light or dark colours.
 
 import { areComparable } from "./decide.mjs";
 

@@ -1,4 +1,4 @@
-// What is suggested at the caret: how it grows, goes on with who types it, and goes.
+// The suggestions at the caret: how they grow, shrink while you type them, and disappear.
 import { EditorState, type TransactionSpec } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
 import { textOf } from "../../../web/page/document/pieces.js";

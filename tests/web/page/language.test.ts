@@ -197,7 +197,7 @@ describe("index.html", () => {
     expect(inEnglish('<p data-english="allow"></p>')).toBe(`<p>${scriptless.allow}</p>`);
   });
 
-  it("asks for no phrase that there is not, and has none beside one", () => {
+  it("the source asks for no unknown phrase, and no phrase is unused", () => {
     expect(() => inEnglish('<p data-phrase="nothing"></p>')).toThrow('the phrase "nothing", which en.ts');
     expect(() => inEnglish('<p data-phrase="undo">Undo</p>')).toThrow("expected nothing in");
   });

@@ -84,7 +84,7 @@ export class ScriptedModel {
 /** What `loadModel` is called with. */
 export type LoadCall = [url: string, options: LoadOptions];
 
-/** The events of an element, as they come. */
+/** The events of an element, in their order. */
 export function eventsOf(element: HTMLElement, ...types: string[]): CustomEvent[] {
   const seen: CustomEvent[] = [];
   for (const type of types) element.addEventListener(type, (event) => seen.push(event as CustomEvent));

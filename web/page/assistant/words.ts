@@ -1,4 +1,4 @@
-// What of a continuation is suggested: a few words of it, whole ones.
+// The part of a continuation that is suggested: its first few whole words.
 
 /** A word is letters, digits and apostrophes, or a run of anything else; the space before it belongs to it. */
 const word = /\s*(?:[\p{L}\p{N}\p{M}'’]+|[^\s\p{L}\p{N}]+)/uy;

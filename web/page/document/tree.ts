@@ -167,7 +167,7 @@ export function parseChange(value: unknown): TreeChange | undefined {
   return { kind: "restore", branch: restored, place, children: children.filter(isId) };
 }
 
-/** The tree that `value` is, without what of it is no branch; undefined where nothing tells which is the current one. */
+/** Parses a tree and skips invalid branches; undefined without a valid current branch. */
 export function parseTree(value: unknown): Tree | undefined {
   const { branches, current } = (value ?? {}) as Record<string, unknown>;
   const found = new Map<number, Branch>();

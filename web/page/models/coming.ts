@@ -1,4 +1,4 @@
-// The model that comes while another one writes, over a reload of the page: what of it has come is stored, so it goes on.
+// The model that downloads while another one writes. After a reload of the page the download resumes from the stored part.
 import { addressOf, folderModel, isOfFiles, type ChosenModel } from "./chosen-model.js";
 
 /** Of this page alone: others of the same host share the storage. */

@@ -71,7 +71,7 @@ const formats: readonly { test: (name: string) => boolean; isConverted: boolean 
 export interface HubSize {
   /** To download; undefined where the hub does not say. */
   bytes?: number;
-  /** Of the weights in memory; undefined where nobody can tell. */
+  /** Of the weights in memory; undefined if unknown. */
   weightBytes?: number;
   /** Codes of the languages that it writes, as far as its README names them. */
   languages?: readonly string[];

@@ -52,7 +52,7 @@ export async function openPiece(
   }
 }
 
-/** The bytes that are stored, then those of the network, which are stored as they come. */
+/** The stored bytes, then those of the network, which are stored while they arrive. */
 async function download(
   store: Store,
   source: ModelSource,

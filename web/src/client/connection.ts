@@ -33,7 +33,7 @@ interface Pending {
   onEvent: (event: Requests[RequestName]["event"]) => void;
   resolve: (result: Requests[RequestName]["result"]) => void;
   reject: (error: unknown) => void;
-  /** Is not to be collected as garbage while it waits for an answer. */
+  /** Kept alive while the request waits for its answer. */
   owner: unknown;
 }
 
@@ -41,7 +41,7 @@ export interface RequestOptions<K extends RequestName> {
   signal?: AbortSignal | undefined;
   onEvent?: ((event: Requests[K]["event"]) => void) | undefined;
   owner?: unknown;
-  /** What of the arguments changes hands. */
+  /** The objects among the arguments that are transferred to the worker. */
   transfer?: Transferable[] | undefined;
 }
 

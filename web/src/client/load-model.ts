@@ -24,78 +24,76 @@ import { readThreadChoices } from "./thread-choices.js";
 
 /**
  * Where a model is:
- * - the URL of a folder, relative to the page, or of a GGUF file (…/NAME.gguf);
- * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face hub;
- * - `owner/name`, `owner/name@revision`, with no slash at the end: the folder of this name beside the page, and where
- *   the page's host has none, the hub's model;
- * - files of this device: what an `<input type="file">` has, also of a whole folder, or a handle of a folder or file.
+ * - The URL of a folder, relative to the page, or of a GGUF file (…/NAME.gguf).
+ * - `hf:owner/name`, `hf:owner/name@revision`, `hf:owner/name/FILE.gguf`: a model on the Hugging Face Hub.
+ * - `owner/name`, `owner/name@revision`, with no slash at the end: the folder of this name beside the page. If the page's
+ *   host has no such folder, the Hub's model.
+ * - Files of this device: the files or the folder of an `<input type="file">`, or a handle of a folder or file.
  */
 export type ModelSource =
   string | URL | File | Iterable<File> | FileList | FileSystemDirectoryHandle | FileSystemFileHandle;
 
-/** A LoRA adapter: where it is, as a model; `weight` multiplies what it adds, 1 if it is left out. */
+/** A LoRA adapter: where it is, like a model. `weight` multiplies what the adapter adds; 1. */
 export type AdapterSource = ModelSource | { source: ModelSource; weight?: number | null | undefined };
 
 /** Options of `loadModel`. */
 export interface LoadOptions {
-  /** The base address of a hub that answers as `https://huggingface.co`; the model is then an id, with or without `hf:`. */
+  /** The base address of another hub with the API of `https://huggingface.co`. The model is then an id, with or without `hf:`. */
   hub?: string | URL | null | undefined;
-  /** Threads to compute with, 1 to 64; by default as many as were fastest when it was measured, once per device. */
+  /** Number of threads, 1 to 64; by default the fastest number, which is measured once per device. */
   threads?: number | null | undefined;
   /** Aborts the load. */
   signal?: AbortSignal | null | undefined;
   /** Called with the progress, about 20 times a second. */
   onProgress?: ((progress: LoadProgress) => void) | null | undefined;
-  /** What a model of floats becomes while it is read; "q8". One that is converted already to something else is an error. */
+  /** Format to which a float model is converted while it is read; "q8". A model already converted to another one is an error. */
   weights?: "q8" | "q4" | "f32" | null | undefined;
   /**
-   * A LoRA adapter in PEFT's form (adapter_config.json, adapter_model.safetensors), or several, to be merged into a model of
-   * floats before these are quantized.
+   * One or several LoRA adapters in PEFT's format (adapter_config.json, adapter_model.safetensors). They are merged into a
+   * float model before it is quantized.
    */
   adapter?: AdapterSource | readonly AdapterSource[] | null | undefined;
-  /** Format of the KV cache; by default as the weights. */
+  /** Format of the KV cache; by default like the weights. */
   kv?: "q8" | "f32" | null | undefined;
   /**
-   * Milliseconds without a byte after which a host's connection counts as broken; 20,000. What breaks is asked for again
-   * a few times, and goes on where it was.
+   * Milliseconds without a byte after which a connection counts as broken; 20,000. A broken download is retried a few
+   * times, and resumes where it stopped.
    */
   stallMs?: number | null | undefined;
   /**
-   * What is going to be generated from: it runs through each layer of the model as its weights arrive, so that when the
-   * last have come its first token is one step away. The text may still change: what it then begins with alike is not
-   * computed again. Costs nothing but work that the device would else have done later.
+   * The prompt of the first generation. It runs through each layer as soon as its weights arrive, so the first token is one
+   * step away when the load ends. The text may still change: its unchanged beginning is not computed again.
    */
   prompt?: Prompt | null | undefined;
   /** Forces a build of the engine; by default the fastest that the browser runs. */
   variant?: Variant | null | undefined;
   /**
-   * The folder in which gpt2-worker.js and engine/ lie, relative to the page: of a copy of this package, also at
-   * another origin that allows it (CORS). By default they are found beside the module, or where a bundler put them.
+   * The folder with gpt2-worker.js and engine/, relative to the page. It may be at another origin that allows it (CORS). By
+   * default they are found beside the module, or where a bundler put them.
    */
   baseUrl?: string | URL | null | undefined;
   /**
-   * Sent with every request for a file of the model, as for a private one: to the model's own origin, or the hub's, and
-   * to no other. Where the host redirects to another origin, fetch leaves out `Authorization`, so a token for a hub works.
-   * Any other header would go along. In browsers, a redirect is then an error; Node.js follows it without the headers.
+   * Headers for every request for a file of the model, as for a private one. They go to the model's own origin, or the Hub's,
+   * and to no other. When a host redirects to another origin, fetch drops `Authorization`, so a token for a hub works. With
+   * any other header such a redirect is an error in browsers; Node.js follows it without the headers.
    */
   headers?: HeadersInit | null | undefined;
   /**
-   * Whether cookies go with those requests, as in fetch; by default to the page's own host alone. With "include", a
-   * redirect is an error in browsers, as with `headers`.
+   * Whether cookies go with those requests, as in fetch; by default only to the page's own host. With "include", a redirect
+   * is an error in browsers, as with `headers`.
    */
   credentials?: RequestCredentials | null | undefined;
-  /** "error" refuses every redirect, so that no host but the model's own is asked; "follow" is the default. */
+  /** "error" refuses every redirect, so that only the model's own host gets requests; "follow" is the default. */
   redirect?: "follow" | "error" | null | undefined;
   /**
-   * Called in place of fetch for every file of the model, with its address as a string and `signal`, `headers` and
-   * `credentials`: to sign addresses, to decrypt, or to read from elsewhere. The worker takes its response chunk by chunk.
-   * Where a file goes on after a connection broke, `headers` ask for the rest (`Range`); a response of 200 with all of it
-   * does as well.
+   * Called instead of fetch for every file of the model, to sign addresses, to decrypt, or to read from another place. It gets
+   * the address as a string, and `signal`, `headers` and `credentials`. The worker reads its response chunk by chunk. To
+   * resume a file, `headers` ask for the rest (`Range`); a response of 200 with the whole file also works.
    */
   fetch?: typeof fetch | null | undefined;
   /**
-   * Whether the model is stored on this device, so that the next visit needs no network; true. `listModels` tells what is
-   * stored, `removeModel` removes it.
+   * Whether the model is stored on this device, so that the next visit needs no network; true. `listModels` lists the stored
+   * models, `removeModel` removes one.
    */
   cache?: boolean | null | undefined;
 }

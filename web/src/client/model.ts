@@ -313,9 +313,9 @@ export class Model {
   }
 
   /**
-   * The model's guesses and attention at the token at `position`, by default the last. It returns the `top` (5) most probable
-   * next tokens after each layer, and the attention of `layer`, by default the last, for all its heads or for `head`. Positions,
-   * layers and heads count from 0. The tokens up to `position` must fit the context; cached ones are not computed again.
+   * The model's guesses and attention at the token at `position`, by default the last. The guesses are the `top` (5) most
+   * probable next tokens after each layer. The attention is that of `layer`, by default the last, for all heads or for `head`.
+   * Positions, layers and heads count from 0. The tokens up to `position` must fit the context.
    */
   async inspect(text: Prompt, options: InspectOptions = {}): Promise<Inspection> {
     const names = ["position", "layer", "head", "top", "signal", "onProgress"];

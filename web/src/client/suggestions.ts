@@ -1,4 +1,4 @@
-// What somebody may have meant by an option that there is not: other libraries' names, and slips of the pen.
+// Suggests the option that an unknown option may stand for: other libraries' names, and spelling mistakes.
 
 /** Other libraries' names for our options, in lower case, without "_" and "-". */
 const known = new Map(

@@ -138,7 +138,7 @@ export class Converter {
     );
   }
 
-  /** Takes the next bytes, and gives what of the converted model.safetensors is ready by now, each part until the next. */
+  /** Takes the next bytes, and yields the parts of the converted model.safetensors that are ready. A part is valid until the next. */
   *feed(chunk: Uint8Array): Generator<Uint8Array, void> {
     for (let at = 0; at < chunk.length; at += portion) {
       const bytes = chunk.subarray(at, at + portion);

@@ -18,15 +18,16 @@ const isEditable = (element: Element): boolean =>
 const isElement = (target: EventTarget | null): target is Element =>
   (target as Partial<Node> | null)?.nodeType === Node.ELEMENT_NODE;
 
-/** Who suggests in a field: of two elements for the same one, the one that was first. */
+/** The element that suggests in each field. Of two elements for one field, the first one does. */
 const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
 
 /**
- * Suggests, in a field of yours, how the text could go on, after a pause in typing. Tab takes the suggestion, Ctrl (on
- * a Mac also Alt) and the right arrow take a word of it, Esc dismisses it, and so does any change to the text before
- * it. On a touch screen, a tap takes it. Without a suggestion, every key works as usual. Password fields, and those
- * whose `autocomplete` names a secret, get none. The model is loaded when the field first gets the focus; elements with
- * the same load options share one.
+ * Suggests a continuation in a field of yours, after a pause in typing. Tab takes the suggestion. Ctrl (on a Mac also Alt) and
+ * the right arrow take one word of it. Esc, or any change to the text before it, dismisses it.
+ *
+ * On a touch screen, a tap takes the suggestion. Without a suggestion, every key works as usual. Password fields, and fields
+ * whose `autocomplete` names a secret, get none. The model is loaded when the field first gets the focus; elements with the
+ * same load options share one.
  *
  * @tagname gpt2-autocomplete
  *

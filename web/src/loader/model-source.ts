@@ -19,7 +19,7 @@ export interface ModelSource {
   readonly weights?: "q8" | "q4" | "f32" | undefined;
   /** Whether what it becomes while it is read is stored, and found there the next time. */
   readonly keepsConverted?: boolean;
-  /** The bytes of a file as they come. Throws a LoadError that names the file where it cannot be had. */
+  /** Streams the bytes of a file. Throws a LoadError that names the file if it cannot be opened. */
   open(name: string, options: OpenOptions): Promise<OpenFile>;
   /** Asks what version of the model there is now, by the host's own name for it; undefined where that cannot be known. */
   version?(signal: AbortSignal): Promise<string | undefined>;

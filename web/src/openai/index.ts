@@ -35,7 +35,7 @@ function headOf(model: Model, name: string): Head {
 
 const finishOf = (reason: FinishReason | undefined) => (reason === "length" ? "length" : "stop");
 
-/** A prompt as it comes before its choices. */
+/** The prompt that is repeated before each choice. */
 interface Echo {
   text: string;
   tokens: LogprobToken[];

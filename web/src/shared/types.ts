@@ -167,8 +167,8 @@ export interface Inspection {
   /** The layer of `attention`, from 0. */
   layer: number;
   /**
-   * The most probable next tokens after the embedding (0) and after each layer i (i + 1): the residual stream there, through
-   * the last layer norm and the head ("logit lens"). [nLayer + 1][top], most probable first.
+   * The most probable next tokens after the embedding (index 0) and after each layer i (index i + 1), most probable first:
+   * [nLayer + 1][top]. The residual stream at that place passes through the last layer norm and the head ("logit lens").
    */
   guesses: TokenLogprob[][];
   /** Number of heads in `attention`: all of the layer, or 1 with the option `head`. */

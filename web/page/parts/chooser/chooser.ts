@@ -201,7 +201,7 @@ export function offerModels(): void {
   offerPicking(ui.pickFolder, ui.pickFolderButton);
   offerPicking(ui.pickFiles, ui.pickFilesButton);
   offerDropping();
-  if (isRepeated()) void goOnLoading().catch(() => undefined); // who wants it chooses it anew
+  if (isRepeated()) void goOnLoading().catch(() => undefined); // the user can choose it again
 }
 
 /** Asks before anything leaves for a host that only the page's address names: whoever made a link is not its reader. */

@@ -1,5 +1,5 @@
-// What is suggested at the caret, and which of it is chosen. It goes as soon as the caret or the text does, but for who
-// types or takes the beginning of what is suggested: the rest of that stays, and grows on.
+// The suggestions at the caret, and the chosen one. They disappear when the caret moves or the text changes, unless you
+// type or take the beginning of a suggestion: then its rest stays, and grows on.
 import { StateEffect, StateField, type Transaction } from "@codemirror/state";
 import { cut, textOf, type Piece } from "../../document/pieces.js";
 import { runField } from "../../document/run.js";

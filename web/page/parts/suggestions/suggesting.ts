@@ -135,7 +135,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
     ...(hasBar ? [] : ofList),
   ]);
 
-  /** Who goes on by hand wants no answer any more, but for who goes on with what is suggested. */
+  /** Any edit cancels the request, unless you type what is suggested. */
   const giveUp = EditorView.updateListener.of(({ docChanged, selectionSet, state, transactions }) => {
     const isOwn = transactions.some((transaction) => transaction.annotation(byAsking));
     if ((docChanged || selectionSet) && !isOwn && !state.field(suggestionsField)) asking?.abort();

@@ -129,7 +129,7 @@ class Seeing implements PluginValue {
     this.setting.tell(() => phrase("scoring", { share: formatShare(share) }));
   }
 
-  /** Shows the scores as they come. */
+  /** Shows the scores while they arrive. */
   private async score(signal: AbortSignal): Promise<void> {
     const { scores, view } = this;
     const start = performance.now();
