@@ -178,8 +178,10 @@ async function openAll(page: Page): Promise<void> {
   await expect(page.locator("#refusal-temperature")).toBeVisible();
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   await expect(page.locator("#token li")).toHaveCount(10, { timeout: 30_000 });
-  await expect(page.locator("#scored")).not.toContainText("%", { timeout: 30_000 });
-  await expect(page.locator("#picture")).toBeVisible({ timeout: 30_000 });
+  // Four and the chosen one, and twelve that were written after it: before there was one less.
+  await expect(page.locator("#scored")).toHaveText(/^17 tokens?$/i, { timeout: 30_000 });
+  // What comes after the text of this seed: what could come where it branches was drawn before.
+  await expect(page.locator("#picture-words")).toContainText("␣her", { timeout: 30_000 });
   await expect(page.locator("#environment-list li").nth(5)).toBeVisible({ timeout: 30_000 });
   await expect(page.locator("#releases button")).toHaveCount(4);
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { readFileSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
-import { expectReady, generate, killWorker, lookInside, open } from "./page.js";
+import { expectReady, generate, killWorker, lookInside, open, setOption, setText, textOf } from "./page.js";
 
 test.describe.configure({ timeout: 120_000 });
 
@@ -72,6 +72,50 @@ test("the page saves itself as one file, which opens from a disk and asks for no
     server.close();
     server.closeAllConnections();
   }
+});
+
+test("the file opens with the text, if it was saved with it, and goes on from there", async ({
+  page,
+  browser,
+}, testInfo) => {
+  await open(page);
+  const given = "Es war einmal „ein Wald“ </script><script>document.title = 'hostile'</script> and 🍓";
+  await setText(page, given);
+  await setOption(page, "Tokens", "9");
+  const written = await generate(page);
+  const file = testInfo.outputPath("with-text.html");
+  const saveTo = async (name: string) => {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name }).click();
+    await (await downloading).saveAs(file);
+    await expect(page.locator("#save-status")).toContainText("Saved: ", { timeout: 30_000 });
+  };
+  await saveTo("Save with the text");
+  const context = await browser.newContext({ offline: true });
+  const saved = await context.newPage();
+  await saved.goto(pathToFileURL(file).href);
+  await expectReady(saved);
+  expect(await textOf(saved)).toBe(written);
+  const models = (await saved.locator("#editor .models").allTextContents()).join("");
+  expect(models).toBe(written.slice(given.length).replaceAll("\n", "")); // each line is an element
+  await expect(saved.getByLabel("Tokens", { exact: true })).toHaveValue("9");
+  await expect(saved).toHaveTitle("GPT-2 in your browser");
+  await expect(saved.locator("#undo")).toHaveAttribute("aria-disabled", "true"); // what was deleted is not given away
+  // What becomes of it there is kept, and not the file's again.
+  await setText(saved, "Another one.");
+  await saved.reload();
+  await expectReady(saved);
+  expect(await textOf(saved)).toBe("Another one.");
+  // A file that takes its place has its own.
+  await setText(page, "The second.");
+  await saveTo("Save with the text");
+  await saved.reload();
+  await expectReady(saved);
+  expect(await textOf(saved)).toBe("The second.");
+  await context.close();
+
+  await saveTo("Save as one file");
+  expect(readFileSync(file, "utf8")).not.toContain('data-file="text.json"');
 });
 
 test("a host that lacks a part of what is to be saved is named", async ({ page }) => {

@@ -258,7 +258,7 @@ test("a branch is announced where one writes, with a way back, until one goes on
   page,
 }) => {
   await open(page);
-  await setOption(page, "Tokens", "6");
+  await setOption(page, "Tokens", "60");
   await page.getByLabel("Ignore end of text").check();
   const given = "Once upon a time there was a big red dog";
   const note = page.locator("#note");

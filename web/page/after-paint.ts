@@ -12,6 +12,7 @@ import { options } from "./parts/options/options.js";
 import { offerViews } from "./parts/token/views.js";
 import { foreignNote } from "./parts/notes/foreign.js";
 import { questionNote } from "./parts/notes/question.js";
+import { offerSavingWithText } from "./parts/save-file/with-text.js";
 import { offerSavingText } from "./parts/save-text/offer.js";
 import { seeing } from "./parts/token/seeing.js";
 import { livePicture } from "./parts/options/live-picture.js";
@@ -36,6 +37,7 @@ import {
 import { keepAboveKeyboard } from "./dom/above-keyboard.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
+import { isTyped } from "./document/run.js";
 import { phrase } from "./language/editor.js";
 import { keepTold, put } from "./language/told.js";
 
@@ -55,7 +57,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
     onUpdate: ({ docChanged, startState, state, transactions }) => {
       const isOtherTree = startState.field(treeField) !== state.field(treeField);
       if (isOtherTree) branching.show();
-      if (transactions.some((each) => each.isUserEvent("input"))) branching.settle();
+      if (transactions.some(isTyped)) branching.settle();
       if (isOtherTree || docChanged) noteChange(Math.abs(state.doc.length - startState.doc.length));
       if (isOtherTree || docChanged) onChange(); // either is a step to undo
     },
@@ -109,6 +111,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerKeys(ui.keys);
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn: () => void write(atEnd) });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
+  offerSavingWithText();
   offerSharing(editor);
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed();

@@ -34,6 +34,11 @@ const setRun = StateEffect.define<Run>({
 });
 const byModel = Annotation.define<true>();
 
+/** Whether the visitor typed or pasted: what the model writes has the same events, for the history. */
+export const isTyped = (transaction: Transaction): boolean =>
+  !transaction.annotation(byModel) &&
+  (transaction.isUserEvent("input.type") || transaction.isUserEvent("input.paste"));
+
 export const runField = StateField.define<Run | null>({
   create: () => null,
   update(run, transaction) {

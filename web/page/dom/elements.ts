@@ -59,7 +59,6 @@ export const elements = {
   pictureBars: byId("picture-bars", SVGSVGElement),
   pictureWords: byId("picture-words", HTMLElement),
   controls: byId("controls", HTMLElement),
-  readAloud: byId("read-aloud", HTMLInputElement),
   options: byId("options", HTMLDetailsElement),
   finish: byId("finish", HTMLElement),
   continue: byId("continue", HTMLButtonElement),

@@ -62,8 +62,6 @@ export const page: Translated<Sections["page"]> = {
   branches: "Zweige",
   options: "Einstellungen",
   presets: "Voreinstellungen",
-  readAloud: "Beim Schreiben vorlesen",
-  readAloudHelp: "Ein Vorleseprogramm sagt jeden neuen Satz; sonst nur das Ende",
 
   firstToken: "Erstes Token",
   engine: "Engine",
@@ -301,6 +299,8 @@ export const editor: Translated<Sections["editor"]> = {
   "find.replacedOne": "In Absatz $ ersetzt",
   "find.replacedAll": "$ Treffer ersetzt",
 
+  readAloud: "Beim Schreiben vorlesen",
+  readAloudHelp: "Ein Vorleseprogramm sagt jeden neuen Satz; sonst nur das Ende",
   sameAgain: "Noch einmal dasselbe",
   sameAgainHelp: "Setzt den Startwert {seed} ein, mit dem der letzte Text geschrieben wurde",
   seedTaken: "Startwert {seed} ist gesetzt: Von derselben Stelle aus entsteht derselbe Text.",
@@ -329,6 +329,7 @@ export const editor: Translated<Sections["editor"]> = {
   "format.txt": "Text",
   "format.md": "Markdown",
   "format.html": "Webseite",
+  saveWithText: "Mit dem Text sichern",
   saveAs: "Sichern: {format}",
   textSaved: "Gesichert: {name}",
   after: "Nach „{text}“:",

@@ -64,8 +64,6 @@ export const page = {
   branches: "Branches",
   options: "Options",
   presets: "Presets",
-  readAloud: "Read aloud while it writes",
-  readAloudHelp: "A screen reader says each new sentence; without this, only the end",
 
   firstToken: "First token",
   engine: "Engine",
@@ -321,6 +319,8 @@ export const editor = {
   "find.replacedOne": "Replaced in paragraph $",
   "find.replacedAll": "Replaced $ matches",
 
+  readAloud: "Read aloud while it writes",
+  readAloudHelp: "A screen reader says each new sentence; without this, only the end",
   sameAgain: "Same again",
   sameAgainHelp: "Sets seed {seed}, which wrote the last text",
   seedTaken: "Seed {seed} is set: from the same place it gives the same text.",
@@ -347,6 +347,7 @@ export const editor = {
   "format.txt": "Text",
   "format.md": "Markdown",
   "format.html": "Web page",
+  saveWithText: "Save with the text",
   saveAs: "Save as {format}",
   textSaved: "Saved: {name}",
   after: "After “{text}”:",

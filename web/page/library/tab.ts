@@ -13,6 +13,9 @@ import { oftenEnough } from "./often.js";
 import { readSession, writeSession } from "./session.js";
 import { TextStore, type StoredVersion } from "./store.js";
 import { takeText, type TakenText } from "./take.js";
+import { takeTextInPage, textForPage } from "./text-in-page.js";
+import { phrase } from "../language/start.js";
+import { showError } from "../state/messages.js";
 
 interface OwnText {
   readonly id: string;
@@ -151,10 +154,29 @@ async function show({ id, kept, beside, stored, release }: TakenText): Promise<v
 /** For so long the editor waits for the store. */
 const mostMs = 4000;
 
+/** The text that a page in one file was saved with, as one that nothing is stored of yet. */
+function readTextInPage(): TakenText | undefined {
+  try {
+    const found = takeTextInPage();
+    const stored = { version: 0, changed: 0, content: undefined };
+    return found && { ...found, id: undefined, stored, release: () => undefined };
+  } catch {
+    showError(() => `${phrase("damagedFile")}.`);
+    return undefined;
+  }
+}
+
+/** The text of this tab as a page in one file can begin with it; what can be undone stays here. */
+export function textToSave(): string | undefined {
+  const { history: _, ...kept } = keptWithHistory();
+  return (kept.draft ?? kept.text) === "" ? undefined : textForPage({ ...kept, ...besideText() });
+}
+
 /** Brings back this tab's text; not once `isLate`, as the visitor is at work by then. */
 async function restore(isLate: () => boolean): Promise<void> {
+  const inPage = readTextInPage();
   try {
-    const taken = await takeText(await openStore(), readSession(idKey), names);
+    const taken = await (inPage ?? takeText(await openStore(), readSession(idKey), names));
     if (isLate()) taken?.release();
     else if (taken) await show(taken);
   } catch (error) {

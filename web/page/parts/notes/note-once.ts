@@ -1,6 +1,7 @@
 // A note on what the visitor writes, shown once and then never again.
 import type { EditorState, Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
+import { isTyped } from "../../document/run.js";
 import { phrase } from "../../language/editor.js";
 import { isKept, keep } from "../../state/kept-choice.js";
 import type { Notes } from "../../state/notes.js";
@@ -17,9 +18,7 @@ export function noteOnce(
   back: () => void,
 ): Extension {
   return EditorView.updateListener.of(({ transactions, state }) => {
-    if (!transactions.some((each) => each.isUserEvent("input.type") || each.isUserEvent("input.paste")))
-      return;
-    if (isKept(name) || !applies(state)) return;
+    if (!transactions.some(isTyped) || isKept(name) || !applies(state)) return;
     keep(name);
     notes.show({ sentence, label: () => phrase("understood"), press: back });
   });

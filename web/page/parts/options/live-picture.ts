@@ -59,7 +59,7 @@ class LivePicture implements PluginValue {
     this.asking.soon(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
       const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
-      const prediction = await predict(model, ids, signal);
+      const prediction = await predict(model, ids.slice(1 - model.info.config.nPositions), signal);
       signal.throwIfAborted();
       this.prediction = prediction;
       this.model = model;

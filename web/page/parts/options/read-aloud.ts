@@ -1,12 +1,27 @@
-// Whether a screen reader is to say what the model writes, as it is written.
+// Whether a screen reader is to say what the model writes, as it is written: an option that the page keeps.
 import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/editor.js";
+import { put } from "../../language/told.js";
 import { isKept, keep } from "../../state/kept-choice.js";
 import { silence, speech } from "../../state/speech.js";
 
 export function offerReadingAloud(): void {
-  ui.readAloud.checked = !isKept(silence);
-  ui.readAloud.addEventListener("input", () => {
-    keep(silence, !ui.readAloud.checked);
-    if (!ui.readAloud.checked) speech.hush();
+  const control = document.createElement("div");
+  control.className = "control";
+  const label = document.createElement("label");
+  put(label, () => phrase("readAloud"));
+  const help = document.createElement("small");
+  help.id = "read-aloud-help";
+  put(help, () => phrase("readAloudHelp"));
+  const box = document.createElement("input");
+  box.type = "checkbox";
+  box.checked = !isKept(silence);
+  box.id = label.htmlFor = "read-aloud";
+  box.setAttribute("aria-describedby", help.id);
+  box.addEventListener("input", () => {
+    keep(silence, !box.checked);
+    if (!box.checked) speech.hush();
   });
+  control.append(label, box, help);
+  ui.controls.after(control);
 }

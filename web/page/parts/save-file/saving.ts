@@ -7,6 +7,8 @@ import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
 import { put } from "../../language/told.js";
+import { textToSave } from "../../library/tab.js";
+import { textFile } from "../../library/text-in-page.js";
 import { sha256 } from "../../../src/loader/sha256.js";
 
 /** What takes the file, as it is made. */
@@ -58,8 +60,8 @@ async function ask(url: URL): Promise<Response | undefined> {
   return response;
 }
 
-/** Saves the page with the model in `folder`; rejects where that fails, or nobody wants it after all. */
-export async function save(folder: URL): Promise<void> {
+/** Saves the page with the model in `folder`, and with the text where that is wanted; rejects where that fails, or nobody wants it after all. */
+export async function save(folder: URL, withText: boolean): Promise<void> {
   const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
   const target = await openTarget(name);
   let written = 0;
@@ -71,10 +73,13 @@ export async function save(folder: URL): Promise<void> {
       const response = await ask(new URL(file, folder));
       return response?.body ? chunksOf(response.body) : undefined;
     };
-    const parts = composeOneFile(await page.text(), modelFiles(await index?.text()), open, sha256);
-    for await (const text of parts) {
-      await target.write(text);
-      written += text.length;
+    const files = modelFiles(await index?.text());
+    const text = withText ? textToSave() : undefined;
+    if (text !== undefined) files.push({ name: textFile, size: undefined, isOptional: true, text });
+    const parts = composeOneFile(await page.text(), files, open, sha256);
+    for await (const part of parts) {
+      await target.write(part);
+      written += part.length;
       put(ui.saveStatus, () => phrase("collecting", { bytes: formatBytes(written) }));
     }
     await target.close();

@@ -1,0 +1,39 @@
+// The text that a page in one file was saved with.
+import { parseKept } from "../document/parse-kept.js";
+import type { KeptText } from "../document/kept-text.js";
+import { isKept, keep } from "../state/kept-choice.js";
+
+/** The name under which the page in one file has it, among the files of its model. */
+export const textFile = "text.json";
+
+export interface TextInPage {
+  kept: KeptText;
+  /** What is stored beside a text. */
+  beside: unknown;
+}
+
+function parse(json: string): { id: string; content: unknown } {
+  const { id, content } = Object(JSON.parse(json)) as Record<string, unknown>;
+  return { id: String(id), content };
+}
+
+/** `content` as `takeTextInPage` reads it. Each has an id: a file that was saved again has another text. */
+export const textForPage = (content: unknown): string =>
+  JSON.stringify({ id: String(crypto.getRandomValues(new Uint32Array(2))), content });
+
+/**
+ * The text in this page, where it has one that this browser has not shown yet: what became of it is stored. Throws where it
+ * cannot be read.
+ */
+export function takeTextInPage(): TextInPage | undefined {
+  const parts = document.querySelectorAll<HTMLScriptElement>(`script[data-file="${textFile}"]`);
+  if (parts.length === 0) return undefined;
+  const characters = [...parts].map((part) => atob(part.text)).join("");
+  const bytes = Uint8Array.from(characters, (character) => character.charCodeAt(0));
+  const { id, content } = parse(new TextDecoder().decode(bytes));
+  const kept = parseKept(content);
+  if (!kept) throw new Error("the text in this page is none");
+  if (isKept(`shown ${id}`)) return undefined;
+  keep(`shown ${id}`);
+  return { kept, beside: content };
+}
