@@ -120,7 +120,7 @@ test.describe("a worker that dies", () => {
     expect(await loading).toBe(died);
   });
 
-  test("with requests under way, and with a reader that does not read", async ({ page }) => {
+  test("rejects all open requests, even with a reader that has stopped reading", async ({ page }) => {
     await page.goto(host.page);
     await inPage(
       page,
@@ -174,7 +174,7 @@ test.describe("a helper thread", () => {
     };
   };
 
-  test("that cannot start costs a thread and a notice, not the model", async ({ page }) => {
+  test("a thread that cannot start costs a thread and a notice, not the model", async ({ page }) => {
     await page.goto(host.page);
     answerHelpers(missing, 1); // one of three is there
     const found = await inPage(
@@ -198,7 +198,7 @@ test.describe("a helper thread", () => {
     expect(found.isSame).toBe(true);
   });
 
-  test("that never answers is not waited for", async ({ page }) => {
+  test("the load does not wait for a thread that never answers", async ({ page }) => {
     await page.goto(host.page);
     answerHelpers(() => {});
     expect(await tryModel(page, "models/demo/", { threads: 3 })).toContain(
@@ -206,7 +206,7 @@ test.describe("a helper thread", () => {
     );
   });
 
-  test("that traps in a chunk ends the request that runs, though nobody disposes of the model", async ({
+  test("a thread that traps ends the running request, even if nobody disposes of the model", async ({
     page,
   }) => {
     await page.goto(host.page);

@@ -241,7 +241,7 @@ for (const [query, sentence] of [
 test.describe("where the page's scripts do not run, it says so", () => {
   const starting = "If this does not go away, the page's scripts could not run";
 
-  test("without network", async ({ page }) => {
+  test("the page explains itself without a network", async ({ page }) => {
     await page.route("**/gpt2.js*", (route) => route.abort());
     await page.goto("./");
     await expect(page.getByText(starting)).toBeVisible();
@@ -254,7 +254,7 @@ test.describe("where the page's scripts do not run, it says so", () => {
     await expect(page.getByText(starting)).toBeHidden();
   });
 
-  test("with JavaScript switched off", async ({ browser }) => {
+  test("the page explains itself with JavaScript switched off", async ({ browser }) => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto("./");
@@ -276,7 +276,7 @@ test.describe("where the page's scripts do not run, it says so", () => {
     );
   });
 
-  test("and it takes no script in the HTML to say it", () => {
+  test("the explanation needs no inline script", () => {
     expect(readdirSync(dist)).toContain("index.html");
     const html = readFileSync(resolve(dist, "index.html"), "utf8");
     const chooser = /<script>\(function chooseLanguage.*?<\/script>/s; // without it all is said in English

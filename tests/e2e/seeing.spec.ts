@@ -478,7 +478,7 @@ test.describe("the token that is pressed is told, and marked", () => {
     expect(await marked(page)).toBe(token);
   };
 
-  test("with a mouse, on either half of its letters", async ({ page }) => {
+  test("a mouse selects a token on either half of its letters", async ({ page }) => {
     await open(page);
     await setText(page, given);
     await see(page, "Probability");
@@ -528,7 +528,7 @@ test.describe("the token that is pressed is told, and marked", () => {
   test.describe("with a finger", () => {
     test.use({ hasTouch: true });
 
-    test("on either half, too", async ({ page }) => {
+    test("a finger selects a token on either half of its letters", async ({ page }) => {
       await open(page);
       await setText(page, given);
       await see(page, "Rank");

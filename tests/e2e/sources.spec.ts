@@ -83,14 +83,14 @@ test.describe("a model of floats is converted while it is read,", () => {
   }
 
   for (const weights of ["q8", "q4", "f32"] as const) {
-    test(`to ${weights}, of a revision`, async ({ page }) => {
+    test(`a revision of a Hub model is converted to ${weights}`, async ({ page }) => {
       give(tied, ["config.json", "model.safetensors"]);
       expect(await write(page, "hf:user/tied@v1", { weights })).toEqual(convertedNatively(weights));
       expect(hub.asked[0]?.path).toContain("/user/tied/resolve/v1/");
     });
   }
 
-  test("also where it is in shards", async ({ page }) => {
+  test("a sharded model is converted", async ({ page }) => {
     give(tied, ["config.json"]);
     const tensors = [...readSafetensors(readFileSync(resolve(tied, "model.safetensors")))];
     const map: Record<string, string> = {};
@@ -104,7 +104,7 @@ test.describe("a model of floats is converted while it is read,", () => {
     expect(await write(page, "user/tied")).toEqual(convertedNatively("q8"));
   });
 
-  test("of a plain folder, too, in one file or in shards, and kept: the next visit asks its host for no weights", async ({
+  test("a model in a plain folder, in one file or in shards, is converted and stored: the next visit fetches no weights", async ({
     page,
   }) => {
     const tensors = [...readSafetensors(readFileSync(resolve(tied, "model.safetensors")))];
@@ -150,7 +150,7 @@ test.describe("a model of floats is converted while it is read,", () => {
     expect(f32).toMatch(/^unsupported: the model is already converted to q8: the option weights is "f32"/);
   });
 
-  test("and kept so: the next visit fetches no weights", async ({ page }) => {
+  test("the converted model is stored: the next visit fetches no weights", async ({ page }) => {
     give(tied, ["config.json", "model.safetensors"]);
     const first = await write(page, "user/tied", { cache: true });
     expect(first).toEqual(convertedNatively("q8"));
@@ -357,7 +357,7 @@ test.describe("files of the device", () => {
   }
 
   for (const kind of ["files", "handle"] as const) {
-    test(`as ${kind}, without a request`, async ({ page }) => {
+    test(`${kind} load without a request`, async ({ page }) => {
       const asked: string[] = [];
       page.on("request", (request) => asked.push(new URL(request.url()).pathname));
       expect(await writeFrom(page, demo, kind)).toEqual(expected());
@@ -365,7 +365,7 @@ test.describe("files of the device", () => {
     });
   }
 
-  test("that are no model are named", async ({ page }) => {
+  test("files that are not a model are named", async ({ page }) => {
     const told = await writeFrom(page, resolve(root, "tests/data/gpt2-tokenizer"), "files");
     expect(told).toMatch(/^invalid-argument: there is no model among the files \(gpt2-tokenizer\//);
   });

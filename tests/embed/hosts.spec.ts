@@ -143,7 +143,7 @@ test.describe("isolate.js", () => {
     expect(loads).toBe(2);
   });
 
-  test("that does not help reloads nothing a second time", async ({ page }) => {
+  test("isolate.js reloads the page only once if that does not help", async ({ page }) => {
     host.html = `<!doctype html><script type="module">
       import { isolate } from "/gpt2/gpt2.js";
       globalThis.isIsolated = await isolate("/isolate.js");
@@ -161,7 +161,7 @@ test.describe("isolate.js", () => {
 });
 
 test.describe("types", () => {
-  test("of WebAssembly that are wrong, and may not be guessed, do not matter", async ({ page }) => {
+  test("the engine loads even if WebAssembly has a wrong type and nosniff", async ({ page }) => {
     host.page = host.files = isolation;
     await page.route("**/*.wasm*", async (route) => {
       const response = await route.fetch();
@@ -187,7 +187,7 @@ test.describe("policies", () => {
     expect(await load(page)).toBe(withThreads);
   });
 
-  test("that forbid WebAssembly are named, with what to add", async ({ page }) => {
+  test("a policy that forbids WebAssembly is named, with the directive to add", async ({ page }) => {
     host.page = host.files = { "Content-Security-Policy": "script-src 'self'; connect-src 'self'" };
     await page.goto(host.origin);
     expect(await load(page)).toBe(
@@ -203,7 +203,7 @@ test.describe("policies", () => {
     expect(await load(page)).toBe(withThreads);
   });
 
-  test("that want Trusted Types, but not ours, are named", async ({ page }) => {
+  test("a policy of Trusted Types without ours is named", async ({ page }) => {
     host.page = { "Content-Security-Policy": `require-trusted-types-for 'script'; trusted-types other` };
     await page.goto(host.origin);
     expect(await load(page)).toMatch(/^unsupported: the engine needs a worker.*trusted-types gpt2-wasm/);
@@ -211,7 +211,7 @@ test.describe("policies", () => {
 });
 
 test.describe("frames", () => {
-  test("of another origin get threads where their parent lets them", async ({ page }) => {
+  test("a frame of another origin gets threads if its parent allows it", async ({ page }) => {
     host.page = isolation;
     const corp = { ...isolation, "Cross-Origin-Resource-Policy": "cross-origin" };
     cdn.page = cdn.files = corp;
@@ -221,13 +221,13 @@ test.describe("frames", () => {
     expect(await load(frame)).toBe(withThreads);
   });
 
-  test("of another origin run on one thread otherwise", async ({ page }) => {
+  test("a frame of another origin runs on one thread if its parent does not allow more", async ({ page }) => {
     host.html = `<!doctype html><iframe src="${cdn.origin}/"></iframe>`;
     await page.goto(host.origin);
     expect(await load(page.frames()[1] as unknown as Page)).toContain("3 tokens, simd-relaxed, 1");
   });
 
-  test("that are sandboxed run on one thread where the host shares its files", async ({ page }) => {
+  test("a sandboxed frame runs on one thread if the host shares its files", async ({ page }) => {
     cdn.files = { "Access-Control-Allow-Origin": "*" };
     host.html = `<!doctype html><iframe sandbox="allow-scripts" src="${cdn.origin}/"></iframe>`;
     await page.goto(host.origin);

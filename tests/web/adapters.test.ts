@@ -193,7 +193,7 @@ describe("the worker opens a model with adapters", () => {
     });
   };
 
-  it("as one that is converted, also from a folder", async () => {
+  it("a model with an adapter is converted, also from a folder", async () => {
     const source = await openSource(
       load({ kind: "folder", url: "http://host/m/" }, { adapters: [lora("http://host/l/")] }),
       opening,
@@ -208,7 +208,7 @@ describe("the worker opens a model with adapters", () => {
     expect("adapterVersion" in plain).toBe(false);
   });
 
-  it("not if it is converted already", async () => {
+  it("an adapter for a converted model is refused", async () => {
     answer((path) => (path === "/m/weights.json" ? "{}" : undefined));
     const source = await openSource(
       load({ kind: "folder", url: "http://host/m/" }, { adapters: [lora("http://host/l/")] }),
@@ -240,7 +240,7 @@ describe("the worker opens a model with adapters", () => {
     expect(sent.map(([, key]) => key)).toEqual([expected, expected]);
   });
 
-  it("of this device with the caller's headers for the adapter", async () => {
+  it("a model of this device uses the caller's headers for its adapter", async () => {
     answer(() => "{}");
     const request = load(
       { kind: "files", files: [], key: "" },
@@ -252,7 +252,7 @@ describe("the worker opens a model with adapters", () => {
     expect(sent.map(([, key]) => key)).toEqual(["k", "k"]);
   });
 
-  it("and looks for an adapter's folder by adapter_config.json", async () => {
+  it("an adapter's folder is found by its adapter_config.json", async () => {
     const orHub = { kind: "hub", hub: "http://hub/", id: "user/lora", revision: "main" } as const;
     const adapters = [
       { source: { kind: "folder", url: "http://host/user/lora/", orHub } as const, weight: 1 },

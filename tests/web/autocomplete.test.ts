@@ -154,7 +154,7 @@ describe("a proposal", () => {
     expect(ghost.textContent).toBe("");
   });
 
-  it("that nobody waits for any more is not shown", async () => {
+  it("a proposal that nobody waits for is not shown", async () => {
     const { field, element, ghost } = make();
     const events = eventsOf(element, "gpt2-done", "gpt2-error");
     await propose(field, ["a"], "first");
@@ -171,7 +171,7 @@ describe("a proposal", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("for a text that a program has changed meanwhile is not shown", async () => {
+  it("a proposal is not shown if a script has changed the text", async () => {
     const { field, ghost } = make();
     load.mockImplementation(async () => {
       await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -561,7 +561,7 @@ describe("its field and its model", () => {
     expect(ghost.textContent).toBe("");
   });
 
-  it("of two for one field, the second says that it suggests nothing", async () => {
+  it("the second element for one field says that it suggests nothing", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const { field, element, ghost } = make();
     const other = document.createElement("gpt2-autocomplete");

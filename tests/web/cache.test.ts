@@ -387,7 +387,7 @@ describe("a model that is converted while it is read", () => {
     });
   });
 
-  it("that is interrupted early is not listed", async () => {
+  it("a conversion that is interrupted early is not listed", async () => {
     const host = new ConvertedHost(1000);
     host.cutAfter = 500;
     await expect(host.read()).rejects.toThrow("cut");
@@ -396,7 +396,7 @@ describe("a model that is converted while it is read", () => {
 });
 
 describe("room", () => {
-  it("that is too little is said, and the model streams", async () => {
+  it("the model streams and says why if room is missing", async () => {
     // So large that it does not matter whether the model's record is written before or after the room is measured.
     disk.quota = 1_540_000;
     const { read, notStored } = await load(new Host([bytes(1_200_000, 1), bytes(800_000, 2)]));
@@ -404,7 +404,7 @@ describe("room", () => {
     expect(notStored).toBe("it needs 2.0 MB more, and the browser gives this site 1.5 MB");
   });
 
-  it("that is too little with the small files is said before a piece is read", async () => {
+  it("room that the small files exceed is noticed before a piece is read", async () => {
     const host = new Host();
     host.files.set("merges.txt", bytes(5000, 3));
     disk.quota = 6500; // the pieces take 1700
@@ -413,7 +413,7 @@ describe("room", () => {
     );
   });
 
-  it("that ends in the middle is said, and what is stored is right", async () => {
+  it("a disk that fills up during the load is noticed, and the stored part is right", async () => {
     const host = new Host();
     disk.navigator.storage.estimate = async () => ({ quota: 1e9, usage: 0 });
     disk.quota = 1600;

@@ -108,7 +108,7 @@ describe("what is stored", () => {
 });
 
 describe("a host is asked", () => {
-  it("not at all, where the page's own fetch answers, or a hub says nothing of versions", async () => {
+  it("no host is asked if the page's own fetch answers, or if the hub has no versions", async () => {
     const version = async () => "v1";
     expect((await make(sourceOf({ version }), request({ fetchPort: {} }))).revalidation).toBeUndefined();
     expect((await make(sourceOf(), request({}, { kind: "hub" }))).revalidation).toBeUndefined();
@@ -123,7 +123,7 @@ describe("a host is asked", () => {
       expect((await make(source, request(more))).revalidation?.patienceMs).toBe(patienceMs);
   });
 
-  it("for its version, where it has one", async () => {
+  it("a host with versions is asked for its version", async () => {
     let version: string | undefined = "v2";
     const source = sourceOf({
       async version(this: ModelSource) {
@@ -140,7 +140,7 @@ describe("a host is asked", () => {
     expect(asked).toEqual([]);
   });
 
-  it("for what it says of the first of the weights' files that it has, where the model is converted", async () => {
+  it("the host of a converted model is asked about the first file of weights", async () => {
     const { revalidation } = await make(sourceOf({ weights: "q8" }), request({ headers: [["k", "v"]] }));
     const name = async () => revalidation?.version?.(signal);
     expect(await name()).toBeUndefined();
@@ -167,7 +167,7 @@ describe("a host is asked", () => {
     expect(await revalidation?.hasChanged(record({ version: "x" }), signal)).toBe(false);
   });
 
-  it("for its adapters, too, of which it must know: they alone count where nothing is known of the model", async () => {
+  it("the hosts of adapters are asked too, and alone decide if the model's host has no versions", async () => {
     let model: string | undefined = "m1";
     let adapters: string | undefined = "a1";
     const source = sourceOf({ version: async () => model, adapterVersion: async () => adapters });
@@ -188,14 +188,14 @@ describe("a host is asked", () => {
     expect(await revalidation?.version?.(signal)).toBeUndefined();
   });
 
-  it("for what it says of the one GGUF file", async () => {
+  it("the host of a GGUF file is asked about that file", async () => {
     answers.set(`${url}a.gguf`, { headers: { etag: "g" } });
     const { revalidation } = await make(sourceOf({ weights: "q4" }), request({}, { file: "a.gguf" }));
     expect(await revalidation?.version?.(signal)).toBe("g  ");
     expect(asked.map((each) => each.url)).toEqual([`${url}a.gguf`]);
   });
 
-  it("for the small files themselves, where the folder is as it will be", async () => {
+  it("the host of a converted folder is asked for its small files", async () => {
     const { revalidation } = await make(sourceOf(), request({ headers: [["k", "v"]] }));
     expect(revalidation?.version).toBeUndefined();
     const index = JSON.stringify({ size: 0, pieces: [] });

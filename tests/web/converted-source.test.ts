@@ -43,7 +43,7 @@ describe("model.safetensors.index.json", () => {
     });
   });
 
-  it("that is no JSON is refused", async () => {
+  it("an index that is not JSON is refused", async () => {
     await expect(open({ "model.safetensors.index.json": "{" })).rejects.toMatchObject({
       code: "corrupt",
       message: expect.stringMatching(/^model\.safetensors\.index\.json is not valid JSON: ./) as string,
@@ -56,7 +56,7 @@ describe("model.safetensors.index.json", () => {
     ).rejects.toMatchObject({ code: "network", message: "model.safetensors is broken" });
   });
 
-  it("that is not there either leaves what is said of model.safetensors", async () => {
+  it("without an index the error names model.safetensors", async () => {
     await expect(open({})).rejects.toMatchObject({
       code: "not-found",
       message: "there is no model.safetensors",

@@ -327,7 +327,7 @@ describe("a LoRA adapter", () => {
     }
   });
 
-  it("with a head of its own unties the model; its conversion goes on at any byte", async () => {
+  it("an adapter with a head of its own unties the model; its conversion resumes at any byte", async () => {
     const config = { ...adapter.config, modules_to_save: ["lm_head"] };
     const head = randomTensor([160, 64], randomFrom(3));
     const own = { config, tensors: new Map([...adapter.tensors, ["base_model.model.lm_head.weight", head]]) };
@@ -340,7 +340,7 @@ describe("a LoRA adapter", () => {
     }
   });
 
-  it("that cannot be merged is refused by its name, and the converter goes on without it", async () => {
+  it("an adapter that cannot be merged is refused by name; the converter still works", async () => {
     const bad = { ...asFiles(adapter), config: "{}", name: "hf:user/lora@main" };
     await expect(read(sourceOf([asFiles(adapter), bad]))).rejects.toMatchObject({
       code: "corrupt",
@@ -653,7 +653,7 @@ describe("a GGUF file", () => {
     });
   });
 
-  it("that is cut short, of another version or not one at all is refused", async () => {
+  it("a GGUF file that is truncated, of an unknown version or not GGUF is refused", async () => {
     const { file } = makePair("Q8_0");
     const patched = (at: number, value: number) => {
       const copy = Buffer.from(file);

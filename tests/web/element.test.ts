@@ -78,7 +78,7 @@ describe("an element's model", () => {
     vi.useRealTimers();
   });
 
-  it("that could not be loaded, or died, is loaded anew; one that was asked too much is not", async () => {
+  it("a model that failed to load, or died, is loaded again; one with too many requests is not", async () => {
     const { lazy } = make();
     load.mockRejectedValueOnce(new Error("404"));
     await expect(lazy.load()).rejects.toThrow("404");

@@ -67,7 +67,7 @@ describe("text in somebody else's field", () => {
     expect([overlay.style.left, overlay.style.top]).toEqual(["26px", "45px"]);
   });
 
-  it("of an input is one line in its middle", () => {
+  it("ghost text in an input is one line in its middle", () => {
     const { ghost, lines, place } = draw("input");
     ghost.show(place, " home");
     expect([lines.style.whiteSpace, lines.style.width]).toEqual(["pre", "max-content"]);

@@ -67,7 +67,7 @@ describe("a redirect to another origin", () => {
     ]);
   });
 
-  it("and back gets none again: the other host says which file that is", async () => {
+  it("a redirect to another origin and back gets no headers", async () => {
     await ask(`${hosts.own}/m/back`, { headers: [key] });
     expect(seen().map(([host, path, , sent]) => [host, path, sent])).toEqual([
       ["own", "/m/back", "k"],

@@ -305,14 +305,14 @@ describe("loadEngine", () => {
       expect(books.weights).toEqual([...weights]);
     });
 
-    it("in several files is converted in any case", async () => {
+    it("a float model in several files is always converted", async () => {
       const { books, opened, loaded } = load({ files: { "config.json": config }, converted });
       await loaded;
       expect(opened).toHaveLength(2);
       expect(books.weights).toEqual([...weights.subarray(0, 6)]);
     });
 
-    it("that has no weights at all is said to have neither", async () => {
+    it("the error for a folder without weights names both files", async () => {
       for (const cache of [true, false]) {
         const { loaded } = load({ files: { "config.json": config }, request: { cache } });
         await expect(loaded).rejects.toMatchObject({

@@ -264,7 +264,7 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("that do not say their browser, as older pages wrote them, are measured anew", () => {
+  it("choices without a browser, as older pages stored them, are measured again", () => {
     storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}');
     expect(readThreadChoices()).toEqual({});
   });

@@ -77,7 +77,7 @@ describe("progress", () => {
     expect(go(500, 10)[0]).toBe(0); // it begins anew
   });
 
-  it("of a host that says not how much there is has no end; one that gives more has a later one", () => {
+  it("progress has no total if the host states none, and a later total if the host sends more", () => {
     report.onBytes(100, "network");
     vi.advanceTimersByTime(1000);
     report.onBytes(1100, "network");
@@ -142,7 +142,7 @@ describe("a model without model.safetensors", () => {
     }
   });
 
-  it("but GGUF files: one of them is to be chosen", async () => {
+  it("the error names the GGUF files to choose from", async () => {
     const error = await of(["a.gguf", "b.GGUF", "c.gguf.txt"], "hf:owner/name@v1");
     expect([error.code, error.message]).toEqual([
       "not-found",

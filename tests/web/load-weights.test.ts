@@ -112,7 +112,7 @@ describe("loadPieces", () => {
     expect(progress.at(-1)).toBe(9);
   });
 
-  it("does so once", async () => {
+  it("loadPieces retries a damaged piece only once", async () => {
     const { files, index } = twoPieces();
     files.b = Uint8Array.from([8, 99]);
     const asked: string[] = [];

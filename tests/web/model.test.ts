@@ -52,7 +52,7 @@ describe("Model sends", () => {
     ]);
   });
 
-  it("nothing that is wrong", async () => {
+  it("invalid arguments are never sent to the worker", async () => {
     const { worker, model } = make();
     const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
     const calls: [string, unknown[], string][] = [

@@ -108,7 +108,7 @@ describe("an address", () => {
     expect(await readSource("m/", undefined)).toMatchObject({ url: "https://host/a@b/m/" });
   });
 
-  it("of a hub may have no password, which no message would hide", async () => {
+  it("a hub's address with a password is refused, because messages would show it", async () => {
     const refused = refusal(/^hub has a user name or a password/);
     await expect(readSource("a/b", "https://user:secret@hub.example")).rejects.toEqual(refused);
   });

@@ -181,7 +181,7 @@ describe("an abort", () => {
     expect(await next).toBe("text of [2]");
   });
 
-  it("of a load ends its worker", async () => {
+  it("aborting a load ends its worker", async () => {
     const port = new ServerPort(() => new Promise(() => {}));
     const controller = new AbortController();
     const loading = loadThrough(() => new Connection(port, "w"), "http://host/m", {
@@ -194,7 +194,7 @@ describe("an abort", () => {
     expect(port.isTerminated).toBe(true);
   });
 
-  it("of a load that has not begun starts no worker", async () => {
+  it("a load that is aborted before it begins starts no worker", async () => {
     const start = () => {
       throw new Error("started");
     };
@@ -219,7 +219,7 @@ describe("an engine in trouble", () => {
     expect((await model.complete("p", { maxNewTokens: 2 })).tokens.length).toBe(2);
   });
 
-  it("that trapped ends everything", async () => {
+  it("an engine that traps ends all requests", async () => {
     const { model, engine, port } = await loadFake();
     engine.trouble = Object.assign(new Error("unreachable"), { name: "RuntimeError" });
     const other = model.tokenize("p").catch((error: { code: string }) => error.code);

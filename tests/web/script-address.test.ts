@@ -63,7 +63,7 @@ describe("a script's address", () => {
     return { worker, imported, thrown };
   }
 
-  it("of a page without an origin is data", async () => {
+  it("the script's address on a page without an origin is a data URL", async () => {
     vi.stubGlobal("self", { origin: "null" });
     const address = (await load()).asOwnScript("http://cdn/x.js");
     expect(address).toMatch(/^data:text\/javascript,/);

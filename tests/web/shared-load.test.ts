@@ -31,7 +31,7 @@ const begun: LoadProgress = {
 const disposed = { name: "WorkerError", code: "disposed" };
 
 describe("two loads", () => {
-  it("of the same model have one worker", async () => {
+  it("two loads of the same model share one worker", async () => {
     const models = [load(), load(undefined, "m/"), load({ threads: undefined, kv: null })];
     finishLoad();
     const [first, second, third] = await Promise.all(models);

@@ -138,7 +138,7 @@ describe("a hub", () => {
     await expect(open(request()).list?.(controller.signal)).rejects.toThrow("enough");
   });
 
-  it("that has changed while it was read is to be loaded again", async () => {
+  it("a Hub model that changes during the load must be loaded again", async () => {
     const source = open(request("v1"));
     await readText(source, "config.json", signal);
     hub.commit = "0".repeat(40);
@@ -184,7 +184,7 @@ describe("a hub", () => {
     });
   });
 
-  it("in place of a folder that is not there says so, too", async () => {
+  it("the error names both the Hub model and the missing folder", async () => {
     hub.status = 404;
     hub.errorCode = "RepoNotFound";
     const source = open({ ...request(), insteadOf: "http://host/user/tale/" });
@@ -292,7 +292,7 @@ describe("files", () => {
     expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
   });
 
-  it("that have changed since are named", async () => {
+  it("files that have changed since they were picked are named", async () => {
     const file = new File(["{}"], "config.json");
     const gone = new ReadableStream({
       pull: () => Promise.reject(new DOMException("gone", "NotReadableError")),

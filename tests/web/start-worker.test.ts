@@ -70,7 +70,7 @@ describe("the worker of a folder", () => {
     expect(await blobs[0]?.text()).toContain('import("https://page.example/gpt2/gpt2-worker.js")');
   });
 
-  it("of another release is started past the cache that kept it", async () => {
+  it("a worker of another release is started again past the browser's cache", async () => {
     const renewed = `gpt2/gpt2-worker.js?release=${release}`;
     startWorker("https://page.example/gpt2/");
     made[0]?.say({ type: "started", release: "old" });
@@ -181,7 +181,7 @@ describe("the builds of one file", () => {
     expect(unpacked.mock.calls).toEqual([["deflate-raw"]]);
   });
 
-  it("that are missing, broken or cannot be unpacked are said so", async () => {
+  it("builds that are missing, broken or cannot be unpacked give an error", async () => {
     await expect(make().compile("threads-relaxed")).rejects.toMatchObject({
       code: "not-found",
       message: 'there is no build "threads-relaxed" in this file',

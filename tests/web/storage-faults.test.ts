@@ -66,7 +66,7 @@ describe("a full disk", () => {
     expect(disk.used()).toBe(0);
   });
 
-  it("that has nothing stored lets a model stream, and says why", async () => {
+  it("a model streams from the network on a full disk, and says why", async () => {
     disk.quota = 0;
     expect(await openStoreFor(id)).toEqual({
       store: undefined,
@@ -289,7 +289,7 @@ describe("a record", () => {
     return file;
   };
 
-  it("that has another bit anywhere lists no other model, and takes no bytes for others", async () => {
+  it("a record with one changed bit lists no other model, and no wrong bytes", async () => {
     const host = new Host([bytes(30, 1)]);
     await load(host);
     const file = await record();
@@ -302,7 +302,7 @@ describe("a record", () => {
     expect(isRight(await load(host), host)).toBe(true);
   });
 
-  it("of another model's name is none", async () => {
+  it("a record with the name of another model is ignored", async () => {
     await load(new Host());
     const models = await disk.folder("models");
     const [[name, file] = []] = models.files;
@@ -312,7 +312,7 @@ describe("a record", () => {
     expect(await listModels()).toEqual([]);
   });
 
-  it("of the release before, which has no hash, is read", async () => {
+  it("a record of the previous release, which has no hash, is read", async () => {
     const host = new Host();
     await load(host);
     const file = await record();
@@ -407,7 +407,7 @@ describe("two places to store in", () => {
 describe("a host's newer version", () => {
   const changed = () => new Host([bytes(1000, 1), bytes(700, 3)]);
 
-  it("that fails to load leaves the stored one, which is loaded instead", async () => {
+  it("a newer version that fails to load is replaced by the stored one", async () => {
     const host = new Host();
     await load(host);
     const newer = changed();
@@ -422,7 +422,7 @@ describe("a host's newer version", () => {
     expect(hash(await bytesOf(stream))).toBe(hash(bytes(700, 2)));
   });
 
-  it("of which a piece is a message in place of weights leaves the stored one, which is loaded instead", async () => {
+  it("a newer version with an error page as a piece is replaced by the stored one", async () => {
     await load(new Host());
     const newer = changed();
     const piece = { path: "w.001", size: 700, sha256: hash(bytes(700, 3)) };
@@ -450,7 +450,7 @@ describe("a host's newer version", () => {
     expect((await settled(loading)).origins).toEqual(["cache", "cache"]);
   });
 
-  it("of which config.json alone differs does not replace the stored one before it has been loaded", async () => {
+  it("a newer config.json replaces the stored one only after the load", async () => {
     const host = new Host();
     await load(host);
     const broken = new Host(undefined, '{"n_embd":1}');

@@ -57,7 +57,7 @@ describe("room", () => {
     expect(await sweep(store)).toBe(5);
   });
 
-  it("of a model is what no other needs", async () => {
+  it("the room of a model counts the files that no other model needs", async () => {
     await addModel("a", 100);
     await addModel("b", 200);
     const [a] = (await readRecords(store)).filter(({ id }) => id === "a");
@@ -264,7 +264,7 @@ describe("a piece", () => {
     },
   );
 
-  it("that is shorter or longer than it should be is given as it is, and is not whole", async () => {
+  it("a piece of the wrong length is passed on unchanged and counts as incomplete", async () => {
     given = content.slice(0, 30);
     expect((await open()).bytes).toEqual([...given]);
     expect(onStored).not.toHaveBeenCalled();
@@ -310,7 +310,7 @@ describe("a piece", () => {
     vi.restoreAllMocks();
   });
 
-  it("that cannot be opened, or is not wanted any more, is another's to write", async () => {
+  it("another tab may write a piece that cannot be opened or is no longer needed", async () => {
     const down = new Error("down");
     vi.spyOn(source, "open").mockRejectedValueOnce(down);
     await expect(open()).rejects.toBe(down);

@@ -109,7 +109,7 @@ describe("Turns", () => {
     expect(await isSettled(turns.take(never))).toBe(false);
   });
 
-  it("that were given for good are not taken back", async () => {
+  it("a turn that was given without a limit is not taken back", async () => {
     const turns = new Turns();
     const turn = new Turn(turns);
     await turn.take(never);

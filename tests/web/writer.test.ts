@@ -86,7 +86,7 @@ describe("writing", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("of several texts at once shows the first alone", async () => {
+  it("the writer shows only the first of several continuations", async () => {
     const { writer } = make({ loading: "use" });
     model.texts = ["a"];
     await writer.write();
@@ -235,7 +235,7 @@ describe("loading", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("that fails is told where the element is still there", async () => {
+  it("a load that fails is reported if the element is still in the page", async () => {
     load.mockRejectedValue(new Error("404"));
     const { status } = make({ loading: "eager" });
     await vi.waitFor(() => expect(status.textContent).toBe("It did not work: 404"));
@@ -443,7 +443,7 @@ describe("in a page and its form", () => {
     expect(status.textContent).toBe("");
   });
 
-  it("without a model it says what is missing, and asks nobody", async () => {
+  it("without a model the writer says what is missing, and sends no request", async () => {
     const { writer, status } = make({ loading: "use" });
     writer.removeAttribute("model");
     await writer.write();

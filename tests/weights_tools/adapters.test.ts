@@ -116,7 +116,7 @@ describe("an adapter", () => {
     );
   });
 
-  it("with a head of its own unties the model, also in what convert writes", () => {
+  it("an adapter with a head of its own unties the model, also after convert", () => {
     const next = randomFrom(5);
     const own: AdapterFiles = {
       config: { ...files.config, modules_to_save: ["lm_head"] },
@@ -145,20 +145,20 @@ describe("a refusal says why", () => {
   const run = (model: string, ...adapters: string[]) =>
     refusal(weights(["trace", model, "--ids", "1", ...adapters.flatMap((path) => ["--adapter", path])]));
 
-  it("of a model that is converted", () => {
+  it("an adapter for a converted model is refused", () => {
     expect(run(converted("tied", "q8"), adapter)).toMatch(
       /tied-q8 is converted already, and an adapter can only/,
     );
   });
 
-  it("of a folder that is no adapter", () => {
+  it("a folder that is not an adapter is refused", () => {
     expect(run(base, join(scratch, "nowhere"))).toContain("nowhere");
     expect(run(base, base)).toMatch(/tied\/adapter_config\.json/);
     const empty = write("no-tensors", { "adapter_config.json": Buffer.from("{}") });
     expect(run(base, empty)).toMatch(/no-tensors\/adapter_model\.safetensors/);
   });
 
-  it("of an adapter that is damaged, by its folder", () => {
+  it("a damaged adapter is refused by the name of its folder", () => {
     const bad = write("bad", { ...filesOf(files), "adapter_config.json": Buffer.from("{") });
     expect(run(base, adapter, bad)).toMatch(/bad\/adapter_config\.json/);
     const cut = write("cut", filesOf(files));
@@ -166,14 +166,14 @@ describe("a refusal says why", () => {
     expect(run(base, cut)).toMatch(/cut\/adapter_model\.safetensors/);
   });
 
-  it("of an adapter for another model", () => {
+  it("an adapter for another model is refused", () => {
     const wide = readSafetensors(readFileSync(join(tiny, "no-bias", "model.safetensors")));
     expect(run(base, write("wide", filesOf(makeAdapter(wide))))).toMatch(
       /"h\.0\.attn\.c_attn": lora_A is \[2, 96\] and lora_B \[288, 2\], this model asks for \[r, 64\] and \[192, r\]/,
     );
   });
 
-  it("of an output that would replace the adapter", () => {
+  it("an output that would replace the adapter is refused", () => {
     const kept = write("kept", filesOf(files));
     for (const name of ["config.json", "model.safetensors"]) copyFileSync(join(base, name), join(kept, name));
     expect(refusal(weights(["convert", base, kept, "--adapter", kept, "--force"]))).toContain("kept");

@@ -126,7 +126,7 @@ describe("a GGUF file", () => {
     });
   });
 
-  it("that is damaged is named", () => {
+  it("a damaged GGUF file is named", () => {
     const damaged = join(scratch, "damaged.gguf");
     writeFileSync(damaged, readFileSync(file).subarray(0, 3000));
     expect(refusal(weights(["convert", damaged, join(scratch, "none")]))).toContain(
@@ -158,7 +158,7 @@ describe("weights in several files", () => {
     expect(written(hub, "--weights", format)).toEqual(expected);
   });
 
-  it("that were converted stay what they are", () => {
+  it("converted weights in several files keep their format", () => {
     const out = join(scratch, "converted-once");
     json(["convert", folder, out, "--weights", "f32", "--json"]);
     expect(refusal(weights(["generate", out, "--ids", "1", "--weights", "q4"]))).toContain(
@@ -166,7 +166,7 @@ describe("weights in several files", () => {
     );
   });
 
-  it("of which one is damaged are refused by its name", () => {
+  it("a damaged file among several is named", () => {
     writeFileSync(join(folder, names[1] ?? ""), "<html>");
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(names[1]);
   });
@@ -194,7 +194,7 @@ describe("pytorch_model.bin", () => {
     },
   );
 
-  it("in several files, whose list names them, becomes it, too", () => {
+  it("pytorch_model.bin in several files converts through its index", () => {
     give(Object.fromEntries([index, ...parts].map((name) => [name, name])));
     expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
   });
@@ -212,14 +212,14 @@ describe("pytorch_model.bin", () => {
     expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
   });
 
-  it("that would run a program is refused by its name, and runs nothing", () => {
+  it("a pickle that would run a program is refused by name, and runs nothing", () => {
     give({ "pytorch_model.bin": "exploit.bin" });
     const run = weights(["convert", folder, join(scratch, "none")]);
     expect(refusal(run)).toContain("pytorch_model.bin: this file would call posix.system, which weights do");
     expect(run.stdout).toBe("");
   });
 
-  it("that is cut is refused", () => {
+  it("a truncated pytorch_model.bin is refused", () => {
     give({ "pytorch_model.bin": "zip.bin" });
     writeFileSync(join(folder, "pytorch_model.bin"), readFileSync(join(data, "zip.bin")).subarray(0, 5000));
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(

@@ -190,7 +190,7 @@ describe("the input", () => {
 });
 
 describe("folders of others", () => {
-  it("that are called OUT.partial stay", () => {
+  it("folders named OUT.partial of other programs stay", () => {
     const folder = fresh();
     for (const name of ["out.partial", "out.partial-12345678", "out.old-12345678", "out.partial-backup"]) {
       mkdirSync(join(folder, name));
@@ -224,7 +224,7 @@ describe("two at once", () => {
       child.on("close", (status) => resolve({ status, stderr }));
     });
 
-  it("to one OUT: one wins, the other says that OUT is there", async () => {
+  it("two runs for one OUT: one wins, the other says that OUT exists", async () => {
     for (let run = 0; run < 8; ++run) {
       const folder = fresh();
       const out = join(folder, "out");
@@ -238,7 +238,7 @@ describe("two at once", () => {
     }
   });
 
-  it("to one OUT with --force: all succeed, and one of them is there, whole", async () => {
+  it("several runs for one OUT with --force all succeed, and one complete model remains", async () => {
     for (let run = 0; run < 8; ++run) {
       const out = model();
       const inputs = [tied, other, tied, other];
@@ -250,7 +250,7 @@ describe("two at once", () => {
     }
   });
 
-  it("of one IN to two OUTs give the same", async () => {
+  it("two runs from one IN give the same bytes", async () => {
     const folder = fresh();
     const outs = ["a", "b"].map((name) => join(folder, name));
     const results = await Promise.all(outs.map((out) => start(["convert", tied, out])));
@@ -258,7 +258,7 @@ describe("two at once", () => {
     for (const out of outs) expect(contents(out)).toEqual(contents(converted("tied", "q8")));
   });
 
-  it("and a reader that sees one model or the other, never a mixture", async () => {
+  it("a reader sees the old model or the new one, never a mixture", async () => {
     const out = model();
     const state = { isDone: false };
     const writing = (async () => {

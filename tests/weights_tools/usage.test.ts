@@ -98,7 +98,7 @@ describe("numbers", () => {
     }
   });
 
-  it("that are token ids stand between commas, at least one", () => {
+  it("token ids are numbers separated by commas, at least one", () => {
     for (const ids of ["", ",", "1,", ",1", "1,,2", "1, 2", "1;2", "-1", "0x1", "1.5", "2147483648", "nan"]) {
       for (const command of ["generate", "trace"]) {
         const { status, stderr } = weights([command, model, "--ids", ids]);
@@ -110,7 +110,7 @@ describe("numbers", () => {
 });
 
 describe("paths", () => {
-  it("that are empty are no paths", () => {
+  it("an empty path is refused", () => {
     for (const args of [
       ["inspect", ""],
       ["inspect", model, "--original", ""],

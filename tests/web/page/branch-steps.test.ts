@@ -84,7 +84,7 @@ beforeEach(() => {
 });
 
 describe("going back in the history", () => {
-  it("over a walk makes the branch that is shown the current one", () => {
+  it("undoing a walk makes the visible branch the current one", () => {
     surface.make("other");
     surface.walk(0);
     surface.undo();
@@ -96,7 +96,7 @@ describe("going back in the history", () => {
     expect(surface.text).toBe("other");
   });
 
-  it("over the making of a branch takes it away, and redo gives it back", () => {
+  it("undoing a new branch removes it, and redo restores it", () => {
     surface.make("other");
     surface.undo();
     expect(surface.text).toBe("first");

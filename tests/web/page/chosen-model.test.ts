@@ -72,7 +72,7 @@ describe("an address of the page", () => {
     expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: true });
   });
 
-  it("of a host that the policy does not list is refused with the name of the directive", () => {
+  it("an address on a host outside the policy is refused with the name of the directive", () => {
     const { problem } = folderModel("https://b\u00fccher.example:8080/m/");
     expect(problem?.()).toBe(
       "this page may not contact xn--bcher-kva.example:8080: " +
@@ -157,7 +157,7 @@ describe("an id", () => {
     expect(namedModel(text).source).not.toBe("hf:user/tale");
   });
 
-  it("of characters beyond 16 bits is kept in the address of the page", () => {
+  it("an id with characters beyond 16 bits survives in the page's address", () => {
     expect(queryOf(folderModel("hf:user/tale/\u{10000}.gguf"))).toBe("?model=hf:user/tale/%F0%90%80%80.gguf");
   });
 

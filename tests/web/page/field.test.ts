@@ -117,7 +117,7 @@ describe("suggestions go", () => {
     expect(act(found(" a big", " the").find([" a big dog", " the end"], false)).shown).toBe(null);
   });
 
-  it("with their last character, unless more comes", () => {
+  it("suggestions end with their last character, unless more text arrives", () => {
     const typist = found(" a").find([" a dog"], false);
     expect(typist.type(" a do").shown).toBe("[g]");
     expect(typist.type("g").shown).toBe(null);

@@ -172,7 +172,7 @@ describe("no words stand outside of the languages' files", () => {
     expect(wordsIn(source)).not.toEqual([]);
   });
 
-  it("not in index.html", () => {
+  it("index.html contains no words of its own", () => {
     const html = readFileSync(resolve(folder, "index.html"), "utf8").replace(
       /<!--.*?-->|<code>.*?<\/code>/gs,
       "",

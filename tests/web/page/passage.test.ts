@@ -26,7 +26,7 @@ describe("a link's fragment", () => {
     expect((await fromFragment(await toFragment(passage))).hash).toBeUndefined();
   });
 
-  it("of an earlier release has nothing behind what is written anew", async () => {
+  it("a fragment of an earlier release has no text behind the generated part", async () => {
     const found = await fromFragment(pack({ prompt: "a", options: {}, hash }));
     expect(found).toEqual({ prompt: "a", after: "", written: [], options: {}, hash });
   });

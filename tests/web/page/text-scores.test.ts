@@ -100,7 +100,7 @@ describe("the scores of a text", () => {
     expect(scores.known.length).toBe(20);
   });
 
-  it("of another model are others", async () => {
+  it("another model has its own scores", async () => {
     const [one, other] = [make(8), make(8)];
     const scores = new TextScores();
     await scoresOf(one.model, upTo(5), scores);

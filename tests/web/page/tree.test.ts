@@ -58,7 +58,7 @@ describe("a tree", () => {
 });
 
 describe("a step", () => {
-  it("to another branch keeps the text that is left", () => {
+  it("a step to another branch keeps the text of the branch that it leaves", () => {
     const walk = walking(grown(), 0) ?? expect.fail("no step");
     const tree = moved(grown(), walk, kept("third"));
     expect(tree?.current).toBe(0);
@@ -111,7 +111,7 @@ describe("a change of the tree", () => {
     expect(changed(changed(after, back), again)).toEqual(after);
   });
 
-  it("that changes nothing needs no way back", () => {
+  it("a change that changes nothing cannot be undone", () => {
     expect(changedBack(grown(), { kind: "remove", id: 7 })).toBeUndefined();
   });
 
