@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { FromWorker, RequestName } from "../../web/src/shared/protocol.js";
 import type { GenerateSummary, Token } from "../../web/src/shared/types.js";
 import { generate } from "../../web/src/worker/generate.js";
-import { Credit } from "../../web/src/worker/credit.js";
+import { ReadAhead } from "../../web/src/worker/read-ahead.js";
 import { Server } from "../../web/src/worker/server.js";
 import { speedToRemember } from "../../web/src/worker/thread-speed.js";
 import { asEngine, FakeEngine, loadsAtOnce } from "./support/fake-engine.js";
@@ -405,7 +405,7 @@ describe("generate", () => {
   const around = (told: unknown[] = []) => ({
     signal: new AbortController().signal,
     tell: (event: unknown) => void told.push(event),
-    credit: new Credit(Infinity),
+    readAhead: new ReadAhead(Infinity),
     pause: async (ready: Promise<void>) => ready,
   });
 
@@ -497,7 +497,7 @@ describe("generate", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const pause = () => Promise.resolve(void vi.advanceTimersByTime(300));
-    const paused = { ...around(), credit: new Credit(1), pause };
+    const paused = { ...around(), readAhead: new ReadAhead(1), pause };
     const { timings } = await generate(
       asEngine(engine),
       { ...request, options: { maxNewTokens: 2 } },
@@ -516,7 +516,7 @@ describe("generate", () => {
 
   it("does not pause after its last token", async () => {
     const engine = new FakeEngine();
-    const spent = { ...around(), credit: new Credit(2) };
+    const spent = { ...around(), readAhead: new ReadAhead(2) };
     await generate(asEngine(engine), { ...request, options: { maxNewTokens: 2 } }, spent);
     expect(engine.calls).not.toContain("_gpt2_suspend");
   });

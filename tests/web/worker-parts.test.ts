@@ -1,9 +1,9 @@
 // The small parts of the worker.
 import { describe, expect, it, vi } from "vitest";
-import { Credit } from "../../web/src/worker/credit.js";
+import { ReadAhead } from "../../web/src/worker/read-ahead.js";
 import { toJson } from "../../web/src/worker/json.js";
 import { holdLock } from "../../web/src/worker/lifeline.js";
-import { Turn, Turns } from "../../web/src/worker/turns.js";
+import { EngineTurn, EngineQueue } from "../../web/src/worker/engine-queue.js";
 import { yieldToMessages } from "../../web/src/worker/yield-to-messages.js";
 
 const never = new AbortController().signal;
@@ -33,56 +33,56 @@ describe("toJson", () => {
   });
 });
 
-describe("Turns", () => {
+describe("EngineQueue", () => {
   it("come in the order in which they were asked for", async () => {
-    const turns = new Turns();
+    const queue = new EngineQueue();
     const order: number[] = [];
     await Promise.all(
       [1, 2, 3].map(async (number) => {
-        await turns.take(never);
+        await queue.take(never);
         order.push(number);
         await new Promise((resolve) => setImmediate(resolve));
         expect(order.at(-1)).toBe(number); // nobody else came in between
-        turns.give();
+        queue.give();
       }),
     );
     expect(order).toEqual([1, 2, 3]);
-    await turns.take(never); // free again
+    await queue.take(never); // free again
   });
 
   it("are not had by who gave up waiting", async () => {
-    const turns = new Turns();
-    await turns.take(never);
+    const queue = new EngineQueue();
+    await queue.take(never);
     const controllers = [abortLater(), abortLater(), abortLater()];
-    const waiting = controllers.map(({ signal }) => turns.take(signal));
+    const waiting = controllers.map(({ signal }) => queue.take(signal));
     controllers[1]?.abort(new Error("enough"));
     await expect(waiting[1]).rejects.toThrow("enough");
-    turns.give();
+    queue.give();
     await waiting[0];
     expect(await isSettled(waiting[2] ?? Promise.resolve())).toBe(false);
     controllers[0]?.abort(); // has its turn already
-    turns.give();
+    queue.give();
     await waiting[2];
-    turns.give();
-    await expect(turns.take(AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
-    await turns.take(never);
+    queue.give();
+    await expect(queue.take(AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
+    await queue.take(never);
   });
 
   it("leave no listener behind", async () => {
-    const turns = new Turns();
+    const queue = new EngineQueue();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
-    await turns.take(signal);
-    const next = turns.take(signal);
-    turns.give();
+    await queue.take(signal);
+    const next = queue.take(signal);
+    queue.give();
     await next;
     expect(remove).toHaveBeenCalledTimes(1);
   });
 
   it("can be given only by who has one", async () => {
-    const turns = new Turns();
-    const first = new Turn(turns);
-    const second = new Turn(turns);
+    const queue = new EngineQueue();
+    const first = new EngineTurn(queue);
+    const second = new EngineTurn(queue);
     second.give();
     await first.take(never);
     second.give();
@@ -91,75 +91,75 @@ describe("Turns", () => {
     first.give();
     first.give();
     await waits;
-    const third = turns.take(never);
+    const third = queue.take(never);
     expect(await isSettled(third)).toBe(false);
   });
 
   it("can be given for a while", async () => {
-    const turns = new Turns();
-    const first = new Turn(turns);
+    const queue = new EngineQueue();
+    const first = new EngineTurn(queue);
     await first.take(never);
     let goOn: () => void = () => {};
     const back = first.giveUntil(new Promise((resolve) => (goOn = resolve)), never);
-    await turns.take(never); // somebody else
+    await queue.take(never); // somebody else
     goOn();
     expect(await isSettled(back)).toBe(false);
-    turns.give();
+    queue.give();
     await back;
-    expect(await isSettled(turns.take(never))).toBe(false);
+    expect(await isSettled(queue.take(never))).toBe(false);
   });
 
   it("a turn that was given without a limit is not taken back", async () => {
-    const turns = new Turns();
-    const turn = new Turn(turns);
+    const queue = new EngineQueue();
+    const turn = new EngineTurn(queue);
     await turn.take(never);
     await expect(turn.giveUntil(Promise.reject(new Error("enough")), never)).rejects.toThrow("enough");
     turn.give();
-    await turns.take(never);
+    await queue.take(never);
   });
 });
 
-describe("Credit", () => {
+describe("ReadAhead", () => {
   it("is spent by tokens and renewed by reading", async () => {
-    const credit = new Credit(3);
-    expect(credit.isSpent).toBe(false);
-    await credit.wait(never);
-    credit.spend(2);
-    expect(credit.isSpent).toBe(false);
-    credit.spend(3);
-    expect(credit.isSpent).toBe(true);
-    const waiting = credit.wait(never);
-    credit.add(2); // still in debt by none: not enough
+    const readAhead = new ReadAhead(3);
+    expect(readAhead.isSpent).toBe(false);
+    await readAhead.wait(never);
+    readAhead.spend(2);
+    expect(readAhead.isSpent).toBe(false);
+    readAhead.spend(3);
+    expect(readAhead.isSpent).toBe(true);
+    const waiting = readAhead.wait(never);
+    readAhead.add(2); // still in debt by none: not enough
     expect(await isSettled(waiting)).toBe(false);
-    credit.add(1);
+    readAhead.add(1);
     await waiting;
-    expect(credit.isSpent).toBe(false);
-    credit.add(1); // nobody waits
+    expect(readAhead.isSpent).toBe(false);
+    readAhead.add(1); // nobody waits
   });
 
   it("waits for nobody who gave up", async () => {
-    const credit = new Credit(0);
+    const readAhead = new ReadAhead(0);
     const controller = abortLater();
-    const waiting = credit.wait(controller.signal);
+    const waiting = readAhead.wait(controller.signal);
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
-    await expect(credit.wait(controller.signal)).rejects.toThrow("enough");
+    await expect(readAhead.wait(controller.signal)).rejects.toThrow("enough");
   });
 
   it("leaves no listener behind", async () => {
-    const credit = new Credit(0);
+    const readAhead = new ReadAhead(0);
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
-    const waiting = credit.wait(signal);
-    credit.add(1);
+    const waiting = readAhead.wait(signal);
+    readAhead.add(1);
     await waiting;
     expect(remove).toHaveBeenCalledTimes(1);
   });
 
   it("can be without end", () => {
-    const credit = new Credit(Infinity);
-    credit.spend(1e9);
-    expect(credit.isSpent).toBe(false);
+    const readAhead = new ReadAhead(Infinity);
+    readAhead.spend(1e9);
+    expect(readAhead.isSpent).toBe(false);
   });
 });
 

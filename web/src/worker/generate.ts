@@ -1,7 +1,7 @@
 // Runs one generation, step by step.
 import type { GenerateRequest } from "../shared/protocol.js";
 import type { GenerateSummary, PromptProgress, Token } from "../shared/types.js";
-import type { Credit } from "./credit.js";
+import type { ReadAhead } from "./read-ahead.js";
 import type { Engine } from "./engine.js";
 import { yieldToMessages } from "./yield-to-messages.js";
 
@@ -24,17 +24,17 @@ export interface Surroundings {
   signal: AbortSignal;
   tell: (event: { tokens: Token[] } | { prompt: PromptProgress }) => void;
   /** For tokens that are told. */
-  credit: Credit;
+  readAhead: ReadAhead;
   /** Gives the turn to others until `ready` resolves and it is this one's turn again. */
   pause: (ready: Promise<void>) => Promise<void>;
 }
 
 /** Lets others use the engine until the reader has caught up. Returns how long that took, in milliseconds. */
-async function waitForReader(engine: Engine, { signal, credit, pause }: Surroundings): Promise<number> {
+async function waitForReader(engine: Engine, { signal, readAhead, pause }: Surroundings): Promise<number> {
   const start = performance.now();
   const generation = engine.call("_gpt2_suspend") as number;
   try {
-    await pause(credit.wait(signal));
+    await pause(readAhead.wait(signal));
   } catch (error) {
     engine.discard(generation);
     throw error;
@@ -49,7 +49,7 @@ export async function generate(
   { prompt, options }: GenerateRequest,
   surroundings: Surroundings,
 ): Promise<GenerateSummary> {
-  const { signal, tell, credit } = surroundings;
+  const { signal, tell, readAhead } = surroundings;
   const start = performance.now();
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   const begun = engine.start("_gpt2_generate", prompt, { ...options, seed }) as Begun;
@@ -72,18 +72,18 @@ export async function generate(
     }
     untold.push(...step.tokens);
     tokens += step.tokens.length;
-    credit.spend(step.tokens.length);
+    readAhead.spend(step.tokens.length);
     const now = performance.now();
     if (tokens === 0) tell({ prompt: { done: step.done, total: step.total } });
     else if (firstTokenAt === undefined) {
       firstTokenAt = now;
       tellTokens();
     }
-    if (now - yieldedAt < yieldMs && !step.isDone && !credit.isSpent) continue;
+    if (now - yieldedAt < yieldMs && !step.isDone && !readAhead.isSpent) continue;
     tellTokens();
     await yieldToMessages();
     signal.throwIfAborted();
-    if (credit.isSpent && !step.isDone) pausedMs += await waitForReader(engine, surroundings);
+    if (readAhead.isSpent && !step.isDone) pausedMs += await waitForReader(engine, surroundings);
     yieldedAt = performance.now();
   }
   const end = performance.now() - pausedMs;

@@ -12,7 +12,7 @@ import type {
 } from "../shared/protocol.js";
 import type { GenerateSummary, ModelInfo } from "../shared/types.js";
 import { limits } from "../shared/wire.js";
-import { Credit } from "./credit.js";
+import { ReadAhead } from "./read-ahead.js";
 import type { Engine } from "./engine.js";
 import { generate } from "./generate.js";
 import { threadNotice } from "./helper-threads.js";
@@ -21,7 +21,7 @@ import { prefill } from "./prefill.js";
 import { idOfRequest, readToWorker } from "./read-message.js";
 import { score } from "./score.js";
 import { speedToRemember } from "./thread-speed.js";
-import { Turn, Turns } from "./turns.js";
+import { EngineTurn, EngineQueue } from "./engine-queue.js";
 
 type Request = Extract<ToWorker, { type: "request" }>;
 
@@ -46,8 +46,8 @@ interface Running {
   readonly name: RequestName;
   readonly controller: AbortController;
   /** Of a generation. */
-  readonly credit: Credit;
-  readonly turn: Turn;
+  readonly readAhead: ReadAhead;
+  readonly turn: EngineTurn;
 }
 
 /** What runs other tokens than a prefill, and, where it wants the same, runs them itself. */
@@ -69,7 +69,7 @@ export class Server {
   private known: LoadedEngine["known"];
   private failedThreads = 0;
   private hasEnded = false;
-  private readonly turns = new Turns();
+  private readonly queue = new EngineQueue();
   private readonly running = new Map<number, Running>();
 
   private readonly load: Load;
@@ -98,7 +98,7 @@ export class Server {
         this.running.get(message.id)?.controller.abort();
         return;
       case "read":
-        this.running.get(message.id)?.credit.add(message.tokens);
+        this.running.get(message.id)?.readAhead.add(message.tokens);
         return;
       case "online":
         return void dispatchEvent(new Event("online")); // each chunk has waits of its own
@@ -131,8 +131,8 @@ export class Server {
     const running = {
       name: message.name,
       controller: new AbortController(),
-      credit: new Credit(ahead),
-      turn: new Turn(this.turns),
+      readAhead: new ReadAhead(ahead),
+      turn: new EngineTurn(this.queue),
     };
     const { signal } = running.controller;
     let summary: GenerateSummary | undefined;
@@ -150,7 +150,7 @@ export class Server {
     } finally {
       running.turn.give();
       this.running.delete(message.id);
-      if (summary) this.noteSpeed(summary);
+      if (summary) this.recordSpeed(summary);
       // Not with the load: the first token is not to wait for it.
       if (message.name === "generate") void this.tuneThreads();
     }
@@ -158,7 +158,7 @@ export class Server {
 
   private async answer(
     message: Request,
-    { controller: { signal }, credit, turn }: Running,
+    { controller: { signal }, readAhead, turn }: Running,
   ): Promise<Requests[RequestName]["result"]> {
     const tell = (event: Requests[RequestName]["event"]) =>
       this.post({ type: "event", id: message.id, event });
@@ -167,7 +167,7 @@ export class Server {
         return this.loadModel(message.args, signal, tell);
       case "generate": {
         const pause = (ready: Promise<void>) => turn.giveUntil(ready, signal);
-        return generate(this.needEngine(), message.args, { signal, tell, credit, pause });
+        return generate(this.needEngine(), message.args, { signal, tell, readAhead, pause });
       }
       case "prefill":
         return prefill(this.needEngine(), message.args, {
@@ -253,8 +253,8 @@ export class Server {
     }
   }
 
-  /** The speed of threads that are known is remembered; where it is far from the one that was, so is that. */
-  private noteSpeed(summary: GenerateSummary): void {
+  /** Stores how fast the chosen threads are. A large change of speed triggers a new measurement at the next load. */
+  private recordSpeed(summary: GenerateSummary): void {
     const { known, info } = this;
     if (!known || !info) return;
     const changed = speedToRemember(known, summary, info.weightBytes);

@@ -1,7 +1,7 @@
-// How many tokens a generation may still write before its reader has read some.
+// Limits how many tokens a generation writes ahead of its reader.
 import { unlessAborted } from "../shared/unless-aborted.js";
 
-export class Credit {
+export class ReadAhead {
   private wake: (() => void) | undefined;
 
   private left: number;
@@ -23,7 +23,7 @@ export class Credit {
     if (!this.isSpent) this.wake?.();
   }
 
-  /** Resolves once there is credit again; rejects when it is aborted. For one caller at a time. */
+  /** Resolves when more tokens may be written; rejects when aborted. For one caller at a time. */
   async wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.isSpent) return;

@@ -1,10 +1,10 @@
-// Who may use the engine: one at a time, in the order in which they asked.
+// Requests use the engine one at a time, in the order in which they asked.
 
-export class Turns {
+export class EngineQueue {
   private isTaken = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Resolves when it is the caller's turn, which `give` ends. Rejects if it is aborted before; it is then no longer in the queue. */
+  /** Resolves when it is the caller's turn, which `give` ends. An abort before that rejects, and leaves the queue. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.isTaken) {
@@ -32,36 +32,36 @@ export class Turns {
   }
 }
 
-/** One caller's turn, had or not. */
-export class Turn {
+/** The turn of one request: waiting, held or given back. */
+export class EngineTurn {
   private isHeld = false;
-  /** Whether it has asked for its turn and has not got it yet. */
+  /** Whether the request waits in the queue. */
   isWaiting = false;
 
-  private readonly turns: Turns;
+  private readonly queue: EngineQueue;
 
-  constructor(turns: Turns) {
-    this.turns = turns;
+  constructor(queue: EngineQueue) {
+    this.queue = queue;
   }
 
   async take(signal: AbortSignal): Promise<void> {
     this.isWaiting = true;
     try {
-      await this.turns.take(signal);
+      await this.queue.take(signal);
     } finally {
       this.isWaiting = false;
     }
     this.isHeld = true;
   }
 
-  /** Does nothing where there is nothing to give. */
+  /** Ends the turn; does nothing if it is not held. */
   give(): void {
     if (!this.isHeld) return;
     this.isHeld = false;
-    this.turns.give();
+    this.queue.give();
   }
 
-  /** Lets others go first, until `ready` resolves and it is this one's turn again. */
+  /** Lets other requests run until `ready` resolves, and then waits for the next turn. */
   async giveUntil(ready: Promise<void>, signal: AbortSignal): Promise<void> {
     this.give();
     await ready;
