@@ -24,7 +24,7 @@ import { speech } from "./state/speech.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { offerStage } from "./parts/stage/stage.js";
 import { suggesting } from "./parts/suggestions/suggesting.js";
-import { noteChange } from "./library/tab.js";
+import { noteChange, textToSave } from "./library/tab.js";
 import {
   atEnd,
   isWriting,
@@ -111,7 +111,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
   offerKeys(ui.keys);
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn: () => void write(atEnd) });
   offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
-  offerSavingWithText();
+  offerSavingWithText(textToSave);
   offerSharing(editor);
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed();

@@ -8,13 +8,13 @@ import { isAbort, messageOf } from "../../state/errors.js";
 
 let folder: URL | undefined;
 
-/** Saves what is offered, with the text where that is wanted, and says how that goes. */
-export async function saveModel(withText: boolean): Promise<void> {
+/** Saves what is offered, with a text for the page to begin with where one is given, and says how that goes. */
+export async function saveModel(text?: string): Promise<void> {
   if (!folder || ui.save.ariaDisabled === "true") return;
   setEnabled(ui.save, false);
   try {
     const { save } = await import("./saving.js");
-    await save(folder, withText);
+    await save(folder, text);
   } catch (error) {
     put(ui.saveStatus, () => (isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) })));
   } finally {
@@ -29,6 +29,6 @@ export function offerSaving(address: string | undefined): void {
   folder = address === undefined ? undefined : new URL(address, baseAddress());
   ui.saving.hidden = folder === undefined;
   put(ui.saveStatus, () => "");
-  if (!isReady) onPress(ui.save, () => void saveModel(false));
+  if (!isReady) onPress(ui.save, () => void saveModel());
   isReady = true;
 }

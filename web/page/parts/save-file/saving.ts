@@ -7,7 +7,6 @@ import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
 import { put } from "../../language/told.js";
-import { textToSave } from "../../library/tab.js";
 import { textFile } from "../../library/text-in-page.js";
 import { sha256 } from "../../../src/loader/sha256.js";
 
@@ -60,8 +59,8 @@ async function ask(url: URL): Promise<Response | undefined> {
   return response;
 }
 
-/** Saves the page with the model in `folder`, and with the text where that is wanted; rejects where that fails, or nobody wants it after all. */
-export async function save(folder: URL, withText: boolean): Promise<void> {
+/** Saves the page with the model in `folder`, and with a text where one is given; rejects where that fails, or nobody wants it after all. */
+export async function save(folder: URL, text?: string): Promise<void> {
   const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
   const target = await openTarget(name);
   let written = 0;
@@ -74,7 +73,6 @@ export async function save(folder: URL, withText: boolean): Promise<void> {
       return response?.body ? chunksOf(response.body) : undefined;
     };
     const files = modelFiles(await index?.text());
-    const text = withText ? textToSave() : undefined;
     if (text !== undefined) files.push({ name: textFile, size: undefined, isOptional: true, text });
     const parts = composeOneFile(await page.text(), files, open, sha256);
     for await (const part of parts) {

@@ -5,11 +5,12 @@ import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
 import { saveModel } from "./offer.js";
 
-export function offerSavingWithText(): void {
+/** `textToSave` gives it as the page in the file takes it; undefined where there is none. */
+export function offerSavingWithText(textToSave: () => string | undefined): void {
   const button = plainButton("", () => void save());
   async function save(): Promise<void> {
     setEnabled(button, false);
-    await saveModel(true);
+    await saveModel(textToSave());
     setEnabled(button, true);
   }
   button.setAttribute("aria-describedby", ui.saveStatus.id);
