@@ -1,5 +1,5 @@
-// A store in Cache Storage, where the origin private file system is refused: a file is there once it is whole, so that
-// a download that is interrupted begins again with the piece that was under way.
+// A store in Cache Storage, for browsers that refuse the origin private file system. A file exists only when it is
+// complete, so an interrupted download starts the current piece again.
 import { bytesOf, type Appender, type Folder, type Store, type StoredFile } from "./store.js";
 
 const cacheName = "gpt2-wasm-store";
@@ -85,8 +85,8 @@ export class CacheStorageStore implements Store {
   private async put(address: string, response: () => Response): Promise<void> {
     await this.cache.put(address, response());
     if (await this.cache.match(address)) return;
-    // WebKit empties the caches of a private window when the site's last page has gone, and what is put at an address of
-    // before is then lost until that is deleted.
+    // WebKit empties the caches of a private window when the site's last page closes. It then loses every file that is put
+    // at an earlier address, until that address is deleted.
     await this.cache.delete(address);
     await this.cache.put(address, response());
     if (!(await this.cache.match(address))) throw new Error("the browser's cache loses stored files");

@@ -7,8 +7,8 @@ import { readRight } from "./stored-piece.js";
 import type { Store } from "./store.js";
 
 /**
- * The file `name` that a conversion makes: its pieces that are stored, up to the first that is missing or damaged, and then what
- * `openRest` gives, which comes behind them.
+ * The file `name` of an interrupted conversion: the stored pieces up to the first that is missing or damaged, and then the
+ * bytes of `openRest`.
  */
 export function goOn(
   store: Store,

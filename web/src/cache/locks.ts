@@ -28,8 +28,8 @@ export async function whileAlone<T>(change: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Marks the model of `digest` as being loaded, until what this resolves to is called: other tabs then do not remove it to
- * make room, nor files that no record lists yet.
+ * Marks the model of `digest` as being loaded. Until you call the function that this resolves to, other tabs remove neither
+ * the model nor files that no record lists yet.
  */
 export async function markLoading(digest: string): Promise<() => void> {
   const manager = locks();
@@ -55,8 +55,8 @@ export async function loadsUnderWay(): Promise<Set<string> | undefined> {
 const lookMs = 1000;
 
 /**
- * The right to write the file of `name`, which is to be given back by calling what this resolves to; undefined where there
- * are no locks, or where whoever has it does not get on. `progress` tells how far it is.
+ * Waits for the right to write the file of `name`, and resolves to the function that gives it back. Resolves to undefined
+ * without locks, or if the tab that has the right makes no progress. `progress` returns the size of the file.
  */
 export async function takeWriting(
   name: string,

@@ -95,8 +95,8 @@ export const removeModel = (id: string): Promise<boolean> =>
   });
 
 /**
- * Keeps a stored model until the user removes it, however short of room others are, and asks the browser to persist what
- * this origin stores; `keep: false` takes that back. Resolves to whether the model is kept and the browser has agreed.
+ * Keeps a stored model until the user removes it, also when room is short, and asks the browser to persist this origin's
+ * storage. `keep: false` ends that. Resolves to whether the model is kept and the browser has agreed.
  */
 export async function keepModel(id: string, keep = true): Promise<boolean> {
   const isFound = await inEachStore(async (store) => {

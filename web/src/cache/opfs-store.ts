@@ -1,5 +1,5 @@
-// A store in the origin private file system: bytes are there as soon as they are written, and a page that dies leaves
-// what it has written. Reads 132 MB in 0.2 s, where Cache Storage takes 0.4 s.
+// A store in the origin private file system. Written bytes are there at once, and stay when the page dies. It reads 132 MB
+// in 0.2 s; Cache Storage takes 0.4 s.
 import type { Appender, Folder, Store, StoredFile } from "./store.js";
 
 const home = "gpt2-wasm";

@@ -85,8 +85,8 @@ export async function estimate(): Promise<StorageEstimate | undefined> {
 }
 
 /**
- * Sees to it that `bytes` more fit into what the browser gives this origin: what no model needs goes first, then the models
- * that were used longest ago, but none that the user keeps. Returns why they do not fit, in words; null if they do.
+ * Makes room for `bytes` more. It removes files that no model needs first, then the models that were used longest ago, but
+ * none that the user keeps. Returns null, or a text that says why the bytes do not fit.
  */
 export async function makeRoom(store: Store, bytes: number, forId: string): Promise<string | null> {
   const { quota, usage } = (await estimate()) ?? {};

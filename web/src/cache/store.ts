@@ -28,19 +28,19 @@ export interface Appender {
   close(): Promise<void>;
 }
 
-/** Files by folder and name. Nothing is said of what they hold: whoever reads them checks it. */
+/** Files by folder and name. The store does not verify their content: the reader does. */
 export interface Store {
   readonly kind: "opfs" | "cache-storage";
   /** In bytes; undefined where there is no such file. */
   size(folder: Folder, name: string): Promise<number | undefined>;
   /**
-   * The file from byte `from` on, in chunks that are valid until the next is asked for; undefined where there is none, or it
+   * The file from byte `from` on. Each chunk is valid until the next is requested. Undefined if the file is missing, or
    * cannot be read now.
    */
   read(folder: Folder, name: string, from?: number): Promise<ReadableStream<Uint8Array> | undefined>;
   /**
-   * Opens a file, or makes it, to write behind its first `at` bytes. The rest is cut off: of a blob at once, so that no mixture
-   * of two contents has its full size; of other files on closing, so that they are never empty in between.
+   * Opens or creates a file, to write behind its first `at` bytes. The rest of a blob is cut off at once, so that no mixture of
+   * two contents has its full size. The rest of any other file is cut off on closing, so that it is never empty in between.
    */
   append(folder: Folder, name: string, at: number): Promise<Appender>;
   remove(folder: Folder, name: string): Promise<void>;

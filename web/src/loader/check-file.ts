@@ -1,5 +1,5 @@
-// Whether a file of this module is as it was built: each ends with the SHA-256 of what comes before. So no list of hashes
-// has to be kept beside the files, and what a bundler has changed, which takes the comment off, is not refused.
+// Checks that a file of this module is as it was built: each file ends with the SHA-256 of the bytes before it. So no list of
+// hashes is needed. A bundler that changes a file also removes this comment, and the file is then not checked.
 import { LoadError } from "../shared/errors.js";
 import { sha256 } from "./sha256.js";
 

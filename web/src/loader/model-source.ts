@@ -8,13 +8,13 @@ import { adviceOn } from "./retry-after.js";
 /** Reads files of one model folder by name. */
 export interface ModelSource {
   /**
-   * What the model was asked for by: its folder's absolute URL, or `hf:owner/name@revision`, and its adapters, as
-   * withAdapters writes them; files of this device have none.
+   * The id of the model: its folder's absolute URL, or `hf:owner/name@revision`, and its adapters, as withAdapters writes
+   * them. Files of this device have none.
    */
   readonly id?: string | undefined;
   /**
-   * What becomes of its floats while it is read, where that is a choice: there may be no weights.json then, and
-   * model.safetensors is as `gpt2-weights convert` makes it.
+   * The format to which a float model is converted while it is read. There may be no weights.json then, and
+   * model.safetensors has the form that `gpt2-weights convert` makes.
    */
   readonly weights?: "q8" | "q4" | "f32" | undefined;
   /** Whether what it becomes while it is read is stored, and found there the next time. */

@@ -1,5 +1,5 @@
-// gpt2-node-worker.js: makes a thread of Node.js what a browser's worker is, as far as the engine asks, and runs
-// gpt2-worker.js in it; in the threads that the engine starts from there, the engine's own script.
+// gpt2-node-worker.js: gives a thread of Node.js the parts of a browser's worker that the engine needs, and runs
+// gpt2-worker.js in it. In the threads that the engine starts, it runs the engine's own script.
 import { availableParallelism } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { fetchFileToo } from "./fetch-file.js";

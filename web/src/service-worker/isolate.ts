@@ -42,8 +42,8 @@ export function isolate(response: Response): Response {
 }
 
 /**
- * Where pictures, styles and scripts of other hosts would be blocked: the answer to `request` as hosts give it that
- * share with everyone, else as they give it. undefined where nothing has to be done.
+ * Fetches a picture, style or script of another host that isolation would block, as a shared resource (CORS) if the host
+ * allows it. Undefined if `request` needs no such fetch.
  */
 export function fetchShared(request: Request): Promise<Response> | undefined {
   const isOthers = request.mode === "no-cors" && new URL(request.url).origin !== location.origin;

@@ -1,5 +1,5 @@
-// Files that are kept for visits without network, in a precache of Workbox. Each is listed with its hash, and nothing
-// else is ever kept under its name: releases do not mix, not even while a host changes from one to the next.
+// Files that are stored for visits without network, in a precache of Workbox. Each is listed with its hash, and only a file
+// with this hash is stored under its name. So releases never mix, even while a host changes from one to the next.
 import type { WorkboxPlugin } from "workbox-core/types.js";
 import { PrecacheController } from "workbox-precaching";
 import { Strategy, type StrategyHandler } from "workbox-strategies";

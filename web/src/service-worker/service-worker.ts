@@ -1,5 +1,5 @@
-// The page's service worker: keeps the page, the engine and the demo model, so that the page works without network, and
-// adds the headers of cross-origin isolation where the host does not send them, so that it gets threads.
+// The page's service worker. It stores the page, the engine and the demo model, so that the page works without network. It
+// adds the headers of cross-origin isolation if the host does not send them, so that the page gets threads.
 import { cacheNames, setCacheNameDetails } from "workbox-core";
 import { fetchShared, isolate, isolatedDestinations } from "./isolate.js";
 import { KeptFiles, type KeptFile } from "./kept-files.js";
@@ -18,7 +18,7 @@ const model = new KeptFiles(modelFiles, `${cacheNames.precache}-model`);
 self.addEventListener("install", (event) => {
   // The first keeps nothing yet: the page waits for it, and loads through it.
   if (!self.registration.active) return void self.skipWaiting();
-  // A new release takes over when all of it is there, and no page of the old one is open or the user asks for it.
+  // A new release takes over when it is complete, and either no page of the old one is open or the user asks for it.
   const installAll = async () => {
     await app.install(event);
     if (await model.hasAny()) await model.install(event);

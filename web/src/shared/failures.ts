@@ -5,8 +5,8 @@ import { release } from "./release.js";
 import { Gpt2Error, InvalidArgumentError, LoadError, WorkerError } from "./errors.js";
 import { notImported } from "./script-address.js";
 
-// The oldest browsers in which all of this runs, and what was the last to come to each: AbortSignal.throwIfAborted
-// to Chrome, workers that are modules to Firefox, WebAssembly SIMD to Safari.
+// The oldest browsers that run the module. The newest feature that it needs is AbortSignal.throwIfAborted in Chrome, module
+// workers in Firefox, and WebAssembly SIMD in Safari.
 export const oldBrowser = "Chrome or Edge 100, Firefox 114, Safari 16.4 or newer is needed";
 
 /** What lets WebAssembly run on a page that restricts its scripts. */

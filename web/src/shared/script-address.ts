@@ -32,9 +32,9 @@ export function isForeign(address: string): boolean {
 export const notImported = "not imported";
 
 /**
- * An address of this origin for the module script at `address`, which may lie at another: browsers start workers
- * from their own origin only, but let them import from everywhere that allows it. It is imported while it runs, as
- * WebKit refuses it otherwise where the page is isolated; what is sent meanwhile is kept.
+ * An address of this origin for the module script at `address`, which may be at another origin. Browsers start workers only
+ * from their own origin, but let them import from any origin that allows it. The import is dynamic, because WebKit refuses
+ * a static one on an isolated page. Messages that arrive meanwhile are kept.
  */
 export function asOwnScript(address: string): string {
   const importing =

@@ -1,5 +1,5 @@
-// A model of a hub or of files, in whichever form it is: one that is converted already is read as it is, all others are
-// converted while they are read.
+// A model of a hub or of files, in any form. A converted model is read unchanged; all others are converted while they are
+// read.
 import type { ConvertOptions } from "../convert/index.js";
 import type { ModelSource, OpenFile, OpenOptions } from "../loader/model-source.js";
 import { readText } from "../loader/read-text.js";

@@ -15,8 +15,8 @@ type Summary = Pick<GenerateSummary, "finishReasons" | "droppedTokens"> &
   Pick<GenerateSummary["timings"], "draftedTokens" | "acceptedTokens">;
 
 /**
- * Time after which tokens are told and messages looked at: a small model writes several in it, and a message for each
- * would keep the page's thread, which may be the other core, as busy as the model.
+ * After this time, the worker posts the new tokens and reads its messages. A small model writes several tokens in it. A
+ * message for each token would keep the page's thread as busy as the model.
  */
 const yieldMs = 4;
 

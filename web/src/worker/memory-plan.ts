@@ -9,7 +9,7 @@ function field(config: unknown, name: string): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** What a byte of the weights file becomes: a hub's floats, of two bytes or more, take 1.06 in q8, and f16 is widened; a little is for padding. */
+/** Bytes of memory for a byte of the weights file. A hub's float has two bytes or more, and takes 1.06 in q8; f16 is widened. A little is padding. */
 const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 };
 
 function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
@@ -45,8 +45,8 @@ const growth = 1.25;
 const textBytes = 64 * 1024 * 1024;
 
 /**
- * More than any GPT-2 takes beside its weights, which is 0.7 GB for 1.5B with a cache of floats. The engine refuses a config
- * that claims as much, or its memory grows; a device that refuses so much is not to be what the page hears of.
+ * More than any GPT-2 takes beside its weights: 1.5B with a float cache takes 0.7 GB. The engine itself refuses a config that
+ * claims more, with a better message than a device that refuses the memory.
  */
 const mostClaimed = 1024 ** 3;
 

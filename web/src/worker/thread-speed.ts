@@ -1,11 +1,10 @@
-// Whether the threads are as fast as they were: where they are not by far, the device is another one by now, and how many of
-// them pay is to be measured anew.
+// Compares the speed of the threads with the stored one. After a large change, the best number of threads is measured again.
 import type { ThreadChoice } from "../shared/protocol.js";
 import type { GenerateSummary } from "../shared/types.js";
 
 /** Steps of a generation from which on its speed counts. */
 const leastSteps = 32;
-/** Other work on a device halves its speed at times; that makes it no other device. */
+/** Other work on a device sometimes halves its speed, which is not a change of the device. */
 const farRatio = 2.5;
 
 /** What is to be remembered after a generation with the threads that are `known`; undefined: nothing new. */

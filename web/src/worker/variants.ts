@@ -74,7 +74,7 @@ export function chooseVariant(
 /** A guess on the safe side: the memory that decode waits for is shared, and no machine with more cores was at hand. */
 const mostThreads = 16;
 
-/** Threads to start; and what is known of them, or, where it is not known how many of them pay, the name to remember the answer by. */
+/** The number of threads to start, and what is known of it; `measureAs` is the name to store a measurement by, if one is needed. */
 export interface ChosenThreads {
   threads: number;
   measureAs?: string;
@@ -82,8 +82,8 @@ export interface ChosenThreads {
 }
 
 /**
- * Models of about the same size (within a factor of four) share what was measured. Whoever asks for more threads than there are
- * cores has them measured, too: they would wait for each other, unless the browser tells fewer cores than there are.
+ * Models of about the same size (within a factor of four) share a measurement. More threads than cores are measured too. They
+ * would wait for each other, unless the browser reports fewer cores than the device has.
  */
 export function chooseThreads(
   hasThreads: boolean,
