@@ -31,6 +31,7 @@ test("what was said of a text goes with the text", async ({ page }) => {
   await text(page).press("Control+A");
   await page.keyboard.press("Delete");
   await expect(page.locator("#finish")).toBeEmpty();
+  await expect(page.locator("#speed")).toBeEmpty();
 });
 
 test("the visitor's and the model's text are told apart, and undone as what each did", async ({ page }) => {

@@ -100,7 +100,9 @@ export function updateButtons(): void {
   setEnabled(ui.undo, editor?.canUndo ?? false);
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);
-  if (!isBusy && !hasText) say(); // what was said of a text holds no longer
+  if (isBusy || hasText) return;
+  say(); // what was said of a text holds no longer
+  showSpeed(undefined);
 }
 
 function showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {
