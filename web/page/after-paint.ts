@@ -1,76 +1,85 @@
-// The parts of the page that load after its first paint: the editor, and what works on its text.
+// Mounts what comes after the first paint: the editor, and the parts that work on its text.
 import { makeWay } from "./assistant/asking.js";
-import { Branching } from "./parts/branches/branching.js";
-import { treeField } from "./document/steps.js";
-import { elements as ui } from "./dom/elements.js";
-import { lookingInside } from "./parts/inside/opening.js";
-import { offerKeys } from "./parts/keys/sheet.js";
-import { chosenModel, hasModel, needModel, onModelChange } from "./models/loading.js";
-import { say } from "./state/messages.js";
-import { languageOf } from "./models/language.js";
-import { options } from "./parts/options/options.js";
-import { offerViews } from "./parts/token/views.js";
-import { foreignNote } from "./parts/notes/foreign.js";
-import { questionNote } from "./parts/notes/question.js";
-import { offerSavingWithText } from "./parts/save-file/with-text.js";
-import { offerSavingText } from "./parts/save-text/offer.js";
-import { seeing } from "./parts/token/seeing.js";
-import { livePicture } from "./parts/options/live-picture.js";
-import { offerReadingAloud } from "./parts/options/read-aloud.js";
-import { offerSameSeed } from "./parts/options/same-seed.js";
-import { offerSharing } from "./parts/share/sharing.js";
-import { Notes } from "./state/notes.js";
-import { speech } from "./state/speech.js";
 import { prefilling } from "./assistant/prefilling.js";
-import { offerStage } from "./parts/stage/stage.js";
-import { suggesting } from "./parts/suggestions/suggesting.js";
-import { noteChange, textToSave } from "./library/tab.js";
-import {
-  atEnd,
-  isWriting,
-  onWriting,
-  sampling,
-  showFailure,
-  stopWriting,
-  write,
-} from "./assistant/writing.js";
-import { keepAboveKeyboard } from "./dom/above-keyboard.js";
+import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
-import { isTyped } from "./document/run.js";
+import { treeField } from "./document/steps.js";
+import { keepAboveKeyboard } from "./dom/above-keyboard.js";
+import { elements as ui } from "./dom/elements.js";
+import { Notes } from "./dom/notes.js";
 import { phrase } from "./language/editor.js";
 import { keepTold, put } from "./language/told.js";
+import type { Tab } from "./library/tab.js";
+import { languageOf } from "./models/language.js";
+import type { Loading } from "./models/loading.js";
+import { Branching } from "./parts/branches/branching.js";
+import { offerDevice } from "./parts/device/offer.js";
+import { lookingInside } from "./parts/inside/opening.js";
+import { offerKeys } from "./parts/keys/sheet.js";
+import { livePicture } from "./parts/options/live-picture.js";
+import type { OptionsPanel } from "./parts/options/options-panel.js";
+import { offerSameSeed } from "./parts/options/same-seed.js";
+import { foreignNote } from "./parts/notes/foreign.js";
+import { questionNote } from "./parts/notes/question.js";
+import { offerSaving } from "./parts/save-file/offer.js";
+import { offerSavingText } from "./parts/save-text/offer.js";
+import { offerSavingWithText } from "./parts/save-file/with-text.js";
+import { offerSharing } from "./parts/share/sharing.js";
+import { offerStage } from "./parts/stage/stage.js";
+import { offerReadingAloud } from "./parts/status/read-aloud.js";
+import { speech } from "./parts/status/speech.js";
+import { showModel } from "./parts/status/status.js";
+import { suggesting } from "./parts/suggestions/suggesting.js";
+import { seeing } from "./parts/token/seeing.js";
+import { offerViews } from "./parts/token/views.js";
+import { onChange, type PageState } from "./state/page-state.js";
 
-/** `onChange` is called after each change of the text. */
-export function createEditor(kept: KeptText, onChange: () => void): Editor {
-  const modelsLanguage = () => languageOf(chosenModel());
-  const speakIt = () => (ui.spoken.lang = modelsLanguage());
-  onModelChange(speakIt);
-  speakIt();
+export interface Page {
+  state: PageState;
+  loading: Loading;
+  writing: Writing;
+  options: OptionsPanel;
+  /** undefined: what stores the texts could not be fetched. */
+  tab: () => Tab | undefined;
+}
+
+/** `changed` is called after each change of the text. */
+export function createEditor(page: Page, kept: KeptText, changed: () => void): Editor {
+  const { state, loading, writing, options } = page;
+  const needModel = loading.need;
+  const say = (sentence?: () => string) => state.say(sentence);
+  const isWriting = () => state.activity.peek().kind === "writing";
+  const hasModel = () => state.loaded.peek() !== undefined;
   const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
+  const onModelChange = (listener: () => void) => onChange(state.loaded, listener);
+  const goOn = () => void writing.write(atEnd);
+  const noteChange = (letters?: number) => page.tab()?.noteChange(letters);
+  state.chosen.subscribe((chosen) => (ui.spoken.lang = languageOf(chosen)));
+  const modelsLanguage = () => languageOf(state.chosen.peek());
   const notes = new Notes({ text: ui.noteText, button: ui.noteButton, next: ui.generate });
   const focusText = () => editor.focus();
   const editor = new Editor(kept, {
     parent: ui.editor,
     dock: ui.dock,
     modelsLanguage,
-    onUpdate: ({ docChanged, startState, state, transactions }) => {
-      const isOtherTree = startState.field(treeField) !== state.field(treeField);
+    onUpdate: ({ docChanged, startState, state: next, transactions }) => {
+      if (transactions.some((each) => each.isUserEvent("input"))) branching.settle();
+      const isOtherTree = startState.field(treeField) !== next.field(treeField);
       if (isOtherTree) branching.show();
-      if (transactions.some(isTyped)) branching.settle();
-      if (isOtherTree || docChanged) noteChange(Math.abs(state.doc.length - startState.doc.length));
-      if (isOtherTree || docChanged) onChange(); // either is a step to undo
+      if (isOtherTree || docChanged) noteChange(Math.abs(next.doc.length - startState.doc.length));
+      if (isOtherTree || docChanged) changed(); // either is a step to undo
     },
     extensions: [
       suggesting({
         dock: ui.dock,
         bar: ui.suggestionBar,
-        sampling,
+        sampling: writing.sampling,
         needModel,
         makeWay,
         say,
         speak: (sentence) => speech.notice(sentence),
-        fail: (error) => showFailure(error, (why) => phrase("nothingSuggested", { why })),
+        fail: (error) => writing.showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
       prefilling({ idleModel }),
       questionNote(notes, focusText),
@@ -84,7 +93,7 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         hasModel,
         onModelChange,
         tell: (sentence) => put(ui.scored, sentence),
-        fail: (error) => showFailure(error, (why) => phrase("notScored", { why })),
+        fail: (error) => writing.showFailure(error, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
       }),
       lookingInside({
@@ -92,29 +101,36 @@ export function createEditor(kept: KeptText, onChange: () => void): Editor {
         idleModel,
         onModelChange,
         isWriting,
-        fail: (error) => showFailure(error, (why) => phrase("notInside", { why })),
+        fail: (error) => writing.showFailure(error, (why) => phrase("notInside", { why })),
       }),
     ],
   });
-  onWriting(() => {
-    if (isWriting()) makeWay();
+  onChange(state.activity, ({ kind }) => {
+    if (kind === "writing") makeWay();
   });
   keepTold(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests
   const branching = new Branching(editor, ui.branches, ui.branchList, notes, {
-    stop: stopWriting,
-    goOn: () => void write(atEnd),
+    stop: writing.stop,
+    goOn,
+    say,
   });
   const tabs = { list: ui.tabs, text: ui.tabText, inside: ui.tabInside, panel: ui.surface };
-  offerViews({ tabs, select: ui.viewAs, legend: ui.legend, scored: ui.scored }, editor.view);
+  offerViews({ tabs, select: ui.view, legend: ui.legend, scored: ui.scored }, editor.view);
   keepAboveKeyboard(ui.dock);
   offerKeys(ui.keys);
-  offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn: () => void write(atEnd) });
-  offerSavingText(() => ({ kept: editor.kept, tree: branching.all }));
-  offerSavingWithText(textToSave);
-  offerSharing(editor);
+  offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn });
+  offerSavingWithText(state, () => page.tab()?.textToSave());
+  offerSavingText(() => ({
+    kept: editor.kept,
+    tree: branching.all,
+    model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
+  }));
+  offerSaving(state);
+  offerDevice(state, () => showModel(state));
+  offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
-  offerSameSeed();
+  offerSameSeed(state, writing);
   offerReadingAloud();
   return editor;
 }

@@ -17,7 +17,8 @@ Object.assign(globalThis, {
   location: new URL(page),
 });
 
-type Chosen = typeof import("../../../web/page/models/chosen-model.js");
+type Chosen = typeof import("../../../web/page/models/chosen-model.js") &
+  typeof import("../../../web/page/models/named-model.js");
 let chosen: Chosen;
 
 /** The origins that loadModel would ask for `source`. */
@@ -61,7 +62,10 @@ export const target = fuzzTarget({
     "huggingface.co/https:\\\\",
   ],
   async start() {
-    chosen = await import("../../../web/page/models/chosen-model.js");
+    chosen = {
+      ...(await import("../../../web/page/models/chosen-model.js")),
+      ...(await import("../../../web/page/models/named-model.js")),
+    };
   },
   async check(input) {
     const wellFormed = new URLSearchParams({ model: input }).get("model") ?? ""; // as an address has it

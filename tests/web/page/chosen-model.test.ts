@@ -1,14 +1,9 @@
 // @vitest-environment happy-dom
 // Whose host a model is on, by whatever its address looks like.
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import {
-  addressOf,
-  folderModel,
-  isSameModel,
-  namedModel,
-  queryOf,
-  type ChosenModel,
-} from "../../../web/page/models/chosen-model.js";
+import { addressOf, folderModel, isSameModel } from "../../../web/page/models/chosen-model.js";
+import { namedModel, queryOf } from "../../../web/page/models/named-model.js";
+import type { ChosenModel } from "../../../web/page/state/page-state.js";
 
 const page = "http://own.example/gpt2/";
 const hosts = "'self' https://huggingface.co https://*.hf.co https://evil.example https://*.wide.example:*";

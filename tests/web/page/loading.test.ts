@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { ChosenModel } from "../../../web/page/models/chosen-model.js";
+import type { ChosenModel } from "../../../web/page/state/page-state.js";
 
 /** A model that was loaded: its memory, and how often it was given back. */
 function makeModel(name: string, memoryBytes = 50e6) {
@@ -72,8 +72,6 @@ vi.mock("../../../web/page/models/host.js", () => ({
   prepareHost: async () => {},
   afterLoad: () => {},
 }));
-vi.mock("../../../web/page/parts/options/options.js", () => ({ options: { showDefaults: () => {} } }));
-
 const page = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
 const better: ChosenModel = { source: "hf:user/better", name: "user/better" };
 const best: ChosenModel = { source: "hf:user/best", name: "user/best" };
@@ -81,17 +79,30 @@ const coming = () => sessionStorage.getItem(`gpt2-coming ${location.pathname}`);
 const shown = (id: string) => document.getElementById(id)?.hidden === false;
 const textOf = (id: string) => document.getElementById(id)?.textContent ?? "";
 
-/** The page with the demo loaded. */
+/** The parts that show what is loaded, with the demo loaded. */
 async function open(memoryBytes?: number) {
-  const loading = await import("../../../web/page/models/loading.js");
-  const state = { isBusy: false, stops: 0, placed: [] as string[] };
-  const change = (next: ChosenModel) =>
-    loading.changeModel(next, {
-      stop: async () => void (state.stops += 1),
-      isBusy: () => state.isBusy,
-      placed: () => state.placed.push(next.name),
-    });
-  const first = loading.needModel();
+  const { PageState } = await import("../../../web/page/state/page-state.js");
+  const { Loading } = await import("../../../web/page/models/loading.js");
+  const { showLoading } = await import("../../../web/page/parts/loading/progress.js");
+  const { showStatus } = await import("../../../web/page/parts/status/status.js");
+  const page = new PageState({ source: "models/demo/", name: "demo" });
+  const loading = new Loading(page, () => "");
+  showStatus(page);
+  showLoading(page, loading.cancel);
+  const state = {
+    stops: 0,
+    placed: [] as string[],
+    /** Whether something is written. */
+    set isBusy(isBusy: boolean) {
+      const stop = async () => {
+        state.stops += 1;
+        page.activity.value = { kind: "idle" };
+      };
+      page.activity.value = isBusy ? { kind: "writing", stop } : { kind: "idle" };
+    },
+  };
+  const change = (next: ChosenModel) => loading.change(next, () => state.placed.push(next.name));
+  const first = loading.need();
   await vi.waitUntil(() => asked.length === 1);
   const demo = await at(0).come(makeModel("demo", memoryBytes));
   await first;
@@ -101,7 +112,17 @@ async function open(memoryBytes?: number) {
     await vi.waitUntil(() => asked.length > count);
     return { ended, ...at(count) };
   };
-  return { ...loading, state, demo, begin, change };
+  return {
+    currentModel: () => page.loaded.peek(),
+    chosenModel: () => page.chosen.peek(),
+    needModel: loading.need,
+    forgetModel: () => loading.forget(),
+    cancelLoading: loading.cancel,
+    state,
+    demo,
+    begin,
+    change,
+  };
 }
 
 function at(place: number): Asked {

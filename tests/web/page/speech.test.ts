@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 const html = readFileSync(resolve(import.meta.dirname, "../../../web/page/index.html"), "utf8");
 document.body.innerHTML = html.slice(html.indexOf("<main>"), html.indexOf("</main>") + "</main>".length);
-const { Speech, speech } = await import("../../../web/page/state/speech.js");
+const { Speech, speech } = await import("../../../web/page/parts/status/speech.js");
 
 const story = "Once upon a time there was a dog. It was big and red. It ran to the sea, and swam. The e";
 

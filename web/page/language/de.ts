@@ -90,10 +90,6 @@ export const start: Translated<Sections["start"]> = {
   minutes: "{value} min",
   rate: "{value} Token/s",
 
-  lookUp: "Nachsehen",
-  giveId:
-    "Erwartet wird die Kennung eines Modells, zum Beispiel openai-community/gpt2, oder eine Adresse, die mit https:// beginnt.",
-  download: "Herunterladen",
   elsewhere:
     "Die Adresse dieser Seite verlangt {name}, und das liegt bei {host}. Von dort wird nichts geholt, bis du nachsiehst.",
   ownModel: "das Modell in dieser Seite",
@@ -157,25 +153,6 @@ export const start: Translated<Sections["start"]> = {
   foundNumber: "Erwartet wird eine Zahl von {min} bis {max}, gefunden wurde {found}.",
   foundWhole: "Erwartet wird eine ganze Zahl von {min} bis {max}, gefunden wurde {found}.",
 
-  webPage: "Webseite",
-  collecting: "Wird gesammelt… {bytes}",
-  saved: "Gesichert: {name}, {bytes}. Ein Doppelklick öffnet die Datei, auch offline.",
-  notSaved: "Das konnte nicht gesichert werden: {why}.",
-
-  part: "{bytes} von {total} bisher",
-  fourBits: "4 Bit, {size}",
-  load: "Laden",
-  loadNamed: "{name} laden",
-  keep: "Behalten",
-  kept: "Wird behalten",
-  keepNamed: "{name} behalten",
-  stays: "{name} bleibt, bis du es entfernst.",
-  mayGo: "{name} wird behalten; wird der Platz auf dem Gerät knapp, darf der Browser es dennoch entfernen.",
-  makesRoom: "{name} darf entfernt werden, wenn Platz fehlt.",
-  remove: "Entfernen",
-  removeNamed: "{name} entfernen",
-  removed: "{name} ist von diesem Gerät entfernt.",
-
   "finish.length": "Die gewünschte Zahl an Token ist erreicht.",
   "finish.eos": "Das Modell hat den Text beendet.",
   "finish.stop": "Der Stopptext ist erreicht.",
@@ -229,6 +206,24 @@ export const models: Translated<Sections["models"]> = {
   arrived: "{name} ist bereit.",
   notExchanged: "Der Wechsel von {other} zu {name} ist fehlgeschlagen: {why}.",
   besideCancelled: "{name} wurde nicht geladen; es bleibt bei {other}.",
+
+  lookUp: "Nachsehen",
+  giveId:
+    "Erwartet wird die Kennung eines Modells, zum Beispiel openai-community/gpt2, oder eine Adresse, die mit https:// beginnt.",
+  download: "Herunterladen",
+  part: "{bytes} von {total} bisher",
+  fourBits: "4 Bit, {size}",
+  load: "Laden",
+  loadNamed: "{name} laden",
+  keep: "Behalten",
+  kept: "Wird behalten",
+  keepNamed: "{name} behalten",
+  stays: "{name} bleibt, bis du es entfernst.",
+  mayGo: "{name} wird behalten; wird der Platz auf dem Gerät knapp, darf der Browser es dennoch entfernen.",
+  makesRoom: "{name} darf entfernt werden, wenn Platz fehlt.",
+  remove: "Entfernen",
+  removeNamed: "{name} entfernen",
+  removed: "{name} ist von diesem Gerät entfernt.",
 };
 
 export const editor: Translated<Sections["editor"]> = {
@@ -362,6 +357,11 @@ export const editor: Translated<Sections["editor"]> = {
   "key.stage": "{option} Eingabe",
   "key.details": "{option} ↓",
   "key.clicker": "Bild ab, Bild auf, b",
+
+  webPage: "Webseite",
+  collecting: "Wird gesammelt… {bytes}",
+  saved: "Gesichert: {name}, {bytes}. Ein Doppelklick öffnet die Datei, auch offline.",
+  notSaved: "Das konnte nicht gesichert werden: {why}.",
 };
 
 export const device: Translated<Sections["device"]> = {

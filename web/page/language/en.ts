@@ -112,10 +112,6 @@ export const start = {
   minutes: "{value} min",
   rate: "{value} tokens/s",
 
-  lookUp: "Look up",
-  giveId:
-    "Expected the id of a model, such as openai-community/gpt2, or an address, which begins with https://.",
-  download: "Download",
   elsewhere:
     "The address of this page asks for {name}, which is on {host}. Nothing is fetched from there until you look it up.",
   ownModel: "the model in this page",
@@ -176,25 +172,6 @@ export const start = {
   foundNumber: "Expected a number from {min} to {max}, found {found}.",
   foundWhole: "Expected a whole number from {min} to {max}, found {found}.",
 
-  webPage: "Web page",
-  collecting: "Collecting… {bytes}",
-  saved: "Saved: {name}, {bytes}. It opens with a double click, also offline.",
-  notSaved: "It could not be saved: {why}.",
-
-  part: "{bytes} of {total} so far",
-  fourBits: "4 bits, {size}",
-  load: "Load",
-  loadNamed: "Load {name}",
-  keep: "Keep",
-  kept: "Kept",
-  keepNamed: "Keep {name}",
-  stays: "{name} stays until you remove it.",
-  mayGo: "{name} is kept; the browser may still remove it when the device is short of room.",
-  makesRoom: "{name} may be removed to make room.",
-  remove: "Remove",
-  removeNamed: "Remove {name}",
-  removed: "{name} is removed from this device.",
-
   "finish.length": "Reached the number of tokens asked for.",
   "finish.eos": "The model ended the text.",
   "finish.stop": "Reached the stop text.",
@@ -248,6 +225,24 @@ export const models = {
   arrived: "{name} is ready.",
   notExchanged: "Switching from {other} to {name} failed: {why}.",
   besideCancelled: "{name} was not loaded; {other} stays.",
+
+  lookUp: "Look up",
+  giveId:
+    "Expected the id of a model, such as openai-community/gpt2, or an address, which begins with https://.",
+  download: "Download",
+  part: "{bytes} of {total} so far",
+  fourBits: "4 bits, {size}",
+  load: "Load",
+  loadNamed: "Load {name}",
+  keep: "Keep",
+  kept: "Kept",
+  keepNamed: "Keep {name}",
+  stays: "{name} stays until you remove it.",
+  mayGo: "{name} is kept; the browser may still remove it when the device is short of room.",
+  makesRoom: "{name} may be removed to make room.",
+  remove: "Remove",
+  removeNamed: "Remove {name}",
+  removed: "{name} is removed from this device.",
 } as const;
 
 /** What comes with the editor: suggestions, views, branches, links, keys. */
@@ -380,6 +375,11 @@ export const editor = {
   "key.stage": "{option} Enter",
   "key.details": "{option} ↓",
   "key.clicker": "Page Down, Page Up, b",
+
+  webPage: "Web page",
+  collecting: "Collecting… {bytes}",
+  saved: "Saved: {name}, {bytes}. It opens with a double click, also offline.",
+  notSaved: "It could not be saved: {why}.",
 } as const;
 
 /** What comes with the panel of engine and device. */

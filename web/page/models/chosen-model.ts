@@ -1,34 +1,19 @@
-// The model that the page shows, or is to show next.
+// Which model is meant: by an id of the Hub, an address, or files of this device.
 import { isHubId } from "../../src/client/hub-id.js";
-import type { ModelSource } from "../../src/client/index.js";
 import { baseAddress } from "../../src/shared/base-address.js";
 import { usualHub } from "../../src/shared/protocol.js";
 import { phrase } from "../language/start.js";
+import type { ChosenModel } from "../state/page-state.js";
 import { mayContact } from "./policy.js";
 
-export interface ChosenModel {
-  /** What loadModel takes. */
-  source: ModelSource;
-  /** As its user knows it. */
-  name: string;
-  /** What a model of floats becomes; undefined: 8 bits. */
-  weights?: "q4" | undefined;
-  /** The folder on this host that it is, which can be saved as one file; undefined where it is something else. */
-  folder?: string | undefined;
-  /** The host that it would be fetched from, if that is not the page's own: the page asks its reader first. */
-  elsewhere?: string | undefined;
-  /** Why it cannot be loaded, as a clause. */
-  problem?: (() => string) | undefined;
-}
-
 /** The Hub, and its short name. */
-const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
+export const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
 
 /** An id without the "hf:" that marks it as one. */
-const withoutMark = (text: string): string => text.replace(/^hf:/i, "");
+export const withoutMark = (text: string): string => text.replace(/^hf:/i, "");
 
 /** A model of the Hub. loadModel reports a wrong id before it makes a request. */
-function hubModel(id: string): ChosenModel {
+export function hubModel(id: string): ChosenModel {
   const named = { source: `hf:${id}`, name: id };
   if (!isHubId(id)) return named;
   const { host } = new URL(usualHub);
@@ -45,7 +30,7 @@ function idAtHub({ pathname }: URL): string | undefined {
 }
 
 /** The folder or GGUF file at `text`, relative to the page. Only the parsed origin decides whether it is another host's. */
-function modelAt(text: string): ChosenModel {
+export function modelAt(text: string): ChosenModel {
   let url: URL;
   try {
     url = new URL(text, baseAddress());
@@ -68,32 +53,12 @@ function modelAt(text: string): ChosenModel {
   return { source: url, name, elsewhere: host };
 }
 
-const inFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
+export const inFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
   weights === "q4" ? { ...model, weights: "q4" } : model;
-
-/** Whether `text`, which somebody typed, is meant as an address, not as an id. */
-export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
-
-/** `text`, which somebody typed, as an address where it names the Hub's host without a scheme. */
-export const withScheme = (text: string): string =>
-  hubHosts.has(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
-
-/** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
-export function namedModel(text: string, weights?: string | null): ChosenModel {
-  const name = withScheme(text);
-  return inFormat(isAddress(name) ? modelAt(name) : hubModel(withoutMark(name)), weights);
-}
 
 /** The model in `?model=`: the address of a folder or file, or an id of the Hub with "hf:". */
 export const folderModel = (text: string, weights?: string | null): ChosenModel =>
   inFormat(/^hf:/i.test(text) ? hubModel(withoutMark(text)) : modelAt(text), weights);
-
-/** Files of this device. */
-export function filesModel(files: readonly File[], weights?: string | null): ChosenModel {
-  const [first] = files;
-  const name = first?.webkitRelativePath.split("/")[0] || first?.name || "files";
-  return inFormat({ source: [...files], name }, weights);
-}
 
 /** `text` as an absolute address; "" if it is none. */
 function hrefOf(text: string): string {
@@ -119,10 +84,4 @@ export const isOfFiles = (model: ChosenModel): boolean => addressOf(model) === "
 /** Whether both have the same address and format. Files have no address, so two models of files never compare equal. */
 export function isSameModel(one: ChosenModel, other: ChosenModel): boolean {
   return !isOfFiles(one) && addressOf(one) === addressOf(other) && one.weights === other.weights;
-}
-
-/** The query of the page's address that loads the model again; "" for files. */
-export function queryOf(model: ChosenModel): string {
-  const address = addressOf(model).replace(/[^\w./:@-]/gu, encodeURIComponent);
-  return address && `?model=${address}${model.weights ? `&weights=${model.weights}` : ""}`;
 }

@@ -1,5 +1,5 @@
 // Takes the place of host.ts in a page in one file: there is no host, and the model is in the page.
-import type { ChosenModel } from "./chosen-model.js";
+import type { ChosenModel } from "../state/page-state.js";
 import { fetchEmbedded, isModelSpent } from "./embedded-model.js";
 import { phrase } from "../language/start.js";
 

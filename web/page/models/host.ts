@@ -1,7 +1,7 @@
 // What the page gets from the host that it came from. In a page in one file, host-one-file.ts takes its place.
-import { folderModel, type ChosenModel } from "./chosen-model.js";
+import { folderModel } from "./chosen-model.js";
+import type { ChosenModel } from "../state/page-state.js";
 import { ensureIsolation } from "./isolation.js";
-import { offerSaving } from "../parts/save-file/offer.js";
 import { keepForOffline, startServiceWorker } from "./service-worker.js";
 
 const query = new URLSearchParams(location.search);
@@ -25,5 +25,4 @@ export async function prepareHost(signal: AbortSignal): Promise<void> {
 /** To be called when `model` is there. */
 export function afterLoad(model: ChosenModel): void {
   keepForOffline(!storesModel(model));
-  offerSaving(model.folder);
 }

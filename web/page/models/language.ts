@@ -1,7 +1,8 @@
 // Which language a model writes, as far as that is known: what it wrote is marked with it, so that screen readers say it as it is
 // said. What the visitor writes is not: it is theirs, and so are the voice and the spelling that they have set.
 import type { TextLanguage } from "../document/kept-text.js";
-import { addressOf, type ChosenModel } from "./chosen-model.js";
+import { addressOf } from "./chosen-model.js";
+import type { ChosenModel } from "../state/page-state.js";
 
 /** OpenAI's models and this site's demo were trained on English alone. */
 const englishOnly =

@@ -1,14 +1,10 @@
 // A model that comes while another one writes: it takes the other's place where nobody wrote meanwhile, and else when the
 // page's reader says so.
 import { InvalidArgumentError, type Model } from "../../src/client/index.js";
-import type { ChosenModel } from "./chosen-model.js";
-import { hide } from "../dom/buttons.js";
-import { elements as ui } from "../dom/elements.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
-import { put } from "../language/told.js";
-import { say, showError } from "../state/messages.js";
 import { isAbort, messageOf } from "../state/errors.js";
+import type { ChosenModel, PageState } from "../state/page-state.js";
 import { dropComing, keepComing } from "./coming.js";
 
 /** What the page does for it. */
@@ -27,15 +23,17 @@ export interface NextModelSetting<Loaded> {
 export class NextModel<Loaded extends { model: Model }> {
   /** Resolves when it is there, or will not be. */
   readonly coming: Promise<void>;
+  private readonly state: PageState;
   private readonly next: ChosenModel;
   private readonly names: { name: string; other: string };
   private readonly setting: NextModelSetting<Loaded>;
   private loaded: Loaded | undefined;
   private isForgotten = false;
 
-  constructor({ next, other }: { next: ChosenModel; other: string }, setting: NextModelSetting<Loaded>) {
+  constructor(state: PageState, next: ChosenModel, setting: NextModelSetting<Loaded>) {
+    this.state = state;
     this.next = next;
-    this.names = { name: next.name, other };
+    this.names = { name: next.name, other: state.chosen.peek().name };
     this.setting = setting;
     keepComing(next);
     this.coming = this.load();
@@ -47,11 +45,11 @@ export class NextModel<Loaded extends { model: Model }> {
     if (!loaded) return;
     this.loaded = undefined;
     dropComing(this.next);
-    hide(ui.arrival, ui.generate);
+    this.state.arrival.value = undefined;
     try {
       await this.setting.replace(loaded);
     } catch (error) {
-      showError(() => phrase("notExchanged", { ...this.names, why: messageOf(error) }));
+      this.state.showError(() => phrase("notExchanged", { ...this.names, why: messageOf(error) }));
     }
   }
 
@@ -61,11 +59,11 @@ export class NextModel<Loaded extends { model: Model }> {
     dropComing(this.next);
     void this.loaded?.model.dispose();
     this.loaded = undefined;
-    hide(ui.arrival, ui.generate);
+    this.state.arrival.value = undefined;
   }
 
   private async load(): Promise<void> {
-    const { setting, names } = this;
+    const { setting, names, state } = this;
     try {
       const loaded = await setting.fetch(() => phrase("beside", names));
       if (this.isForgotten) return void loaded.model.dispose();
@@ -74,17 +72,15 @@ export class NextModel<Loaded extends { model: Model }> {
       if (this.isForgotten) return;
       dropComing(this.next);
       setting.ended();
-      hide(ui.loading, ui.generate);
-      if (isAbort(error)) return say(() => phrase("besideCancelled", names));
+      state.loading.value = undefined;
+      if (isAbort(error)) return state.say(() => phrase("besideCancelled", names));
       // Trying again cannot help where what was picked is to blame.
       const tryAgain = { label: () => phraseOfStart("tryAgain"), run: setting.tryAgain };
       const repair = error instanceof InvalidArgumentError ? undefined : tryAgain;
-      return showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
+      return state.showError(() => phraseOfStart("notLoaded", { why: messageOf(error) }), repair);
     }
-    hide(ui.loading, ui.generate);
+    state.loading.value = undefined;
     if (setting.mayReplace()) return this.use();
-    put(ui.arrivalText, () => phrase("arrived", names));
-    ui.arrivalUse.onclick = () => void this.use();
-    ui.arrival.hidden = false;
+    state.arrival.value = { sentence: () => phrase("arrived", names), use: () => void this.use() };
   }
 }

@@ -1,8 +1,7 @@
 // How fast this device reads a model's weights, measured once in a visit, when a model is to be chosen.
+import type { PageState } from "../state/page-state.js";
 import { median } from "./floor.js";
 import { Readers } from "./readers.js";
-import { isLoading } from "./loading.js";
-import { isWriting } from "../assistant/writing.js";
 
 /** More than the caches of most devices hold, and little beside what a model takes. */
 const bytes = 96 * 1024 * 1024;
@@ -22,23 +21,23 @@ async function measure(): Promise<number> {
   }
 }
 
-/** What writes or loads reads memory, too: either would slow the other. */
-const isDisturbed = () => isWriting() || isLoading();
-
-let measured: Promise<number | undefined> | undefined;
-
-/** As `measure`; undefined, and measured again when it is next asked for, where that came to nothing. */
-async function measureAlone(): Promise<number | undefined> {
-  const speed = await measure().catch(() => undefined);
-  if (speed !== undefined && !isDisturbed()) return speed;
-  measured = undefined;
-  return undefined;
-}
+/** Measured once in a visit, as far as it is known. */
+const measured = new WeakMap<PageState, Promise<number | undefined>>();
 
 /** Bytes per second; undefined where this device cannot tell, or does something else. */
-export async function readingSpeed(): Promise<number | undefined> {
-  if (measured) return measured;
+export async function readingSpeed(state: PageState): Promise<number | undefined> {
+  // What writes or loads reads memory, too: either would slow the other.
+  const isDisturbed = () => state.activity.peek().kind === "writing" || state.loading.peek() !== undefined;
+  const known = measured.get(state);
+  if (known) return known;
   if (isDisturbed()) return undefined;
-  measured = measureAlone();
-  return measured;
+  const measuring = measure()
+    .catch(() => undefined)
+    .then((speed) => {
+      if (speed !== undefined && !isDisturbed()) return speed;
+      measured.delete(state); // it is measured again when it is next asked for
+      return undefined;
+    });
+  measured.set(state, measuring);
+  return measuring;
 }

@@ -8,14 +8,14 @@ import { changeTree, goTo } from "../../document/steps.js";
 import { leave, making, walking, type Move, type Tree, type TreeChange } from "../../document/tree.js";
 import { phrase } from "../../language/editor.js";
 import { keepTold } from "../../language/told.js";
-import { say } from "../../state/messages.js";
-import type { Note, Notes } from "../../state/notes.js";
+import type { Note, Notes } from "../../dom/notes.js";
 
 export interface BranchWriting {
   /** Resolves when the model writes no more. */
   stop: () => Promise<void>;
   /** Lets the model write at the end of the text. */
   goOn: () => void;
+  say: (sentence: () => string) => void;
 }
 
 export class Branching {
@@ -31,7 +31,7 @@ export class Branching {
     name: (id, name) => this.name(id, name),
     remove: (id, name) => {
       this.change({ kind: "remove", id });
-      say(() => phrase("removedBranch", { name }));
+      this.writing.say(() => phrase("removedBranch", { name }));
     },
   };
 

@@ -2,7 +2,9 @@
 import { isHubId } from "../../../src/client/hub-id.js";
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { plainButton } from "../../dom/buttons.js";
-import { addressOf, isAddress, withScheme, type ChosenModel } from "../../models/chosen-model.js";
+import { addressOf } from "../../models/chosen-model.js";
+import { isAddress, withScheme } from "../../models/named-model.js";
+import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/models.js";
 import { formatBytes, formatLanguages, formatLarge } from "../../language/numbers.js";
@@ -51,7 +53,11 @@ export function writesIn(model: ChosenModel, languages: readonly string[] = []):
 }
 
 /** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
-export async function describeElsewhere(model: ChosenModel, signal: AbortSignal): Promise<Offer> {
+export async function describeElsewhere(
+  state: PageState,
+  model: ChosenModel,
+  signal: AbortSignal,
+): Promise<Offer> {
   const { name, weights, elsewhere: host = "" } = model;
   const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
   if (!addressOf(model).startsWith("hf:")) return untold;
@@ -63,6 +69,6 @@ export async function describeElsewhere(model: ChosenModel, signal: AbortSignal)
   const download = () =>
     `${phrase("size", { name, bytes: formatBytes(bytes) })}${writesIn(model, languages)}`;
   if (weightBytes === undefined) return { isLoadable: true, sentence: download };
-  const expected = await expectationOf(weightBytes);
+  const expected = await expectationOf(state, weightBytes);
   return { isLoadable: true, sentence: () => `${download()} ${expected()}` };
 }

@@ -1,7 +1,8 @@
 // The models that lie beside the page: models/index.json, which `npm run model` writes.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { plainButton } from "../../dom/buttons.js";
-import { folderModel, type ChosenModel } from "../../models/chosen-model.js";
+import { folderModel } from "../../models/chosen-model.js";
+import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatBytes, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
@@ -42,28 +43,46 @@ async function fetchList(): Promise<ListedModel[] | undefined> {
   }
 }
 
-/** What was fetched, each with its button. */
-let shown: { button: HTMLButtonElement; size: () => string; bytes: number }[] | undefined;
+/** A listed model with its button. */
+interface Shown {
+  button: HTMLButtonElement;
+  size: () => string;
+  bytes: number;
+}
 
-/** Shows the list, fetched when it is first wanted. `choose` is called with the model that is pressed. */
-export async function showSiteModels(choose: (model: ChosenModel) => void): Promise<void> {
-  const list = shown ? [] : await fetchList();
-  if (!list) return;
-  shown ??= list.map(({ folder, name, parameters, bytes }) => {
+/** The models of this site in the chooser. `choose` is called with the one that is pressed. */
+export class SiteModels {
+  private readonly state: PageState;
+  private readonly choose: (model: ChosenModel) => void;
+  private shown: readonly Shown[] | undefined;
+
+  constructor(state: PageState, choose: (model: ChosenModel) => void) {
+    this.state = state;
+    this.choose = choose;
+  }
+
+  private add({ folder, name, parameters, bytes }: ListedModel): Shown {
     const model = { ...folderModel(`models/${folder}/`), name };
     const size = () => {
       const count = phraseOfStart("count", { value: formatLarge(parameters) });
       return `${phrase("listed", { name, count, bytes: formatBytes(bytes) })}.${writesIn(model)}`;
     };
-    const button = plainButton("", () => choose(model));
+    const button = plainButton("", () => this.choose(model));
     put(button, size);
     ui.siteModelsList.append(button);
     return { button, size, bytes };
-  });
-  ui.siteModels.hidden = shown.length === 0;
-  // Anew each time: the speed may not have been there to tell.
-  for (const { button, size, bytes } of shown) {
-    const expected = await expectationOf(bytes);
-    put(button, () => `${size()} ${expected()}`);
+  }
+
+  /** Shows the list, fetched when it is first wanted. */
+  async show(): Promise<void> {
+    const list = this.shown ? [] : await fetchList();
+    if (!list) return;
+    this.shown ??= list.map((listed) => this.add(listed));
+    ui.siteModels.hidden = this.shown.length === 0;
+    // Anew each time: the speed may not have been there to tell.
+    for (const { button, size, bytes } of this.shown) {
+      const expected = await expectationOf(this.state, bytes);
+      put(button, () => `${size()} ${expected()}`);
+    }
   }
 }

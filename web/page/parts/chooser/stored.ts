@@ -2,10 +2,11 @@
 // them. Fetched when the chooser is opened.
 import { keepModel, listModels, removeModel, type StoredModel } from "../../../src/client/index.js";
 import { plainButton } from "../../dom/buttons.js";
-import { namedModel, type ChosenModel } from "../../models/chosen-model.js";
+import { namedModel } from "../../models/named-model.js";
+import type { ChosenModel } from "../../state/page-state.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatBytes } from "../../language/numbers.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/models.js";
 import { keepTold, put } from "../../language/told.js";
 
 /** As its user knows it; the hub's usual revision goes without saying. */

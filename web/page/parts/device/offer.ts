@@ -2,16 +2,21 @@
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
 import { messageOf } from "../../state/errors.js";
+import type { PageState } from "../../state/page-state.js";
+import type { Panel } from "./panel.js";
 
-/** Shows it whenever it is opened. */
-export function offerDevice(): void {
-  ui.device.addEventListener("toggle", () => {
+/** Shows it whenever it is opened; `showModel` shows anew what the page says of its model. */
+export function offerDevice(state: PageState, showModel: () => void): void {
+  let panel: Panel | undefined;
+  const show = () => {
     if (!ui.device.open) return;
     import("./panel.js").then(
-      ({ showDevice }) => showDevice(ui.devicePanel),
+      ({ Panel }) => (panel ??= new Panel(ui.devicePanel, state, showModel)).show(),
       (error: unknown) => {
         ui.devicePanel.textContent = phrase("noPart", { why: messageOf(error) });
       },
     );
-  });
+  };
+  ui.device.addEventListener("toggle", show);
+  show();
 }

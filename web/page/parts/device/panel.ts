@@ -3,12 +3,11 @@ import { explainEnvironment, listModels, storage } from "../../../src/client/ind
 import { release } from "../../../src/shared/release.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
-import { chosenModel, currentModel, modelTraffic, onModelChange, showModel } from "../../models/loading.js";
 import { phrase } from "../../language/device.js";
+import { formatRate } from "../../language/format.js";
 import { keepTold, put } from "../../language/told.js";
 import { isAbort, messageOf } from "../../state/errors.js";
-import { onSpeed } from "../../state/speed.js";
-import { isWriting, onWriting } from "../../assistant/writing.js";
+import { onChange, type PageState, type Traffic } from "../../state/page-state.js";
 import { listOf } from "./environment.js";
 import { measureSpeed } from "../../models/floor.js";
 import { SelfTestPanel } from "./self-test/panel.js";
@@ -34,14 +33,19 @@ function otherHosts(): string[] {
 }
 
 /** One for as long as the page is open. */
-class Panel {
+export class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
   private readonly measure = plainButton("", () => void this.measureNow());
   private readonly status = document.createElement("p");
   private readonly given = document.createElement("div");
   private measuring: AbortController | undefined;
 
-  constructor(place: HTMLElement) {
+  private readonly state: PageState;
+  private readonly showModel: () => void;
+
+  constructor(place: HTMLElement, state: PageState, showModel: () => void) {
+    this.state = state;
+    this.showModel = showModel;
     const list = document.createElement("dl");
     const value = (name: Row) => {
       const row = document.createElement("div");
@@ -64,27 +68,34 @@ class Panel {
     put(this.measure, () => phrase("measure"));
     const test = document.createElement("div");
     test.className = "self-test";
-    const selfTest = new SelfTestPanel(test);
+    const selfTest = new SelfTestPanel(test, state);
     place.replaceChildren(list, buttons, test, title, this.given);
     ui.device.addEventListener("toggle", () => {
       if (ui.device.open) return;
       this.measuring?.abort();
       selfTest.stop();
     });
-    onModelChange(() => {
+    onChange(state.loaded, () => {
       this.measuring?.abort();
       put(this.values.speed, () => "–");
       this.refresh();
     });
-    onWriting(() => {
-      if (isWriting()) this.measuring?.abort(); // one would slow the other
+    onChange(state.activity, ({ kind }) => {
+      if (kind === "writing") this.measuring?.abort(); // one would slow the other
       this.showRest();
     });
-    onSpeed((sentence) => put(this.values.speed, sentence));
+    state.tokensPerSecond.subscribe((rate) => {
+      if (rate !== undefined) put(this.values.speed, () => formatRate(rate));
+    });
+  }
+
+  /** Shows what is so now, and keeps it in the page's language. */
+  show(): void {
+    keepTold(this, () => this.refresh());
   }
 
   /** Shows what is so now, or why that is not known. */
-  refresh(): void {
+  private refresh(): void {
     this.showRest();
     this.read().catch((error: unknown) => {
       put(this.status, () => phrase("notRead", { why: messageOf(error) }));
@@ -93,10 +104,10 @@ class Panel {
 
   private async read(): Promise<void> {
     const environment = await explainEnvironment();
-    showModel(); // threads may be others than when it was said above
+    this.showModel(); // threads may be others than when it was said above
     this.given.replaceChildren(listOf(environment));
     const query = new URLSearchParams(location.search);
-    const model = currentModel();
+    const model = this.state.loaded.peek();
     const info = model?.info;
     if (info) {
       const isForced = query.has("threads") || query.has("variant");
@@ -108,18 +119,25 @@ class Panel {
       for (const row of ["engine", "threads", "memory"] as const)
         this.values[row].textContent = phrase("noModel");
     }
-    const host = chosenModel().elsewhere ?? (location.host || phrase("thisFile"));
-    this.values.network.textContent = networkSentence(modelTraffic(), host, otherHosts());
+    const host = this.state.chosen.peek().elsewhere ?? (location.host || phrase("thisFile"));
+    this.values.network.textContent = networkSentence(this.traffic, host, otherHosts());
     const [stored, models] = await Promise.all([storage(), listModels()]);
     this.values.storage.textContent = storageSentence(stored, models);
   }
 
+  private get traffic(): Traffic {
+    const state = this.state.model.peek();
+    return state.kind === "ready" ? state.traffic : { network: 0, cache: 0 };
+  }
+
   private showRest(): void {
-    setEnabled(this.measure, this.measuring === undefined && !isWriting() && currentModel() !== undefined);
+    const { activity, loaded } = this.state;
+    const isIdle = this.measuring === undefined && activity.peek().kind === "idle";
+    setEnabled(this.measure, isIdle && loaded.peek() !== undefined);
   }
 
   private async measureNow(): Promise<void> {
-    const model = currentModel();
+    const model = this.state.loaded.peek();
     if (!model) return;
     const { signal } = (this.measuring = new AbortController());
     this.showRest();
@@ -138,12 +156,4 @@ class Panel {
       this.showRest();
     }
   }
-}
-
-let panel: Panel | undefined;
-
-/** Shows what is so now in `place`, and keeps it up to date. */
-export function showDevice(place: HTMLElement): void {
-  const shown = (panel ??= new Panel(place));
-  keepTold(shown, () => shown.refresh());
 }

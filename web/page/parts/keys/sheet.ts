@@ -49,26 +49,24 @@ function make(): HTMLDialogElement {
   return dialog;
 }
 
-let sheet: HTMLDialogElement | undefined;
-
-/** Shows it over the page; the focus returns to where it was when it is closed. */
-export function showKeys(): void {
-  sheet ??= make();
-  if (!sheet.open) sheet.showModal();
-}
-
-/** Shows it when `button` is pressed, or the question mark where nothing is typed. */
+/** Shows it over the page when `button` is pressed, or the question mark where nothing is typed. */
 export function offerKeys(button: HTMLButtonElement): void {
+  let sheet: HTMLDialogElement | undefined;
+  /** The focus returns to where it was when it is closed. */
+  const show = () => {
+    sheet ??= make();
+    if (!sheet.open) sheet.showModal();
+  };
   button.classList.remove("later");
   keepTold(button, () => {
     sheet?.remove(); // it is made in the page's language
     sheet = undefined;
   });
-  button.addEventListener("click", showKeys);
+  button.addEventListener("click", show);
   document.addEventListener("keydown", (event) => {
     const isTyping =
       event.target instanceof HTMLElement &&
       (event.target.isContentEditable || event.target.matches("input, select, textarea"));
-    if (event.key === "?" && !isTyping) showKeys();
+    if (event.key === "?" && !isTyping) show();
   });
 }

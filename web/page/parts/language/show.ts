@@ -1,6 +1,6 @@
 // Puts the page's language in place, and lets one choose another.
 import { elements as ui } from "../../dom/elements.js";
-import { showError } from "../../state/messages.js";
+import type { PageState } from "../../state/page-state.js";
 import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
@@ -8,17 +8,17 @@ import { translatePage } from "../../language/translate-page.js";
 import { language, translation } from "../../language/translation.js";
 
 /** Where its words do not come, the page stays in the language that it has. */
-async function change(): Promise<void> {
+async function change(state: PageState): Promise<void> {
   try {
     const { changeTo } = await import("../../language/change.js");
     await changeTo(ui.language.value as Language);
   } catch (error) {
     ui.language.value = language;
-    showError(() => phrase("noPart", { why: messageOf(error) }));
+    state.showError(() => phrase("noPart", { why: messageOf(error) }));
   }
 }
 
-export function showLanguage(): void {
+export function showLanguage(state: PageState): void {
   if (translation) translatePage(translation.page);
   delete document.documentElement.dataset.awaits;
   const names = Object.entries(languages) as [Language, string][];
@@ -31,5 +31,5 @@ export function showLanguage(): void {
   );
   ui.language.hidden = false;
   let changed = Promise.resolve();
-  ui.language.addEventListener("change", () => void (changed = changed.then(change)));
+  ui.language.addEventListener("change", () => void (changed = changed.then(() => change(state))));
 }

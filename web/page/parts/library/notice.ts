@@ -1,15 +1,13 @@
 // Says that the text cannot be stored on this device, and offers it as a file.
 import { hide } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
-import { keptText } from "../../document/surface.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/texts.js";
 import { put } from "../../language/told.js";
 import { messageOf } from "../../state/errors.js";
 import { fileName } from "../../library/alternatives.js";
 
-function saveAsFile(): void {
-  const { text } = keptText();
+function saveAsFile(text: string): void {
   download(fileName(text, "txt"), [new Blob([text])], "text/plain;charset=utf-8");
 }
 
@@ -31,10 +29,10 @@ function reasonOf(error: unknown): string {
   }
 }
 
-/** Says why the text is not stored, until `hideUnstored`. */
-export function showUnstored(error: unknown): void {
+/** Says why the text is not stored, until `hideUnstored`; offers what `textNow` gives as a file. */
+export function showUnstored(error: unknown, textNow: () => string): void {
   put(ui.unstoredText, () => phrase("unstored", { why: reasonOf(error) }));
-  ui.unstoredSave.onclick = saveAsFile;
+  ui.unstoredSave.onclick = () => saveAsFile(textNow());
   ui.unstored.hidden = false;
 }
 

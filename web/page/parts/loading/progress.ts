@@ -1,47 +1,22 @@
-// How far a model's loading has come, as the page shows it.
-import type { LoadProgress } from "../../../src/client/index.js";
+// How far a model's loading has come, and the model that waits to be used.
+import { hide, onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatLeft } from "../../language/format.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
 import { put } from "../../language/told.js";
+import { onChange, type Arrival, type LoadingShown, type PageState } from "../../state/page-state.js";
 
 /** After so long without a byte the page says so; slow connections still bring some. */
 const stallMs = 15_000;
 
-let stallTimer: ReturnType<typeof setTimeout> | undefined;
-/** Which loading is shown: the last that began. */
-let shown = 0;
-
-/** Shows that one begins, as `stage`. Gives what is to be called when nothing more of it comes. */
-export function beginProgress(stage: () => string): () => void {
-  const mine = (shown += 1);
-  showStage(stage);
-  ui.loadingBytes.textContent = "";
-  ui.loadingProgress.removeAttribute("value");
-  ui.loading.classList.remove("later");
-  ui.loading.hidden = false;
-  watchForStall();
-  return () => {
-    if (shown === mine) clearTimeout(stallTimer);
-  };
-}
-
-const showStage = (stage: () => string): void => put(ui.loadingStage, stage);
-
-function watchForStall(): void {
-  clearTimeout(stallTimer);
-  stallTimer = setTimeout(() => {
-    showStage(() => phrase("stalled"));
-  }, stallMs);
-}
-
-/** Shows it as `stage`, or in its own words. */
-export function showProgress(progress: LoadProgress, stage: (() => string) | undefined): void {
-  const { loadedBytes, totalBytes, bytesPerSecond, secondsLeft, retry } = progress;
-  if (retry !== undefined) showStage(() => phrase("retry", { why: retry }));
-  else showStage(stage ?? (() => phrase(totalBytes > 0 ? "loading" : "startingEngine")));
-  watchForStall();
+function showBytes({ latest }: LoadingShown): void {
+  if (!latest) {
+    ui.loadingBytes.textContent = "";
+    ui.loadingProgress.removeAttribute("value");
+    return;
+  }
+  const { loadedBytes, totalBytes, bytesPerSecond, secondsLeft } = latest;
   if (totalBytes === 0) return;
   ui.loadingProgress.value = loadedBytes / totalBytes;
   const bytes = { loaded: formatBytes(loadedBytes), total: formatBytes(totalBytes) };
@@ -49,4 +24,33 @@ export function showProgress(progress: LoadProgress, stage: (() => string) | und
     bytesPerSecond > 0 && secondsLeft
       ? phrase("pace", { ...bytes, rate: formatBytes(bytesPerSecond), time: formatLeft(secondsLeft) })
       : phrase("progress", bytes);
+}
+
+/** Where the focus goes that was in the progress: to the way on, where there is one. */
+function nextFocus({ problem }: PageState): HTMLElement {
+  const { value } = problem;
+  if (!value) return ui.generate;
+  return value.repair ? ui.errorRepair : ui.errorReset;
+}
+
+function showArrival(arrival: Arrival | undefined): void {
+  if (!arrival) return hide(ui.arrival, ui.generate);
+  put(ui.arrivalText, arrival.sentence);
+  ui.arrivalUse.onclick = arrival.use;
+  ui.arrival.hidden = false;
+}
+
+export function showLoading(state: PageState, cancel: () => void): void {
+  let stallTimer: ReturnType<typeof setTimeout> | undefined;
+  onChange(state.loading, (shown) => {
+    clearTimeout(stallTimer);
+    if (!shown) return hide(ui.loading, nextFocus(state));
+    stallTimer = setTimeout(() => put(ui.loadingStage, () => phrase("stalled")), stallMs);
+    put(ui.loadingStage, shown.stage);
+    showBytes(shown);
+    ui.loading.classList.remove("later");
+    ui.loading.hidden = false;
+  });
+  onChange(state.arrival, showArrival);
+  onPress(ui.loadingCancel, cancel);
 }

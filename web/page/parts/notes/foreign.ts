@@ -3,7 +3,7 @@ import type { EditorState, Extension } from "@codemirror/state";
 import { phrase } from "../../language/editor.js";
 import { isForeign } from "../../language/foreign.js";
 import type { TextLanguage } from "../../document/kept-text.js";
-import type { Notes } from "../../state/notes.js";
+import type { Notes } from "../../dom/notes.js";
 import { noteOnce } from "./note-once.js";
 
 /** Of what stands before the caret: a text may have quotations in it, and another beginning. */

@@ -4,7 +4,7 @@ import { EditorView } from "@codemirror/view";
 import { isTyped } from "../../document/run.js";
 import { phrase } from "../../language/editor.js";
 import { isKept, keep } from "../../state/kept-choice.js";
-import type { Notes } from "../../state/notes.js";
+import type { Notes } from "../../dom/notes.js";
 
 /**
  * Shows `sentence` as soon as what is typed or pasted `applies`; under `name` it is kept that it was. What the model writes is

@@ -2,7 +2,7 @@
 import type { EditorState, Extension } from "@codemirror/state";
 import { englishAsks, phrase } from "../../language/editor.js";
 import { keepTold } from "../../language/told.js";
-import type { Notes } from "../../state/notes.js";
+import type { Notes } from "../../dom/notes.js";
 import { asksModel, beginningsOf } from "./asks.js";
 import { noteOnce } from "./note-once.js";
 

@@ -1,15 +1,15 @@
 // The page's one panel of options.
 import { plainButton } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/start.js";
+import { keepTold, put } from "../../language/told.js";
+import { onChange, type PageState } from "../../state/page-state.js";
 import { presets } from "./option-list.js";
 import { OptionsPanel } from "./options-panel.js";
-import { phrase } from "../../language/start.js";
-import { put, keepTold } from "../../language/told.js";
 
-export const options = new OptionsPanel(ui.options, ui.controls);
-
-/** Names all that there is to set. */
-export function offerOptions(): void {
+/** Makes it, names all that there is to set, and shows each model's own values. */
+export function offerOptions(state: PageState): OptionsPanel {
+  const options = new OptionsPanel(ui.options, ui.controls);
   keepTold(options, () => options.label());
   for (const preset of presets) {
     const { name } = preset;
@@ -23,4 +23,8 @@ export function offerOptions(): void {
     item.append(button, help);
     ui.presets.append(item);
   }
+  onChange(state.loaded, (model) => {
+    if (model) options.showDefaults(model.info.defaults);
+  });
+  return options;
 }

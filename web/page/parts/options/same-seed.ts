@@ -1,29 +1,30 @@
 // The same again: the seed of what was written last, to be put in by one press.
+import { effect } from "@preact/signals-core";
+import type { Writing } from "../../assistant/writing.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { keepTold } from "../../language/told.js";
-import { say } from "../../state/messages.js";
-import { isWriting, lastSeed, onWriting } from "../../assistant/writing.js";
+import type { PageState } from "../../state/page-state.js";
 
 /** Offers it beside the field, once there is one. */
-export function offerSameSeed(): void {
+export function offerSameSeed(state: PageState, writing: Writing): void {
   const field = ui.controls.querySelector<HTMLInputElement>("#option-seed");
   const button = plainButton("", () => {
     if (!field) return;
-    field.value = String(lastSeed());
+    field.value = String(writing.lastSeed);
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
     const seed = field.value;
-    say(() => phrase("seedTaken", { seed }));
+    state.say(() => phrase("seedTaken", { seed }));
   });
   field?.parentElement?.append(button);
-  const show = () => {
-    setEnabled(button, !isWriting()); // its seed is about to be another one
-    const seed = lastSeed();
+  const show = (isWriting: boolean) => {
+    setEnabled(button, !isWriting); // its seed is about to be another one
+    const seed = writing.lastSeed;
     button.hidden = seed === undefined;
     button.textContent = phrase("sameAgain");
     button.title = phrase("sameAgainHelp", { seed: String(seed) });
   };
-  onWriting(show);
-  keepTold(button, show);
+  effect(() => show(state.isWriting));
+  keepTold(button, () => show(state.activity.peek().kind === "writing"));
 }

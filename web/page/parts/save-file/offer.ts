@@ -2,14 +2,20 @@
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
 import { isAbort, messageOf } from "../../state/errors.js";
+import type { PageState } from "../../state/page-state.js";
 
-let folder: URL | undefined;
+/** The folder of the model that is loaded; undefined where it is in none of this host. */
+function folderOf({ loaded, chosen }: PageState): URL | undefined {
+  const { folder } = chosen.peek();
+  return loaded.peek() && folder !== undefined ? new URL(folder, baseAddress()) : undefined;
+}
 
 /** Saves what is offered, with a text for the page to begin with where one is given, and says how that goes. */
-export async function saveModel(text?: string): Promise<void> {
+export async function saveModel(state: PageState, text?: string): Promise<void> {
+  const folder = folderOf(state);
   if (!folder || ui.save.ariaDisabled === "true") return;
   setEnabled(ui.save, false);
   try {
@@ -22,13 +28,12 @@ export async function saveModel(text?: string): Promise<void> {
   }
 }
 
-let isReady = false;
-
-/** Offers to save the page with the model in `address`, relative to the page; not, where it is in no folder of this host. */
-export function offerSaving(address: string | undefined): void {
-  folder = address === undefined ? undefined : new URL(address, baseAddress());
-  ui.saving.hidden = folder === undefined;
-  put(ui.saveStatus, () => "");
-  if (!isReady) onPress(ui.save, () => void saveModel());
-  isReady = true;
+/** Offers to save the page with each model of this host that is loaded. */
+export function offerSaving(state: PageState): void {
+  onPress(ui.save, () => void saveModel(state));
+  state.loaded.subscribe((model) => {
+    if (!model) return;
+    ui.saving.hidden = folderOf(state) === undefined;
+    put(ui.saveStatus, () => "");
+  });
 }

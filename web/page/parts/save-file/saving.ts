@@ -5,7 +5,7 @@ import { download } from "../../dom/download.js";
 import { elements as ui } from "../../dom/elements.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "../../language/numbers.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
 import { textFile } from "../../library/text-in-page.js";
 import { sha256 } from "../../../src/loader/sha256.js";

@@ -3,14 +3,15 @@ import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
+import type { PageState } from "../../state/page-state.js";
 import { saveModel } from "./offer.js";
 
 /** `textToSave` gives it as the page in the file takes it; undefined where there is none. */
-export function offerSavingWithText(textToSave: () => string | undefined): void {
+export function offerSavingWithText(state: PageState, textToSave: () => string | undefined): void {
   const button = plainButton("", () => void save());
   async function save(): Promise<void> {
     setEnabled(button, false);
-    await saveModel(textToSave());
+    await saveModel(state, textToSave());
     setEnabled(button, true);
   }
   button.setAttribute("aria-describedby", ui.saveStatus.id);

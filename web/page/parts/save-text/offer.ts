@@ -6,8 +6,6 @@ import type { KeptText } from "../../document/kept-text.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { put, keepTold } from "../../language/told.js";
-import { chosenModel } from "../../models/loading.js";
-import { lastWritten } from "../../assistant/writing.js";
 import { alternativesOf, fileName } from "../../library/alternatives.js";
 import { asHtml } from "../../library/as-html.js";
 import { asMarkdown } from "../../library/as-markdown.js";
@@ -16,6 +14,8 @@ export interface Saved {
   kept: KeptText;
   /** undefined: there are no branches. */
   tree: Tree | undefined;
+  /** The name of the model that wrote last, or that would write. */
+  model: string;
 }
 
 const formats = [
@@ -26,7 +26,7 @@ const formats = [
 
 type Ending = (typeof formats)[number]["ending"];
 
-function contentOf(ending: Ending, { kept, tree }: Saved): string {
+function contentOf(ending: Ending, { kept, tree, model }: Saved): string {
   const alternatives = tree ? alternativesOf(tree) : [];
   switch (ending) {
     case "txt":
@@ -37,7 +37,7 @@ function contentOf(ending: Ending, { kept, tree }: Saved): string {
       const title = fileName(kept.text, "").slice(0, -1).replaceAll("-", " ");
       return asHtml(kept, alternatives, {
         title,
-        model: (lastWritten()?.model ?? chosenModel()).name,
+        model,
         language: document.documentElement.lang,
       });
     }

@@ -2,18 +2,18 @@
 // stands there, and its reader is told whether it is the same.
 import { sha256 } from "../../../src/loader/sha256.js";
 import { onPress } from "../../dom/buttons.js";
-import { isOfFiles, queryOf } from "../../models/chosen-model.js";
+import { isOfFiles } from "../../models/chosen-model.js";
+import { queryOf } from "../../models/named-model.js";
 import type { Editor } from "../../document/editor.js";
 import type { KeptText } from "../../document/kept-text.js";
 import { asLines } from "../../document/pieces.js";
 import { elements as ui } from "../../dom/elements.js";
-import { chosenModel, whenModel } from "../../models/loading.js";
-import { say } from "../../state/messages.js";
+import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
-import { options as panel } from "../options/options.js";
-import { setAside } from "../../library/tab.js";
+import type { PageState } from "../../state/page-state.js";
 import { visitType } from "../../dom/visit.js";
-import { isWriting, lastWritten, write, type WrittenText } from "../../assistant/writing.js";
+import type { Writing, WrittenText } from "../../assistant/writing.js";
+import type { GenerateOptions } from "../../../src/client/index.js";
 import { around, fromFragment, stillHas, toFragment } from "../../library/passage.js";
 import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
@@ -41,23 +41,6 @@ function setFollowed(): void {
   }
 }
 
-/** What was written last, where all of it stands in the text still, and a link can name its model. */
-function writtenAnew({ text }: KeptText): WrittenText | undefined {
-  const last = lastWritten();
-  return last && !isOfFiles(last.model) && stillHas(text, last) ? last : undefined;
-}
-
-/** A link to `kept`, with `anew` to be written anew. */
-async function linkTo(kept: KeptText, anew: WrittenText | undefined): Promise<string> {
-  const url = new URL(queryOf(anew?.model ?? chosenModel()), location.href);
-  const options = { ...(anew?.options ?? panel.peek()) };
-  // One that was stopped is written to the same length.
-  if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
-  const hash = anew && (await hashOf(anew.text));
-  url.hash = marker + (await toFragment({ ...around(kept, anew), options, hash }));
-  return url.href;
-}
-
 /** Begins before `coming` is there where the browser can: Safari lets a page copy only as a button is pressed. */
 async function toClipboard(coming: Promise<string>): Promise<void> {
   if (typeof ClipboardItem === "undefined") return navigator.clipboard.writeText(await coming);
@@ -65,73 +48,116 @@ async function toClipboard(coming: Promise<string>): Promise<void> {
   await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
 }
 
-async function copyLink({ kept }: Editor): Promise<void> {
-  const anew = writtenAnew(kept);
-  if (!anew && isOfFiles(chosenModel())) {
-    put(ui.shareStatus, () => phrase("filesOfDevice"));
-    return;
-  }
-  const coming = linkTo(kept, anew);
-  const isCopied = await toClipboard(coming).then(
-    () => true,
-    () => false, // pages of a host without TLS have no clipboard, and others can be refused it
-  );
-  const link = await coming;
-  if (isCopied) {
-    put(ui.shareStatus, () => phrase("linkCopied", { count: link.length }));
-    return;
-  }
-  history.replaceState(null, "", link);
-  setFollowed();
-  put(ui.shareStatus, () => phrase("linkInAddress"));
+export interface SharingSetting {
+  state: PageState;
+  loading: Loading;
+  writing: Writing;
+  options: { peek: () => GenerateOptions | undefined; show: (options: GenerateOptions) => void };
+  /** Leaves the text that there is as it is stored, for another one. */
+  setAside: () => void;
+  editor: Editor;
 }
 
-/** Which of the links that were opened is followed: the last. */
-let latest = 0;
+class Sharing {
+  private readonly setting: SharingSetting;
+  /** Which of the links that were opened is followed: the last. */
+  private latest = 0;
 
-/**
- * Shows what the page's address has a link to. Where the model wrote last, it writes anew, once there is a model, and it is
- * said whether that is the same.
- */
-async function openLink(editor: Editor): Promise<void> {
-  const number = ++latest;
-  const { prompt, after, written, options, hash } = await fromFragment(location.hash.slice(marker.length));
-  if (number !== latest) return;
-  if (isWriting()) return say(() => phrase("busyForLink"));
-  const place = prompt.length;
-  setAside();
-  editor.show({ text: prompt + after, caret: place, written });
-  panel.show(options);
-  if (hash === undefined) {
+  constructor(setting: SharingSetting) {
+    this.setting = setting;
+  }
+
+  /** What was written last, where all of it stands in the text still, and a link can name its model. */
+  private writtenAnew({ text }: KeptText): WrittenText | undefined {
+    const last = this.setting.writing.lastWritten;
+    return last && !isOfFiles(last.model) && stillHas(text, last) ? last : undefined;
+  }
+
+  /** A link to `kept`, with `anew` to be written anew. */
+  private async linkTo(kept: KeptText, anew: WrittenText | undefined): Promise<string> {
+    const { state, options: panel } = this.setting;
+    const url = new URL(queryOf(anew?.model ?? state.chosen.peek()), location.href);
+    const options = { ...(anew?.options ?? panel.peek()) };
+    // One that was stopped is written to the same length.
+    if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
+    const hash = anew && (await hashOf(anew.text));
+    url.hash = marker + (await toFragment({ ...around(kept, anew), options, hash }));
+    return url.href;
+  }
+
+  async copyLink(): Promise<void> {
+    const { state, editor } = this.setting;
+    const { kept } = editor;
+    const anew = this.writtenAnew(kept);
+    if (!anew && isOfFiles(state.chosen.peek())) {
+      put(ui.shareStatus, () => phrase("filesOfDevice"));
+      return;
+    }
+    const coming = this.linkTo(kept, anew);
+    const isCopied = await toClipboard(coming).then(
+      () => true,
+      () => false, // pages of a host without TLS have no clipboard, and others can be refused it
+    );
+    const link = await coming;
+    if (isCopied) {
+      put(ui.shareStatus, () => phrase("linkCopied", { count: link.length }));
+      return;
+    }
+    history.replaceState(null, "", link);
     setFollowed();
-    return say(() => phrase("linkShown"));
+    put(ui.shareStatus, () => phrase("linkInAddress"));
   }
-  say(() => phrase("linkAwaits"));
-  await whenModel();
-  if (number !== latest || isWriting()) return;
-  if (editor.text !== prompt + after) {
-    return say(() => phrase("linkLeft"));
+
+  /**
+   * Shows what the page's address has a link to. Where the model wrote last, it writes anew, once there is a model, and it is
+   * said whether that is the same.
+   */
+  async openLink(): Promise<void> {
+    const { state, loading, writing, options: panel, setAside, editor } = this.setting;
+    const isWriting = () => state.activity.peek().kind === "writing";
+    const number = ++this.latest;
+    const { prompt, after, written, options, hash } = await fromFragment(location.hash.slice(marker.length));
+    if (number !== this.latest) return;
+    if (isWriting()) return state.say(() => phrase("busyForLink"));
+    const place = prompt.length;
+    setAside();
+    editor.show({ text: prompt + after, caret: place, written });
+    panel.show(options);
+    if (hash === undefined) {
+      setFollowed();
+      return state.say(() => phrase("linkShown"));
+    }
+    state.say(() => phrase("linkAwaits"));
+    await loading.whenReady();
+    if (number !== this.latest || isWriting()) return;
+    if (editor.text !== prompt + after) {
+      return state.say(() => phrase("linkLeft"));
+    }
+    setFollowed();
+    const anew = await writing.write(() => ({ from: place, to: place }), options);
+    if (!anew?.hasEnded) return; // the page says what ended it
+    if ((await hashOf(anew.text)) !== hash) return state.say(() => phrase("notIdentical"));
+    // Who types meanwhile has another text, which nothing is said of.
+    if (editor.text === prompt + asLines(anew.text) + after)
+      state.say(() => phrase("identical", { count: anew.tokens }));
   }
-  setFollowed();
-  const anew = await write(() => ({ from: place, to: place }), options);
-  if (!anew?.hasEnded) return; // the page says what ended it
-  if ((await hashOf(anew.text)) !== hash) return say(() => phrase("notIdentical"));
-  // Who types meanwhile has another text, which nothing is said of.
-  if (editor.text === prompt + asLines(anew.text) + after)
-    say(() => phrase("identical", { count: anew.tokens }));
 }
 
 /** Offers links to the text, and follows the one that the page was opened with. */
-export function offerSharing(editor: Editor): void {
+export function offerSharing(setting: SharingSetting): void {
+  const { state } = setting;
+  const sharing = new Sharing(setting);
   ui.sharing.hidden = location.protocol === "file:";
   onPress(ui.share, () => {
-    copyLink(editor).catch((error: unknown) => {
+    sharing.copyLink().catch((error: unknown) => {
       put(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));
     });
   });
   const follow = () => {
     if (!location.hash.startsWith(marker)) return;
-    openLink(editor).catch((error: unknown) => say(() => phrase("badLink", { why: messageOf(error) })));
+    sharing
+      .openLink()
+      .catch((error: unknown) => state.say(() => phrase("badLink", { why: messageOf(error) })));
   };
   addEventListener("hashchange", follow);
   const visit = visitType();

@@ -6,7 +6,7 @@ import { hide, plainButton, setEnabled } from "../../../dom/buttons.js";
 import { phrase } from "../../../language/device.js";
 import { keepTold, put } from "../../../language/told.js";
 import { isAbort, messageOf } from "../../../state/errors.js";
-import { isWriting, onWriting } from "../../../assistant/writing.js";
+import { onChange, type PageState } from "../../../state/page-state.js";
 import * as expected from "./expected.js";
 import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
 
@@ -29,7 +29,10 @@ export class SelfTestPanel {
   private readonly report = document.createElement("pre");
   private running: AbortController | undefined;
 
-  constructor(place: HTMLElement) {
+  private readonly state: PageState;
+
+  constructor(place: HTMLElement, state: PageState) {
+    this.state = state;
     const row = document.createElement("div");
     row.className = "row";
     this.status.className = "quiet";
@@ -47,8 +50,8 @@ export class SelfTestPanel {
     row.append(this.start, this.copy, this.status);
     place.append(row, this.advice, this.report);
     this.showRest();
-    onWriting(() => {
-      if (isWriting()) this.stop(); // one would slow the other
+    onChange(state.activity, ({ kind }) => {
+      if (kind === "writing") this.stop(); // one would slow the other
       this.showRest();
     });
   }
@@ -88,7 +91,7 @@ export class SelfTestPanel {
   }
 
   private showRest(): void {
-    setEnabled(this.start, this.running === undefined && !isWriting());
+    setEnabled(this.start, this.running === undefined && this.state.activity.peek().kind === "idle");
   }
 
   private conclude(checks: readonly Check[]): void {

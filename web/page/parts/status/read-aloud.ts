@@ -3,7 +3,7 @@ import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";
 import { isKept, keep } from "../../state/kept-choice.js";
-import { silence, speech } from "../../state/speech.js";
+import { silence, speech } from "./speech.js";
 
 export function offerReadingAloud(): void {
   const control = document.createElement("div");

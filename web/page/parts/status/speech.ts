@@ -1,7 +1,7 @@
 // What is said to those who hear the page: whole sentences, one after another, at the pace of a reader. A sentence that took the
 // place of another too soon would never be heard, and one that is said beside the others would come before them.
-import { elements as ui } from "../dom/elements.js";
-import { isKept } from "./kept-choice.js";
+import { elements as ui } from "../../dom/elements.js";
+import { isKept } from "../../state/kept-choice.js";
 
 const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
 

@@ -1,5 +1,5 @@
 // A note above the buttons, with one button: one at a time, until it is pressed or what the note says is no longer so.
-import { hide, onPress } from "../dom/buttons.js";
+import { hide, onPress } from "./buttons.js";
 import { put } from "../language/told.js";
 
 export interface Note {

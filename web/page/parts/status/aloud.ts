@@ -8,3 +8,10 @@ export function aloud(use: (speech: Speech) => void): void {
     () => undefined,
   );
 }
+
+/** What the model writes, said as it comes. */
+export const voice = {
+  add: (text: string) => aloud((speech) => speech.add(text)),
+  finish: () => aloud((speech) => speech.finish()),
+  hush: () => aloud((speech) => speech.hush()),
+};

@@ -1,0 +1,29 @@
+// Models that somebody chose while the page was open: typed, picked from this device, or named in a link to them.
+import type { ChosenModel } from "../state/page-state.js";
+import { addressOf, hubHosts, hubModel, inFormat, modelAt, withoutMark } from "./chosen-model.js";
+
+/** Whether `text`, which somebody typed, is meant as an address, not as an id. */
+export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
+
+/** `text`, which somebody typed, as an address where it names the Hub's host without a scheme. */
+export const withScheme = (text: string): string =>
+  hubHosts.has(text.replace(/\/.*$/s, "").toLowerCase()) ? `https://${text}` : text;
+
+/** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
+export function namedModel(text: string, weights?: string | null): ChosenModel {
+  const name = withScheme(text);
+  return inFormat(isAddress(name) ? modelAt(name) : hubModel(withoutMark(name)), weights);
+}
+
+/** Files of this device. */
+export function filesModel(files: readonly File[], weights?: string | null): ChosenModel {
+  const [first] = files;
+  const name = first?.webkitRelativePath.split("/")[0] || first?.name || "files";
+  return inFormat({ source: [...files], name }, weights);
+}
+
+/** The query of the page's address that loads the model again; "" for files. */
+export function queryOf(model: ChosenModel): string {
+  const address = addressOf(model).replace(/[^\w./:@-]/gu, encodeURIComponent);
+  return address && `?model=${address}${model.weights ? `&weights=${model.weights}` : ""}`;
+}

@@ -1,0 +1,82 @@
+// The buttons below the text, and the keys that do the same.
+import { again, atCaret, atEnd, type Writing } from "../../assistant/writing.js";
+import type { Surface } from "../../document/surface.js";
+import { onPress, setEnabled } from "../../dom/buttons.js";
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/start.js";
+import type { PageState } from "../../state/page-state.js";
+
+export interface BarSetting {
+  state: PageState;
+  surface: Surface;
+  writing: Writing;
+  /** Begins another text with these words. */
+  beginWith: (text: string) => void;
+}
+
+function showEnabled(isBusy: boolean, { state, surface }: BarSetting): void {
+  const editor = surface.current;
+  const run = editor?.run;
+  const hasText = editor ? editor.length > 0 : surface.kept.text !== "";
+  const starters = [ui.generate, ...ui.openings.querySelectorAll("button")];
+  for (const button of starters) setEnabled(button, !isBusy);
+  setEnabled(ui.stop, isBusy);
+  setEnabled(ui.continue, !isBusy && hasText);
+  setEnabled(ui.regenerate, !isBusy && run != null && run.from < run.to);
+  setEnabled(ui.copy, hasText);
+  setEnabled(ui.share, !isBusy && hasText);
+  setEnabled(ui.undo, editor?.canUndo ?? false);
+  setEnabled(ui.redo, editor?.canRedo ?? false);
+  editor?.showBusy(isBusy);
+  if (isBusy || hasText) return;
+  state.say(); // what was said of a text holds no longer
+  state.tokensPerSecond.value = undefined;
+}
+
+async function copy({ state, surface, writing }: BarSetting): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(surface.kept.text);
+    state.say(() => phrase("copied"));
+  } catch {
+    // Pages of a host without TLS have no clipboard, and others can be refused it.
+    const editor = await writing.editorOrFailure();
+    if (!editor) return;
+    editor.selectAll();
+    state.say(() => phrase("copyYourself"));
+  }
+}
+
+export function offerBar(setting: BarSetting): void {
+  const { state, surface, writing, beginWith } = setting;
+  // Not the form's submit event: a sandbox without allow-forms fires none.
+  ui.generate.addEventListener("click", (event) => {
+    event.preventDefault();
+    void writing.write(atCaret);
+  });
+  onPress(ui.stop, () => void writing.stop());
+  onPress(ui.continue, () => void writing.write(atEnd));
+  onPress(ui.regenerate, () => void writing.write(again));
+  onPress(ui.undo, () => surface.current?.undo());
+  onPress(ui.redo, () => surface.current?.redo());
+  onPress(ui.copy, () => void copy(setting));
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.repeat) return;
+    if (document.querySelector("dialog[open]")) return; // what lies behind it waits
+    if (event.key === "Escape" && state.activity.peek().kind === "writing") {
+      event.preventDefault(); // it does only that
+      void writing.stop();
+    }
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault(); // a button or field that has the focus would take it, too
+      void writing.write(atCaret);
+    }
+  });
+  for (const chip of ui.openings.querySelectorAll("button")) {
+    const text = chip.textContent.replace(/…$/, "");
+    onPress(chip, () => beginWith(text));
+  }
+  const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
+  state.text.subscribe(show);
+  state.activity.subscribe(show);
+  ui.generate.disabled = false;
+}

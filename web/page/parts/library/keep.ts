@@ -1,0 +1,35 @@
+// Keeps the text of this tab on the device. Fetched with the editor, as the first paint does without it.
+import type { GenerateOptions } from "../../../src/client/index.js";
+import type { Writing } from "../../assistant/writing.js";
+import type { Surface } from "../../document/surface.js";
+import { elements as ui } from "../../dom/elements.js";
+import { parseOptions } from "../../library/parse-options.js";
+import { phrase } from "../../language/start.js";
+import { Tab } from "../../library/tab.js";
+import type { PageState } from "../../state/page-state.js";
+import { hideUnstored, showUnstored } from "./notice.js";
+
+export interface KeptOptions {
+  /** What the visitor set. */
+  peek: (which: "own") => GenerateOptions | undefined;
+  show: (options: GenerateOptions) => void;
+}
+
+/** With each text its options and its seed are stored. */
+export function keepTexts(state: PageState, surface: Surface, options: KeptOptions, writing: Writing): Tab {
+  return new Tab({
+    surface,
+    field: ui.draft,
+    beside: {
+      read: () => ({ options: options.peek("own"), seed: writing.lastSeed }),
+      show: (stored) => {
+        const { options: set, seed } = Object(stored) as Record<string, unknown>;
+        options.show(parseOptions(set));
+        if (typeof seed === "number") writing.restoreSeed(seed);
+      },
+    },
+    showFailure: (error) => showUnstored(error, () => surface.kept.text),
+    showStored: hideUnstored,
+    showDamage: () => state.showError(() => `${phrase("damagedFile")}.`),
+  });
+}
