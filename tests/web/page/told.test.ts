@@ -1,7 +1,11 @@
 // @vitest-environment happy-dom
 // What is told again in another language.
 import { expect, it } from "vitest";
-import { keepTold, put, tellAgain } from "../../../web/page/language/told.js";
+import { keepTold, put } from "../../../web/page/language/told.js";
+import { inUse } from "../../../web/page/language/translation.js";
+
+/** As who chooses a language does. */
+const tellAgain = () => (inUse.value = { ...inUse.value });
 
 it("tells again what is told of each part last, and of no part twice", () => {
   let word = "one";

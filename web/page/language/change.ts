@@ -1,18 +1,18 @@
 // Another language in the place of the page's, while it is read and written in. Fetched when one is chosen.
 import type { Language } from "./languages.js";
 import { page } from "./page.js";
-import { tellAgain } from "./told.js";
 import { translatePage } from "./translate-page.js";
-import { setLanguage, translation } from "./translation.js";
+import { inUse, wordsOf } from "./translation.js";
 
 /** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */
 const key = `gpt2-language ${location.pathname}`;
 
 /** All that the page says is in `next` from then on, also at its next visit. Rejects where its words do not come. */
 export async function changeTo(next: Language): Promise<void> {
-  await setLanguage(next);
-  translatePage(translation?.page ?? page);
-  tellAgain();
+  const words = await wordsOf(next);
+  document.documentElement.lang = next;
+  translatePage(words?.page ?? page);
+  inUse.value = { language: next, words };
   try {
     localStorage.setItem(key, next);
   } catch {

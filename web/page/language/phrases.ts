@@ -1,7 +1,7 @@
 // Asking for a phrase of the page in its language: phrase("stopped", { count: 3 }). Not while a module of the first paint is
 // imported: another language comes only then.
 import { formatNumber } from "./numbers.js";
-import { language, translation } from "./translation.js";
+import { inUse } from "./translation.js";
 import type { Forms, Sections, Translation } from "./sections.js";
 
 /** The names that stand in braces. */
@@ -35,7 +35,11 @@ export type Phrase<Name extends keyof Translation> = <Key extends keyof Sections
 ) => string;
 
 /** `phrase` with `values` in their places, in the language `of`. */
-export function fill(phrase: string | Forms, values: Values = {}, of: string = language): string {
+export function fill(
+  phrase: string | Forms,
+  values: Values = {},
+  of: string = inUse.peek().language,
+): string {
   const form = typeof phrase === "string" ? phrase : formFor(phrase, Number(values.count), of);
   return form.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name] ?? "";
@@ -49,7 +53,7 @@ const formFor = (forms: Forms, count: number, of: string): string =>
 /** Gives the phrases of one section, whose English comes with the part of the page that says them. */
 export function phrasesOf<Name extends keyof Translation>(name: Name, english: Sections[Name]): Phrase<Name> {
   return (key, ...[values]) => {
-    const section = (translation?.[name] ?? english) as Readonly<Record<string, string | Forms>>;
+    const section = (inUse.peek().words?.[name] ?? english) as Readonly<Record<string, string | Forms>>;
     return fill(section[key] ?? "", values);
   };
 }

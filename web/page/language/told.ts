@@ -1,11 +1,15 @@
 // What the page tells in words, to be told again when its reader chooses another language.
+import { inUse } from "./translation.js";
 
-const all = new Map<object, () => void>();
+const ends = new WeakMap<object, () => void>();
 
 /** Calls `tell` now, and whenever another language is chosen, until it has told something else about the same. */
 export function keepTold(about: object, tell: () => void): void {
-  all.set(about, tell);
-  tell();
+  ends.get(about)?.();
+  ends.set(
+    about,
+    inUse.subscribe(() => tell()),
+  );
 }
 
 /** As `keepTold`, of the text of `part`. */
@@ -14,9 +18,4 @@ export function put(part: Element, sentence: () => string): void {
     const text = sentence();
     if (part.textContent !== text) part.textContent = text; // a live region says what is put there
   });
-}
-
-/** Tells all of it in the language that the page has now. */
-export function tellAgain(): void {
-  for (const tell of all.values()) tell();
 }

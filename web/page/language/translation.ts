@@ -1,4 +1,5 @@
 // The language of the page, and its words where that is not English. choose.mjs has chosen it before the first paint.
+import { signal, type Signal } from "@preact/signals-core";
 import type { Language } from "./languages.js";
 import type { Translation } from "./sections.js";
 
@@ -11,16 +12,16 @@ const isBrought = (tag: string): tag is keyof typeof bring => Object.hasOwn(brin
 /** For so long style/base.css hides the page, too. */
 const mostMs = 4000;
 
-/** Undefined: the page is in English. */
-export let translation: Translation | undefined;
-export let language: Language = "en";
-
-/** Puts `next` in place of the language; rejects where its words do not come. */
-export async function setLanguage(next: Language): Promise<void> {
-  const words = isBrought(next) ? await bring[next]() : undefined;
-  [translation, language] = [words, next];
-  document.documentElement.lang = next;
+/** The language of the page, and its words; undefined: they are English. */
+export interface InUse {
+  language: Language;
+  words: Translation | undefined;
 }
+export const inUse: Signal<InUse> = signal<InUse>({ language: "en", words: undefined });
+
+/** The words of `language`; rejects where they do not come. */
+export const wordsOf = async (language: Language): Promise<Translation | undefined> =>
+  isBrought(language) ? bring[language]() : undefined;
 
 /** Brings the words of the language that choose.mjs has chosen; where they do not come in time, the page is in English. */
 export async function loadTranslation(): Promise<void> {
@@ -29,6 +30,6 @@ export async function loadTranslation(): Promise<void> {
   if (!isBrought(chosen)) return;
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, mostMs));
   const words = await Promise.race([bring[chosen]().catch(() => undefined), late]);
-  if (words) [translation, language] = [words, chosen];
-  root.lang = language;
+  if (words) inUse.value = { language: chosen, words };
+  root.lang = inUse.peek().language;
 }

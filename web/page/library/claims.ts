@@ -1,5 +1,7 @@
 // Each text belongs to at most one living tab. A tab that is closed, killed or left gives its text up.
 
+import { once } from "../state/once.js";
+
 type Release = () => void;
 
 /** A browser lends locks to secure pages only. */
@@ -17,16 +19,15 @@ const claimLock = (name: string, patienceMs: number): Promise<Release | undefine
 const answerMs = 300;
 
 const held = new Set<string>();
-let channel: BroadcastChannel | undefined;
 
-function talk(): BroadcastChannel {
-  if (channel) return channel;
-  channel = new BroadcastChannel("gpt2-texts");
+/** To the other tabs, which are answered from then on. */
+const talk = once(() => {
+  const channel = new BroadcastChannel("gpt2-texts");
   channel.addEventListener("message", ({ data }: MessageEvent<{ ask?: string }>) => {
-    if (data.ask !== undefined && held.has(data.ask)) channel?.postMessage({ held: data.ask });
+    if (data.ask !== undefined && held.has(data.ask)) channel.postMessage({ held: data.ask });
   });
   return channel;
-}
+});
 
 /** Asks the other tabs. Two that ask at the same time both find the name taken. */
 async function claimByAsking(name: string): Promise<Release | undefined> {

@@ -5,11 +5,6 @@ import type { ChosenModel } from "../state/page-state.js";
 /** Of this page alone: others of the same host share the storage. */
 const key = `gpt2-coming ${location.pathname}`;
 
-/** A page that is left ends what comes: that is no reason to forget it. */
-let isLeft = false;
-addEventListener("pagehide", () => (isLeft = true));
-addEventListener("pageshow", () => (isLeft = false));
-
 const written = (model: ChosenModel): string => {
   const { name, weights } = model;
   return JSON.stringify({ address: addressOf(model), name, weights });
@@ -27,7 +22,6 @@ export function keepComing(model: ChosenModel): void {
 
 /** `model` has come, or will not; another one may be coming already. */
 export function dropComing(model: ChosenModel): void {
-  if (isLeft) return;
   try {
     if (sessionStorage.getItem(key) === written(model)) sessionStorage.removeItem(key);
   } catch {

@@ -29,14 +29,22 @@ export class NextModel<Loaded extends { model: Model }> {
   private readonly setting: NextModelSetting<Loaded>;
   private loaded: Loaded | undefined;
   private isForgotten = false;
+  /** A page that is left ends what comes: that is no reason to forget it. */
+  private isLeft = false;
 
   constructor(state: PageState, next: ChosenModel, setting: NextModelSetting<Loaded>) {
     this.state = state;
     this.next = next;
     this.names = { name: next.name, other: state.chosen.peek().name };
     this.setting = setting;
+    addEventListener("pagehide", () => (this.isLeft = true));
+    addEventListener("pageshow", () => (this.isLeft = false));
     keepComing(next);
     this.coming = this.load();
+  }
+
+  private drop(): void {
+    if (!this.isLeft) dropComing(this.next);
   }
 
   /** Where it is there. */
@@ -44,7 +52,7 @@ export class NextModel<Loaded extends { model: Model }> {
     const { loaded } = this;
     if (!loaded) return;
     this.loaded = undefined;
-    dropComing(this.next);
+    this.drop();
     this.state.arrival.value = undefined;
     try {
       await this.setting.replace(loaded);
@@ -56,7 +64,7 @@ export class NextModel<Loaded extends { model: Model }> {
   /** Another one was chosen. */
   forget(): void {
     this.isForgotten = true;
-    dropComing(this.next);
+    this.drop();
     void this.loaded?.model.dispose();
     this.loaded = undefined;
     this.state.arrival.value = undefined;
@@ -70,7 +78,7 @@ export class NextModel<Loaded extends { model: Model }> {
       this.loaded = loaded;
     } catch (error) {
       if (this.isForgotten) return;
-      dropComing(this.next);
+      this.drop();
       setting.ended();
       state.loading.value = undefined;
       if (isAbort(error)) return state.say(() => phrase("besideCancelled", names));

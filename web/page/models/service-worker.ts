@@ -7,13 +7,11 @@ import { elements as ui } from "../dom/elements.js";
 /** Where the service worker has not started by then, the page loads without it. */
 const patienceMs = 10_000;
 
-let registration: ServiceWorkerRegistration | undefined;
-
 /** Resolves to whether a service worker controls this page. If it never finishes starting, the promise stays pending. */
 async function isControlled(): Promise<boolean> {
   const { serviceWorker } = navigator;
   await serviceWorker.register("./sw.js");
-  registration = await serviceWorker.getRegistration();
+  const registration = await serviceWorker.getRegistration();
   if (!registration) return false; // some browsers ignore the registration
   watchForRelease(registration);
   if (serviceWorker.controller) return true;
@@ -59,13 +57,13 @@ export function keepForOffline(showsDemo: boolean): void {
   tell(controller, { type: "keep", model: showsDemo }, [port2]);
 }
 
-let isWatching = false;
-let asked = false;
+/** Those whose releases are offered. */
+const watched = new WeakSet<ServiceWorkerRegistration>();
 
 /** Offers a new release once all of it has arrived. Until the user takes it, this page keeps its own. */
 function watchForRelease(registered: ServiceWorkerRegistration): void {
-  if (isWatching) return;
-  isWatching = true;
+  if (watched.has(registered)) return;
+  watched.add(registered);
   const offer = () => {
     // The very first one waits for a moment, too, and replaces nothing.
     if (registered.waiting && registered.active) ui.update.hidden = false;
@@ -74,14 +72,15 @@ function watchForRelease(registered: ServiceWorkerRegistration): void {
   offer();
   watch(registered.installing);
   registered.addEventListener("updatefound", () => watch(registered.installing));
+  let isAsked = false;
   ui.updateReload.addEventListener("click", () => {
-    asked = true;
+    isAsked = true;
     if (registered.waiting) tell(registered.waiting, { type: "take-over" });
     else location.reload();
   });
   let hadController = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener("controllerchange", () => {
-    if (asked) location.reload();
+    if (isAsked) location.reload();
     // The user took the new release in another tab: what this page would still fetch is gone.
     else if (hadController) ui.update.hidden = false;
     hadController = true;

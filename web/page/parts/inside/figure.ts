@@ -2,6 +2,7 @@
 import { plainButton } from "../../dom/buttons.js";
 import { add } from "./add.js";
 import { visible } from "../../document/visible.js";
+import { once } from "../../state/once.js";
 import type { Diagram } from "./diagram.js";
 import { nameOf, piecesOf, type Part } from "./parts.js";
 
@@ -75,13 +76,12 @@ export function writeTable(
   }
 }
 
-let segmenter: Intl.Segmenter | undefined;
+const segmenter = once(() => new Intl.Segmenter());
 
 /** What one sees as letters; where the browser does not tell those, as Firefox before 125, characters. */
 function lettersOf(text: string): string[] {
   if (!("Segmenter" in Intl)) return Array.from(text);
-  segmenter ??= new Intl.Segmenter();
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  return Array.from(segmenter().segment(text), ({ segment }) => segment);
 }
 
 /** `text` as a label: with what cannot be seen made visible, and not too long. */

@@ -5,7 +5,7 @@ import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
 import { translatePage } from "../../language/translate-page.js";
-import { language, translation } from "../../language/translation.js";
+import { inUse } from "../../language/translation.js";
 
 /** Where its words do not come, the page stays in the language that it has. */
 async function change(state: PageState): Promise<void> {
@@ -13,13 +13,14 @@ async function change(state: PageState): Promise<void> {
     const { changeTo } = await import("../../language/change.js");
     await changeTo(ui.language.value as Language);
   } catch (error) {
-    ui.language.value = language;
+    ui.language.value = inUse.peek().language;
     state.showError(() => phrase("noPart", { why: messageOf(error) }));
   }
 }
 
 export function showLanguage(state: PageState): void {
-  if (translation) translatePage(translation.page);
+  const { language, words } = inUse.peek();
+  if (words) translatePage(words.page);
   delete document.documentElement.dataset.awaits;
   const names = Object.entries(languages) as [Language, string][];
   ui.language.append(
