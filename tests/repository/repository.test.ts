@@ -148,6 +148,11 @@ describe("the module and the page", () => {
     expect(cyclesOf(sources, next)).toEqual([]);
   });
 
+  it("the page has no variable of a module, in which state could hide", () => {
+    const variables = ofPage.filter((file) => /^(?:export )?(?:let|var)\b/m.test(read(file)));
+    expect(variables).toEqual([]);
+  });
+
   it("the page's imports, types included, lead to lower layers and never in a circle", () => {
     const arrows = arrowsOf(ofPage);
     const backward = [...arrows].filter(([arrow]) => isBackward(arrow));

@@ -3,13 +3,13 @@ import { atEnd, Writing } from "./assistant/writing.js";
 import { Surface } from "./document/surface.js";
 import { elements as ui } from "./dom/elements.js";
 import { phrase } from "./language/start.js";
-import { loadTranslation } from "./language/translation.js";
+import { translatePage } from "./language/translate-page.js";
+import { inUse, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
 import { firstModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { askForElsewhere, isChosen } from "./parts/chooser/choice.js";
-import { showLanguage } from "./parts/language/show.js";
 import { showLoading } from "./parts/loading/progress.js";
 import { offerOptions } from "./parts/options/options.js";
 import { voice } from "./parts/status/aloud.js";
@@ -20,7 +20,9 @@ import { PageState } from "./state/page-state.js";
 function begin(): void {
   const state = new PageState(firstModel);
   let tab: Tab | undefined;
-  showLanguage(state);
+  const { words } = inUse.peek();
+  if (words) translatePage(words.page);
+  delete document.documentElement.dataset.awaits;
   showStatus(state);
   const options = offerOptions(state);
   const surface: Surface = new Surface({

@@ -1,10 +1,9 @@
-// Puts the page's language in place, and lets one choose another.
+// Lets one choose another language of the page.
 import { elements as ui } from "../../dom/elements.js";
 import type { PageState } from "../../state/page-state.js";
 import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
-import { translatePage } from "../../language/translate-page.js";
 import { inUse } from "../../language/translation.js";
 
 /** Where its words do not come, the page stays in the language that it has. */
@@ -18,10 +17,8 @@ async function change(state: PageState): Promise<void> {
   }
 }
 
-export function showLanguage(state: PageState): void {
-  const { language, words } = inUse.peek();
-  if (words) translatePage(words.page);
-  delete document.documentElement.dataset.awaits;
+export function offerLanguages(state: PageState): void {
+  const { language } = inUse.peek();
   const names = Object.entries(languages) as [Language, string][];
   ui.language.append(
     ...names.map(([value, name]) => {

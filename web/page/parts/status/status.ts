@@ -1,11 +1,7 @@
-// The line of status, the errors with a way on, and what is known of the model and its speed.
-import { effect } from "@preact/signals-core";
+// The line of status, and the errors with a way on.
 import { hide } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
-import { formatMs, formatRate } from "../../language/format.js";
-import { formatBytes, formatLarge } from "../../language/numbers.js";
-import { phrase } from "../../language/start.js";
-import { keepTold, put } from "../../language/told.js";
+import { put } from "../../language/told.js";
 import { onChange, type PageState, type Problem } from "../../state/page-state.js";
 import { aloud } from "./aloud.js";
 
@@ -24,21 +20,6 @@ function showProblem(problem: Problem | undefined): void {
   ui.error.hidden = false;
 }
 
-/** What is known of the model; it can change while it works, as when a thread is lost. */
-export function showModel({ loaded }: PageState): void {
-  const model = loaded.peek();
-  if (!model) return;
-  const { info } = model;
-  ui.engine.textContent = phrase("engine", { variant: info.variant, count: info.threads });
-  const count = phrase("count", { value: formatLarge(info.parameters) });
-  ui.model.textContent = phrase("model", { count, weights: info.weights });
-  ui.memory.textContent = formatBytes(info.memoryBytes);
-  const unstored = info.notStored && phrase("notStored", { why: info.notStored });
-  const notices = [info.notice, unstored, ...info.warnings].filter((text) => text !== null);
-  ui.notice.textContent = notices.join(" ");
-  ui.notice.hidden = notices.length === 0;
-}
-
 export function showStatus(state: PageState): void {
   onChange(state.status, (sentence) => {
     const said = sentence();
@@ -46,12 +27,4 @@ export function showStatus(state: PageState): void {
     put(ui.finish, sentence);
   });
   onChange(state.problem, showProblem);
-  keepTold(ui.model, () => showModel(state));
-  effect(() => {
-    if (state.loaded.value && !state.isWriting) showModel(state);
-  });
-  onChange(state.tokensPerSecond, (rate) =>
-    put(ui.speed, () => (rate === undefined ? "" : formatRate(rate))),
-  );
-  onChange(state.firstTokenMs, (ms) => put(ui.firstToken, () => (ms === undefined ? "" : formatMs(ms))));
 }

@@ -1,0 +1,34 @@
+// What is known of the model and its speed.
+import { effect } from "@preact/signals-core";
+import { elements as ui } from "../../dom/elements.js";
+import { formatMs, formatRate } from "../../language/format.js";
+import { formatBytes, formatLarge } from "../../language/numbers.js";
+import { phrase } from "../../language/start.js";
+import { keepTold, put } from "../../language/told.js";
+import { onChange, type PageState } from "../../state/page-state.js";
+
+/** What is known of the model; it can change while it works, as when a thread is lost. */
+export function showModel({ loaded }: PageState): void {
+  const model = loaded.peek();
+  if (!model) return;
+  const { info } = model;
+  ui.engine.textContent = phrase("engine", { variant: info.variant, count: info.threads });
+  const count = phrase("count", { value: formatLarge(info.parameters) });
+  ui.model.textContent = phrase("model", { count, weights: info.weights });
+  ui.memory.textContent = formatBytes(info.memoryBytes);
+  const unstored = info.notStored && phrase("notStored", { why: info.notStored });
+  const notices = [info.notice, unstored, ...info.warnings].filter((text) => text !== null);
+  ui.notice.textContent = notices.join(" ");
+  ui.notice.hidden = notices.length === 0;
+}
+
+export function showFacts(state: PageState): void {
+  keepTold(ui.model, () => showModel(state));
+  effect(() => {
+    if (state.loaded.value && !state.isWriting) showModel(state);
+  });
+  onChange(state.tokensPerSecond, (rate) =>
+    put(ui.speed, () => (rate === undefined ? "" : formatRate(rate))),
+  );
+  onChange(state.firstTokenMs, (ms) => put(ui.firstToken, () => (ms === undefined ? "" : formatMs(ms))));
+}
