@@ -4,6 +4,7 @@ import { prefilling } from "./assistant/prefilling.js";
 import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
+import { isTyped } from "./document/run.js";
 import { treeField } from "./document/steps.js";
 import { keepAboveKeyboard } from "./dom/above-keyboard.js";
 import { elements as ui } from "./dom/elements.js";
@@ -13,6 +14,7 @@ import { keepTold, put } from "./language/told.js";
 import type { Tab } from "./library/tab.js";
 import { languageOf } from "./models/language.js";
 import type { Loading } from "./models/loading.js";
+import { offerCopying } from "./parts/bar/copy.js";
 import { Branching } from "./parts/branches/branching.js";
 import { offerDevice } from "./parts/device/offer.js";
 import { lookingInside } from "./parts/inside/opening.js";
@@ -67,7 +69,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     dock: ui.dock,
     modelsLanguage,
     onUpdate: ({ docChanged, startState, state: next, transactions }) => {
-      if (transactions.some((each) => each.isUserEvent("input"))) branching.settle();
+      if (transactions.some(isTyped)) branching.settle();
       const isOtherTree = startState.field(treeField) !== next.field(treeField);
       if (isOtherTree) branching.show();
       if (isOtherTree || docChanged) noteChange(Math.abs(next.doc.length - startState.doc.length));
@@ -129,6 +131,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     tree: branching.all,
     model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
   }));
+  offerCopying(state, editor);
   offerSaving(state);
   offerDevice(state, () => showModel(state));
   offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });

@@ -80,10 +80,6 @@ export const page: Translated<Sections["page"]> = {
 };
 
 export const start: Translated<Sections["start"]> = {
-  copied: "Kopiert.",
-  copyYourself:
-    "Diese Seite darf die Zwischenablage nicht benutzen. Der Text ist markiert: Kopiere ihn von dort.",
-
   count: "{value} Parameter",
   ms: "{value} ms",
   seconds: "{value} s",
@@ -362,6 +358,10 @@ export const editor: Translated<Sections["editor"]> = {
   collecting: "Wird gesammelt… {bytes}",
   saved: "Gesichert: {name}, {bytes}. Ein Doppelklick öffnet die Datei, auch offline.",
   notSaved: "Das konnte nicht gesichert werden: {why}.",
+
+  copied: "Kopiert.",
+  copyYourself:
+    "Diese Seite darf die Zwischenablage nicht benutzen. Der Text ist markiert: Kopiere ihn von dort.",
 };
 
 export const device: Translated<Sections["device"]> = {

@@ -103,9 +103,6 @@ export const scriptless = {
 
 /** What the page says as soon as it runs. */
 export const start = {
-  copied: "Copied.",
-  copyYourself: "This page may not use the clipboard. The text is selected: copy it from there.",
-
   count: "{value} parameters",
   ms: "{value} ms",
   seconds: "{value} s",
@@ -380,6 +377,9 @@ export const editor = {
   collecting: "Collecting… {bytes}",
   saved: "Saved: {name}, {bytes}. It opens with a double click, also offline.",
   notSaved: "It could not be saved: {why}.",
+
+  copied: "Copied.",
+  copyYourself: "This page may not use the clipboard. The text is selected: copy it from there.",
 } as const;
 
 /** What comes with the panel of engine and device. */

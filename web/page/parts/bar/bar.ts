@@ -3,7 +3,6 @@ import { again, atCaret, atEnd, type Writing } from "../../assistant/writing.js"
 import type { Surface } from "../../document/surface.js";
 import { onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
-import { phrase } from "../../language/start.js";
 import type { PageState } from "../../state/page-state.js";
 
 export interface BarSetting {
@@ -33,19 +32,6 @@ function showEnabled(isBusy: boolean, { state, surface }: BarSetting): void {
   state.tokensPerSecond.value = undefined;
 }
 
-async function copy({ state, surface, writing }: BarSetting): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(surface.kept.text);
-    state.say(() => phrase("copied"));
-  } catch {
-    // Pages of a host without TLS have no clipboard, and others can be refused it.
-    const editor = await writing.editorOrFailure();
-    if (!editor) return;
-    editor.selectAll();
-    state.say(() => phrase("copyYourself"));
-  }
-}
-
 export function offerBar(setting: BarSetting): void {
   const { state, surface, writing, beginWith } = setting;
   // Not the form's submit event: a sandbox without allow-forms fires none.
@@ -58,7 +44,6 @@ export function offerBar(setting: BarSetting): void {
   onPress(ui.regenerate, () => void writing.write(again));
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
-  onPress(ui.copy, () => void copy(setting));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.repeat) return;
     if (document.querySelector("dialog[open]")) return; // what lies behind it waits

@@ -103,11 +103,13 @@ class Chooser {
 
   offerPicking(input: HTMLInputElement, button: HTMLButtonElement): void {
     onPress(button, () => input.click());
-    input.addEventListener("change", () => {
+    const take = () => {
       const files = [...(input.files ?? [])];
       if (files.length > 0) void this.takeFiles(async () => ({ files }));
       input.value = ""; // so that the same ones can be picked again
-    });
+    };
+    input.addEventListener("change", take);
+    take(); // those that were picked before the chooser was here
   }
 
   /** Has to be called while the drop is handled: what was dropped is forgotten afterwards. */

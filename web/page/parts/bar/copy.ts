@@ -1,0 +1,20 @@
+// Copying the text. Mounted with the editor.
+import type { Editor } from "../../document/editor.js";
+import { onPress } from "../../dom/buttons.js";
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/editor.js";
+import type { PageState } from "../../state/page-state.js";
+
+async function copy(state: PageState, editor: Editor): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(editor.text);
+    state.say(() => phrase("copied"));
+  } catch {
+    // Pages of a host without TLS have no clipboard, and others can be refused it.
+    editor.selectAll();
+    state.say(() => phrase("copyYourself"));
+  }
+}
+
+export const offerCopying = (state: PageState, editor: Editor): void =>
+  onPress(ui.copy, () => void copy(state, editor));
