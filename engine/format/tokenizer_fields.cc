@@ -76,6 +76,19 @@ Result<std::string> ReadText(const Json& json, const std::string& field, const c
   return Unsupported(Concat(field, ".", key), value == nullptr ? Json() : *value, "a text");
 }
 
+Status CheckGrowth(const std::string& field, std::size_t pattern, const std::string& content,
+                   std::size_t& growth) {
+  constexpr std::size_t kMostGrowth = 1024;
+  if (content.size() <= kMostAddedBytes) {
+    growth *= std::max<std::size_t>(1, (content.size() + pattern - 1) / pattern);
+    if (growth <= kMostGrowth) return Done{};
+  }
+  return Bad(ErrorCode::kUnsupported,
+             Concat("\"", field, ".content\" is ", content.size(), " bytes, expected at most ",
+                    kMostAddedBytes, ", and that all steps together make a text at most ",
+                    kMostGrowth, " times as long"));
+}
+
 // Calls `read` with each of the steps that `json`, which is `field`, consists of: itself, or those
 // in a sequence of the member `list`.
 Status ForSteps(const Json& json, const std::string& field, const char* list,
@@ -151,7 +164,9 @@ Status ReadTemplate(const Json& json, const std::string& field, TokenizerRules& 
   }
   bool has_text = false;
   for (const Json& piece : *single) {
-    if (FindMember(piece, "Sequence") != nullptr && !has_text) {
+    const Json* const text = FindMember(piece, "Sequence");
+    const Json* const which = text == nullptr ? nullptr : FindMember(*text, "id");
+    if (which != nullptr && IsText(*which, "A") && !has_text) {
       has_text = true;
       continue;
     }
@@ -240,6 +255,12 @@ Status ReadNormalizer(const Json& json, const std::string& field, TokenizerRules
     GPT2_ASSIGN(step.pattern, field::ReadText(*pattern, Concat(field, ".pattern"), "String"));
     GPT2_TRY(field::CheckPatternBytes(Concat(field, ".pattern.String"), step.pattern));
     GPT2_ASSIGN(step.content, field::ReadText(json, field, "content"));
+    std::size_t growth = 1;
+    for (const Normalizer& before : rules.normalizers) {
+      if (before.kind != Normalizer::Kind::kReplace) continue;
+      GPT2_TRY(field::CheckGrowth(field, before.pattern.size(), before.content, growth));
+    }
+    GPT2_TRY(field::CheckGrowth(field, step.pattern.size(), step.content, growth));
   } else if (IsText(type, "Prepend")) {
     GPT2_TRY(field::CheckMembers(json, field, {"type", "prepend"}));
     step.kind = Normalizer::Kind::kPrepend;

@@ -38,6 +38,11 @@ Status CheckPatternBytes(const std::string& field, const std::string& text);
 
 Result<std::string> ReadText(const Json& json, const std::string& field, const char* key);
 
+// Multiplies `growth` by how many times as long a text becomes at most where `content` takes the
+// place of `pattern` bytes. Fails where steps together would make any text too long.
+Status CheckGrowth(const std::string& field, std::size_t pattern, const std::string& content,
+                   std::size_t& growth);
+
 // Calls `read` with each of the steps that `json` consists of: itself, or those in a sequence of
 // the member `list`.
 Status ForSteps(const Json& json, const std::string& field, const char* list,

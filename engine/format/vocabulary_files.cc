@@ -112,7 +112,9 @@ Result<std::vector<std::string>> VocabularyIds::Take() {
   return tokens;
 }
 
-Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
+namespace {
+
+Result<Tokenizer> ReadFiles(const TokenizerFiles& files, std::size_t vocab_size) {
   if (!files.tokens.empty()) return ReadTokenTable(files.tokens, vocab_size);
   if (!files.tokenizer.empty()) return ReadTokenizerJson(files.tokenizer, vocab_size);
   if (files.vocab.empty() || files.merges.empty()) {
@@ -124,6 +126,14 @@ Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_s
   GPT2_ASSIGN(const auto merges, ReadMerges(files.merges));
   GPT2_ASSIGN(TokenizerRules rules, ReadTokenizerSettings(files, tokens));
   return InFile("vocab.json and merges.txt", Tokenizer::Create(tokens, merges, std::move(rules)));
+}
+
+}  // namespace
+
+Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
+  GPT2_ASSIGN(Tokenizer tokenizer, ReadFiles(files, vocab_size));
+  tokenizer.SetRows(vocab_size);
+  return tokenizer;
 }
 
 Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,

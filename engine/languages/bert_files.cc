@@ -113,7 +113,9 @@ Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tok
     parts.added.push_back({.content = std::move(token), .id = found->second, .is_special = true});
   }
   parts.model = WordPieceModel(std::move(ids), std::move(pieces));
-  return MakeLanguageTokenizer(std::move(parts));
+  GPT2_ASSIGN(Tokenizer tokenizer, MakeLanguageTokenizer(std::move(parts)));
+  tokenizer.SetRows(vocab_size);
+  return tokenizer;
 }
 
 }  // namespace gpt2

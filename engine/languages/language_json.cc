@@ -193,7 +193,10 @@ Result<Tokenizer> ReadLanguageJson(std::string_view text, std::size_t vocab_size
   parts.beginning = std::move(rules.beginning);
   parts.end = std::move(rules.end);
   GPT2_TRY(ReadDecoders(field::FindValue(json, "decoder"), is_byte_pairs, parts));
-  return InFile("tokenizer.json", MakeLanguageTokenizer(std::move(parts)));
+  GPT2_ASSIGN(Tokenizer tokenizer,
+              InFile("tokenizer.json", MakeLanguageTokenizer(std::move(parts))));
+  tokenizer.SetRows(vocab_size);
+  return tokenizer;
 }
 
 Result<Tokenizer> ReadAnyTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {

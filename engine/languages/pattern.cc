@@ -243,7 +243,8 @@ class PatternReader {
     } else {
       for (const char32_t special : U"?*+{}^$.()") {
         if (special != 0 && Has(special)) {
-          return Refuse(Concat("the operator \"", static_cast<char>(special), "\""));
+          return Refuse(
+              Concat("the operator \"", std::string(1, static_cast<char>(special)), "\""));
         }
       }
       GPT2_TRY(ReadMember(set, /*is_in_set=*/false));

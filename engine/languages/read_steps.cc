@@ -41,6 +41,7 @@ Result<Searched> ReadSearched(const Json& json, const std::string& field) {
   const Json* const found = FindMember(json, "pattern");
   if (found == nullptr) return field::Unsupported(name, Json(), "a \"String\" or a \"Regex\"");
   GPT2_TRY(field::CheckMembers(*found, name, {"String", "Regex"}));
+  if (found->size() != 1) return field::Unsupported(name, *found, "a \"String\" or a \"Regex\"");
   Searched searched;
   if (FindMember(*found, "Regex") == nullptr) {
     GPT2_ASSIGN(searched.literal, field::ReadText(*found, name, "String"));
@@ -75,7 +76,9 @@ Result<CutBehavior> ReadBehavior(const Json& json, const std::string& field) {
   return field::Unsupported(Concat(field, ".behavior"), Json(name), "a behavior of \"tokenizers\"");
 }
 
-Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps& steps) {
+// `growth`: by how much the steps make a text longer at most.
+Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps& steps,
+                          std::size_t& growth) {
   const Json& type = field::TypeOf(step);
   if (steps.size() == kMostSteps) {
     return field::Unsupported(field, step, Concat("at most ", kMostSteps, " steps"));
@@ -120,13 +123,19 @@ Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps&
     GPT2_TRY(field::CheckMembers(step, field, {"type", "pattern", "content"}));
     GPT2_ASSIGN(Searched searched, ReadSearched(step, field));
     GPT2_ASSIGN(std::string content, field::ReadText(step, field, "content"));
+    GPT2_TRY(field::CheckGrowth(field, /*pattern=*/1, content, growth));
     steps.push_back(ReplaceStep(std::move(*searched.pattern), std::move(content)));
     return Done{};
   }
   if (IsText(type, "Replace") || IsText(type, "Prepend") || IsText(type, "Strip")) {
     TokenizerRules rules;
     GPT2_TRY(ReadNormalizer(step, field, rules));
-    for (Normalizer& one : rules.normalizers) steps.push_back(PlainStep(std::move(one)));
+    for (Normalizer& one : rules.normalizers) {
+      if (one.kind == Normalizer::Kind::kReplace) {
+        GPT2_TRY(field::CheckGrowth(field, one.pattern.size(), one.content, growth));
+      }
+      steps.push_back(PlainStep(std::move(one)));
+    }
     return Done{};
   }
   return field::Unsupported(Concat(field, ".type"), type, "a normalizer that this engine computes");
@@ -282,9 +291,10 @@ Status ReadNamedId(const Json& json, const std::string& field, const char* key,
 
 Status ReadNormalizers(const Json* normalizer, LanguageParts& parts) {
   if (normalizer == nullptr) return Done{};
+  std::size_t growth = 1;
   return field::ForSteps(*normalizer, "normalizer", "normalizers",
                          [&](const Json& step, const std::string& field) {
-                           return ReadNormalizerStep(step, field, parts.normalizers);
+                           return ReadNormalizerStep(step, field, parts.normalizers, growth);
                          });
 }
 

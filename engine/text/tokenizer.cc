@@ -175,10 +175,11 @@ Result<std::vector<std::int32_t>> Tokenizer::Encode(std::string_view text, Speci
 
 Result<std::string> Tokenizer::Decode(std::span<const std::int32_t> ids) const {
   std::string bytes;
+  const std::size_t count = std::max(vocab_size(), rows_);
   for (const std::int32_t id : ids) {
-    if (id < 0 || static_cast<std::size_t>(id) >= vocab_size()) {
+    if (id < 0 || static_cast<std::size_t>(id) >= count) {
       return Error{ErrorCode::kInvalidArgument,
-                   Concat("token id ", id, ", expected 0 to ", vocab_size() - 1)};
+                   Concat("token id ", id, ", expected 0 to ", count - 1)};
     }
     bytes += TokenBytes(id);
   }

@@ -54,8 +54,13 @@ class Tokenizer {
     return index < bytes_.size() ? std::string_view(bytes_[index]) : std::string_view();
   }
 
-  // The bytes of `ids`, one after the other; fails on an id outside the vocabulary.
+  // The bytes of `ids`, one after the other; fails on an id that is neither in the vocabulary nor a
+  // row of the model's matrix.
   Result<std::string> Decode(std::span<const std::int32_t> ids) const;
+
+  // The rows of the model's matrix: it may have more than there are tokens. The others write
+  // nothing.
+  void SetRows(std::size_t rows) { rows_ = rows; }
 
   // One more than the largest id.
   std::size_t vocab_size() const { return bytes_.size(); }
@@ -110,6 +115,7 @@ class Tokenizer {
   void SetMerges(std::vector<PairMerge> merges);
 
   std::vector<std::string> bytes_;
+  std::size_t rows_ = 0;
   std::vector<std::uint32_t> symbols_;
   std::array<std::int32_t, 256> byte_tokens_{};  // -1 where the vocabulary lacks the byte
   // By left and right token. Not by a hash: a file could choose its ids so that all of them

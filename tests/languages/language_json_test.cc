@@ -155,6 +155,19 @@ TEST(LanguageJson, ABertVocabularyIsAFileOfLines) {
   EXPECT_NE(read(R"({"cls_token": "<s>"})").error().message.find("\"<s>\""), std::string::npos);
 }
 
+TEST(LanguageJson, StepsThatTogetherMakeATextManyTimesAsLongAreRefused) {
+  for (const Json& pattern : {Json{{"String", "b"}}, Json{{"Regex", "b"}}}) {
+    const Json step = {
+        {"type", "Replace"}, {"pattern", pattern}, {"content", std::string(32, 'b')}};
+    Json file = WordLevel();
+    file["normalizer"] = {{"type", "Sequence"}, {"normalizers", {step, step}}};
+    EXPECT_EQ(ErrorOf(file), "");
+    file["normalizer"]["normalizers"].push_back(step);
+    EXPECT_NE(ErrorOf(file).find("\"normalizer.normalizers[2].content\" is 32 bytes"),
+              std::string::npos);
+  }
+}
+
 TEST(LanguageJson, AnErrorNamesTheFieldThatIsNotComputed) {
   Json file = WordLevel();
   file["normalizer"] = {{"type", "Nmt"}};
@@ -172,6 +185,10 @@ TEST(LanguageJson, AnErrorNamesTheFieldThatIsNotComputed) {
   file["pre_tokenizer"] = {
       {"type", "Split"}, {"pattern", {{"Regex", "\\d"}}}, {"behavior", "Isolated"}};
   EXPECT_NE(ErrorOf(file).find("an unknown escape before \"d\""), std::string::npos);
+  file["pre_tokenizer"]["pattern"] = {{"Regex", "(a*)*b"}};
+  EXPECT_NE(ErrorOf(file).find("the operator \"(\""), std::string::npos);
+  file["pre_tokenizer"]["pattern"] = {{"Regex", "a"}, {"String", "b"}};
+  EXPECT_NE(ErrorOf(file).find("\"pre_tokenizer.pattern\""), std::string::npos);
   file = WordLevel();
   file["decoder"] = {{"type", "CTC"}};
   EXPECT_NE(ErrorOf(file).find("\"decoder.type\""), std::string::npos);

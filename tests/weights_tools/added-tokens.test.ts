@@ -1,0 +1,149 @@
+// Tokens that a fine-tune has added: read, written, stopped at and healed before. And vocabularies that are not as large as the model's matrix.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { safetensorsFile, seededTensors } from "../compare/seeded-model.mjs";
+import { json, refusal, scratch, weights } from "./tool.js";
+
+const byte = (text: string) => text.charCodeAt(0);
+const start = 256;
+const end = 257;
+const vocabSize = 260;
+const config = { n_embd: 32, n_head: 2, n_layer: 1, n_positions: 32, vocab_size: vocabSize };
+
+/** GPT-2's letter for each byte. */
+const letters = Array.from({ length: 256 }, (_, i) => i);
+const isShown = (i: number) => (i > 32 && i < 127) || (i > 160 && i !== 173);
+const hidden = letters.filter((i) => !isShown(i));
+const spelled = (i: number) => String.fromCharCode(isShown(i) ? i : 256 + hidden.indexOf(i));
+const bytes = Object.fromEntries(letters.map((i) => [spelled(i), i]));
+
+const added = (id: number, content: string, special: boolean) => ({
+  id,
+  content,
+  special,
+  normalized: false,
+});
+const chat = [
+  added(start, "<|im_start|>", true),
+  added(end, "<|im_end|>", true),
+  added(258, "<tool>", false),
+];
+
+/** A tokenizer of single bytes. */
+const tokenizer = (added_tokens: object[] = chat, vocab: Record<string, number> = bytes) => ({
+  added_tokens,
+  normalizer: null,
+  pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, use_regex: true },
+  post_processor: null,
+  decoder: { type: "ByteLevel" },
+  model: { type: "BPE", vocab, merges: [] },
+});
+
+/** A model that writes `text` from position 1 on, whatever the prompt is: its position says which token is next. */
+function model(name: string, file: object, text: readonly number[] = []): string {
+  const folder = join(scratch, name);
+  mkdirSync(folder);
+  const width = config.n_embd;
+  const tensors = seededTensors(config);
+  const distinct = [...new Set(text)];
+  for (const [key, { shape, values }] of tensors) {
+    const filled = new Float32Array(values.length).fill(key === "ln_f.weight" ? 1 : 0);
+    if (key === "wte.weight") distinct.forEach((id, i) => (filled[id * width + i] = 1));
+    if (key === "wpe.weight")
+      text.forEach((id, position) => (filled[position * width + distinct.indexOf(id)] = 20));
+    tensors.set(key, { shape, values: filled });
+  }
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ model_type: "gpt2", ...config }));
+  writeFileSync(join(folder, "model.safetensors"), safetensorsFile(tensors));
+  writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(file));
+  return folder;
+}
+
+const written = [byte("a"), byte("b"), end, byte("c"), 258, byte("d")];
+const folder = model("chat", tokenizer(), written);
+const write = (...options: string[]) =>
+  json(["generate", folder, "--json", "--temperature", "0", "--max-new-tokens", "6", ...options]);
+
+describe("added tokens", () => {
+  const tokenize = (text: string, ...options: string[]) => json(["tokenize", folder, ...options], text);
+
+  it("are found in a text: special ones where it may have them, others always", () => {
+    expect(tokenize("<|im_start|>u<tool>", "--allow-special")).toEqual([start, byte("u"), 258]);
+    expect(tokenize("<|im_start|>u<tool>")).toEqual(Array.from("<|im_start|>u", byte).concat(258));
+    expect(tokenize("x<|im_end|>y", "--allow-special")).toEqual([byte("x"), end, byte("y")]);
+  });
+
+  it("are written out by detokenize and by generate", () => {
+    expect(weights(["detokenize", folder], JSON.stringify([start, byte("u"), 258])).stdout.trimEnd()).toBe(
+      "<|im_start|>u<tool>",
+    );
+    const { ids, text } = write("--ids", "120");
+    expect(ids).toEqual(written);
+    expect(text).toBe("ab<|im_end|>c<tool>d");
+  });
+
+  it("end a text where they are a stop text, or a part of one", () => {
+    expect(write("--ids", "120", "--stop", "<|im_end|>").text).toBe("ab");
+    expect(write("--ids", "120", "--stop", "b<|im").text).toBe("a");
+    expect(write("--ids", "120", "--stop", "end|>c<to").text).toBe("ab<|im_");
+  });
+
+  it("are neither taken back nor written by heal", () => {
+    const heal = (prompt: string) => write("--prompt", prompt, "--allow-special", "--heal");
+    // Nothing behind the token is there to be healed: what follows is written at once.
+    expect(heal("x<|im_end|>").ids.slice(0, 5)).toEqual(written.slice(1));
+    // "b" is taken back, and nothing but "b" may be written in its place, at a position where the model would write <|im_end|>.
+    expect(heal("x<|im_end|>b").ids[0]).toBe(byte("b"));
+    expect(heal("<").text.startsWith("<|im")).toBe(false);
+  });
+});
+
+describe("a vocabulary that is not as large as the matrix", () => {
+  it("may be smaller: the other rows write nothing", () => {
+    const small = model("small", tokenizer([]), [259, byte("a")]);
+    const { ids, text } = json([
+      ...["generate", small, "--json", "--ids", "120", "--temperature", "0", "--max-new-tokens", "2"],
+    ]);
+    expect(ids).toEqual([259, byte("a")]);
+    expect(text).toBe("a");
+  });
+
+  it("may have holes, which write nothing; ids beyond the matrix are refused by detokenize", () => {
+    const holed = model("holed", tokenizer([], { ...bytes, ab: 258 }));
+    expect(json(["tokenize", holed], "ab")).toEqual([byte("a"), byte("b")]);
+    expect(weights(["detokenize", holed], "[97,257,258]").stdout.trimEnd()).toBe("aab");
+    // A model may write the number of a row that has no token.
+    expect(weights(["detokenize", holed], "[97,259,97]").stdout.trimEnd()).toBe("aa");
+    expect(weights(["detokenize", holed], "[97,260]").stderr).toContain("token id 260, expected 0 to 259");
+  });
+
+  it("is refused with the token where it has an id beyond the matrix", () => {
+    const large = model("large", tokenizer([], { ...bytes, ab: vocabSize }));
+    expect(refusal(weights(["tokenize", large], "a"))).toContain(
+      'the token "ab" has the id 260, expected a whole number below 260',
+    );
+  });
+
+  // As `tokenizer.add_special_tokens({"pad_token": "[PAD]"})` leaves it, without a larger matrix.
+  it("may have an added token beyond the matrix, which no prompt may have", () => {
+    const pads = [...chat, added(259, "[A]", true), added(vocabSize, "[PAD]", true)];
+    const padded = model("padded", tokenizer(pads), written);
+    expect(json(["tokenize", padded, "--allow-special"], "a[PAD]")).toEqual([byte("a"), vocabSize]);
+    const { text } = json([
+      "generate",
+      padded,
+      "--json",
+      "--prompt",
+      "a",
+      "--temperature",
+      "0",
+      "--max-new-tokens",
+      "1",
+    ]);
+    expect(text).toBe("a");
+    expect(refusal(weights(["generate", padded, "--prompt", "a[PAD]", "--allow-special"]))).toContain(
+      "token id 260",
+    );
+  });
+});
