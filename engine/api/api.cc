@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -104,13 +103,6 @@ using gpt2::Run;
 using gpt2::RunLoad;
 
 extern "C" {
-
-void* gpt2_allocate(size_t size) {
-  return std::malloc(size);
-}
-void gpt2_free(void* memory) {
-  std::free(memory);
-}
 
 Gpt2Engine* gpt2_create(size_t threads) {
   try {

@@ -5,8 +5,8 @@
 //
 // Conventions
 //  1. Strings and bytes are passed as a pointer and a size in bytes. The caller owns them. Unless a
-//     function says otherwise, the caller may free them when the call returns (gpt2_free, for
-//     memory from gpt2_allocate). Text is UTF-8.
+//     function says otherwise, the caller may free them when the call returns (gpt2_free of
+//     memory.h, for memory from gpt2_allocate). Text is UTF-8.
 //  2. Functions that return `const char*` return null on success without a result. Otherwise they
 //     return zero-terminated JSON: {"result": ...} or {"error": {"code": ..., "message": ...}}. It
 //     belongs to the engine and is valid until the next call with the same engine. Results for
@@ -53,10 +53,6 @@ typedef struct Gpt2Output {
   size_t total;      // tokens to prefill or to score, or layers
   size_t is_done;    // 1: no step is left, else 0
 } Gpt2Output;
-
-// Memory of `size` bytes for arguments, or null.
-void* gpt2_allocate(size_t size);
-void gpt2_free(void* memory);
 
 // An engine that computes on `threads` threads, the caller's among them; null without memory.
 Gpt2Engine* gpt2_create(size_t threads);

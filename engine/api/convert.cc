@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "engine/api/reply.h"
-#include "engine/api/requests.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/convert/adapter.h"

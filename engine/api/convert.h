@@ -1,6 +1,5 @@
-// The functions with which one build of WebAssembly converts models, beside those of api.h, whose
-// conventions hold here, with a converter in the engine's place. The build `simd` has them, as
-// every browser runs it; `simd-relaxed`, which shares its script, has them only by name.
+// The functions of the WebAssembly module that converts models. A page downloads it only to convert
+// one. The conventions of api.h hold, with Gpt2Converter in the engine's place.
 #pragma once
 
 #include <stddef.h>

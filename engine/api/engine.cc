@@ -11,6 +11,7 @@
 
 #include "engine/api/api.h"
 #include "engine/api/options_json.h"
+#include "engine/api/reply.h"
 #include "engine/api/requests.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
@@ -21,10 +22,6 @@
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
-
-Error Misuse(const std::string& what) {
-  return Error{ErrorCode::kInvalidArgument, what};
-}
 
 Status NeedModel(const Gpt2Engine& engine) {
   if (!engine.context) return Misuse("no model is loaded");

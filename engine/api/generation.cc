@@ -12,6 +12,7 @@
 #include "engine/api/api.h"
 #include "engine/api/engine.h"
 #include "engine/api/options_json.h"
+#include "engine/api/reply.h"
 #include "engine/api/requests.h"
 #include "engine/base/concat.h"
 #include "engine/base/mat_view.h"

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <optional>
 #include <span>
@@ -49,7 +48,7 @@ const char* Reply(Gpt2Languages& owner, FunctionRef<Status(JsonWriter& out)> ope
   }
 }
 
-Status NeedTokenizer(const Gpt2Languages& owner) {
+Status NeedLanguage(const Gpt2Languages& owner) {
   if (owner.tokenizer) return Done{};
   return Error{ErrorCode::kInvalidArgument, "no tokenizer has been read"};
 }
@@ -91,13 +90,6 @@ using gpt2::TextEnds;
 
 extern "C" {
 
-void* gpt2_languages_allocate(size_t size) {
-  return std::malloc(size);
-}
-void gpt2_languages_free(void* memory) {
-  std::free(memory);
-}
-
 Gpt2Languages* gpt2_languages_create(void) {
   return new (std::nothrow) Gpt2Languages();
 }
@@ -116,7 +108,7 @@ const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, siz
 const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
                                   int32_t special, int32_t ends) {
   return gpt2::Reply(*languages, [&](JsonWriter& out) -> Status {
-    GPT2_TRY(gpt2::NeedTokenizer(*languages));
+    GPT2_TRY(gpt2::NeedLanguage(*languages));
     GPT2_ASSIGN(languages->ids,
                 languages->tokenizer->Encode(
                     {text, size}, special != 0 ? SpecialTokens::kAllowed : SpecialTokens::kAsText,
@@ -134,7 +126,7 @@ const int32_t* gpt2_languages_ids(const Gpt2Languages* languages) {
 
 const char* gpt2_languages_decode(Gpt2Languages* languages, const int32_t* ids, size_t count) {
   return gpt2::Reply(*languages, [&](JsonWriter& out) -> Status {
-    GPT2_TRY(gpt2::NeedTokenizer(*languages));
+    GPT2_TRY(gpt2::NeedLanguage(*languages));
     GPT2_ASSIGN(const std::string text, languages->tokenizer->Decode({ids, count}));
     out.Value(text);
     return Done{};

@@ -12,10 +12,6 @@ extern "C" {
 
 typedef struct Gpt2Languages Gpt2Languages;
 
-// As gpt2_allocate and gpt2_free.
-void* gpt2_languages_allocate(size_t size);
-void gpt2_languages_free(void* memory);
-
 // Null without memory.
 Gpt2Languages* gpt2_languages_create(void);
 void gpt2_languages_destroy(Gpt2Languages* languages);

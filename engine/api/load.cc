@@ -10,6 +10,7 @@
 #include "engine/api/engine.h"
 #include "engine/api/generation_config.h"
 #include "engine/api/options_json.h"
+#include "engine/api/reply.h"
 #include "engine/api/requests.h"
 #include "engine/base/concat.h"
 #include "engine/base/result.h"

@@ -1,3 +1,2 @@
-// Pulls api.h's functions out of their library and into the module; the linker keeps what is
-// exported.
-#include "engine/api/api.h"
+// The one source of every WebAssembly module: the linker takes what a module exports out of the
+// libraries.

@@ -8,6 +8,10 @@
 
 namespace gpt2 {
 
+Error Misuse(const std::string& what) {
+  return Error{ErrorCode::kInvalidArgument, what};
+}
+
 const char* WriteError(const Error& error, std::string& reply) {
   reply.clear();
   JsonWriter out(reply);

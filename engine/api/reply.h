@@ -13,6 +13,9 @@ inline constexpr const char* kOutOfMemoryReply =
     R"({"error":{"code":"out-of-memory","message":"the engine is out of memory; )"
     R"(memory taken by this call is freed"}})";
 
+// The error of a call that the caller got wrong: `what`, as kInvalidArgument.
+Error Misuse(const std::string& what);
+
 // Writes the reply that is `error`, and returns its text.
 const char* WriteError(const Error& error, std::string& reply);
 

@@ -18,9 +18,6 @@ namespace gpt2 {
 // Ids that are handed on at once.
 inline constexpr std::size_t kPortion = 4096;
 
-// The error of a call that the caller got wrong: `what`, as kInvalidArgument.
-Error Misuse(const std::string& what);
-
 // Fails where no model is loaded.
 Status NeedModel(const Gpt2Engine& engine);
 

@@ -97,8 +97,10 @@ export function buildPreset(preset, { targets = [], quiet = false } = {}) {
 }
 
 const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
-/** The targets of the four builds of the engine, and of the module of other languages' tokenizers. */
-export const engineTargets = [...variants.map((name) => `gpt2-${name}`), "gpt2-languages"];
+/** The modules that only some pages need, each in a script of its name. */
+export const engineParts = ["convert", "languages"];
+/** The targets of the four builds of the engine, and of these modules. */
+export const engineTargets = [...variants, ...engineParts].map((name) => `gpt2-${name}`);
 /** Those of the engine's tests for browsers. */
 export const browserTestTargets = variants.map((name) => `engine_tests-${name}`);
 

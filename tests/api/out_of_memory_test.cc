@@ -15,6 +15,7 @@
 
 #include "engine/api/api.h"
 #include "engine/api/convert.h"
+#include "engine/api/memory.h"
 #include "engine/format/vocabulary_files.h"
 #include "tests/support/api_output.h"
 #include "tests/support/safetensors_file.h"

@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
+import { hashedCode } from "../../web/scripts/hash-files.mjs";
+import { pack } from "../../web/scripts/pack.mjs";
 import { FaultyHost } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
 import { withTrap } from "./trap.js";
@@ -75,12 +77,14 @@ test("a source that is none, or may not be read, is of the module's own classes"
 });
 
 test("a conversion that traps while its weights stream is no broken connection", async ({ page }) => {
-  const read = (name: string) => readFileSync(resolve(root, "web/dist/engine", name));
-  // Emscripten shortens the names of exports.
-  const end = /_gpt2_converter_end=\w+\.(\w+)/.exec(read("gpt2-simd.js").toString())?.[1] ?? "";
-  const trapping = withTrap(read("gpt2-simd.wasm"), end);
-  host.answer(/gpt2-simd\.wasm$/, (response) => {
-    response.writeHead(200, { "Content-Type": "application/wasm" }).end(trapping);
+  const code = hashedCode(readFileSync(resolve(root, "build/wasm/engine/gpt2-convert.wasm")));
+  const good = pack(code);
+  const trapping = pack(Buffer.from(withTrap(code, "gpt2_converter_end")));
+  const script = readFileSync(resolve(root, "web/dist/gpt2-convert.js"), "utf8")
+    .replace(good.text, () => trapping.text)
+    .replace(`size:${good.size}`, `size:${trapping.size}`);
+  host.answer(/gpt2-convert\.js$/, (response) => {
+    response.writeHead(200, { "Content-Type": "text/javascript" }).end(script);
   });
   const said = await inPage(
     page,

@@ -13,6 +13,7 @@
 
 #include "engine/api/api.h"
 #include "engine/api/convert.h"
+#include "engine/api/memory.h"
 #include "tests/fuzz/support/any_json.h"
 #include "tests/fuzz/support/fuzz_model.h"
 #include "tests/support/api_output.h"

@@ -182,17 +182,17 @@ describe("the C API", () => {
       ([, name = "", parameters = ""]) =>
         [name, parameters === "void" ? 0 : parameters.split(",").length] as const,
     );
-  const functions = functionsOf("engine/api/api.h");
+  const functions = [...functionsOf("engine/api/memory.h"), ...functionsOf("engine/api/api.h")];
 
-  it("is what the converter declares of Emscripten's module", () => {
-    const module = found(
-      "web/src/convert/converter.ts",
-      /interface ConverterModule extends Allocator \{(.*?)\n\}/s,
-    );
-    const declared = [...module.matchAll(/^ {2}_(gpt2_converter_\w+)\((.*)\): \w+;/gm)].map(
+  it.each([
+    ["engine/api/convert.h", "web/src/convert/converter.ts"],
+    ["engine/api/languages.h", "web/src/languages/tokenizer.ts"],
+  ])("in %s is what %s declares", (header, source) => {
+    const module = found(source, /interface \w+Module extends Allocator \{(.*?)\n\}/s);
+    const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)\(([^)]*)\): \w+;/gm)].map(
       ([, name = "", parameters = ""]) => [name, parameters] as const,
     );
-    const converting = new Map(functionsOf("engine/api/convert.h"));
+    const converting = new Map(functionsOf(header));
     expect(declared.map(([name]) => name).sort()).toEqual([...converting.keys()].sort());
     for (const [name, parameters] of declared) {
       if (/\.\.\./.test(parameters)) continue; // pointers and sizes

@@ -5,7 +5,6 @@ import { readAdapters } from "../../web/src/client/read-adapters.js";
 import { isPartOf, withAdapters, withFile } from "../../web/src/loader/model-id.js";
 import type { OpenFile, OpenOptions } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
-import { LoadError } from "../../web/src/shared/errors.js";
 import type { AdapterRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
 import { readToWorker } from "../../web/src/worker/read-message.js";
 import { Adapter, versionOf } from "../../web/src/sources/adapter.js";
@@ -177,11 +176,7 @@ describe("an adapter's version", () => {
 describe("the worker opens a model with adapters", () => {
   const patience = { stallMs: 5000, onRetry: () => {} };
   const lora = (url: string): AdapterRequest => ({ source: { kind: "folder", url }, weight: 1 });
-  const opening = {
-    patience,
-    signal,
-    fetchBuild: () => Promise.reject(new LoadError("network", "no engine")),
-  };
+  const opening = { patience, signal };
   /** Of each request: its address, and what it sends of the caller's. */
   let sent: [string, string | null][];
   const answer = (has: (path: string) => string | undefined) => {

@@ -17,7 +17,7 @@ const sourceOf = (files: Record<string, string>): ModelSource => ({
 const open = (files: Record<string, string>) =>
   new ConvertedSource(sourceOf({ "config.json": "{}", ...files }), {
     weights: "q8",
-    fetchBuild: () => new Promise(() => {}),
+    createConverter: () => new Promise(() => {}),
   }).open("config.json", { signal });
 
 describe("model.safetensors.index.json", () => {

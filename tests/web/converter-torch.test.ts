@@ -1,27 +1,23 @@
-// Files of torch.save in the build `simd`, beside model.safetensors with the same weights: tests/data/torch/make.py wrote both.
+// Files of torch.save in the module that converts, beside model.safetensors with the same weights: tests/data/torch/make.py wrote both.
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bytesOf } from "../../web/src/cache/store.js";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
-import type { ConvertedWeights } from "../../web/src/convert/converter.js";
+import { Converter, type ConvertedWeights } from "../../web/src/convert/converter.js";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { LoadError } from "../../web/src/shared/errors.js";
-import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
 import { root } from "../weights_tools/tool.js";
+import { converterCode } from "./support/converter-code.js";
 import { readSafetensors } from "./support/safetensors.js";
 
-const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
 const data = (name: string) => readFileSync(join(root, "tests/data/torch", name));
 const { signal } = new AbortController();
 
-let build: { createModule: ModuleFactory; code: WebAssembly.Module };
+let code: WebAssembly.Module;
 
 beforeAll(async () => {
-  Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
-  const { default: createModule } = (await import(pathToFileURL(script).href)) as { default: ModuleFactory };
-  build = { createModule, code: await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm"))) };
+  code = await WebAssembly.compile(converterCode);
 });
 
 /** A folder whose host says the size of its files, or does not; it notes what is opened, and where. */
@@ -43,7 +39,7 @@ class Folder implements ModelSource {
 }
 
 async function convert(inner: ModelSource, weights: ConvertedWeights = "q8", from = 0) {
-  const source = new ConvertedSource(inner, { weights, fetchBuild: async () => build });
+  const source = new ConvertedSource(inner, { weights, createConverter: () => Converter.create(code) });
   const { size, stream, made } = await source.open("model.safetensors", { signal, from });
   const bytes = Buffer.from(await bytesOf(stream));
   expect(from + bytes.length).toBe(size);

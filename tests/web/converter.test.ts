@@ -1,19 +1,19 @@
-// The converter of the build `simd` in Node, beside what `gpt2-weights convert` makes of the same models. The steps `native`
+// The module that converts in Node, beside what `gpt2-weights convert` makes of the same models. The steps `native`
 // and `wasm` of `npm test` build both.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { bytesOf } from "../../web/src/cache/store.js";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
 import { Converter, type ConvertedWeights } from "../../web/src/convert/converter.js";
 import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
+import { createPart } from "../../web/src/loader/wasm-part.js";
 import { chunksOf, type ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
 import { failureOf } from "../../web/src/shared/failures.js";
-import { json, root, scratch, tiny } from "../weights_tools/tool.js";
+import { json, scratch, tiny } from "../weights_tools/tool.js";
 import {
   blockTypes,
   ggufMetadata,
@@ -28,20 +28,18 @@ import {
   type Metadata,
   type Vocabulary,
 } from "./support/gguf.js";
+import { converterCode } from "./support/converter-code.js";
 import { filesOf, makeAdapter, merge, randomTensor } from "./support/adapter.js";
 import { readSafetensors, writeSafetensors, type Tensor } from "./support/safetensors.js";
 
-const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
 const formats: ConvertedWeights[] = ["f32", "f16", "q8", "q4"];
 const models = readdirSync(tiny);
 const { signal } = new AbortController();
 
-let build: { createModule: ModuleFactory; code: WebAssembly.Module };
+let code: WebAssembly.Module;
 
 beforeAll(async () => {
-  Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
-  const { default: createModule } = (await import(pathToFileURL(script).href)) as { default: ModuleFactory };
-  build = { createModule, code: await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm"))) };
+  code = await WebAssembly.compile(converterCode);
 });
 
 const hubFile = (model: string) => readFileSync(join(tiny, model, "model.safetensors"));
@@ -100,7 +98,7 @@ async function convert(
   weights: ConvertedWeights,
   most = 1 << 20,
 ): Promise<Folder & { file: Buffer }> {
-  const converter = await Converter.create(build.createModule, build.code);
+  const converter = await Converter.create(code);
   converter.begin({ weights, config, heads: files.length > 1 ? files : undefined });
   const parts: Uint8Array[] = [];
   for (const file of files) {
@@ -161,7 +159,7 @@ describe("Converter", () => {
   });
 
   it("holds no more than a tensor, and is used again", async () => {
-    const converter = await Converter.create(build.createModule, build.code);
+    const converter = await Converter.create(code);
     const before = converter.memoryBytes;
     for (let i = 0; i < 3; ++i) {
       converter.begin({ weights: "q8", config: configOf("tied") });
@@ -194,7 +192,7 @@ describe("Converter", () => {
     await expect(convert(config, [file], "q4")).rejects.toThrow("the model is q8 already");
     const tensors = [...readSafetensors(hubFile("tied"))];
     const files = [tensors.slice(0, 3), tensors.slice(3)].map((part) => writeSafetensors(new Map(part)));
-    const converter = await Converter.create(build.createModule, build.code);
+    const converter = await Converter.create(code);
     converter.begin({ weights: "q8", config: configOf("tied"), heads: files });
     feed(converter, files[0] ?? Buffer.alloc(0));
     expect(() => feed(converter, files[0] ?? Buffer.alloc(0))).toThrow(
@@ -228,7 +226,7 @@ describe("ConvertedSource", () => {
     expect(bytes.length).toBe(size);
     return bytes;
   };
-  const options = { weights: "q8" as const, fetchBuild: async () => build };
+  const options = { weights: "q8" as const, createConverter: () => Converter.create(code) };
   const restOf = async (source: ModelSource, from: number) => {
     const { size, stream, made } = await source.open("model.safetensors", { signal, from });
     return { size, made, bytes: Buffer.from(await bytesOf(stream)) };
@@ -313,7 +311,11 @@ describe("a LoRA adapter", () => {
   const sourceOf = (adapters: ReturnType<typeof asFiles>[]) => {
     const inner = new MemorySource({ "config.json": configOf("tied"), "model.safetensors": hubFile("tied") });
     const merged = adapters.map((files) => ({ files: async () => files }));
-    return new ConvertedSource(inner, { weights: "q8", fetchBuild: async () => build, adapters: merged });
+    return new ConvertedSource(inner, {
+      weights: "q8",
+      createConverter: () => Converter.create(code),
+      adapters: merged,
+    });
   };
   const read = async (source: ConvertedSource, from = 0) =>
     Buffer.from(await bytesOf((await source.open("model.safetensors", { signal, from })).stream));
@@ -346,7 +348,7 @@ describe("a LoRA adapter", () => {
       code: "corrupt",
       message: 'hf:user/lora@main: adapter_config.json: "peft_type" is missing',
     });
-    const converter = await Converter.create(build.createModule, build.code);
+    const converter = await Converter.create(code);
     const conversion = { weights: "q8" as const, config: configOf("tied") };
     expect(() => converter.begin({ ...conversion, adapters: [asFiles(adapter), bad] })).toThrow("peft_type");
     converter.begin(conversion);
@@ -364,18 +366,17 @@ describe("what goes wrong while a model is converted", () => {
     throw new WebAssembly.RuntimeError("unreachable");
   };
   /** `export` does as `instead` does, after `good` calls. */
-  const spoiled = (name: string, good: number, instead: (exports: Exports, args: number[]) => number) => ({
-    ...build,
-    createModule: (async (options) => {
-      const exports = (await build.createModule(options)) as Exports;
+  const spoiled =
+    (name: string, good: number, instead: (exports: Exports, args: number[]) => number): ModuleFactory =>
+    async (options) => {
+      const exports = (await createPart(options)) as Exports;
       let calls = 0;
       const spoil = (...args: number[]) => {
         calls += 1;
         return calls > good ? instead(exports, args) : (exports[name]?.(...args) ?? 0);
       };
       return { ...exports, [name]: spoil };
-    }) as ModuleFactory,
-  });
+    };
   const takeAllMemory = (
     { _gpt2_allocate: allocate, _gpt2_converter_feed: feed }: Exports,
     args: number[],
@@ -415,7 +416,10 @@ describe("what goes wrong while a model is converted", () => {
     ["no memory behind it", "_gpt2_converter_feed", 1, takeAllMemory, "out-of-memory", /memory/],
   ] as const)("keeps its name: %s", async (_, name, good, instead, errorCode, message) => {
     vi.resetModules(); // as in the worker, which has the converter in a chunk with classes of its own
-    const chunk = await import("../../web/src/convert/converted-source.js");
+    const chunk = {
+      ...(await import("../../web/src/convert/converted-source.js")),
+      ...(await import("../../web/src/convert/converter.js")),
+    };
     const { Memory } = WebAssembly;
     class SmallMemory extends Memory {
       constructor(descriptor: WebAssembly.MemoryDescriptor) {
@@ -430,7 +434,7 @@ describe("what goes wrong while a model is converted", () => {
       });
       const source = new chunk.ConvertedSource(inner, {
         weights: "q8",
-        fetchBuild: async () => spoiled(name, good, instead),
+        createConverter: () => chunk.Converter.create(code, spoiled(name, good, instead)),
       });
       const read = async () => {
         const file = await source.open("model.safetensors", { signal });
@@ -522,7 +526,7 @@ function asHubFile(config: typeof wide, tensors: ReadonlyMap<string, GgufTensor>
 }
 
 async function convertGguf(file: Buffer, weights: ConvertedWeights, most = 1 << 20) {
-  const converter = await Converter.create(build.createModule, build.code);
+  const converter = await Converter.create(code);
   converter.begin({ weights });
   const parts: Uint8Array[] = [];
   for (const chunk of cut(file, most)) parts.push(...feed(converter, chunk));
@@ -573,7 +577,7 @@ describe("a GGUF file", () => {
     const source = new ConvertedSource(new MemorySource({ "model.gguf": file }), {
       weights: "q8",
       gguf: "model.gguf",
-      fetchBuild: async () => build,
+      createConverter: () => Converter.create(code),
     });
     expect(JSON.parse(await readText(source, "tokenizer_config.json", signal))).toEqual({
       added_tokens_decoder: { 33: { content: "ABC", special: false } },
@@ -593,7 +597,7 @@ describe("a GGUF file", () => {
     const source = new ConvertedSource(new MemorySource({ "model.gguf": file }), {
       weights: "q4",
       gguf: "model.gguf",
-      fetchBuild: async () => build,
+      createConverter: () => Converter.create(code),
     });
     expect(JSON.parse(await readText(source, "vocab.json", signal))).toEqual(vocabulary.vocab);
     expect(JSON.parse(await readText(source, "config.json", signal))).toMatchObject({ n_embd: 256 });

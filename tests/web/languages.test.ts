@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startLanguages } from "../../web/src/languages/start.js";
 import { LanguageTokenizer } from "../../web/src/languages/tokenizer.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -14,8 +13,7 @@ beforeAll(async () => {
 });
 
 const vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n中\nab\n##c\n";
-const read = async (files: Record<string, string>, size = 100) =>
-  LanguageTokenizer.read(await startLanguages(code), files, size);
+const read = (files: Record<string, string>, size = 100) => LanguageTokenizer.read(code, files, size);
 
 describe("the module of tokenizers", () => {
   it("has the functions of its header, and asks for memory and numbers alone", () => {

@@ -75,7 +75,7 @@ describe("a model in several files", () => {
           return { size: undefined, stream: new Blob([bytes as string]).stream() };
         },
       },
-      { weights: "q8", fetchBuild: () => new Promise(() => {}) },
+      { weights: "q8", createConverter: () => new Promise(() => {}) },
     ).open("config.json", { signal });
   const index = (count: number, name: (i: number) => string) =>
     JSON.stringify({

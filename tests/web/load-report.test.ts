@@ -6,6 +6,7 @@ import { formatBytes } from "../../web/src/shared/format-bytes.js";
 import type { LoadProgress } from "../../web/src/shared/types.js";
 import { ConvertibleSource } from "../../web/src/sources/convertible-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
+import { packConverter } from "./support/converter-code.js";
 import { reportTo } from "../../web/src/worker/load-report.js";
 
 describe("progress", () => {
@@ -173,7 +174,7 @@ describe("a model that is converted where it has to be", () => {
       },
       ...more,
     }) as unknown as ModelSource;
-  const options = { weights: "q8" as const, fetchBuild: () => Promise.reject(new Error("no build here")) };
+  const options = { weights: "q8" as const };
   const read = async (source: ModelSource, name: string) =>
     new Response((await source.open(name, { signal })).stream as ReadableStream).text();
 
@@ -192,17 +193,15 @@ describe("a model that is converted where it has to be", () => {
   });
 
   it("says what is missing, and what is broken", async () => {
-    const without = new ConvertibleSource(sourceOf({ "tf_model.h5": "x", "config.json": "{}" }), {
-      ...options,
-      fetchBuild: () => new Promise(() => {}),
-    });
+    packConverter();
+    const without = new ConvertibleSource(sourceOf({ "tf_model.h5": "x", "config.json": "{}" }), options);
     await expect(without.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });
     await expect(without.open("model.safetensors", { signal })).rejects.toThrow("tf_model.h5 only");
     await expect(without.open("vocab.json", { signal })).rejects.toThrow("no vocab.json");
     const broken = new ConvertibleSource(sourceOf({ "weights.json": "broken" }), options);
     await expect(broken.open("config.json", { signal })).rejects.toThrow("weights.json is broken");
     const gguf = new ConvertibleSource(sourceOf({ "weights.json": "{}" }), { ...options, gguf: "a.gguf" });
-    await expect(gguf.open("config.json", { signal })).rejects.toThrow("no build here");
+    await expect(gguf.open("config.json", { signal })).rejects.toThrow("no a.gguf");
     await expect(gguf.open("generation_config.json", { signal })).rejects.toThrow(
       "no generation_config.json",
     );

@@ -8,9 +8,10 @@ import { LoadError } from "../../web/src/shared/errors.js";
 import type { FilesRequest, HubRequest, LoadRequest, SourceRequest } from "../../web/src/shared/protocol.js";
 import { FilesSource } from "../../web/src/sources/files-source.js";
 import { HubSource } from "../../web/src/sources/hub-source.js";
-import { openSource, type Opening } from "../../web/src/sources/open-source.js";
+import { openSource } from "../../web/src/sources/open-source.js";
 import { withoutWeights } from "../../web/src/sources/other-weights.js";
 import { commit, StandInHub } from "../weights_tools/stand-in-hub.js";
+import { packConverter } from "./support/converter-code.js";
 
 const { signal } = new AbortController();
 const patience = { stallMs: 5000, onRetry: () => {} };
@@ -28,7 +29,6 @@ function open(source: HubRequest | FilesRequest): ModelSource {
 function opened(
   source: SourceRequest,
   more: Partial<LoadRequest> = {},
-  fetchBuild: Opening["fetchBuild"] = () => Promise.reject(new LoadError("network", "no engine here")),
   until = signal,
 ): Promise<ModelSource> {
   const request: LoadRequest = {
@@ -47,7 +47,7 @@ function opened(
     fetchPort: undefined,
     ...more,
   };
-  return openSource(request, { patience, signal: until, fetchBuild });
+  return openSource(request, { patience, signal: until });
 }
 
 describe("a folder", () => {
@@ -237,7 +237,7 @@ describe("a name that may be a folder's or an id", () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const controller = new AbortController();
     controller.abort(new Error("enough"));
-    await expect(opened(either, {}, undefined, controller.signal)).rejects.toThrow("enough");
+    await expect(opened(either, {}, controller.signal)).rejects.toThrow("enough");
   });
 
   it.each([
@@ -329,10 +329,14 @@ describe("what has to be converted", () => {
     expect(await readText(source, "config.json", signal)).toBe("{}");
   });
 
-  it("needs a build of the engine, and weights", async () => {
+  it("is read by the module that converts, and needs weights", async () => {
+    packConverter();
     const whole = await opened(files("config.json", "model.safetensors"));
-    await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({ message: "no engine here" });
-    const old = await opened(files("config.json", "tf_model.h5"), {}, () => new Promise(() => {}));
+    await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/^config\.json: /),
+    });
+    const old = await opened(files("config.json", "tf_model.h5"));
     await expect(readText(old, "config.json", signal)).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringMatching(/tf_model\.h5 only/),

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
 import { pack } from "./pack.mjs";
-import { engineScript, packCode, packLanguages } from "./pack-engine.mjs";
+import { engineScript, packCode, packedParts } from "./pack-engine.mjs";
 
 const sources = resolve(import.meta.dirname, "../src");
 
@@ -36,7 +36,7 @@ export async function packedWorker(release, engine, { hasLanguages }) {
       define: {
         GPT2_RELEASE: JSON.stringify(release),
         GPT2_PARTS: JSON.stringify(parts),
-        ...(hasLanguages ? { GPT2_LANGUAGES: packLanguages() } : {}),
+        ...packedParts(),
       },
     },
     plugins: [engineScripts(engine), ...(hasLanguages ? [] : [languagesApart])],

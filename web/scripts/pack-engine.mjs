@@ -1,8 +1,9 @@
 // The engine's four builds, made ready to lie in a script.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { engineParts } from "../../engine/toolchain/build.mjs";
 import { createDelta } from "./code-delta.mjs";
-import { withoutHash } from "./hash-files.mjs";
+import { hashedCode, withoutHash } from "./hash-files.mjs";
 import { pack } from "./pack.mjs";
 
 /** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
@@ -28,10 +29,13 @@ export function packCode(engine) {
   return { data: pack(Buffer.concat(bytes)), parts };
 }
 
-/** The module of other languages' tokenizers, which web/src/languages unpacks, as a literal. */
-export function packLanguages() {
-  const file = resolve(import.meta.dirname, "../../build/wasm/engine/gpt2-languages.wasm");
-  return JSON.stringify(pack(readFileSync(file)));
+/** The literals that stand for the modules which the scripts of the same names unpack. */
+export function packedParts() {
+  const literal = (name) => {
+    const file = resolve(import.meta.dirname, `../../build/wasm/engine/gpt2-${name}.wasm`);
+    return JSON.stringify(pack(hashedCode(readFileSync(file))));
+  };
+  return Object.fromEntries(engineParts.map((name) => [`GPT2_${name.toUpperCase()}`, literal(name)]));
 }
 
 /** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */

@@ -5,12 +5,13 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minify } from "vite";
+import { engineParts } from "../../engine/toolchain/build.mjs";
 import { customElementsManifest } from "./custom-elements.mjs";
 import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
-import { packLanguages } from "./pack-engine.mjs";
+import { packedParts } from "./pack-engine.mjs";
 import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -186,7 +187,8 @@ function pad(file) {
 
 async function copyEngine() {
   mkdirSync(join(packageFolder, "engine"), { recursive: true });
-  for (const file of engineFiles().filter((name) => name !== "gpt2-languages.wasm")) {
+  const packed = engineParts.map((name) => `gpt2-${name}.wasm`);
+  for (const file of engineFiles().filter((name) => !packed.includes(name))) {
     const target = join(packageFolder, "engine", file);
     const built = readFileSync(join(engine, file));
     if (file.endsWith(".wasm")) writeFileSync(target, hashedCode(built));
@@ -235,11 +237,10 @@ export async function buildPackage() {
   rmSync(packageFolder, { recursive: true, force: true });
   const release = releaseName();
   for (const { name, source } of modules) await bundle(release, `${source}.ts`, `${name}.js`);
+  const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript, define: packedParts() };
   for (const { name, source } of apart) {
-    const ofWorker = { plugins: [chunksApart, partsOfParts], banner: copiedScript };
     const isOfWorker = workerParts.includes(name);
-    const define = name === "gpt2-languages" ? { GPT2_LANGUAGES: packLanguages() } : {};
-    await bundle(release, `${source}.ts`, `${name}.js`, isOfWorker ? { ...ofWorker, define } : {});
+    await bundle(release, `${source}.ts`, `${name}.js`, isOfWorker ? ofWorker : {});
     if (isOfWorker) pad(join(packageFolder, `${name}.js`));
   }
   const inWorker = { plugins: [chunksApart, partsByAddress] };

@@ -13,8 +13,7 @@ import { weightChunksOf } from "../loader/weight-chunks.js";
 import { LoadError } from "../shared/errors.js";
 import { joined } from "../shared/joined.js";
 import { streamOf } from "../shared/stream-of.js";
-import type { ModuleFactory } from "../shared/wasm-instance.js";
-import { Converter, type AdapterFiles, type ConvertedFolder, type ConvertedWeights } from "./converter.js";
+import type { Converter, AdapterFiles, ConvertedFolder, ConvertedWeights } from "./converter.js";
 import { Portions } from "./portions.js";
 import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
 import { findWeights, readHead, readPart, type WeightFile, type WeightFiles } from "./weight-files.js";
@@ -27,8 +26,7 @@ export interface ConvertOptions {
   gguf?: string;
   /** Are merged into it, in this order. */
   adapters?: readonly { files(signal: AbortSignal): Promise<AdapterFiles> }[];
-  /** The script and the code of the engine's build "simd". */
-  fetchBuild: (signal: AbortSignal) => Promise<{ createModule: ModuleFactory; code: WebAssembly.Module }>;
+  createConverter: () => Promise<Converter>;
 }
 
 /** A conversion, and what it has made so far. */
@@ -134,14 +132,13 @@ export class ConvertedSource implements ModelSource {
 
   /** `from`: bytes of the converted weights that are there already. */
   private async begin({ signal }: OpenOptions, from = 0): Promise<Running> {
-    const { weights, gguf, adapters = [], fetchBuild } = this.options;
-    const [config, { form, files }, { createModule, code }, adapterFiles] = await Promise.all([
+    const { weights, gguf, adapters = [], createConverter } = this.options;
+    const [config, { form, files }, converter, adapterFiles] = await Promise.all([
       gguf === undefined ? readText(this.inner, "config.json", signal) : undefined,
       this.findFiles(signal),
-      fetchBuild(signal),
+      createConverter(),
       Promise.all(adapters.map((adapter) => adapter.files(signal))),
     ]);
-    const converter = await Converter.create(createModule, code);
     const torchSizes = form === "torch" ? await this.readTorch(converter, files, signal) : undefined;
     // Of the other forms a conversion that was interrupted begins anew.
     const needsHeads = form === "safetensors" && (files.length > 1 || from > 0);

@@ -3,12 +3,13 @@ import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { joined } from "../shared/joined.js";
 import { headOf } from "./tensor-head.js";
-import { WasmInstance, type Allocator, type ModuleFactory } from "../shared/wasm-instance.js";
+import type { Allocator, ModuleFactory, WasmInstance } from "../shared/wasm-instance.js";
+import { startPart } from "../loader/wasm-part.js";
 
 /** What the matrices become: as `--weights` of `gpt2-weights convert`, "q4" without calibration. */
 export type ConvertedWeights = "f32" | "f16" | "q8" | "q4";
 
-/** What Emscripten's module of the build `simd` gives beside EngineModule: the functions of engine/api/convert.h. */
+/** The functions of engine/api/convert.h, which a test compares. */
 interface ConverterModule extends Allocator {
   _gpt2_converter_create(): number;
   _gpt2_converter_destroy(converter: number): void; // its memory is its own, and goes with it
@@ -63,15 +64,13 @@ export interface ConvertedFolder {
 
 /** What goes into WebAssembly's memory at once. */
 const portion = 256 * 1024;
-/** Pages of 64 KiB: what the build begins with, and far more than a tensor of GPT-2 1.5B and a vocabulary take. */
-const memoryPages = { initial: 64, maximum: 16384 };
 
 /**
  * Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes stream through. It is
  * held nowhere: what is under way of one tensor takes memory, some MB for GPT-2 124M, which goes with the last reference to
  * the converter.
  *
- *     const converter = await Converter.create(createModule, code); // the script and the code of the build "simd"
+ *     const converter = await Converter.create(code); // of the module that converts
  *     converter.begin({ weights: "q8", config });
  *     for await (const chunk of stream) for (const bytes of converter.feed(chunk)) keep(bytes);
  *     converter.end();
@@ -94,9 +93,10 @@ export class Converter {
     this.input = wasm.allocate(portion);
   }
 
-  static async create(createModule: ModuleFactory, code: WebAssembly.Module): Promise<Converter> {
+  /** `code` is that of the module. `start` is another in tests. */
+  static async create(code: WebAssembly.Module, start?: ModuleFactory): Promise<Converter> {
     try {
-      return new Converter(await WasmInstance.start(createModule, code, new WebAssembly.Memory(memoryPages)));
+      return new Converter(await startPart(code, start));
     } catch (error) {
       throw failureOf(error);
     }

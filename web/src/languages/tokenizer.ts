@@ -1,6 +1,22 @@
 import { Gpt2Error } from "../shared/errors.js";
-import type { WasmInstance } from "../shared/wasm-instance.js";
-import type { LanguagesModule } from "./start.js";
+import type { Allocator, WasmInstance } from "../shared/wasm-instance.js";
+import { startPart } from "../loader/wasm-part.js";
+
+/** The functions of engine/api/languages.h, which a test compares. */
+interface LanguagesModule extends Allocator {
+  _gpt2_languages_create(): number;
+  _gpt2_languages_destroy(languages: number): void; // its memory is its own, and goes with it
+  _gpt2_languages_read(languages: number, ...pointersAndSizes: number[]): number;
+  _gpt2_languages_encode(
+    languages: number,
+    text: number,
+    size: number,
+    special: number,
+    ends: number,
+  ): number;
+  _gpt2_languages_ids(languages: number): number;
+  _gpt2_languages_decode(languages: number, ids: number, count: number): number;
+}
 
 /** What is put at the ends of a text: what comes before one that goes on, or what comes behind it, too. */
 export type TextEnds = "beginning" | "both";
@@ -20,11 +36,13 @@ export class LanguageTokenizer {
     this.tokens = tokens;
   }
 
-  static read(
-    wasm: WasmInstance<LanguagesModule>,
+  /** `code` is that of the module. */
+  static async read(
+    code: WebAssembly.Module,
     files: Readonly<Record<string, string>>,
     vocabSize: number,
-  ): LanguageTokenizer {
+  ): Promise<LanguageTokenizer> {
+    const wasm = await startPart<LanguagesModule>(code);
     const languages = wasm.pointer((module) => module._gpt2_languages_create());
     if (languages === 0) throw new Gpt2Error("out-of-memory", "no memory for a tokenizer");
     const tokens = wasm.with([JSON.stringify(files)], (...parts) =>

@@ -1,4 +1,4 @@
-// A build of the engine that runs: its memory, and what engine/api/api.h and convert.h have in common.
+// A module of WebAssembly that runs: its memory, and what the headers of engine/api have in common.
 import { errorFromWire, Gpt2Error } from "./errors.js";
 import { afterFailure, failureOf } from "./failures.js";
 import type { WireError } from "./protocol.js";
@@ -12,7 +12,7 @@ export type ModuleFactory = (options: {
   ) => WebAssembly.Exports;
 }) => Promise<object>;
 
-/** What every build exports. */
+/** What every module exports (engine/api/memory.h). */
 export interface Allocator {
   _gpt2_allocate(size: number): number;
   _gpt2_free(pointer: number): void;

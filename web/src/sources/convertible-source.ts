@@ -17,7 +17,7 @@ async function converted(source: ModelSource, options: ConvertOptions): Promise<
   } catch (error) {
     throw new LoadError("network", `gpt2-convert.js cannot be loaded: ${String(error)}`);
   }
-  return new module.ConvertedSource(source, options);
+  return module.converted(source, options);
 }
 
 type SourceOptions = ConvertOptions & { weights: "q8" | "q4" | "f32"; adapters?: readonly Adapter[] };

@@ -1,5 +1,4 @@
 // The source that a request names, be it the page's own fetch, a hub or files.
-import type { ConvertOptions } from "../convert/index.js";
 import { headersFetch } from "../loader/headers-fetch.js";
 import { isPartOf } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
@@ -49,7 +48,6 @@ export interface Opening {
   /** For what comes over a network. */
   patience: Patience;
   signal: AbortSignal;
-  fetchBuild: ConvertOptions["fetchBuild"];
 }
 
 /** `askOf(home)` returns the `fetch` for a model at `home`. */
@@ -79,10 +77,7 @@ function askingFor(adapter: SourceRequest, model: SourceRequest, request: LoadRe
 }
 
 /** Opens what `request` names. */
-export async function openSource(
-  request: LoadRequest,
-  { patience, signal, fetchBuild }: Opening,
-): Promise<ModelSource> {
+export async function openSource(request: LoadRequest, { patience, signal }: Opening): Promise<ModelSource> {
   const { source, fetchPort, weights, adapters = [] } = request;
   const askOf = (home: string, wanted: LoadRequest) =>
     fetchPort ? pageFetch(fetchPort) : headersFetch(wanted, home);
@@ -107,5 +102,5 @@ export async function openSource(
   if (isPlain && opened.length === 0) return inner;
   const gguf = found.file !== undefined && { gguf: found.file };
   const merged = opened.length > 0 && { adapters: await Promise.all(opened) };
-  return new ConvertibleSource(inner, { weights: weights ?? "q8", fetchBuild, ...gguf, ...merged });
+  return new ConvertibleSource(inner, { weights: weights ?? "q8", ...gguf, ...merged });
 }

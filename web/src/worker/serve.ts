@@ -8,7 +8,7 @@ import { watchWorkers } from "./helper-threads.js";
 import { holdLock } from "./lifeline.js";
 import { loadEngine } from "./load.js";
 import { Server } from "./server.js";
-import { fetchBuild, type BuildSource } from "./start-engine.js";
+import type { BuildSource } from "./start-engine.js";
 import { detectFeatures } from "./variants.js";
 
 declare const self: DedicatedWorkerGlobalScope & { Worker: typeof Worker };
@@ -50,11 +50,7 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
             ? new UrlSource(source.url, steadyFetch(headersFetch(wanted, source.url), patience, "passing"))
             : await (
                 await import("../sources/index.js")
-              ).openSource(wanted, {
-                patience,
-                signal: around.signal,
-                fetchBuild: (signal) => fetchBuild(builds, "simd", signal, patience),
-              });
+              ).openSource(wanted, { patience, signal: around.signal });
           return wanted.cache ? overCache(files, wanted) : files;
         },
         builds,

@@ -1,0 +1,17 @@
+// The functions that every module of WebAssembly exports, beside those of api.h, convert.h or
+// languages.h.
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Memory of `size` bytes for arguments, or null.
+void* gpt2_allocate(size_t size);
+void gpt2_free(void* memory);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,30 @@
+// A module of WebAssembly that is packed into a script.
+import { expect, it } from "vitest";
+import { hashedCode } from "../../web/scripts/hash-files.mjs";
+import { pack } from "../../web/scripts/pack.mjs";
+import { compilePart } from "../../web/src/loader/wasm-part.js";
+import { converterCode } from "./support/converter-code.js";
+
+const packed = pack(hashedCode(converterCode));
+const corrupt = { name: "LoadError", code: "corrupt", message: expect.stringContaining("part.js") as string };
+
+it("is compiled as it was built", async () => {
+  const module = await compilePart("part.js", packed);
+  expect(WebAssembly.Module.exports(module).map(({ name }) => name)).toContain("gpt2_converter_create");
+});
+
+it.each([0, 0.25, 0.5, 0.75, 1])(
+  "is refused where one character is another: %s of the text",
+  async (share) => {
+    const at = Math.floor((packed.text.length - 10) * share);
+    const other = packed.text[at] === "a" ? "b" : "a";
+    const text = packed.text.slice(0, at) + other + packed.text.slice(at + 1);
+    await expect(compilePart("part.js", { ...packed, text })).rejects.toMatchObject(corrupt);
+  },
+);
+
+it("is refused where it is not whole, or says no hash", async () => {
+  const size = packed.size - 1000;
+  await expect(compilePart("part.js", { ...packed, size })).rejects.toMatchObject(corrupt);
+  await expect(compilePart("part.js", pack(converterCode))).rejects.toMatchObject(corrupt);
+});
