@@ -69,10 +69,10 @@ void gpt2_drop_unstarted_threads(Gpt2Engine* engine);
 // empty; then only token ids work. The model that was loaded before is freed. A Hub folder is
 // quantized to 8 bits while it streams; a converted one keeps its format.
 //
-// `options`: {"kv": "q8" | "f32", "generationConfig": text, "tokenizer": {file name: text}}.
-// "generationConfig" is the text of generation_config.json. "tokenizer" has the texts of those of
-// tokenizer.json, tokenizer_config.json, special_tokens_map.json and added_tokens.json that the
-// model has. If tokenizer.json is among them, the others are ignored.
+// `options`: {"kv": "q8" | "f32", "generationConfig": text, "tokenizer": object}.
+// "generationConfig" is the text of generation_config.json. "tokenizer" has "rules", which
+// gpt2_converter_tokenizer reads from other files than vocab.json and merges.txt. Or it has
+// "tokens", the result of gpt2_languages_read.
 //
 // If a call of a load fails, the load is over and its memory is freed. Further calls return the
 // same error until the next load begins. No result.

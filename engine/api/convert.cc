@@ -20,7 +20,9 @@
 #include "engine/convert/converter.h"
 #include "engine/convert/torch_file.h"
 #include "engine/format/config_json.h"
+#include "engine/format/json.h"
 #include "engine/format/json_writer.h"
+#include "engine/format/tokenizer_rules_json.h"
 
 struct Gpt2Converter {
   std::vector<gpt2::TorchFile> torch_files;  // that the next conversion is of
@@ -112,6 +114,26 @@ Status ReplyWanted(Gpt2Converter& owner) {
   } else {
     out.Null();
   }
+  owner.reply += '}';
+  return Done{};
+}
+
+Status ReplyTokenizer(Gpt2Converter& owner, std::string_view files_json, std::size_t vocab_size) {
+  GPT2_ASSIGN(const ParsedJson files, ParseJson(files_json, "the files"));
+  const auto text = [&](std::string_view name) -> std::string_view {
+    const Json* const file = FindMember(*files, name);
+    const auto* const found = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
+    return found == nullptr ? std::string_view() : *found;
+  };
+  owner.reply = R"({"result":)";
+  JsonWriter out(owner.reply);
+  GPT2_TRY(WriteTokenizer({.tokenizer = text("tokenizer.json"),
+                           .vocab = text("vocab.json"),
+                           .merges = text("merges.txt"),
+                           .tokenizer_config = text("tokenizer_config.json"),
+                           .special_tokens_map = text("special_tokens_map.json"),
+                           .added_tokens = text("added_tokens.json")},
+                          vocab_size, out));
   owner.reply += '}';
   return Done{};
 }
@@ -210,6 +232,13 @@ const char* gpt2_converter_folder(Gpt2Converter* converter) {
     converter->reply += '}';
     return Done{};
   });
+  return error != nullptr ? error : converter->reply.c_str();
+}
+
+const char* gpt2_converter_tokenizer(Gpt2Converter* converter, const char* files, size_t files_size,
+                                     size_t vocab_size) {
+  const char* error = gpt2::Run(
+      converter, [&] { return gpt2::ReplyTokenizer(*converter, {files, files_size}, vocab_size); });
   return error != nullptr ? error : converter->reply.c_str();
 }
 

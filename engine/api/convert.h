@@ -62,6 +62,12 @@ const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter);
 // GGUF file and else empty, "weightBytes": of model.safetensors}.
 const char* gpt2_converter_folder(Gpt2Converter* converter);
 
+// Reads the tokenizer of the files of a folder, a JSON object of their texts by their names, for a
+// model of `vocab_size` tokens. Result: {"vocab", "merges", "rules"}, which gpt2_load_begin takes:
+// the first two as texts, "rules" as the member of "tokenizer".
+const char* gpt2_converter_tokenizer(Gpt2Converter* converter, const char* files, size_t files_size,
+                                     size_t vocab_size);
+
 // Ends the conversion; an error where a byte is missing. No result.
 const char* gpt2_converter_end(Gpt2Converter* converter);
 

@@ -31,6 +31,7 @@
 #include "engine/model/weight_format.h"
 #include "engine/model/weights.h"
 #include "engine/text/text_encoder.h"
+#include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 namespace {
@@ -58,12 +59,22 @@ Status ReadDefaults(const Json& options, Gpt2Engine& engine) {
   return Done{};
 }
 
-// The text of the file `key` among the load options' "tokenizer"; "" where they have none.
-std::string_view TokenizerText(const Json& options, std::string_view key) {
-  const Json* const files = FindMember(options, "tokenizer");
-  const Json* const file = files == nullptr ? nullptr : FindMember(*files, key);
-  const auto* const text = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
-  return text == nullptr ? std::string_view() : *text;
+// The tokenizer of a load: none, vocab.json and merges.txt, with rules among the load options'
+// "tokenizer", or what each token writes, as "tokens" there.
+Result<std::optional<Tokenizer>> ReadLoadTokenizer(std::string_view vocab, std::string_view merges,
+                                                   const Json& options, std::size_t vocab_size) {
+  using Found = std::optional<Tokenizer>;
+  const Json* const more = FindMember(options, "tokenizer");
+  const Json* const tokens = more == nullptr ? nullptr : FindMember(*more, "tokens");
+  if (const auto* const text =
+          tokens == nullptr ? nullptr : tokens->get_ptr<const std::string*>()) {
+    GPT2_ASSIGN(Tokenizer tokenizer, ReadTokenTable(*text, vocab_size));
+    return Found(std::move(tokenizer));
+  }
+  if (vocab.empty() && merges.empty()) return Found();
+  const Json* const rules = more == nullptr ? nullptr : FindMember(*more, "rules");
+  GPT2_ASSIGN(Tokenizer tokenizer, ReadTokenizer(vocab, merges, vocab_size, rules));
+  return Found(std::move(tokenizer));
 }
 
 Status NeedLoad(const Gpt2Engine& engine) {
@@ -120,19 +131,10 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   GPT2_TRY(CheckNames(*wanted, "the load options", {"kv", "generationConfig", "tokenizer"}));
   GPT2_ASSIGN(engine.kv_format, ReadKvFormat(*wanted));
   GPT2_TRY(ReadDefaults(*wanted, engine));
-  const TokenizerFiles files = {
-      .tokenizer = TokenizerText(*wanted, "tokenizer.json"),
-      .vocab = vocab,
-      .merges = merges,
-      .tokenizer_config = TokenizerText(*wanted, "tokenizer_config.json"),
-      .special_tokens_map = TokenizerText(*wanted, "special_tokens_map.json"),
-      .added_tokens = TokenizerText(*wanted, "added_tokens.json"),
-      .tokens = TokenizerText(*wanted, "tokens")};
-  if (files.HasTokenizer()) {
-    GPT2_ASSIGN(engine.tokenizer, ReadTokenizer(files, config.config.vocab_size));
-    if (!engine.tokenizer->HasGpt2Rules()) {
-      engine.warnings.push_back("heal does nothing: the tokenizer has other rules than GPT-2's");
-    }
+  GPT2_ASSIGN(engine.tokenizer,
+              ReadLoadTokenizer(vocab, merges, *wanted, config.config.vocab_size));
+  if (engine.tokenizer && !engine.tokenizer->HasGpt2Rules()) {
+    engine.warnings.push_back("heal does nothing: the tokenizer has other rules than GPT-2's");
   }
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
   const bool is_hub = config.weights == StoredWeights::kHub;

@@ -13,6 +13,7 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/tokenizer_json.h"
+#include "engine/format/tokenizer_rules_json.h"
 #include "engine/format/tokenizer_settings.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/quoted.h"
@@ -57,6 +58,15 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadMerges(std::string_
   return merges;
 }
 
+Status NeedBoth(std::string_view vocab, std::string_view merges) {
+  if (!vocab.empty() && !merges.empty()) return Done{};
+  return Error{ErrorCode::kNotFound,
+               Concat(vocab.empty() ? "vocab.json" : "merges.txt",
+                      " is missing or empty: vocab.json and merges.txt go together")};
+}
+
+}  // namespace
+
 Result<Tokenizer> ReadTokenTable(std::string_view text, std::size_t vocab_size) {
   GPT2_ASSIGN(const ParsedJson json, ParseJson(text, "the tokens"));
   if (!json->is_array() || json->size() > vocab_size) {
@@ -73,8 +83,6 @@ Result<Tokenizer> ReadTokenTable(std::string_view text, std::size_t vocab_size) 
   }
   return Tokenizer::CreateOther(std::move(tokens), /*encoder=*/nullptr);
 }
-
-}  // namespace
 
 Result<Tokenizer> InFile(std::string_view file, Result<Tokenizer> tokenizer) {
   if (tokenizer.ok()) return tokenizer;
@@ -117,11 +125,7 @@ namespace {
 Result<Tokenizer> ReadFiles(const TokenizerFiles& files, std::size_t vocab_size) {
   if (!files.tokens.empty()) return ReadTokenTable(files.tokens, vocab_size);
   if (!files.tokenizer.empty()) return ReadTokenizerJson(files.tokenizer, vocab_size);
-  if (files.vocab.empty() || files.merges.empty()) {
-    return Error{ErrorCode::kNotFound,
-                 Concat(files.vocab.empty() ? "vocab.json" : "merges.txt",
-                        " is missing or empty: vocab.json and merges.txt go together")};
-  }
+  GPT2_TRY(NeedBoth(files.vocab, files.merges));
   GPT2_ASSIGN(const std::vector<std::string> tokens, ReadTokens(files.vocab, vocab_size));
   GPT2_ASSIGN(const auto merges, ReadMerges(files.merges));
   GPT2_ASSIGN(TokenizerRules rules, ReadTokenizerSettings(files, tokens));
@@ -137,8 +141,14 @@ Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_s
 }
 
 Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,
-                                std::size_t vocab_size) {
-  return ReadTokenizer({.vocab = vocab_json, .merges = merges_txt}, vocab_size);
+                                std::size_t vocab_size, const Json* rules) {
+  GPT2_TRY(NeedBoth(vocab_json, merges_txt));
+  GPT2_ASSIGN(const std::vector<std::string> tokens, ReadTokens(vocab_json, vocab_size));
+  GPT2_ASSIGN(const auto merges, ReadMerges(merges_txt));
+  constexpr std::string_view kFiles = "vocab.json and merges.txt";
+  if (rules == nullptr) return InFile(kFiles, Tokenizer::Create(tokens, merges));
+  GPT2_ASSIGN(TokenizerRules read, ReadRules(*rules, tokens.size()));
+  return InFile(kFiles, Tokenizer::Create(tokens, merges, std::move(read)));
 }
 
 }  // namespace gpt2

@@ -34,6 +34,9 @@ struct TokenizerFiles {
 // Builds the tokenizer. An error names the file and the field.
 Result<Tokenizer> ReadTokenizer(const TokenizerFiles& files, std::size_t vocab_size);
 
+// Builds one of which only the bytes of each token are known: see TokenizerFiles::tokens.
+Result<Tokenizer> ReadTokenTable(std::string_view tokens, std::size_t vocab_size);
+
 // `tokenizer`, or its error with the name of the file.
 Result<Tokenizer> InFile(std::string_view file, Result<Tokenizer> tokenizer);
 
@@ -60,7 +63,8 @@ class VocabularyIds {
 // `vocab_size`, the config's; a vocabulary with fewer tokens is one whose matrix was padded. Fails,
 // too, on an id of two tokens, and on ids with more gaps than tokens between them, so that what is
 // built is as large as the files.
+// `rules` are those that WriteTokenizer wrote beside them, null for GPT-2's own.
 Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,
-                                std::size_t vocab_size);
+                                std::size_t vocab_size, const Json* rules = nullptr);
 
 }  // namespace gpt2

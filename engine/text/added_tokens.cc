@@ -57,8 +57,12 @@ std::size_t SpaceAtEnd(std::string_view text) {
 }
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-  std::sort(tokens_.begin(), tokens_.end(),
-            [](const AddedToken& a, const AddedToken& b) { return a.content < b.content; });
+  // By heap sort: a quarter of the code of std::sort.
+  const auto is_before = [](const AddedToken& a, const AddedToken& b) {
+    return a.content < b.content;
+  };
+  std::make_heap(tokens_.begin(), tokens_.end(), is_before);
+  std::sort_heap(tokens_.begin(), tokens_.end(), is_before);
   for (const AddedToken& token : tokens_) {
     begins_[static_cast<unsigned char>(token.content[0])] = true;
   }

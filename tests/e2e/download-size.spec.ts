@@ -5,12 +5,12 @@ import { expect, test } from "@playwright/test";
 import { languages } from "../../web/page/language/languages.js";
 import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
 
-// See the size of peers in `npm run bench:peers`. The build `simd` also converts models of other formats.
+// See the size of peers in `npm run bench:peers`.
 for (const [variant, most] of [
-  ["simd", 200],
-  ["simd-relaxed", 155],
-  ["threads", 162],
-  ["threads-relaxed", 167],
+  ["simd", 142],
+  ["simd-relaxed", 147],
+  ["threads", 154],
+  ["threads-relaxed", 158],
 ] as const) {
   test(`${variant} and what loads it are at most ${most} kB of gzip`, () => {
     expect(downloadBytes(variant)).toBeLessThanOrEqual(most * 1000);

@@ -1,4 +1,4 @@
-// Models whose tokenizer has other rules than GPT-2's, in a page: gpt2-languages.js comes for them alone, and the text is the native tool's.
+// Models whose tokenizer has other rules than GPT-2's, in a page: what reads them comes for them alone, and the text is the native tool's.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -49,6 +49,35 @@ const unigram = {
   },
 };
 
+/** GPT-2's byte pairs, with a token before each text and one that is found before all rules. */
+const bytePairs = {
+  added_tokens: [
+    { id: 0, content: "<s>", special: true },
+    { id: 1, content: "abba", lstrip: true, normalized: false },
+  ],
+  pre_tokenizer: {
+    type: "Sequence",
+    pretokenizers: [
+      { type: "Digits", individual_digits: true },
+      { type: "ByteLevel", add_prefix_space: false },
+    ],
+  },
+  post_processor: {
+    type: "TemplateProcessing",
+    single: [{ SpecialToken: { id: "<s>", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }],
+    pair: [],
+    special_tokens: { "<s>": { id: "<s>", ids: [0], tokens: ["<s>"] } },
+  },
+  decoder: { type: "ByteLevel" },
+  model: {
+    type: "BPE",
+    vocab: Object.fromEntries(
+      ["<s>", "abba", "Ġ", "ab", "11", "1", ...letters].map((each, id) => [each, id]),
+    ),
+    merges: ["a b", "1 1"],
+  },
+};
+
 /** Each kind: the file that it is in, a prompt, and what the prompt's tokens decode to. */
 const kinds = [
   {
@@ -64,6 +93,13 @@ const kinds = [
     content: JSON.stringify(unigram),
     prompt: "天地 abc ﬁ 玄黃",
     decoded: "天地 abc fi 玄黃</s>",
+  },
+  {
+    name: "byte pair",
+    file: "tokenizer.json",
+    content: JSON.stringify(bytePairs),
+    prompt: "cab 11  abba",
+    decoded: "<s>cab 11abba",
   },
 ];
 
@@ -118,7 +154,8 @@ for (const { name, file, content, prompt, decoded } of kinds) {
     expect(found.pieces.join("")).toBe(found.text);
     expect(found.decoded).toBe(decoded);
     expect(found.warnings.join()).toContain("heal does nothing");
-    expect(asked.filter((path) => path.endsWith("/gpt2-languages.js"))).toHaveLength(1);
+    const other = asked.filter((path) => path.endsWith("/gpt2-languages.js"));
+    expect(other).toHaveLength(name === "byte pair" ? 0 : 1);
   });
 }
 
@@ -134,10 +171,10 @@ test("a module in one file loads the tokenizers from beside itself, and says whe
   await expect(write(page, prompt, "gpt2.bundle.js")).rejects.toThrow(`cannot be loaded from ${address}`);
 });
 
-test("a model with GPT-2's rules does not load the tokenizers of others", async ({ page }) => {
+test("a model with GPT-2's rules loads nothing that reads others", async ({ page }) => {
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await inPage(page, async ({ loadModel }) => (await loadModel("models/demo/")).dispose(), undefined);
   expect(asked.some((path) => path.endsWith("/gpt2-worker.js"))).toBe(true);
-  expect(asked.some((path) => path.includes("languages"))).toBe(false);
+  expect(asked.some((path) => /languages|convert/.test(path))).toBe(false);
 });

@@ -13,7 +13,7 @@ const loads: readonly (readonly [files: readonly string[], when: string])[] = [
   [["gpt2-element.js", "gpt2-element-classes.js"], "with an app that has the elements, beside `gpt2.js`"],
   [["gpt2-cache.js"], "beside a model's first files, unless `cache` is false"],
   [["gpt2-page-sources.js", "gpt2-sources.js"], "for a model of a hub or of files, or with an own `fetch`"],
-  [["gpt2-convert.js"], "to convert a model while it is read"],
+  [["gpt2-convert.js"], "to convert a model while it is read, or to read its `tokenizer.json`"],
   [["gpt2-languages.js"], "for a tokenizer with other rules than GPT-2's"],
   [["gpt2-environment.js"], "when it is asked for"],
   [["gpt2-inspect.js"], "for `model.inspect`"],

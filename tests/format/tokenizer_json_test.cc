@@ -10,6 +10,7 @@
 #include "engine/format/vocabulary_files.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/tokenizer.h"
+#include "tests/support/rewritten_tokenizer.h"
 
 namespace gpt2 {
 namespace {
@@ -47,7 +48,14 @@ Ids Encoded(const Json& file, const std::string& text,
   const auto tokenizer = ReadTokenizerJson(file.dump(), 1000);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.error().message;
   if (!tokenizer.ok()) return {};
-  return tokenizer.value().Encode(text, special, TextEnds::kWith).value();
+  const Ids ids = tokenizer.value().Encode(text, special, TextEnds::kWith).value();
+  const std::string json = file.dump();
+  const auto rewritten = testing::RewrittenTokenizer({.tokenizer = json}, 1000);
+  EXPECT_TRUE(rewritten.ok()) << rewritten.error().message;
+  if (rewritten.ok()) {
+    EXPECT_EQ(rewritten.value().Encode(text, special, TextEnds::kWith).value(), ids);
+  }
+  return ids;
 }
 
 std::string ErrorOf(const Json& file) {

@@ -360,6 +360,28 @@ describe("a LoRA adapter", () => {
   });
 });
 
+describe("a tokenizer that other files than vocab.json and merges.txt describe", () => {
+  const texts = { "vocab.json": '{"a":0,"<end>":1}', "merges.txt": "#version: 0.2\n" };
+  const read = async (config: object) =>
+    (await Converter.create(code)).readTokenizer(
+      { ...texts, "tokenizer_config.json": JSON.stringify(config) },
+      2,
+    );
+
+  it("is read for the engine, as rules", async () => {
+    const { vocab, merges, rules } = await read({ add_bos_token: true, bos_token: "<end>" });
+    expect({ "vocab.json": vocab, "merges.txt": merges }).toEqual(texts);
+    expect(rules).toMatchObject({ beginning: [1], end: [] });
+  });
+
+  it("is refused by the name of the file and the field", async () => {
+    await expect(read({ add_eos_token: true })).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/^tokenizer_config\.json: "add_eos_token"/) as string,
+    });
+  });
+});
+
 describe("what goes wrong while a model is converted", () => {
   type Exports = Record<string, (...args: number[]) => number>;
   const trap = () => {

@@ -21,6 +21,7 @@ interface ConverterModule extends Allocator {
   _gpt2_converter_step(converter: number): number;
   _gpt2_converter_output(converter: number): number;
   _gpt2_converter_folder(converter: number): number;
+  _gpt2_converter_tokenizer(converter: number, ...pointersAndSizes: number[]): number;
   _gpt2_converter_end(converter: number): number;
 }
 
@@ -60,6 +61,15 @@ export interface ConvertedFolder {
   tokenizerConfig: string;
   /** Bytes of the converted model.safetensors. */
   weightBytes: number;
+}
+
+/** A tokenizer as the engine reads it. */
+export interface EngineTokenizer {
+  /** The texts of vocab.json and merges.txt. */
+  vocab: string;
+  merges: string;
+  /** What other files say of it. */
+  rules: object;
 }
 
 /** What goes into WebAssembly's memory at once. */
@@ -158,6 +168,13 @@ export class Converter {
     this.knownFolder ??= (this.wasm.ask((module) => module._gpt2_converter_folder(this.converter)) ??
       undefined) as ConvertedFolder | undefined;
     return this.knownFolder;
+  }
+
+  /** Reads the tokenizer of a model's `files`, texts by their names. */
+  readTokenizer(files: Readonly<Record<string, string>>, vocabSize: number): EngineTokenizer {
+    return this.wasm.with([JSON.stringify(files)], (...parts) =>
+      this.wasm.ask((module) => module._gpt2_converter_tokenizer(this.converter, ...parts, vocabSize)),
+    ) as EngineTokenizer;
   }
 
   private add({ name, config, tensors, weight }: AdapterFiles): void {

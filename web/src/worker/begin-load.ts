@@ -1,36 +1,56 @@
 // Begins a load, with the tokenizer that the model has.
-import type { LanguageTokenizer } from "../languages/index.js";
+import type { EngineTokenizer } from "../convert/index.js";
 import { parseJson } from "../loader/parse-json.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import type { Engine } from "./engine.js";
 import type { TokenizerTexts } from "./model-files.js";
 
-const importLanguages = () =>
-  import("../languages/index.js").catch((error: unknown) => {
-    throw new LoadError("network", `gpt2-languages.js cannot be loaded: ${String(error)}`);
-  });
+async function importPart<T>(file: string, part: Promise<T>): Promise<T> {
+  try {
+    return await part;
+  } catch (error) {
+    throw new LoadError("network", `${file} cannot be loaded: ${String(error)}`);
+  }
+}
 
-async function readTokenizer(files: Record<string, string>, config: string): Promise<LanguageTokenizer> {
-  const { readLanguageTokenizer } = await importLanguages();
+function vocabSizeOf(config: string): number {
   const { vocab_size: size } = Object(parseJson(config, "config.json")) as { vocab_size?: unknown };
-  return readLanguageTokenizer(files, typeof size === "number" ? size : 0);
+  return typeof size === "number" ? size : 0;
+}
+
+/** Begins with what the files say. Where there are more than vocab.json and merges.txt, the module that converts reads them. */
+async function beginWithFiles(
+  engine: Engine,
+  config: string,
+  { vocab, merges, others }: TokenizerTexts,
+  options: object,
+): Promise<void> {
+  const hasRules = others?.["tokenizer.json"] !== undefined || (others && vocab !== "");
+  if (!hasRules) return engine.loadBegin(config, vocab, merges, options);
+  engine.loadBegin(config, "", "", options); // throws where the configuration is wrong
+  const { readTokenizer } = await importPart("gpt2-convert.js", import("../convert/index.js"));
+  const files = { ...others, "vocab.json": vocab, "merges.txt": merges };
+  const found: EngineTokenizer = await readTokenizer(files, vocabSizeOf(config));
+  engine.loadBegin(config, found.vocab, found.merges, { ...options, tokenizer: { rules: found.rules } });
 }
 
 /** A tokenizer that the engine does not compute is read by a module of its own, where that does. */
 export async function beginLoad(
   engine: Engine,
   config: string,
-  { vocab, merges, others }: TokenizerTexts,
+  texts: TokenizerTexts,
   options: object,
 ): Promise<void> {
+  const { others } = texts;
   try {
-    engine.loadBegin(config, vocab, merges, { ...options, tokenizer: others });
+    await beginWithFiles(engine, config, texts, options);
     if (others?.["vocab.txt"] === undefined) return;
   } catch (error) {
     const isUnsupported = error instanceof Gpt2Error && error.code === "unsupported";
     if (!isUnsupported || others?.["tokenizer.json"] === undefined) throw error;
   }
-  const tokenizer = await readTokenizer(others, config);
+  const languages = importPart("gpt2-languages.js", import("../languages/index.js"));
+  const tokenizer = await (await languages).readLanguageTokenizer(others, vocabSizeOf(config));
   engine.loadBegin(config, "", "", { ...options, tokenizer: { tokens: tokenizer.tokens } });
   engine.useTokenizer(tokenizer);
 }
