@@ -81,7 +81,9 @@ Result<Tokenizer> ReadTokenTable(std::string_view text, std::size_t vocab_size) 
                             " is no text in the byte alphabet"));
     tokens.push_back(*bytes);
   }
-  return Tokenizer::CreateOther(std::move(tokens), /*encoder=*/nullptr);
+  Tokenizer tokenizer = Tokenizer::CreateOther(std::move(tokens), /*encoder=*/nullptr);
+  tokenizer.SetRows(vocab_size);
+  return tokenizer;
 }
 
 Result<Tokenizer> InFile(std::string_view file, Result<Tokenizer> tokenizer) {
@@ -146,9 +148,16 @@ Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view me
   GPT2_ASSIGN(const std::vector<std::string> tokens, ReadTokens(vocab_json, vocab_size));
   GPT2_ASSIGN(const auto merges, ReadMerges(merges_txt));
   constexpr std::string_view kFiles = "vocab.json and merges.txt";
-  if (rules == nullptr) return InFile(kFiles, Tokenizer::Create(tokens, merges));
-  GPT2_ASSIGN(TokenizerRules read, ReadRules(*rules, tokens.size()));
-  return InFile(kFiles, Tokenizer::Create(tokens, merges, std::move(read)));
+  TokenizerRules read;
+  if (rules != nullptr) {
+    GPT2_ASSIGN(read, ReadRules(*rules, tokens.size()));
+  }
+  GPT2_ASSIGN(
+      Tokenizer tokenizer,
+      InFile(kFiles, rules == nullptr ? Tokenizer::Create(tokens, merges)
+                                      : Tokenizer::Create(tokens, merges, std::move(read))));
+  tokenizer.SetRows(vocab_size);
+  return tokenizer;
 }
 
 }  // namespace gpt2
