@@ -267,7 +267,9 @@ it("takes token ids that are whole numbers from 0 on, and names the first that i
   engine.detokenize([0, 5, 0x7fffffff]);
   expect(given).toEqual([0, 5, 0x7fffffff]);
   for (const bad of [1.5, -1, NaN, 0x80000000]) {
-    expect(() => engine.detokenize([3, bad, -7])).toThrow(`token id ${bad} is not a whole number of at least 0`);
+    expect(() => engine.detokenize([3, bad, -7])).toThrow(
+      `token id ${bad} is not a whole number of at least 0`,
+    );
   }
   expect(given).toHaveLength(3);
   expect(module.live.size).toBe(0);

@@ -27,7 +27,9 @@ function verify(folder: string): Report {
   const report = JSON.parse(stdout) as Report;
   expect([status, stderr]).toEqual([
     1,
-    expect.stringMatching(new RegExp(`differs from the published results: ${report.failed} of \\d+ facts failed\\n$`)),
+    expect.stringMatching(
+      new RegExp(`differs from the published results: ${report.failed} of \\d+ facts failed\\n$`),
+    ),
   ]);
   return report;
 }

@@ -1,5 +1,4 @@
 // The public types of the module. Sizes are in bytes, times in milliseconds, logarithms natural.
-import type { NumberOptionName } from "./number-options.js";
 
 /** The builds of the engine: threads or not, relaxed SIMD or not. */
 export const variants = ["threads-relaxed", "threads", "simd-relaxed", "simd"] as const;
@@ -248,7 +247,19 @@ export interface ModelConfig {
 }
 
 /** The values that a generation uses for options that a call leaves out. */
-export type GenerationDefaults = Readonly<Record<Exclude<NumberOptionName, "seed">, number>>;
+export type GenerationDefaults = Readonly<
+  Record<
+    | "maxNewTokens"
+    | "temperature"
+    | "topK"
+    | "topP"
+    | "minP"
+    | "typicalP"
+    | "noRepeatNgramSize"
+    | "repetitionPenalty",
+    number
+  >
+>;
 
 /** What is known of a loaded model. */
 export interface ModelInfo {
