@@ -259,6 +259,16 @@ bool HasTokenizer(const TextFiles& texts) {
          texts.Has(kBertVocabFile);
 }
 
+// Refuses a folder whose only tokenizer is a SentencePiece file: the model would seem to have none.
+Status CheckTokenizer(const Folder& folder, const TextFiles& texts) {
+  constexpr const char* kSentencePieceFile = "spiece.model";
+  if (HasTokenizer(texts) || !folder.Has(kSentencePieceFile)) return Done{};
+  return Error{ErrorCode::kUnsupported,
+               (folder.path() / kSentencePieceFile).string() +
+                   " is not read: save it as tokenizer.json with transformers' AutoTokenizer, or "
+                   "remove it to use the model with token ids alone"};
+}
+
 Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
   VocabularyFiles files;
   if (texts.Has(kTokenizerFile)) {
@@ -357,6 +367,7 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
   }
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
+  GPT2_TRY(CheckTokenizer(folder, texts));
   LoadedModel model;
   GPT2_ASSIGN(const std::string config_text, texts.Read(kConfigFile));
   auto config = ReadConfigJson(config_text);

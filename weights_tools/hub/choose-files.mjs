@@ -24,6 +24,7 @@ const optionalFiles = [
   "vocab.json",
   "merges.txt",
   "vocab.txt",
+  "spiece.model", // not read, but the other commands then say so
   "tokenizer_config.json",
   "special_tokens_map.json",
   "added_tokens.json",

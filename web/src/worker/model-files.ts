@@ -124,6 +124,18 @@ async function readVocabulary(source: ModelSource, signal: AbortSignal, index: C
   return { vocab: vocab ?? "", merges: merges ?? "" };
 }
 
+/** Throws where the tokenizer is a SentencePiece file: without it the model would seem to have none. */
+async function refuseSentencePiece(source: ModelSource, signal: AbortSignal, index: ComingIndex) {
+  const name = "spiece.model";
+  // The file begins with a field of type 1. A host that answers every request with a page does not.
+  if (!(await readListed(name, source, signal, index))?.startsWith("\n")) return;
+  throw new LoadError(
+    "unsupported",
+    `the tokenizer is ${name}, which is not read: save it as tokenizer.json with transformers' AutoTokenizer, ` +
+      `or remove it to use the model with token ids alone`,
+  );
+}
+
 export async function readTokenizer(
   source: ModelSource,
   signal: AbortSignal,
@@ -141,6 +153,7 @@ export async function readTokenizer(
   if (vocabulary.vocab === "") {
     names.push("vocab.txt"); // BERT's
     texts.push(await readListed("vocab.txt", source, signal, index));
+    if (texts.at(-1) === undefined) await refuseSentencePiece(source, signal, index);
   }
   const others = names.flatMap((name, i) => (texts[i] === undefined ? [] : [[name, texts[i]] as const]));
   return { ...vocabulary, others: others.length > 0 ? Object.fromEntries(others) : undefined };
