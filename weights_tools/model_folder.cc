@@ -448,16 +448,16 @@ Result<Tokenizer> LoadTokenizer(const fs::path& path) {
   }
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
-  // A folder may have a tokenizer alone.
-  std::size_t vocab_size = kMostVocabulary;
-  if (texts.Has(kConfigFile)) {
-    GPT2_ASSIGN(const std::string config_text, texts.Read(kConfigFile));
-    const auto config = ReadConfigJson(config_text);
-    if (!config.ok()) return InFolder(folder, config.error());
-    vocab_size = config.value().config.vocab_size;
-  }
   GPT2_ASSIGN(const VocabularyFiles files, ReadVocabularyFiles(texts));
-  return MakeTokenizer(folder, files, vocab_size);
+  if (!texts.Has(kConfigFile)) {  // a folder may have a tokenizer alone: no matrix has more rows
+    GPT2_ASSIGN(Tokenizer tokenizer, MakeTokenizer(folder, files, kMostVocabulary));
+    tokenizer.SetRows(tokenizer.vocab_size());
+    return tokenizer;
+  }
+  GPT2_ASSIGN(const std::string config_text, texts.Read(kConfigFile));
+  const auto config = ReadConfigJson(config_text);
+  if (!config.ok()) return InFolder(folder, config.error());
+  return MakeTokenizer(folder, files, config.value().config.vocab_size);
 }
 
 }  // namespace gpt2::tools

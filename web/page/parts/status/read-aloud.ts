@@ -23,5 +23,5 @@ export function offerReadingAloud(): void {
     if (!box.checked) speech.hush();
   });
   control.append(label, box, help);
-  ui.controls.after(control);
+  ui.controls.append(control);
 }
