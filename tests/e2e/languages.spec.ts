@@ -137,7 +137,9 @@ const write = (page: Page, prompt: string, module = "gpt2.js") =>
         text: written,
         pieces: tokens.map((token) => token.text),
       };
-      const result = { ...whole, decoded: await model.detokenize(prompt), warnings: model.info.warnings };
+      const beyond = await model.detokenize([model.info.config.vocabSize - 1]); // a row without a token
+      const decoded = await model.detokenize(prompt);
+      const result = { ...whole, decoded, beyond, warnings: model.info.warnings };
       await model.dispose();
       return result;
     },
@@ -153,6 +155,7 @@ for (const { name, file, content, prompt, decoded } of kinds) {
     expect(found.ids).toEqual(expected.ids);
     expect(found.pieces.join("")).toBe(found.text);
     expect(found.decoded).toBe(decoded);
+    expect(found.beyond).toBe("");
     expect(found.warnings.join()).toContain("heal does nothing");
     const other = asked.filter((path) => path.endsWith("/gpt2-languages.js"));
     expect(other).toHaveLength(name === "byte pair" ? 0 : 1);
