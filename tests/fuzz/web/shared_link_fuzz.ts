@@ -29,7 +29,12 @@ function textShown({ prompt, after, written: parts }: Passage): string {
 
 export const target = fuzzTarget<string>({
   arbitrary: linkedText,
-  examples: ["", packed("null"), packed(JSON.stringify({ prompt: "a".repeat(2e6), options: {} }))],
+  examples: [
+    "",
+    packed("null"),
+    packed('{"prompt":"a","options":{"topP":-1e999}}'),
+    packed(JSON.stringify({ prompt: "a".repeat(2e6), options: {} })),
+  ],
   async check(input) {
     const found = await readLink(input);
     if (!found) return;

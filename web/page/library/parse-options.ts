@@ -8,7 +8,7 @@ const flags = new Set(["ignoreEos", "heal"]);
 /** The fields of `value` that are options of the right type. The engine checks their ranges. */
 export function parseOptions(value: unknown): GenerateOptions {
   const options = Object.entries(Object(value) as object).filter(([name, value]) => {
-    if (numbers.has(name)) return typeof value === "number";
+    if (numbers.has(name)) return Number.isFinite(value); // JSON's 1e999 is Infinity, which it cannot write again
     if (flags.has(name)) return typeof value === "boolean";
     return name === "stop" && Array.isArray(value) && value.every((each) => typeof each === "string");
   });
