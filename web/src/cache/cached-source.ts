@@ -17,7 +17,7 @@ import { bytesOf, type Store } from "./store.js";
 
 const weightsFile = "model.safetensors";
 /** Files that are read whole, and have no hash but in the index. */
-const isSmall = (name: string) => /\.(json|txt)$/.test(name);
+const isSmall = (name: string) => /\.(json|txt|model)$/.test(name);
 /** How many pieces of a conversion are stored between two notes of how far it is. */
 const piecesToNote = 4;
 const isMissing = (error: unknown) => error instanceof LoadError && error.code === "not-found";
