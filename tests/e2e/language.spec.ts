@@ -188,6 +188,7 @@ async function openAll(page: Page): Promise<void> {
 
 /** Chooses `language` at the foot of the page, as one does with the keyboard, and waits for its words. */
 async function choose(page: Page, language: "en" | "de"): Promise<void> {
+  await expect(page.locator("#language")).toBeVisible(); // it comes after the first paint
   await page.locator("#language").focus();
   await page.locator("#language").selectOption(language);
   await expect(page.locator("html")).toHaveAttribute("lang", language);
