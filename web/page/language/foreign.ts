@@ -1,13 +1,13 @@
-// Whether a text is in another language than English: by its script, or by the small words that every text has.
+// Detects text that is not English, by its script or by the short words that every text contains.
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 
-/** Words that are frequent in English and rare elsewhere. */
+/** Words that are frequent in English and rare in other languages. */
 const english = setOf(
   "the and of to that is it was for with his her they you she he this have from had were which there would their them then what when who will not but all been are said could into your my we be by or as at on",
 );
 
-/** Likewise of the languages that are written in Latin letters by most; without those that are English words, too. */
+/** The same for nine other languages in Latin letters, without words that English has, too. */
 const others = [
   "der das und ist nicht ein eine einen einem einer ich es mit dem den zu sich auf auch wie er sie wir von war im für wenn aber hat sind dass oder nach noch nur sehr kein mir mich dich ihr ihm gibt lebte ging", // de
   "le la les des est et un une dans que qui pour pas sur avec il elle nous vous ils je ce cette son sa ses au aux du mais plus était être avait comme leur où très fait", // fr
@@ -20,20 +20,20 @@ const others = [
   "ve bir bu da de için ile çok ne gibi daha ama o var olan kadar sonra ben sen değil olarak mi mı en her", // tr
 ].map(setOf);
 
-/** Fewer words, or letters of another script, tell nothing: a name, or a quotation. */
+/** With fewer words, or fewer letters of another script, the text may be a name or a quotation. */
 const leastWords = 6;
 const leastKnown = 3;
 const leastLetters = 12;
 
 const countIn = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-/** How many of `words` are among those; 0 where they are but one or two, over and over. */
+/** How many of `words` are in `list`; 0 if only one or two different ones are. */
 function countKnown(words: readonly string[], list: ReadonlySet<string>): number {
   const known = words.filter((word) => list.has(word));
   return new Set(known).size < leastKnown ? 0 : known.length;
 }
 
-/** Whether most of `text` is in another language than English; false where that cannot be told. */
+/** Whether most of `text` is in another language than English; false if that is unclear. */
 export function isForeign(text: string): boolean {
   const latin = countIn(text, /\p{Script=Latin}/gu);
   const letters = countIn(text, /\p{L}/gu);

@@ -1,17 +1,17 @@
-// Whether somebody asks the model something, as if it answered.
+// Detects a question to the model, which does not answer questions.
 
 const speech = /["“”„«»‘]|^['’–—-]/u;
 
 /** Longer ones are parts of stories. */
 const mostLetters = 200;
 
-/** Finds one of `beginnings`, which bars part, at the beginning of a sentence. */
+/** Matches one of `beginnings`, which are separated by bars, at the start of a sentence. */
 export const beginningsOf = (beginnings: string): RegExp =>
   new RegExp(`^(?:${beginnings})(?![\\p{L}\\p{M}])`, "iu");
 
 /**
- * Whether `before`, a line up to the caret, ends in a question to the model: one that is nobody's speech, as in a story, and
- * begins as `beginnings` has it.
+ * Whether `before`, a line up to the caret, ends in a question to the model. It must not be a character's speech, and must
+ * begin with one of `beginnings`.
  */
 export function asksModel(before: string, beginnings: RegExp): boolean {
   const line = before.trim();

@@ -1,4 +1,4 @@
-// Says once, to who writes in another language than the model, that it knows its own alone.
+// Tells the visitor once that the model writes English only, when the text is in another language.
 import type { EditorState, Extension } from "@codemirror/state";
 import { phrase } from "../../language/editor.js";
 import { isForeign } from "../../language/foreign.js";
@@ -6,10 +6,10 @@ import type { TextLanguage } from "../../document/kept-text.js";
 import type { Notes } from "../../dom/notes.js";
 import { noteOnce } from "./note-once.js";
 
-/** Of what stands before the caret: a text may have quotations in it, and another beginning. */
+/** Letters before the caret to look at. Earlier text may be a quotation, or in another language. */
 const mostLetters = 600;
 
-/** `modelsLanguage` gives that of the model that writes, where it is known; `back` is called when the note has been read. */
+/** `modelsLanguage` returns the model's language, if known. `back` runs when the visitor closes the note. */
 export function foreignNote(notes: Notes, modelsLanguage: () => TextLanguage, back: () => void): Extension {
   const isOther = (state: EditorState) => {
     const { head } = state.selection.main;

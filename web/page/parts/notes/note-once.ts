@@ -7,8 +7,8 @@ import { isKept, keep } from "../../state/kept-choice.js";
 import type { Notes } from "../../dom/notes.js";
 
 /**
- * Shows `sentence` as soon as what is typed or pasted `applies`; under `name` it is kept that it was. What the model writes is
- * not looked at.
+ * Shows `sentence` as soon as the text `applies` after the visitor types or pastes; the model's own writing never triggers it.
+ * The browser keeps under `name` that the note was shown. `back` runs when the visitor closes it.
  */
 export function noteOnce(
   notes: Notes,

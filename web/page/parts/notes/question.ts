@@ -1,4 +1,4 @@
-// Says once, to who asks the model something, that it writes on and does not answer.
+// Tells the visitor once that the model continues a text and does not answer, when the text asks it something.
 import type { EditorState, Extension } from "@codemirror/state";
 import { englishAsks, phrase } from "../../language/editor.js";
 import { keepTold } from "../../language/told.js";
@@ -6,7 +6,7 @@ import type { Notes } from "../../dom/notes.js";
 import { asksModel, beginningsOf } from "./asks.js";
 import { noteOnce } from "./note-once.js";
 
-/** `back` is called when the note has been read. */
+/** `back` runs when the visitor closes the note. */
 export function questionNote(notes: Notes, back: () => void): Extension {
   let beginnings = /(?!)/;
   keepTold(questionNote, () => (beginnings = beginningsOf(`${englishAsks}|${phrase("asks")}`)));

@@ -39,7 +39,7 @@ export const presets: readonly Preset[] = [
   },
 ];
 
-/** What a field has that differs from the option's own range and initial value, and what else it needs. */
+/** The step of each field, and where the page's range or initial value differs from the option's own. */
 const fields: Readonly<
   Record<NumberOptionName, Pick<NumberOption, "step"> & Partial<Omit<NumberOption, "name" | "isWhole">>>
 > = {

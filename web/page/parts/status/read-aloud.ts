@@ -1,4 +1,4 @@
-// Whether a screen reader is to say what the model writes, as it is written: an option that the page keeps.
+// The option that lets a screen reader announce the model's text while it is written. The browser keeps the choice.
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
 import { put } from "../../language/told.js";

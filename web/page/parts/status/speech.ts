@@ -1,43 +1,40 @@
-// What is said to those who hear the page: whole sentences, one after another, at the pace of a reader. A sentence that took the
-// place of another too soon would never be heard, and one that is said beside the others would come before them.
+// What a screen reader announces: whole sentences, one after another, at reading pace. A sentence that replaces another too
+// soon is never heard, and a second live region would be announced before the sentences that still wait.
 import { elements as ui } from "../../dom/elements.js";
 import { isKept } from "../../state/kept-choice.js";
 
 const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
 
-/** What is only a full stop, or a line of dashes, waits for the sentence after it. */
+/** A lone full stop or a line of dashes waits for the next sentence. */
 const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
-/** How long a screen reader takes for a sentence: a short pause, and 250 words of five letters in a minute. */
+/** How long a screen reader takes for a sentence: a short pause, then about 250 words a minute. */
 const readingMs = (sentence: string) => 300 + sentence.length * 40;
 
-/** Under this name it is kept that what the model writes is not to be said. */
+/** The name under which the browser keeps that the model's text is not announced. */
 export const silence = "silence";
 
 interface Utterance {
   text: string;
-  /**
-   * What the model writes, how the page's work goes, or what the page has to say beside that. Of the last two only the newest
-   * one that waits is true.
-   */
+  /** The model's text, the state of the work, or another notice. Of the last two, only the newest that waits is announced. */
   kind: "text" | "status" | "notice";
 }
 
 export class Speech {
-  /** Of a sentence that is not whole yet. */
+  /** The beginning of a sentence that is not complete yet. */
   private unsaid = "";
   private waiting: Utterance[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly say: (utterance: Utterance) => void;
   private readonly isSilent: () => boolean;
 
-  /** `say` is called for each sentence in its turn. What the model writes is left out while it `isSilent`. */
+  /** Calls `say` for each sentence in order. Skips the model's text while `isSilent()` is true. */
   constructor(say: (utterance: Utterance) => void, isSilent: () => boolean) {
     this.say = say;
     this.isSilent = isSilent;
   }
 
-  /** Says the sentences of what the model writes that are whole, and keeps the rest. */
+  /** Queues the complete sentences of the model's text, and keeps the rest. */
   add(text: string): void {
     if (this.isSilent()) return;
     this.unsaid += text;
@@ -52,23 +49,23 @@ export class Speech {
     this.unsaid = this.unsaid.slice(end);
   }
 
-  /** Says what is left, when nothing more comes. */
+  /** Queues what is left, at the end of the text. */
   finish(): void {
     if (hasWords(this.unsaid)) this.queue({ text: this.unsaid.trim(), kind: "text" });
     this.unsaid = "";
   }
 
-  /** Says how the work goes, after what the model has written so far; "": nothing is to be said of it any more. */
+  /** Announces the state of the work after the model's text; "" drops one that still waits. */
   status(text: string): void {
     this.replace({ text, kind: "status" });
   }
 
-  /** Says something beside the work. */
+  /** Announces something else. */
   notice(text: string): void {
     this.replace({ text, kind: "notice" });
   }
 
-  /** Drops what is not said yet. */
+  /** Drops everything that still waits. */
   hush(): void {
     this.unsaid = "";
     this.waiting = [];
@@ -93,10 +90,10 @@ export class Speech {
   }
 }
 
-/** Of those that were said last, which a reader may go back to. */
+/** How many of the last utterances stay in the page, so that a reader can go back to them. */
 const mostShown = 20;
 
-/** Each is added to what was said: a screen reader finishes one before it begins the next. */
+/** Appends an utterance: a screen reader finishes one before it begins the next. */
 function show({ text, kind }: Utterance): void {
   const said = document.createElement("div");
   said.textContent = text;
@@ -105,5 +102,5 @@ function show({ text, kind }: Utterance): void {
   while (ui.spoken.childElementCount > mostShown) ui.spoken.firstElementChild?.remove();
 }
 
-/** The page's own. aloud.ts gives it to what comes with the first paint. */
+/** The page's own. aloud.ts passes it to the parts that come with the first paint. */
 export const speech = new Speech(show, () => isKept(silence));
