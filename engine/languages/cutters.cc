@@ -38,7 +38,12 @@ class Parts {
     if (end_ < begin) parts_.push_back({end_, begin, false});
     end_ = begin;
   }
-  std::vector<Part> Take() { return std::move(parts_); }
+  // All parts of a text of `size` bytes. `is_inverted` swaps matches and what lies between them.
+  std::vector<Part> Take(std::size_t size, bool is_inverted) {
+    AddRest(size);
+    for (Part& part : parts_) part.is_match ^= is_inverted;
+    return std::move(parts_);
+  }
 
  private:
   std::vector<Part> parts_;
@@ -100,10 +105,7 @@ class ByPattern final : public TextCutter {
       parts.AddMatch(match->begin, match->end);
       at = match->end;
     }
-    parts.AddRest(piece.text.size());
-    std::vector<Part> found = parts.Take();
-    for (Part& part : found) part.is_match ^= is_inverted_;
-    AppendPieces(piece, std::move(found), behavior_, pieces);
+    AppendPieces(piece, parts.Take(piece.text.size(), is_inverted_), behavior_, pieces);
     return Done{};
   }
 
@@ -123,10 +125,7 @@ class ByLiteral final : public TextCutter {
       parts.AddMatch(at, at + literal_.size());
       at += literal_.size();
     }
-    parts.AddRest(piece.text.size());
-    std::vector<Part> found = parts.Take();
-    for (Part& part : found) part.is_match ^= is_inverted_;
-    AppendPieces(piece, std::move(found), behavior_, pieces);
+    AppendPieces(piece, parts.Take(piece.text.size(), is_inverted_), behavior_, pieces);
     return Done{};
   }
 
@@ -150,8 +149,7 @@ class ByCharacter final : public TextCutter {
       }
       at += character.size;
     }
-    parts.AddRest(piece.text.size());
-    AppendPieces(piece, parts.Take(), behavior_, pieces);
+    AppendPieces(piece, parts.Take(piece.text.size(), /*is_inverted=*/false), behavior_, pieces);
     return Done{};
   }
 
@@ -186,9 +184,8 @@ class ByWord final : public TextCutter {
       at += character.size;
     }
     end();
-    std::vector<Part> found = parts.Take();
-    for (Part& part : found) part.is_match = !part.is_match;
-    AppendPieces(piece, std::move(found), CutBehavior::kRemoved, pieces);
+    AppendPieces(piece, parts.Take(piece.text.size(), /*is_inverted=*/true), CutBehavior::kRemoved,
+                 pieces);
     return Done{};
   }
 };
@@ -204,8 +201,8 @@ class ByteLevel final : public TextCutter {
       parts.AddMatch(at, at + size);
       at += size;
     }
-    parts.AddRest(piece.text.size());
-    AppendPieces(piece, parts.Take(), CutBehavior::kIsolated, pieces);
+    AppendPieces(piece, parts.Take(piece.text.size(), /*is_inverted=*/false),
+                 CutBehavior::kIsolated, pieces);
     return Done{};
   }
 
