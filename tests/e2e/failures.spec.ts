@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { broken, FaultyHost, missing, tryModel, webPage } from "./faulty-host.js";
+import { breakConnection, FaultyHost, answerNotFound, tryModel, webPage } from "./faulty-host.js";
 import { inPage, prompt, root } from "./model.js";
 import { trapInHelpers, withTrap } from "./trap.js";
 
@@ -21,13 +21,13 @@ test.describe("a file that cannot be had", () => {
     [
       /gpt2-worker\.js$/,
       "is missing",
-      missing,
+      answerNotFound,
       /^network: the worker's script gpt2-worker.js cannot be loaded/,
     ],
     [
       /gpt2-simd\.js$/,
       "is missing",
-      missing,
+      answerNotFound,
       /^not-found: cannot fetch .*gpt2-simd\.js\?release=\S+: the host answered 404/,
     ],
     [
@@ -45,13 +45,13 @@ test.describe("a file that cannot be had", () => {
     [
       /gpt2-simd\.wasm$/,
       "is missing",
-      missing,
+      answerNotFound,
       /^not-found: cannot fetch .*gpt2-simd\.wasm\?release=\S+: the host answered 404/,
     ],
     [
       /gpt2-simd\.wasm$/,
       "breaks off",
-      broken,
+      breakConnection,
       /^network: the connection broke while reading .*gpt2-simd\.wasm/,
     ],
     [
@@ -60,11 +60,11 @@ test.describe("a file that cannot be had", () => {
       damaged,
       /^corrupt: .*gpt2-simd\.wasm.* is 17 bytes, but its end is missing/,
     ],
-    [/config\.json$/, "is missing", missing, /^not-found: cannot fetch .*config\.json/],
+    [/config\.json$/, "is missing", answerNotFound, /^not-found: cannot fetch .*config\.json/],
     [
       /safetensors\.001$/,
       "breaks off",
-      broken,
+      breakConnection,
       /^network: the connection broke while reading model\.safetensors\.001/,
     ],
   ];
@@ -176,7 +176,7 @@ test.describe("a helper thread", () => {
 
   test("a thread that cannot start costs a thread and a notice, not the model", async ({ page }) => {
     await page.goto(host.page);
-    answerHelpers(missing, 1); // one of three is there
+    answerHelpers(answerNotFound, 1); // one of three is there
     const found = await inPage(
       page,
       async ({ loadModel }, text) => {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { expect, test } from "@playwright/test";
-import { broken, FaultyHost, missing, tryModel, webPage } from "./faulty-host.js";
+import { breakConnection, FaultyHost, answerNotFound, tryModel, webPage } from "./faulty-host.js";
 import { inPage, root } from "./model.js";
 
 let host: FaultyHost;
@@ -21,8 +21,8 @@ test.describe("a fault that passes", () => {
     ["a busy host", /config\.json$/, busy],
     ["a busy host, asked for the engine's code", /\.wasm$/, busy],
     ["a busy host, asked for the engine's script", /gpt2-simd\.js$/, busy],
-    ["a connection that breaks in the middle", /safetensors\.001$/, broken],
-    ["a connection that breaks in the engine's code", /\.wasm$/, broken],
+    ["a connection that breaks in the middle", /safetensors\.001$/, breakConnection],
+    ["a connection that breaks in the engine's code", /\.wasm$/, breakConnection],
     [
       "a connection that falls silent",
       /safetensors\.001$/,
@@ -153,7 +153,7 @@ test("a folder with half a tokenizer is refused", async ({ page }) => {
   for (const [file, answer, listed, unlisted] of [
     [
       /merges\.txt$/,
-      missing,
+      answerNotFound,
       /^not-found: cannot fetch .*merges\.txt: the host answered 404/,
       /^not-found: the model has vocab\.json, but no merges\.txt: its tokenizer needs both$/,
     ],

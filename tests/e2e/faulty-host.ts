@@ -66,8 +66,8 @@ export class FaultyHost {
   }
 }
 
-export const missing = (response: ServerResponse) => void response.writeHead(404).end();
-export const broken = (response: ServerResponse) => {
+export const answerNotFound = (response: ServerResponse) => void response.writeHead(404).end();
+export const breakConnection = (response: ServerResponse) => {
   response.writeHead(200, { "Content-Length": 1000 });
   response.write("half");
   setTimeout(() => response.destroy(), 50);

@@ -111,14 +111,14 @@ export async function startLongText(page: Page): Promise<void> {
 }
 
 /** A message to the engine's worker that asks for something. */
-export interface Asked {
+export interface SeenRequest {
   name: string;
   /** Of its prompt, if it has one, from the first that is wanted on. */
   tokens: number | undefined;
 }
 
 interface Watched {
-  asked: Asked[];
+  asked: SeenRequest[];
   /** Names of what is held back, and what was. */
   hold: string[];
   held: (() => void)[];
@@ -145,7 +145,7 @@ export async function watchAsking(page: Page, ...hold: string[]): Promise<void> 
 }
 
 /** What was asked since the last call. */
-export const takeAsked = (page: Page): Promise<Asked[]> =>
+export const takeAsked = (page: Page): Promise<SeenRequest[]> =>
   page.evaluate(() => (window as unknown as { watched: Watched }).watched.asked.splice(0));
 
 /** Sends what is held back, and holds back nothing more. */

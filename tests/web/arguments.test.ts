@@ -14,7 +14,7 @@ import {
   readText,
   readTokenIds,
 } from "../../web/src/client/arguments.js";
-import { readCount, refuse, shown } from "../../web/src/shared/refuse.js";
+import { readCount, refuse, describeValue } from "../../web/src/shared/refuse.js";
 
 const error = (message: string) =>
   expect.objectContaining({ name: "InvalidArgumentError", code: "invalid-argument", message });
@@ -46,7 +46,7 @@ it.each([
   [[1], "an array"],
   [{}, "an object"],
 ])("shows %s", (value, text) => {
-  expect(shown(value)).toBe(text);
+  expect(describeValue(value)).toBe(text);
 });
 
 describe("readOptions", () => {
@@ -61,7 +61,7 @@ describe("readOptions", () => {
 
   it.each([3, "text", () => 1, [], Symbol("s")])("refuses %s", (value) => {
     expect(caught(() => readOptions("score", value, []))).toEqual(
-      error(`the options of score are ${shown(value)}, expected an object`),
+      error(`the options of score are ${describeValue(value)}, expected an object`),
     );
   });
 
@@ -83,7 +83,7 @@ describe("single values", () => {
     expect(readSignal(null)).toBeUndefined();
     for (const value of [3, {}, { aborted: false }, { addEventListener() {} }, "s"]) {
       expect(caught(() => readSignal(value))).toEqual(
-        error(`signal is ${shown(value)}, expected an AbortSignal`),
+        error(`signal is ${describeValue(value)}, expected an AbortSignal`),
       );
     }
   });
@@ -115,7 +115,7 @@ describe("single values", () => {
     ]);
     for (const value of [0, 4, 1.5, NaN, "2", null]) {
       expect(caught(() => readCount("c", value, 1, 3))).toEqual(
-        error(`c is ${shown(value)}, expected a whole number from 1 to 3`),
+        error(`c is ${describeValue(value)}, expected a whole number from 1 to 3`),
       );
     }
     expect(caught(() => readCount("c", 0, 1))).toEqual(
@@ -184,10 +184,10 @@ describe("token ids", () => {
     [1],
   ])("are not %s", (id) => {
     expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
-      error(`ids[1] is ${shown(id)}, expected a token id`),
+      error(`ids[1] is ${describeValue(id)}, expected a token id`),
     );
     expect(caught(() => readPrompt("prompt", [id]))).toEqual(
-      error(`prompt[0] is ${shown(id)}, expected a token id`),
+      error(`prompt[0] is ${describeValue(id)}, expected a token id`),
     );
   });
 
@@ -209,11 +209,11 @@ describe("token ids", () => {
     Symbol("s"),
   ])("are an array, not %s", (value) => {
     expect(caught(() => readTokenIds("ids", value))).toEqual(
-      error(`ids is ${shown(value)}, expected an array of token ids`),
+      error(`ids is ${describeValue(value)}, expected an array of token ids`),
     );
     if (typeof value === "string") return;
     expect(caught(() => readPrompt("prompt", value))).toEqual(
-      error(`prompt is ${shown(value)}, expected text or an array of token ids`),
+      error(`prompt is ${describeValue(value)}, expected text or an array of token ids`),
     );
   });
 });

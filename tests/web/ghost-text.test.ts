@@ -6,7 +6,7 @@ import { givePage } from "./support/element-page.js";
 givePage();
 const { GhostText, ghostStyle } = await import("../../web/src/element/ghost-text.js");
 const { ControlField } = await import("../../web/src/element/suggestion-field.js");
-const { Base, adoptProperties, define, make, style, unseen } =
+const { Base, adoptProperties, define, make, style, visuallyHidden } =
   await import("../../web/src/element/html-element.js");
 
 const placeOf = (control: Element) =>
@@ -186,8 +186,8 @@ describe("elements", () => {
     const [one, two, three] = [1, 2, 3].map(() =>
       document.createElement("div").attachShadow({ mode: "open" }),
     ) as [ShadowRoot, ShadowRoot, ShadowRoot];
-    style(one, unseen);
-    style(two, unseen);
+    style(one, visuallyHidden);
+    style(two, visuallyHidden);
     style(three, ghostStyle);
     expect(one.adoptedStyleSheets[0]).toBe(two.adoptedStyleSheets[0]);
     expect(three.adoptedStyleSheets[0]).not.toBe(two.adoptedStyleSheets[0]);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ModelSource } from "../../web/src/loader/model-source.js";
-import { readOptionalText, readText, type ComingIndex } from "../../web/src/loader/read-text.js";
+import { readOptionalText, readText, type IndexPromise } from "../../web/src/loader/read-text.js";
 import { sha256, toHex } from "../../web/src/loader/sha256.js";
 import { ChangedFileError } from "../../web/src/loader/steady-fetch.js";
 import { LoadError } from "../../web/src/shared/errors.js";
@@ -28,7 +28,7 @@ const failing = (code: string): ModelSource => ({
   open: async () => Promise.reject(new LoadError(code, "why")),
 });
 
-const listing = (path: string, text: string): ComingIndex =>
+const listing = (path: string, text: string): IndexPromise =>
   Promise.resolve({ size: 0, pieces: [], files: [{ path, size: text.length, sha256: hashOf(text) }] });
 
 describe("a text", () => {
@@ -94,8 +94,8 @@ describe("a text that weights.json lists", () => {
   });
 
   it("is not believed before weights.json has come", async () => {
-    let arrive: (index: Awaited<ComingIndex>) => void = () => {};
-    const index: ComingIndex = new Promise((resolve) => (arrive = resolve));
+    let arrive: (index: Awaited<IndexPromise>) => void = () => {};
+    const index: IndexPromise = new Promise((resolve) => (arrive = resolve));
     let text: string | undefined;
     const reading = readText(source(bytes("x")).files, "f", signal, index).then((read) => (text = read));
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Connection } from "../../web/src/client/connection.js";
 import { loadThrough } from "../../web/src/client/load-model.js";
 import type { GenerateCall } from "../../web/src/client/model.js";
-import { aWhile, loadFake, ServerPort } from "./support/in-process.js";
+import { pause, loadFake, ServerPort } from "./support/in-process.js";
 
 // Node handles a thousand messages in a row before anything else; a browser takes turns.
 vi.mock("../../web/src/worker/yield-to-messages.js", () => ({
@@ -49,7 +49,7 @@ describe("generate", () => {
   it("starts with the first pull, and not before", async () => {
     const { model, engine } = await loadFake();
     const stream = model.generate("p");
-    await aWhile();
+    await pause();
     expect(engine.steps).toBe(0);
     await stream.next();
     expect(engine.steps).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe("generate", () => {
     );
     const { steps } = engine;
     expect(steps).toBeLessThan(1000);
-    await aWhile();
+    await pause();
     expect(engine.steps).toBe(steps);
     expect(port.sent.at(-1)).toEqual({ type: "cancel", id: 2 });
     expect(engine.suspended).toBe(0);
@@ -146,7 +146,7 @@ describe("an abort", () => {
       for await (const token of model.generate("p", { maxNewTokens: 1e9, signal: controller.signal })) {
         seen.push(token.id);
         if (token.id === 5) {
-          await aWhile();
+          await pause();
           controller.abort(new Error("enough"));
         }
       }
@@ -187,10 +187,10 @@ describe("an abort", () => {
     const loading = loadThrough(() => new Connection(port, "w"), "http://host/m", {
       signal: controller.signal,
     });
-    await aWhile();
+    await pause();
     controller.abort(new Error("enough"));
     await expect(loading).rejects.toThrow("enough");
-    await aWhile();
+    await pause();
     expect(port.isTerminated).toBe(true);
   });
 
@@ -244,7 +244,7 @@ describe("dispose", () => {
     const caught = [...calls, stream.next()].map((call) =>
       call.catch((error: { code: string }) => error.code),
     );
-    await aWhile();
+    await pause();
     await model.dispose();
     expect(await Promise.all(caught)).toEqual(["disposed", "disposed", "disposed"]);
     expect(engine.isDestroyed).toBe(true);
@@ -252,7 +252,7 @@ describe("dispose", () => {
     expect(port.said).toContainEqual({ type: "ended" });
     await model.dispose();
     await expect(model.tokenize("p")).rejects.toMatchObject({ code: "disposed" });
-    await aWhile();
+    await pause();
     expect(engine.calls.filter((name) => name === "detokenize")).toEqual([]);
   });
 
@@ -260,7 +260,7 @@ describe("dispose", () => {
     const { model, engine } = await loadFake();
     const stream = model.generate("p", { maxNewTokens: 2000 });
     await stream.next();
-    await aWhile();
+    await pause();
     await model.dispose();
     await expect(
       (async () => {
@@ -276,11 +276,11 @@ describe("helper threads that are lost", () => {
     const { model, port } = await loadFake();
     expect(model.info.threads).toBe(4);
     port.server.loseThread();
-    await aWhile();
+    await pause();
     expect(model.info.threads).toBe(3);
     expect(model.info.notice).toContain("3 of 4 threads");
     for (let i = 0; i < 5; ++i) port.server.loseThread();
-    await aWhile();
+    await pause();
     expect(model.info.threads).toBe(1);
     expect(model.info.notice).toContain("1 of 4 threads");
     expect(await model.detokenize([1])).toBe("text of [1]");

@@ -8,16 +8,16 @@ const load = () => import("../../web/src/shared/script-address.js");
 
 describe("trusted", () => {
   it("is the address itself where there are no Trusted Types", async () => {
-    const { trusted } = await load();
-    expect(trusted("http://host/a.js")).toBe("http://host/a.js");
+    const { trustedScriptUrl } = await load();
+    expect(trustedScriptUrl("http://host/a.js")).toBe("http://host/a.js");
   });
 
   it("is what the policy gpt2-wasm makes of it, which is made once, when it is needed", async () => {
     const createPolicy = vi.fn((_name: string, rules: object) => rules);
     vi.stubGlobal("trustedTypes", { createPolicy });
-    const { trusted } = await load();
+    const { trustedScriptUrl } = await load();
     expect(createPolicy).not.toHaveBeenCalled();
-    expect([trusted("a"), trusted("b")]).toEqual(["a", "b"]);
+    expect([trustedScriptUrl("a"), trustedScriptUrl("b")]).toEqual(["a", "b"]);
     expect(createPolicy.mock.calls.map(([name]) => name)).toEqual(["gpt2-wasm"]);
   });
 
@@ -27,8 +27,8 @@ describe("trusted", () => {
         throw new TypeError("not in the list");
       },
     });
-    const { trusted } = await load();
-    expect(trusted("a")).toBe("a");
+    const { trustedScriptUrl } = await load();
+    expect(trustedScriptUrl("a")).toBe("a");
   });
 });
 
@@ -42,7 +42,7 @@ describe("a script's address", () => {
     ["blob:null/1", false], // of a sandboxed frame, whose origin has no name
   ])("%s: at another origin is %s", async (address, expected) => {
     vi.stubGlobal("self", { origin: "http://page", location: { href: "http://page/a/" } });
-    expect((await load()).isForeign(address)).toBe(expected);
+    expect((await load()).isCrossOrigin(address)).toBe(expected);
   });
 
   /** Runs `script` as a worker does, with `module` in place of what it imports. */

@@ -4,7 +4,7 @@ import { NetworkPieces } from "../../web/src/loader/piece-source.js";
 import { sha256 } from "../../web/src/loader/sha256.js";
 import { CachedSource } from "../../web/src/cache/cached-source.js";
 import { keepModel, listModels, removeModel, storage } from "../../web/src/cache/models.js";
-import { markLoading, whileAlone } from "../../web/src/cache/locks.js";
+import { markLoading, withStoreLock } from "../../web/src/cache/locks.js";
 import { openStore, openStoreFor } from "../../web/src/cache/open-store.js";
 import { digestOf } from "../../web/src/cache/records.js";
 import { RoomyStore } from "../../web/src/cache/roomy-store.js";
@@ -12,7 +12,7 @@ import { bytesOf, writeFile, type Store } from "../../web/src/cache/store.js";
 import { Gpt2Error } from "../../web/src/shared/errors.js";
 import { FakeCaches } from "./support/fake-caches.js";
 import { FakeDisk } from "./support/fake-opfs.js";
-import { asks, bytes, hash, Host, id, loadFrom, type LoadOptions } from "./support/model-host.js";
+import { revalidationBy, bytes, hash, Host, id, loadFrom, type LoadOptions } from "./support/model-host.js";
 
 const toFake = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] as const;
 /** Turns the clock until `promise` settles. */
@@ -108,7 +108,7 @@ describe("a full disk", () => {
   it("loses one model, not two, to two files that fit in its place", async () => {
     await fill();
     const stop = await markLoading(await digestOf(id)); // its files are on no list yet
-    const store = new RoomyStore(await storeFor(id), id, whileAlone);
+    const store = new RoomyStore(await storeFor(id), id, withStoreLock);
     const write = async (content: Uint8Array) => writeFile(store, "blobs", hash(content), content);
     await Promise.all([write(bytes(450, 20)), write(bytes(450, 21))]);
     expect(await listed()).toEqual(others.slice(1));
@@ -138,7 +138,7 @@ describe("a model that is removed while it is loaded", () => {
   it("leaves nothing, and the load says so", async () => {
     const host = new Host();
     const store = await storeFor(id);
-    const source = new CachedSource(store, host, id, asks(host));
+    const source = new CachedSource(store, host, id, revalidationBy(host));
     for (const name of ["config.json", "weights.json"]) {
       await bytesOf((await source.open(name, { signal })).stream);
     }
@@ -158,7 +158,7 @@ describe("a model that is removed while it is loaded", () => {
   it("leaves nothing where it was read from the store", async () => {
     const host = new Host();
     await load(host);
-    const source = new CachedSource(await storeFor(id), host, id, asks(host));
+    const source = new CachedSource(await storeFor(id), host, id, revalidationBy(host));
     await source.open("weights.json", { signal });
     await removeModel(id);
     const { stream } = await source.open("w.001", { signal });
@@ -225,7 +225,7 @@ describe("a stored model that cannot be read", () => {
   it("comes from the network where its files are deleted while it is read", async () => {
     const host = new Host();
     await load(host);
-    const source = new CachedSource(await storeFor(id), host, id, asks(host));
+    const source = new CachedSource(await storeFor(id), host, id, revalidationBy(host));
     await source.open("weights.json", { signal });
     (await disk.folder("blobs")).files.clear();
     for (const [name, content] of host.files) {
@@ -412,7 +412,7 @@ describe("a host's newer version", () => {
     await load(host);
     const newer = changed();
     newer.files.delete("w.001"); // only half of it is on the host yet
-    const source = new CachedSource(await storeFor(id), newer, id, asks(newer));
+    const source = new CachedSource(await storeFor(id), newer, id, revalidationBy(newer));
     await source.open("weights.json", { signal });
     await expect(source.open("w.001", { signal })).rejects.toThrow("no w.001");
     const other = source.another();
@@ -427,7 +427,7 @@ describe("a host's newer version", () => {
     const newer = changed();
     const piece = { path: "w.001", size: 700, sha256: hash(bytes(700, 3)) };
     newer.files.set(piece.path, new TextEncoder().encode('{"error":"no access"}'));
-    const source = new CachedSource(await storeFor(id), newer, id, asks(newer));
+    const source = new CachedSource(await storeFor(id), newer, id, revalidationBy(newer));
     await source.open("weights.json", { signal });
     const room = Promise.resolve(new Uint8Array(piece.size));
     const reading = new NetworkPieces(source, sha256).read(piece, room, { signal, onBytes: () => {} });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { digestOf, readRecords, storedBytes, writeRecord } from "../../web/src/cache/records.js";
 import { markLoading } from "../../web/src/cache/locks.js";
-import { makeRoom, removeRecord, sweep } from "../../web/src/cache/room.js";
+import { makeRoom, removeRecord, removeUnneededFiles } from "../../web/src/cache/room.js";
 import { openPiece, readStored } from "../../web/src/cache/stored-piece.js";
 import { bytesOf } from "../../web/src/cache/store.js";
 import type { ModelSource, OpenOptions } from "../../web/src/loader/model-source.js";
@@ -49,12 +49,12 @@ describe("room", () => {
     store.put("blobs", "busy", 100, 0);
     store.busy.add("busy");
     const stop = await markLoading("another tab's");
-    expect(await sweep(store, ["young but named", hash("a")])).toBe(10);
+    expect(await removeUnneededFiles(store, ["young but named", hash("a")])).toBe(10);
     expect(stored()).toEqual([hash("a"), hash("shared"), "busy", "young"].sort());
     store.busy.clear();
-    expect(await sweep(store)).toBe(100);
+    expect(await removeUnneededFiles(store)).toBe(100);
     stop();
-    expect(await sweep(store)).toBe(5);
+    expect(await removeUnneededFiles(store)).toBe(5);
   });
 
   it("the room of a model counts the files that no other model needs", async () => {

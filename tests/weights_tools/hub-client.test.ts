@@ -5,7 +5,7 @@ import { chooseShards } from "../../weights_tools/hub/choose-files.mjs";
 import { request } from "../../weights_tools/hub/download.mjs";
 import { FetchError, quoted, UsageError, visible } from "../../weights_tools/hub/messages.mjs";
 import { openRepository, parseId } from "../../weights_tools/hub/repository.mjs";
-import { commit, entry, ScriptedHub, token, usual } from "./scripted-hub.js";
+import { commit, entry, ScriptedHub, token, usualEntries } from "./scripted-hub.js";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -71,7 +71,11 @@ it.each<[unknown, string]>([
 
 it("files whose names lead out of a folder are not in the repository", async () => {
   const names = ["../x", "a/../b", "/etc/x", "sub/x", "C:x", "a\\b", "a\u001bb", "..", "", "x\u202ey"];
-  const list = [...usual, ...names.map((name) => entry(name)), { ...entry("folder"), type: "directory" }];
+  const list = [
+    ...usualEntries,
+    ...names.map((name) => entry(name)),
+    { ...entry("folder"), type: "directory" },
+  ];
   const { files } = await open(
     new ScriptedHub(hub, (url) => (isTree(url) ? Response.json(list) : undefined)),
   );
@@ -119,7 +123,7 @@ it.each([
   ["https://hub.example:81/x", 'at "hub.example:81"'],
 ])("a list that continues at %s is refused, and nothing is requested there", async (next, sentence) => {
   const scripted = new ScriptedHub(hub, (url) =>
-    isTree(url) ? Response.json(usual, { headers: { Link: `<${next}>; rel="next"` } }) : undefined,
+    isTree(url) ? Response.json(usualEntries, { headers: { Link: `<${next}>; rel="next"` } }) : undefined,
   );
   expect(await problem(open(scripted))).toContain(sentence);
   expect(scripted.asked.map(({ url }) => url.origin)).toEqual([hub, hub]);

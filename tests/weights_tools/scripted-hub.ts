@@ -8,7 +8,7 @@ export const privateHosts: Record<string, string> = { intranet: "10.1.2.3", "rou
 
 /** An entry of a list of files. */
 export const entry = (path: string, size = 3) => ({ type: "file", path, size, oid: "0".repeat(40) });
-export const usual = ["config.json", "model.safetensors"].map((name) => entry(name));
+export const usualEntries = ["config.json", "model.safetensors"].map((name) => entry(name));
 
 export class ScriptedHub {
   readonly asked: { url: URL; hasToken: boolean }[] = [];
@@ -34,7 +34,7 @@ export class ScriptedHub {
 
   private usualAnswer({ pathname }: URL): Response {
     if (pathname.includes("/revision/")) return Response.json({ sha: commit });
-    if (pathname.includes("/tree/")) return Response.json(usual);
+    if (pathname.includes("/tree/")) return Response.json(usualEntries);
     return new Response("abc");
   }
 }

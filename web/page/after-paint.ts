@@ -1,5 +1,5 @@
 // Mounts what comes after the first paint: the editor, and the parts that work on its text.
-import { makeWay } from "./assistant/asking.js";
+import { pauseBackgroundRequests } from "./assistant/background-request.js";
 import { prefilling } from "./assistant/prefilling.js";
 import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
@@ -10,7 +10,7 @@ import { keepAboveKeyboard } from "./dom/above-keyboard.js";
 import { elements as ui } from "./dom/elements.js";
 import { Notes } from "./dom/notes.js";
 import { phrase } from "./language/editor.js";
-import { keepTold, put } from "./language/told.js";
+import { keepTranslated, setTranslatedText } from "./language/keep-translated.js";
 import type { Tab } from "./library/tab.js";
 import { languageOf } from "./models/language.js";
 import type { Loading } from "./models/loading.js";
@@ -81,7 +81,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         bar: ui.suggestionBar,
         sampling: writing.sampling,
         needModel,
-        makeWay,
+        pauseBackgroundRequests,
         say,
         speak: (sentence) => speech.notice(sentence),
         fail: (error) => writing.showFailure(error, (why) => phrase("nothingSuggested", { why })),
@@ -97,7 +97,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         idleModel,
         hasModel,
         onModelChange,
-        tell: (sentence) => put(ui.scored, sentence),
+        tell: (sentence) => setTranslatedText(ui.scored, sentence),
         fail: (error) => writing.showFailure(error, (why) => phrase("notScored", { why })),
         branch: (from, token) => void branching.branch(from, token),
       }),
@@ -111,9 +111,9 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     ],
   });
   onChange(state.activity, ({ kind }) => {
-    if (kind === "writing") makeWay();
+    if (kind === "writing") pauseBackgroundRequests();
   });
-  keepTold(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
+  keepTranslated(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests
   const branching = new Branching(editor, ui.branches, ui.branchList, notes, {
     stop: writing.stop,

@@ -4,15 +4,15 @@ import { Surface } from "./document/surface.js";
 import { elements as ui } from "./dom/elements.js";
 import { phrase } from "./language/start.js";
 import { translatePage } from "./language/translate-page.js";
-import { inUse, loadTranslation } from "./language/translation.js";
+import { currentLanguage, loadTranslation } from "./language/translation.js";
 import type { Tab } from "./library/tab.js";
 import { firstModel } from "./models/host.js";
 import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
-import { askForElsewhere, isChosen } from "./parts/chooser/choice.js";
+import { askForOtherHost, isAddressChosen } from "./parts/chooser/choice.js";
 import { showLoading } from "./parts/loading/progress.js";
 import { offerOptions } from "./parts/options/options.js";
-import { voice } from "./parts/status/aloud.js";
+import { voice } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
 import { messageOf } from "./state/errors.js";
 import { PageState } from "./state/page-state.js";
@@ -20,7 +20,7 @@ import { PageState } from "./state/page-state.js";
 function begin(): void {
   const state = new PageState(firstModel);
   let tab: Tab | undefined;
-  const { words } = inUse.peek();
+  const { words } = currentLanguage.peek();
   if (words) translatePage(words.page);
   delete document.documentElement.dataset.awaits;
   showStatus(state);
@@ -69,8 +69,8 @@ function begin(): void {
       .catch(sayMissing);
   });
   ui.starting.hidden = true;
-  if (firstModel.elsewhere === undefined || isChosen()) void loading.need();
-  else loading.awaitChoice(() => askForElsewhere(firstModel));
+  if (firstModel.elsewhere === undefined || isAddressChosen()) void loading.need();
+  else loading.awaitChoice(() => askForOtherHost(firstModel));
 }
 
 void loadTranslation().then(begin);

@@ -8,7 +8,7 @@ import { bytesOf } from "../../../web/src/cache/store.js";
 import { parseWeightsIndex } from "../../../web/src/loader/weights-index.js";
 import { Gpt2Error, LoadError } from "../../../web/src/shared/errors.js";
 import { FakeDisk } from "../../web/support/fake-opfs.js";
-import { asks, bytes, hash, Host, id, small } from "../../web/support/model-host.js";
+import { revalidationBy, bytes, hash, Host, id, small } from "../../web/support/model-host.js";
 import { hashAtOnce, shortenPauses } from "./hurry.js";
 import { hashes, recordText } from "./record-text.js";
 import { fuzzTarget } from "./target.js";
@@ -90,7 +90,7 @@ async function readRight(source: CachedSource, path: string, sha256: string): Pr
 /** Loads as the worker does, and returns what was read by name. The store checks the small files itself. */
 async function loadAll(host: Host, attempts = 3): Promise<Map<string, Uint8Array>> {
   const { store } = await openStoreFor(id);
-  const source = store && new CachedSource(store, host, id, asks(host));
+  const source = store && new CachedSource(store, host, id, revalidationBy(host));
   try {
     const read = new Map<string, Uint8Array>();
     for (const name of small.filter((each) => host.files.has(each))) {

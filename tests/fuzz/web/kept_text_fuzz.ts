@@ -4,20 +4,25 @@ import { deepStrictEqual } from "node:assert";
 import { history, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { EditorState, type StateCommand, type TransactionSpec } from "@codemirror/state";
 import * as fc from "fast-check";
-import { branchSteps, changeTree, goTo, treeField } from "../../../web/page/document/steps.js";
-import { making, parseTree } from "../../../web/page/document/tree.js";
+import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
+import { moveToNewBranch, parseTree } from "../../../web/page/document/tree.js";
 import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
 import { parseKept } from "../../../web/page/document/parse-kept.js";
-import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/document/written.js";
+import {
+  addWritten,
+  toKeptText,
+  rangesOfParts,
+  writtenTracking,
+} from "../../../web/page/document/written.js";
 import { parseOptions } from "../../../web/page/library/parse-options.js";
 import { afterChange, parseLastChange } from "../../../web/page/library/last-change.js";
 import { fuzzTarget } from "./target.js";
 
-const extensions = (tree: unknown) => [written, history(), branchSteps(parseTree(tree))];
+const extensions = (tree: unknown) => [writtenTracking, history(), branchSteps(parseTree(tree))];
 
 function recordOf(state: EditorState) {
   const run = [0, Math.min(3, state.doc.length)];
-  return { ...keptOf(state), run, history: keepHistory(state), tree: state.field(treeField) };
+  return { ...toKeptText(state), run, history: keepHistory(state), tree: state.field(treeField) };
 }
 
 /** The records of a text that grows, is branched, and is undone. */
@@ -37,7 +42,10 @@ function makeRecords(): unknown[] {
     effects: addWritten.of(rangesOfParts([[16, 27, "en"]])),
   });
   make({ changes: { from: 4, to: 9 }, selection: { anchor: 4 } });
-  make({ effects: goTo.of(making(undefined, "a cat", "first")), changes: { from: 8, insert: "\ncat 🐈\n" } });
+  make({
+    effects: goToBranch.of(moveToNewBranch(undefined, "a cat", "first")),
+    changes: { from: 8, insert: "\ncat 🐈\n" },
+  });
   make({ effects: changeTree.of({ kind: "rename", id: 1, name: "🐈" }) });
   step(undo);
   step(undo);

@@ -2,8 +2,13 @@
 // ones, and which a link carries unchanged.
 import { deepStrictEqual } from "node:assert";
 import { EditorState } from "@codemirror/state";
-import { addWritten, keptOf, rangesOfParts, written } from "../../../web/page/document/written.js";
-import { fromFragment, toFragment, type Passage } from "../../../web/page/library/passage.js";
+import {
+  addWritten,
+  toKeptText,
+  rangesOfParts,
+  writtenTracking,
+} from "../../../web/page/document/written.js";
+import { fromFragment, toFragment, type SharedText } from "../../../web/page/library/shared-text.js";
 import { numberOptionNames } from "../../../web/src/shared/number-options.js";
 import { linkedText, packed } from "./links.js";
 import { fuzzTarget } from "./target.js";
@@ -12,15 +17,16 @@ const mostBytes = 1_000_000; // that a fragment may unpack to
 const known = new Set<string>([...numberOptionNames, "ignoreEos", "heal", "stop"]);
 
 /** The passage in a fragment; undefined where it is refused, in whatever words. */
-const readLink = (input: string): Promise<Passage | undefined> => fromFragment(input).catch(() => undefined);
+const readLink = (input: string): Promise<SharedText | undefined> =>
+  fromFragment(input).catch(() => undefined);
 
 /** The text as the editor has it; throws where it cannot be shown, as the page would. */
-function textShown({ prompt, after, written: parts }: Passage): string {
-  const state = EditorState.create({ doc: prompt + after, extensions: [written] });
+function textShown({ prompt, after, written: parts }: SharedText): string {
+  const state = EditorState.create({ doc: prompt + after, extensions: [writtenTracking] });
   const inside = parts.filter(([, to]) => to <= state.doc.length);
   const shown = state.update({ effects: addWritten.of(rangesOfParts(inside)) }).state;
   let end = 0;
-  for (const [from, to] of keptOf(shown).written) {
+  for (const [from, to] of toKeptText(shown).written) {
     if (from < end || to > state.doc.length) throw new Error("parts lie on one another, or outside");
     end = to;
   }

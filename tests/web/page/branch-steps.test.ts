@@ -2,19 +2,19 @@
 import { history, isolateHistory, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { beforeEach, describe, expect, it } from "vitest";
-import { branchSteps, changeTree, goTo, treeField } from "../../../web/page/document/steps.js";
+import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
 import {
-  leave,
-  making,
+  withCurrentText,
+  moveToNewBranch,
   parseTree,
-  walking,
+  moveToBranch,
   type Tree,
   type TreeChange,
 } from "../../../web/page/document/tree.js";
 import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
-import { keptOf, written } from "../../../web/page/document/written.js";
+import { toKeptText, writtenTracking } from "../../../web/page/document/written.js";
 
-const extensions = (tree?: Tree) => [written, history(), branchSteps(tree)];
+const extensions = (tree?: Tree) => [writtenTracking, history(), branchSteps(tree)];
 
 /** A text with its branches, and what its visitor does. */
 class Surface {
@@ -30,7 +30,7 @@ class Surface {
 
   /** The current branch, and the texts of all by their ids. */
   get shown() {
-    const tree = this.tree && leave(this.tree, keptOf(this.state));
+    const tree = this.tree && withCurrentText(this.tree, toKeptText(this.state));
     return [this.text, tree?.current, tree?.branches.map(({ id, kept }) => [id, kept.text]).sort()];
   }
 
@@ -39,7 +39,7 @@ class Surface {
     return this.tree?.branches.map(({ id, name, parent }) => [id, name, parent]);
   }
 
-  private put(insert: string, effects: readonly ReturnType<typeof goTo.of>[] = []) {
+  private put(insert: string, effects: readonly ReturnType<typeof goToBranch.of>[] = []) {
     const changes = { from: 0, to: this.text.length, insert };
     this.state = this.state.update({ changes, effects, annotations: isolateHistory.of("full") }).state;
   }
@@ -49,13 +49,13 @@ class Surface {
   }
 
   make(text: string) {
-    this.put(text, [goTo.of(making(this.tree, text, "First"))]);
+    this.put(text, [goToBranch.of(moveToNewBranch(this.tree, text, "First"))]);
   }
 
   walk(id: number) {
-    const move = this.tree && walking(this.tree, id);
+    const move = this.tree && moveToBranch(this.tree, id);
     const next = this.tree?.branches.find((branch) => branch.id === id);
-    if (move && next) this.put(next.kept.text, [goTo.of(move)]);
+    if (move && next) this.put(next.kept.text, [goToBranch.of(move)]);
   }
 
   change(change: TreeChange) {

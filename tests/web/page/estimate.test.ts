@@ -1,6 +1,12 @@
 // What a model would take, against what it takes.
 import { describe, expect, it } from "vitest";
-import { memoryOf, rateOf, releases, roughly, weightBytesOf } from "../../../web/page/models/estimate.js";
+import {
+  memoryOf,
+  rateOf,
+  releases,
+  roundToTwoDigits,
+  weightBytesOf,
+} from "../../../web/page/models/estimate.js";
 
 const [small, , , xl] = releases;
 const within = (value: number, expected: number, share: number) =>
@@ -30,6 +36,8 @@ describe("the estimates", () => {
   });
 
   it("have two digits", () => {
-    expect([roughly(123.4), roughly(9.87), roughly(0.456)]).toEqual([120, 9.9, 0.46]);
+    expect([roundToTwoDigits(123.4), roundToTwoDigits(9.87), roundToTwoDigits(0.456)]).toEqual([
+      120, 9.9, 0.46,
+    ]);
   });
 });

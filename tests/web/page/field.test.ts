@@ -3,7 +3,11 @@ import { EditorState, type TransactionSpec } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
 import { textOf } from "../../../web/page/document/pieces.js";
 import { growRun, openRun, putPieces, runField, runs } from "../../../web/page/document/run.js";
-import { choose, suggest, suggestionsField } from "../../../web/page/parts/suggestions/field.js";
+import {
+  chooseSuggestion,
+  setSuggestions,
+  suggestionsField,
+} from "../../../web/page/parts/suggestions/field.js";
 
 const piecesOf = (text: string) => [{ text, tokens: [] }];
 
@@ -21,7 +25,7 @@ class Typist {
   }
 
   find(items: string[], isGrowing = true): this {
-    return this.do({ effects: suggest.of({ from: 4, items: items.map(piecesOf), isGrowing }) });
+    return this.do({ effects: setSuggestions.of({ from: 4, items: items.map(piecesOf), isGrowing }) });
   }
 
   type(text: string): this {
@@ -66,7 +70,7 @@ describe("suggestions that grow", () => {
   });
 
   it("leave the one chosen that is", () => {
-    const typist = found(" a", " the").do({ effects: choose.of(1) });
+    const typist = found(" a", " the").do({ effects: chooseSuggestion.of(1) });
     expect(typist.find([" a big", " a small", " the end"]).shown).toBe(" a big|[ the end]| a small…");
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
-import { cut, piecesOf, rangesAt, textOf } from "../../../web/page/document/pieces.js";
+import { splitPieces, piecesOf, rangesAt, textOf } from "../../../web/page/document/pieces.js";
 
 const tokens = (...texts: string[]): Token[] =>
   texts.map((text, index) => ({ id: 100 + index, text, index, logprob: 0, rank: 1 }));
@@ -34,11 +34,11 @@ describe("cut", () => {
     [Infinity, " one two three", ""],
     [-1, "", " one two three"],
   ])("at %j has %j before and %j after", (length, before, after) => {
-    expect(cut(pieces, length).map(textOf)).toEqual([before, after]);
+    expect(splitPieces(pieces, length).map(textOf)).toEqual([before, after]);
   });
 
   it("keeps the tokens of whole pieces, and of none that is cut", () => {
-    const [before, after] = cut(pieces, 6);
+    const [before, after] = splitPieces(pieces, 6);
     expect(idsOf(before)).toEqual([[100], []]);
     expect(idsOf(after)).toEqual([[], [102]]);
   });

@@ -4,7 +4,7 @@ import { EditorState } from "@codemirror/state";
 import { expect, it } from "vitest";
 import type { Token } from "../../../web/src/client/index.js";
 import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
-import { written } from "../../../web/page/document/written.js";
+import { writtenTracking } from "../../../web/page/document/written.js";
 
 const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
 
@@ -34,7 +34,7 @@ const runText = (state: EditorState) => {
 };
 
 it("Undo and Redo bring back which text the model wrote last", () => {
-  const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });
+  const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
   const first = write(begun, " upon", " a");
   const second = write(first, " time", " there");
   expect(runText(second)).toBe(" time there");
@@ -45,7 +45,7 @@ it("Undo and Redo bring back which text the model wrote last", () => {
 });
 
 it("a text that was written in the place of the last gives way to it at Undo", () => {
-  const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });
+  const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
   const first = write(begun, " upon", " a");
   const { from, to } = first.field(runField) ?? expect.fail("no run");
   const opened = first.update(openRun(from, to)).state;
@@ -59,7 +59,7 @@ it("a text that was written in the place of the last gives way to it at Undo", (
 });
 
 it("two texts are two steps, though the first token of the second has no text", () => {
-  const begun = EditorState.create({ doc: "Once", extensions: [written, runs, history()] });
+  const begun = EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, history()] });
   const state = write(write(begun, " upon", " a"), "", " time", " there");
   expect(state.doc.toString()).toBe("Once upon a time there");
   const before = undone(state);

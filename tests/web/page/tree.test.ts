@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import {
-  changed,
-  changedBack,
+  applyChange,
+  inverseChange,
   childrenOf,
-  leave,
-  making,
-  moved,
+  withCurrentText,
+  moveToNewBranch,
+  applyMove,
   parseChange,
   parseMove,
   parseTree,
-  reversed,
-  walking,
+  reverseMove,
+  moveToBranch,
   type Tree,
   type TreeChange,
 } from "../../../web/page/document/tree.js";
@@ -19,9 +19,9 @@ const kept = (text: string) => ({ text, caret: text.length, written: [[0, 1] as 
 const idsOf = (tree: Tree | undefined) => tree?.branches.map(({ id, parent }) => [id, parent]);
 /** The tree once `text` is left for a branch of it. */
 const fork = (tree: Tree | undefined, text: string, name: string) =>
-  moved(tree, making(tree, name, "First"), kept(text));
-const rename = (tree: Tree, id: number, name: string) => changed(tree, { kind: "rename", id, name });
-const remove = (tree: Tree, id: number) => changed(tree, { kind: "remove", id });
+  applyMove(tree, moveToNewBranch(tree, name, "First"), kept(text));
+const rename = (tree: Tree, id: number, name: string) => applyChange(tree, { kind: "rename", id, name });
+const remove = (tree: Tree, id: number) => applyChange(tree, { kind: "remove", id });
 /** 0 has the branch 1, and that the branch 2, which is the current one. */
 const grown = (): Tree => fork(fork(undefined, "first", "b"), "second", "c") ?? expect.fail("no tree");
 
@@ -39,7 +39,7 @@ describe("a tree", () => {
   });
 
   it("keeps a text in the current branch alone", () => {
-    const { branches } = leave(grown(), kept("third"));
+    const { branches } = withCurrentText(grown(), kept("third"));
     expect(branches.map((branch) => branch.kept.text)).toEqual(["first", "second", "third"]);
   });
 
@@ -59,12 +59,12 @@ describe("a tree", () => {
 
 describe("a step", () => {
   it("a step to another branch keeps the text of the branch that it leaves", () => {
-    const walk = walking(grown(), 0) ?? expect.fail("no step");
-    const tree = moved(grown(), walk, kept("third"));
+    const walk = moveToBranch(grown(), 0) ?? expect.fail("no step");
+    const tree = applyMove(grown(), walk, kept("third"));
     expect(tree?.current).toBe(0);
     expect(tree?.branches.map((branch) => branch.kept.text)).toEqual(["first", "second", "third"]);
-    expect(moved(tree, reversed(walk), kept("first, longer"))).toEqual({
-      ...leave(grown(), kept("third")),
+    expect(applyMove(tree, reverseMove(walk), kept("first, longer"))).toEqual({
+      ...withCurrentText(grown(), kept("third")),
       branches: ["first, longer", "second", "third"].map((text, id) => ({
         ...grown().branches[id],
         kept: kept(text),
@@ -73,14 +73,14 @@ describe("a step", () => {
   });
 
   it("goes nowhere from the branch itself, or to none", () => {
-    expect(walking(grown(), 2)).toBeUndefined();
-    expect(walking(grown(), 7)).toBeUndefined();
+    expect(moveToBranch(grown(), 2)).toBeUndefined();
+    expect(moveToBranch(grown(), 7)).toBeUndefined();
   });
 
   it.each(["walk", "make"] as const)("that is a %s is read as it was kept", (kind) => {
-    const move = { ...making(grown(), "d", "First"), kind };
+    const move = { ...moveToNewBranch(grown(), "d", "First"), kind };
     expect(parseMove(JSON.parse(JSON.stringify(move)))).toEqual(move);
-    expect(reversed(reversed(move))).toEqual(move);
+    expect(reverseMove(reverseMove(move))).toEqual(move);
   });
 
   it.each([
@@ -88,9 +88,9 @@ describe("a step", () => {
     1,
     "walk",
     { kind: "walk" },
-    { ...making(grown(), "d", "First"), kind: "fly" },
-    { ...making(grown(), "d", "First"), to: { id: "1", parent: null, name: "d" } },
-    { ...making(grown(), "d", "First"), from: { id: 1, parent: null } },
+    { ...moveToNewBranch(grown(), "d", "First"), kind: "fly" },
+    { ...moveToNewBranch(grown(), "d", "First"), to: { id: "1", parent: null, name: "d" } },
+    { ...moveToNewBranch(grown(), "d", "First"), from: { id: 1, parent: null } },
   ])("is none in %j", (value) => {
     expect(parseMove(value)).toBeUndefined();
   });
@@ -104,19 +104,19 @@ describe("a change of the tree", () => {
 
   it.each(changes)("is taken back, and made again: %j", (change) => {
     const tree = grown();
-    const back = changedBack(tree, change) ?? expect.fail("no way back");
-    const after = changed(tree, change);
-    const again = changedBack(after, back) ?? expect.fail("no way forth");
-    expect(changed(after, back)).toEqual(tree);
-    expect(changed(changed(after, back), again)).toEqual(after);
+    const back = inverseChange(tree, change) ?? expect.fail("no way back");
+    const after = applyChange(tree, change);
+    const again = inverseChange(after, back) ?? expect.fail("no way forth");
+    expect(applyChange(after, back)).toEqual(tree);
+    expect(applyChange(applyChange(after, back), again)).toEqual(after);
   });
 
   it("a change that changes nothing cannot be undone", () => {
-    expect(changedBack(grown(), { kind: "remove", id: 7 })).toBeUndefined();
+    expect(inverseChange(grown(), { kind: "remove", id: 7 })).toBeUndefined();
   });
 
   it.each(changes)("is read as it was kept, and so is its way back: %j", (change) => {
-    for (const each of [change, changedBack(grown(), change)])
+    for (const each of [change, inverseChange(grown(), change)])
       expect(parseChange(JSON.parse(JSON.stringify(each)))).toEqual(each);
   });
 
@@ -128,7 +128,7 @@ describe("a change of the tree", () => {
     { kind: "restore", branch: {}, place: 0, children: [] },
     { kind: "restore", branch: grown().branches[1], place: "0", children: [] },
     { kind: "restore", branch: grown().branches[1], place: 0 },
-    making(grown(), "d", "First"),
+    moveToNewBranch(grown(), "d", "First"),
   ])("is none in %j", (value) => {
     expect(parseChange(value)).toBeUndefined();
   });

@@ -5,11 +5,11 @@ import { expect, it } from "vitest";
 import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
 import { parseKept } from "../../../web/page/document/parse-kept.js";
 import { growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
-import { keptOf, writingLanguage, written } from "../../../web/page/document/written.js";
+import { toKeptText, writingLanguage, writtenTracking } from "../../../web/page/document/written.js";
 import type { TextLanguage } from "../../../web/page/document/kept-text.js";
 
 let language: TextLanguage;
-const extensions = [written, runs, history(), writingLanguage.of(() => language)];
+const extensions = [writtenTracking, runs, history(), writingLanguage.of(() => language)];
 
 /** The state once a model of the language that there is has written `text` at the end. */
 function write(state: EditorState, text: string): EditorState {
@@ -33,7 +33,7 @@ const parts = [
 ];
 
 it("text keeps the language of the model that wrote it, whichever writes on", () => {
-  expect(keptOf(ofTwo()).written).toEqual(parts);
+  expect(toKeptText(ofTwo()).written).toEqual(parts);
 });
 
 it("what is undone and redone after a reload is in its language, too", () => {
@@ -45,7 +45,7 @@ it("what is undone and redone after a reload is in its language, too", () => {
   state = withHistory(state.doc.toString(), 0, kept, extensions) ?? expect.fail("nothing was kept");
   redo({ state, ...dispatch });
   redo({ state, ...dispatch });
-  expect(keptOf(state).written).toEqual(parts);
+  expect(toKeptText(state).written).toEqual(parts);
 });
 
 it("what a storage has is read part by part, those of an earlier release, too", () => {

@@ -50,4 +50,4 @@ export async function loadFake(
 }
 
 /** Some turns of the event loop. */
-export const aWhile = (ms = 30) => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms = 30) => new Promise((resolve) => setTimeout(resolve, ms));

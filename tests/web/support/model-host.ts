@@ -72,7 +72,7 @@ export class Host implements ModelSource {
 }
 
 /** Asks `host` as it is for its weights.json. */
-export const asks = (host: Host, patienceMs = 1000): Revalidation => ({
+export const revalidationBy = (host: Host, patienceMs = 1000): Revalidation => ({
   patienceMs,
   hasChanged: async ({ files }) => {
     if (host.isDown) throw new LoadError("network", "down");
@@ -92,7 +92,7 @@ export interface LoadOptions {
 export async function loadFrom(
   store: Store,
   host: Host,
-  { of = id, revalidation = asks(host) }: LoadOptions = {},
+  { of = id, revalidation = revalidationBy(host) }: LoadOptions = {},
 ) {
   const source = new CachedSource(store, host, of, revalidation);
   const read = new Map<string, Uint8Array>();

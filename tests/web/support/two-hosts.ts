@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Asked {
+export interface ReceivedRequest {
   host: "own" | "other";
   path: string;
   headers: IncomingHttpHeaders;
@@ -11,7 +11,7 @@ export interface Asked {
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 export class TwoHosts {
-  readonly asked: Asked[] = [];
+  readonly asked: ReceivedRequest[] = [];
   /** By the path, what is answered in place of a file; "*" stands for every path. */
   readonly answers: Record<string, Answer> = {};
   private readonly servers = (["own", "other"] as const).map((host) =>

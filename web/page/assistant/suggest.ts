@@ -1,9 +1,9 @@
 // Asking the model for three ways to go on, in one pass.
 import type { GenerateOptions, Model, Token } from "../../src/client/index.js";
-import { cut, piecesOf, textOf, type Piece } from "../document/pieces.js";
+import { splitPieces, piecesOf, textOf, type Piece } from "../document/pieces.js";
 import { suggestedLength } from "./words.js";
 
-export const wanted = 3;
+export const suggestionCount = 3;
 /** Tokens of each: a few words. */
 const tokensOfEach = 8;
 /** Passes at most, where the model is so sure of itself that two of three are the same. */
@@ -16,14 +16,14 @@ function addNew(items: Map<string, Item>, found: readonly Item[]): void {
   for (const item of found) {
     const key = textOf(item).trim();
     const isSaid = [...items.keys()].some((other) => other.startsWith(key) || key.startsWith(other));
-    if (items.size < wanted && !isSaid && key !== "") items.set(key, item);
+    if (items.size < suggestionCount && !isSaid && key !== "") items.set(key, item);
   }
 }
 
 /** What there is to suggest of what the model wrote, which goes on where it `isCutOff`. */
 function itemOf(tokens: readonly Token[], isCutOff: boolean): Item {
   const pieces = piecesOf(tokens);
-  return cut(pieces, suggestedLength(textOf(pieces), isCutOff))[0];
+  return splitPieces(pieces, suggestedLength(textOf(pieces), isCutOff))[0];
 }
 
 /** As `itemOf` of what the model is still writing: only words that are whole. */
@@ -44,18 +44,18 @@ export async function askForSuggestions(
   found: (items: readonly Item[], isGrowing: boolean) => void,
 ): Promise<void> {
   const items = new Map<string, Item>();
-  for (let pass = 0; pass < mostPasses && items.size < wanted; pass += 1) {
+  for (let pass = 0; pass < mostPasses && items.size < suggestionCount; pass += 1) {
     const run = model.generate(text, {
       ...sampling,
       // What is always the same at the visitor's temperature is asked for at a higher one.
       ...(pass > 0 && { temperature: Math.max(sampling.temperature ?? 0.8, 0.8) + pass * 0.4, topP: 1 }),
-      ...(sampling.seed !== undefined && { seed: sampling.seed + pass * wanted }),
-      n: wanted,
+      ...(sampling.seed !== undefined && { seed: sampling.seed + pass * suggestionCount }),
+      n: suggestionCount,
       maxNewTokens: tokensOfEach,
       heal: model.info.hasTokenizer, // in the middle of a word, that word
       signal,
     });
-    const written: Token[][] = Array.from({ length: wanted }, () => []);
+    const written: Token[][] = Array.from({ length: suggestionCount }, () => []);
     let shown = 0; // words' characters
     let next = await run.next();
     for (; !next.done; next = await run.next()) {

@@ -16,7 +16,7 @@ import { isAbort, messageOf } from "../state/errors.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
 
 /** Where the model writes. */
-export interface Place {
+export interface WritePlace {
   from: number;
   /** What is there until here gives way to what it writes. */
   to: number;
@@ -126,7 +126,7 @@ export class Writing {
   /** Whatever is there stays until the first token. */
   private async writeWith(
     editor: Editor,
-    { from, to }: Place,
+    { from, to }: WritePlace,
     options: GenerateOptions,
     current: Current,
   ): Promise<WrittenText | undefined> {
@@ -212,7 +212,10 @@ export class Writing {
    * Writes at `placeIn` of the editor, loading the model first where there is none; with `given` options in place of
    * those that are set. Gives what was written, if anything was.
    */
-  async write(placeIn: (editor: Editor) => Place, given?: GenerateOptions): Promise<WrittenText | undefined> {
+  async write(
+    placeIn: (editor: Editor) => WritePlace,
+    given?: GenerateOptions,
+  ): Promise<WrittenText | undefined> {
     const { state, readOptions, voice } = this.setting;
     if (this.saysBusy()) return undefined;
     const options = given ?? readOptions();
@@ -251,9 +254,9 @@ export class Writing {
 }
 
 /** Where the caret is. */
-export const atCaret = ({ caret }: Editor): Place => ({ from: caret, to: caret });
+export const atCaret = ({ caret }: Editor): WritePlace => ({ from: caret, to: caret });
 
-export const atEnd = ({ length }: Editor): Place => ({ from: length, to: length });
+export const atEnd = ({ length }: Editor): WritePlace => ({ from: length, to: length });
 
 /** In the place of what was written last. */
-export const again = ({ run, caret }: Editor): Place => run ?? { from: caret, to: caret };
+export const overLastRun = ({ run, caret }: Editor): WritePlace => run ?? { from: caret, to: caret };

@@ -15,17 +15,17 @@ import type { Token } from "../../src/client/index.js";
 import { branchSteps, treeField } from "./steps.js";
 import { parseTree, type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
-import { finding, offerFinding } from "./find.js";
+import { searchAndReplace, openSearchByKey } from "./find.js";
 import { Follower, coveredBy, margin } from "./follower.js";
 import { differenceOf } from "./difference.js";
 import { asLines, type Piece } from "./pieces.js";
-import { twoInks } from "./inks.js";
+import { inkDecorations } from "./inks.js";
 import { keepHistory, withHistory } from "./kept-history.js";
-import { leaving } from "./leaving.js";
+import { tabAfterEscape } from "./tab-after-escape.js";
 import { paragraphs } from "./paragraphs.js";
 import { pasteHtml } from "./paste-html.js";
 import { closeRun, growRun, openRun, putPieces, runField, runs, type Run } from "./run.js";
-import { addWritten, keptOf, rangesOfParts, writingLanguage, written } from "./written.js";
+import { addWritten, toKeptText, rangesOfParts, writingLanguage, writtenTracking } from "./written.js";
 
 export interface EditorSetting {
   parent: HTMLElement;
@@ -57,14 +57,14 @@ export class Editor {
     const caret = Math.min(kept.caret, kept.text.length);
     const all: Extension = [
       extensions,
-      written,
+      writtenTracking,
       runs,
       writingLanguage.of(modelsLanguage),
-      twoInks,
+      inkDecorations,
       history(),
       branchSteps(parseTree(kept.tree)),
-      leaving,
-      finding,
+      tabAfterEscape,
+      searchAndReplace,
       paragraphs,
       pasteHtml,
       keymap.of([...historyKeymap, ...standardKeymap]),
@@ -93,7 +93,7 @@ export class Editor {
       EditorState.create({ doc: kept.text, extensions: all });
     this.view = new EditorView({ state, parent });
     this.follower = new Follower(this.view, dock);
-    offerFinding(this.view);
+    openSearchByKey(this.view);
     const { length } = this.view.state.doc;
     this.view.dispatch({
       selection: { anchor: Math.min(caret, length) },
@@ -142,7 +142,7 @@ export class Editor {
   }
 
   get kept(): KeptText {
-    return keptOf(this.view.state);
+    return toKeptText(this.view.state);
   }
 
   /** With what was written last, all that can be undone and redone, and all branches. */

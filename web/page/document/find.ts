@@ -29,14 +29,14 @@ const spoken = Object.defineProperties(
   ),
 );
 
-export const finding: Extension = [
+export const searchAndReplace: Extension = [
   search({ top: true }),
   keymap.of(searchKeymap),
   EditorState.phrases.of(spoken),
 ];
 
 /** Opens the search for a key that is pressed outside the text. */
-export function offerFinding(view: EditorView): void {
+export function openSearchByKey(view: EditorView): void {
   document.addEventListener("keydown", (event) => {
     const isFind = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.altKey;
     if (!isFind || event.shiftKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;

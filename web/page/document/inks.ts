@@ -1,4 +1,4 @@
-// What tells the visitor's text and the model's apart: two inks, and a mark where the model is writing.
+// Two colours tell the visitor's text from the model's, and a mark shows where the model is writing.
 import { Decoration, EditorView, ViewPlugin, WidgetType, type DecorationSet } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import type { TextLanguage } from "./kept-text.js";
@@ -56,5 +56,5 @@ const pens = EditorView.decorations.compute([runField], (state) => {
   return run && run.stage !== "closed" ? Decoration.set(pen.range(run.to)) : Decoration.none;
 });
 
-/** Each model's text in its own language, in which it is read aloud. */
-export const twoInks: Extension = [ink, pens];
+/** Each run is marked with its model's language, so that screen readers pronounce it right. */
+export const inkDecorations: Extension = [ink, pens];

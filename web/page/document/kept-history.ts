@@ -9,7 +9,7 @@ import {
   type Extension,
   type StateEffect,
 } from "@codemirror/state";
-import { changeTree, goTo } from "./steps.js";
+import { changeTree, goToBranch } from "./steps.js";
 import { parseChange, parseMove, type Move, type TreeChange } from "./tree.js";
 import { isOffset, parseParts } from "./parse-kept.js";
 import { addWritten, partsOfAll, rangesOfParts } from "./written.js";
@@ -44,7 +44,8 @@ export function keepHistory(state: EditorState): KeptHistory {
   const writtenBy = ({ effects }: Step) =>
     partsOfAll(effects.flatMap((effect) => (effect.is(addWritten) ? effect.value : [])));
   const moveBy = ({ effects }: Step) =>
-    effects.flatMap((effect) => (effect.is(goTo) || effect.is(changeTree) ? effect.value : []))[0] ?? null;
+    effects.flatMap((effect) => (effect.is(goToBranch) || effect.is(changeTree) ? effect.value : []))[0] ??
+    null;
   return {
     steps,
     written: { done: done.map(writtenBy), undone: undone.map(writtenBy) },
@@ -106,7 +107,7 @@ export function withHistory(
         const parts = all.filter(([, to]) => to <= (lengths[place] ?? 0));
         if (parts.length > 0) effects.push(addWritten.of(rangesOfParts(parts)));
         const move = parseMove(valueAt(moves?.[stack], place));
-        if (move) effects.push(goTo.of(move));
+        if (move) effects.push(goToBranch.of(move));
         const change = parseChange(valueAt(moves?.[stack], place));
         if (change) effects.push(changeTree.of(change));
       }

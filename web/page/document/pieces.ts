@@ -28,7 +28,7 @@ export function piecesOf(tokens: readonly Token[]): Piece[] {
 export const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join("");
 
 /** The first `length` characters, and the rest. */
-export function cut(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
+export function splitPieces(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
   const before: Piece[] = [];
   const after: Piece[] = [];
   let place = 0;

@@ -1,7 +1,7 @@
 // The tokens of the whole text, whoever wrote it, and how probable the model finds each of them. Those that an edit
 // touches go, until the text has been cut anew.
 import { RangeSet, RangeValue, StateEffect, StateField, type Range } from "@codemirror/state";
-import { addWritten, eachTouched } from "./written.js";
+import { addWritten, forEachTouched } from "./written.js";
 
 /** A token; or as many as make up whole characters. */
 export class Scored extends RangeValue {
@@ -105,7 +105,7 @@ export const scoredField = StateField.define<RangeSet<Scored>>({
     let next = set;
     if (transaction.docChanged && set.size > 0) {
       const touched = new Set<Scored>();
-      eachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
+      forEachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
       if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
       next = next.map(transaction.changes);
     }

@@ -1,24 +1,32 @@
-// The tree as a part of the editor's state: to go to a branch, and to make, name or remove one, are steps of the text's history,
-// which undo and redo with it.
+// The tree of branches as part of the editor's state. To open, create, rename or remove a branch is a step of the text's
+// history, so Undo and Redo apply to it.
 import { invertedEffects } from "@codemirror/commands";
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
-import { keptOf } from "./written.js";
-import { changed, changedBack, moved, reversed, type Move, type Tree, type TreeChange } from "./tree.js";
+import { toKeptText } from "./written.js";
+import {
+  applyChange,
+  inverseChange,
+  applyMove,
+  reverseMove,
+  type Move,
+  type Tree,
+  type TreeChange,
+} from "./tree.js";
 
-/** With the change that puts the other branch's text in place. */
-export const goTo = StateEffect.define<Move>();
+/** Opens another branch. The same transaction replaces the text. */
+export const goToBranch = StateEffect.define<Move>();
 
-/** Without a change of the text. */
+/** Changes the tree but not the text. */
 export const changeTree = StateEffect.define<TreeChange>();
 
-/** undefined: there is but one text. That of the current branch is the editor's. */
+/** undefined if the text has no branches. The editor's document is the text of the current branch. */
 export const treeField = StateField.define<Tree | undefined>({
   create: () => undefined,
   update(tree, { effects, startState }) {
     let next = tree;
     for (const effect of effects) {
-      if (next && effect.is(changeTree)) next = changed(next, effect.value);
-      if (effect.is(goTo)) next = moved(next, effect.value, keptOf(startState));
+      if (next && effect.is(changeTree)) next = applyChange(next, effect.value);
+      if (effect.is(goToBranch)) next = applyMove(next, effect.value, toKeptText(startState));
     }
     return next;
   },
@@ -27,8 +35,8 @@ export const treeField = StateField.define<Tree | undefined>({
 const takenBack = invertedEffects.of(({ effects, startState }) => {
   const tree = startState.field(treeField);
   return effects.flatMap((effect) => {
-    if (effect.is(goTo)) return goTo.of(reversed(effect.value));
-    const back = tree && effect.is(changeTree) && changedBack(tree, effect.value);
+    if (effect.is(goToBranch)) return goToBranch.of(reverseMove(effect.value));
+    const back = tree && effect.is(changeTree) && inverseChange(tree, effect.value);
     return back ? changeTree.of(back) : [];
   });
 });

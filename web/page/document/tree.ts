@@ -41,44 +41,48 @@ export type TreeChange =
 const labelOf = ({ id, parent, name }: BranchLabel): BranchLabel => ({ id, parent, name });
 const branchOf = ({ branches }: Tree, id: number) => branches.find((branch) => branch.id === id);
 
-/** The step to a new branch of the current one, named `name`; without a tree so far, the other is `firstName`. */
-export function making(tree: Tree | undefined, name: string, firstName: string): Move {
+/** The step to a new branch of the current one, named `name`. If there is no tree yet, the current text becomes the branch `firstName`. */
+export function moveToNewBranch(tree: Tree | undefined, name: string, firstName: string): Move {
   const from = (tree && branchOf(tree, tree.current)) ?? { id: 0, parent: null, name: firstName };
   const id = Math.max(from.id, ...(tree?.branches ?? []).map((branch) => branch.id)) + 1;
   return { kind: "make", from: labelOf(from), to: { id, parent: from.id, name } };
 }
 
-/** The step to the branch `id`; undefined where it is the current one, or there is none. */
-export function walking(tree: Tree, id: number): Move | undefined {
+/** The step to the branch `id`; undefined if it is the current one, or does not exist. */
+export function moveToBranch(tree: Tree, id: number): Move | undefined {
   const from = branchOf(tree, tree.current);
   const to = branchOf(tree, id);
   return from && to && from !== to ? { kind: "walk", from: labelOf(from), to: labelOf(to) } : undefined;
 }
 
-/** The step that takes `move` back. */
-export function reversed({ kind, from, to }: Move): Move {
+/** The step that undoes `move`. */
+export function reverseMove({ kind, from, to }: Move): Move {
   const kinds = { walk: "walk", make: "unmake", unmake: "make" } as const;
   return { kind: kinds[kind], from: to, to: from };
 }
 
-/** With the branch, which may have been removed since a step knew it. */
-function having(branches: readonly Branch[], label: BranchLabel, kept: KeptText): readonly Branch[] {
+/** `branches` with the branch of `label`, which may have been removed since the step was recorded. */
+function withBranch(branches: readonly Branch[], label: BranchLabel, kept: KeptText): readonly Branch[] {
   if (branches.some(({ id }) => id === label.id)) return branches;
   const parent = branches.some(({ id }) => id === label.parent) ? label.parent : null;
   return [...branches, { ...label, parent, kept }];
 }
 
-/** The tree after a step, before which the text was `kept`; undefined where it has one branch alone again. */
-export function moved(tree: Tree | undefined, { kind, from, to }: Move, kept: KeptText): Tree | undefined {
-  const branches = having(having(tree?.branches ?? [], from, kept), to, kept);
-  const there = { ...leave({ branches, current: from.id }, kept), current: to.id };
+/** The tree after a step; `kept` is the text before it. Undefined if only one branch is left. */
+export function applyMove(
+  tree: Tree | undefined,
+  { kind, from, to }: Move,
+  kept: KeptText,
+): Tree | undefined {
+  const branches = withBranch(withBranch(tree?.branches ?? [], from, kept), to, kept);
+  const there = { ...withCurrentText({ branches, current: from.id }, kept), current: to.id };
   if (kind !== "unmake") return there;
   const rest = remove(there, from.id);
   return rest.branches.length > 1 ? rest : undefined;
 }
 
 /** The tree with `kept` as the text of the current branch. */
-export function leave({ branches, current }: Tree, kept: KeptText): Tree {
+export function withCurrentText({ branches, current }: Tree, kept: KeptText): Tree {
   return {
     branches: branches.map((branch) => (branch.id === current ? { ...branch, kept } : branch)),
     current,
@@ -111,7 +115,7 @@ function restore(
 }
 
 /** The tree after `change`. */
-export function changed(tree: Tree, change: TreeChange): Tree {
+export function applyChange(tree: Tree, change: TreeChange): Tree {
   switch (change.kind) {
     case "rename":
       return rename(tree, change.id, change.name);
@@ -122,8 +126,8 @@ export function changed(tree: Tree, change: TreeChange): Tree {
   }
 }
 
-/** The change that takes `change` of `tree` back; undefined where it changes nothing. */
-export function changedBack(tree: Tree, change: TreeChange): TreeChange | undefined {
+/** The change that undoes `change` of `tree`; undefined if `change` has no effect. */
+export function inverseChange(tree: Tree, change: TreeChange): TreeChange | undefined {
   if (change.kind === "restore") return { kind: "remove", id: change.branch.id };
   const { id } = change;
   const branch = branchOf(tree, id);

@@ -2,7 +2,14 @@
 // that eyes that see no colours, and paper, have it, too.
 import { RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, type DecorationSet } from "@codemirror/view";
-import { attendedField, bandOfWeight, isLooking, lookBands, weightOf, type Attended } from "./attended.js";
+import {
+  attentionField,
+  bandOfWeight,
+  isQueryToken,
+  attentionBands,
+  weightOf,
+  type AttentionRow,
+} from "./attention.js";
 import { scoredField, type Scored } from "./scored.js";
 
 export const modes = ["text", "probability", "rank", "tokens", "inside"] as const;
@@ -54,23 +61,23 @@ function tintOf(tint: Tint, { logprob, rank }: Scored): Decoration | undefined {
 }
 
 const cutMarks = [0, 1].map((parity) => Decoration.mark({ class: `token cut-${parity}` }));
-const lookMarks = lookBands.map((band) => Decoration.mark({ class: `token look-${band}` }));
-const lookingMarks = lookBands.map((band) => Decoration.mark({ class: `token look-${band} looking` }));
+const lookMarks = attentionBands.map((band) => Decoration.mark({ class: `token look-${band}` }));
+const lookingMarks = attentionBands.map((band) => Decoration.mark({ class: `token look-${band} looking` }));
 
-function lookMarkOf(attended: Attended | null, scored: Scored): Decoration | undefined {
+function lookMarkOf(attended: AttentionRow | null, scored: Scored): Decoration | undefined {
   const weight = attended ? weightOf(attended, scored) : undefined;
   if (!attended || weight === undefined) return undefined;
-  return (isLooking(attended, scored) ? lookingMarks : lookMarks)[bandOfWeight(weight)];
+  return (isQueryToken(attended, scored) ? lookingMarks : lookMarks)[bandOfWeight(weight)];
 }
 
-function markOf(mode: Mode, scored: Scored, attended: Attended | null): Decoration | undefined {
+function markOf(mode: Mode, scored: Scored, attended: AttentionRow | null): Decoration | undefined {
   if (mode === "inside") return lookMarkOf(attended, scored);
   return isTint(mode) ? tintOf(mode, scored) : cutMarks[scored.index % 2];
 }
 
 function marksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const mode = state.field(modeField);
-  const attended = state.field(attendedField);
+  const attended = state.field(attentionField);
   const builder = new RangeSetBuilder<Decoration>();
   if (mode === "text") return builder.finish();
   let drawn = 0; // two visible ranges may share a token
@@ -89,7 +96,7 @@ const marks = ViewPlugin.define(
     let decorations = marksOf(view);
     return {
       update({ startState, state, view: updated, viewportChanged }) {
-        const isSame = [scoredField, modeField, attendedField].every(
+        const isSame = [scoredField, modeField, attentionField].every(
           (field) => startState.field<unknown>(field) === state.field<unknown>(field),
         );
         if (!isSame || viewportChanged) decorations = marksOf(updated);
@@ -107,4 +114,4 @@ const seen = EditorView.editorAttributes.compute([modeField], (state): Record<st
   state.field(modeField) === "text" ? {} : { class: "seen" },
 );
 
-export const viewMode: Extension = [modeField, scoredField, attendedField, marks, seen];
+export const viewMode: Extension = [modeField, scoredField, attentionField, marks, seen];

@@ -1,5 +1,5 @@
-// The model's part of the text: which characters each of its tokens is, and what it thought of that token. An edit
-// makes the tokens that it touches the visitor's; undoing the edit gives them back.
+// Which characters of the text the model wrote, token by token. An edit makes the tokens that it touches the visitor's;
+// undoing the edit restores them.
 import { invertedEffects } from "@codemirror/commands";
 import {
   Facet,
@@ -15,20 +15,20 @@ import {
 import type { Token } from "../../src/client/index.js";
 import type { KeptText, Part, TextLanguage } from "./kept-text.js";
 
-/** Gives the language of what is written from now on. */
+/** Returns the language of the model that writes next. */
 export const writingLanguage = Facet.define<() => TextLanguage, () => TextLanguage>({
   combine: ([first]) => first ?? (() => ""),
 });
 
-/** Characters that the model wrote: of one token, or of as many as make up whole characters. */
+/** Characters that the model wrote: one token, or as many as make up whole characters. */
 export class Written extends RangeValue {
-  /** What is typed before or behind is not part of it. */
+  /** Text typed at either end is not part of it. */
   override startSide = 1;
   override endSide = -1;
 
-  /** Empty: a text that was there before the page was loaded once more. */
+  /** Empty for text from before a reload of the page. */
   readonly tokens: readonly Token[];
-  /** Of the model that wrote it, whichever is there now. */
+  /** The language of the model that wrote it. */
   readonly lang: TextLanguage;
 
   constructor(tokens: readonly Token[], lang: TextLanguage = "") {
@@ -50,18 +50,18 @@ function rangesOf(set: RangeSet<Written>): Ranges {
   return ranges;
 }
 
-/** Says that these ranges of the new text are the model's. */
+/** Marks these ranges of the new text as the model's. */
 export const addWritten = StateEffect.define<Ranges>({
   map: (ranges, changes) => rangesOf(RangeSet.of(ranges, true).map(changes)),
 });
 
-/** Calls `found` with the ranges that `changes` cut, replace or write into. */
-export function eachTouched<T extends RangeValue>(
+/** Calls `found` with each range that `changes` touch. */
+export function forEachTouched<T extends RangeValue>(
   set: RangeSet<T>,
   changes: ChangeDesc,
   found: (from: number, to: number, value: T) => void,
 ): void {
-  let after = 0; // of what was found: one range may be touched twice
+  let after = 0; // end of the last range found: several changes may touch it
   changes.iterChangedRanges((fromA, toA) => {
     set.between(fromA, toA, (from, to, value) => {
       if (from >= toA && from >= fromA) return;
@@ -78,7 +78,7 @@ export const writtenField = StateField.define<RangeSet<Written>>({
     let next = set;
     if (transaction.docChanged) {
       const touched = new Set<Written>();
-      eachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
+      forEachTouched(set, transaction.changes, (_from, _to, value) => touched.add(value));
       if (touched.size > 0) next = next.update({ filter: (_from, _to, value) => !touched.has(value) });
       next = next.map(transaction.changes);
     }
@@ -89,21 +89,21 @@ export const writtenField = StateField.define<RangeSet<Written>>({
   },
 });
 
-/** What an edit took from the model is given back when that edit is undone. */
+/** Restores the model's ranges when the edit that removed them is undone. */
 const givenBack = invertedEffects.of(({ docChanged, startState, changes }) => {
   const lost: Range<Written>[] = [];
   if (docChanged) {
-    eachTouched(startState.field(writtenField), changes, (from, to, value) =>
+    forEachTouched(startState.field(writtenField), changes, (from, to, value) =>
       lost.push(value.range(from, to)),
     );
   }
   return lost.length > 0 ? [addWritten.of(lost)] : [];
 });
 
-/** As `partsOf`, of ranges that are in order. */
+/** As `partsOf`, for ranges in ascending order. */
 export const partsOfAll = (ranges: Ranges): Part[] => partsOf(RangeSet.of(ranges, true));
 
-/** The models' ranges as they are kept, those of one language that touch as one. */
+/** The models' ranges in their stored form; adjacent ranges of one language are joined. */
 export function partsOf(set: RangeSet<Written>, first = 0, last = Infinity): Part[] {
   const parts: Part[] = [];
   set.between(first, last, (from, to, { lang }) => {
@@ -114,15 +114,15 @@ export function partsOf(set: RangeSet<Written>, first = 0, last = Infinity): Par
   return parts;
 }
 
-/** The ranges that `parts` were kept of. */
+/** The ranges that were stored as `parts`. */
 export const rangesOfParts = (parts: readonly Readonly<Part>[]): Range<Written>[] =>
   parts.map(([from, to, lang]) => new Written([], lang).range(from, to));
 
-/** The text of `state`, without what can be undone. */
-export const keptOf = (state: EditorState): KeptText => ({
+/** The text of `state`, without its history. */
+export const toKeptText = (state: EditorState): KeptText => ({
   text: state.doc.toString(),
   caret: state.selection.main.to,
   written: partsOf(state.field(writtenField)),
 });
 
-export const written: Extension = [writtenField, givenBack];
+export const writtenTracking: Extension = [writtenField, givenBack];

@@ -28,7 +28,7 @@ export function plainButton(
 }
 
 /** Hides `part`; if the focus was inside, it goes to `next`. */
-export function hide(part: HTMLElement, next: HTMLElement): void {
+export function hideKeepingFocus(part: HTMLElement, next: HTMLElement): void {
   const hadFocus = part.contains(document.activeElement);
   part.hidden = true;
   if (hadFocus) next.focus();

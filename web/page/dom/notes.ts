@@ -1,6 +1,6 @@
 // A note above the buttons, with one button: one at a time, until it is pressed or what the note says is no longer so.
-import { hide, onPress } from "./buttons.js";
-import { put } from "../language/told.js";
+import { hideKeepingFocus, onPress } from "./buttons.js";
+import { setTranslatedText } from "../language/keep-translated.js";
 
 export interface Note {
   sentence: () => string;
@@ -34,8 +34,8 @@ export class Notes {
   show(note: Note): void {
     const { text, button } = this.place;
     this.shown = note;
-    put(text, note.sentence);
-    put(button, note.label);
+    setTranslatedText(text, note.sentence);
+    setTranslatedText(button, note.label);
     button.hidden = false;
   }
 
@@ -44,7 +44,7 @@ export class Notes {
     if (!note || note !== this.shown) return;
     const { text, button, next } = this.place;
     this.shown = undefined;
-    put(text, () => "");
-    hide(button, next);
+    setTranslatedText(text, () => "");
+    hideKeepingFocus(button, next);
   }
 }

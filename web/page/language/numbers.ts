@@ -1,11 +1,11 @@
 // Numbers as people of the page's language read them.
-import { inUse } from "./translation.js";
+import { currentLanguage } from "./translation.js";
 
 const formats = new Map<string, Intl.NumberFormat>();
 
 /** Formats are costly to make: one of a kind, in each language. */
 function formatOf(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const { language } = inUse.peek();
+  const { language } = currentLanguage.peek();
   const key = JSON.stringify([language, options]);
   const format = formats.get(key) ?? new Intl.NumberFormat(language, { useGrouping: "min2", ...options });
   formats.set(key, format);
@@ -26,8 +26,10 @@ export const percent = (share: number, digits = share < 0.1 ? 1 : 0): string =>
 
 /** Names of languages by their codes: "English and German". */
 export function formatLanguages(codes: readonly string[]): string {
-  const names = new Intl.DisplayNames(inUse.peek().language, { type: "language" });
-  return new Intl.ListFormat(inUse.peek().language).format(codes.map((code) => names.of(code) ?? code));
+  const names = new Intl.DisplayNames(currentLanguage.peek().language, { type: "language" });
+  return new Intl.ListFormat(currentLanguage.peek().language).format(
+    codes.map((code) => names.of(code) ?? code),
+  );
 }
 
 /** With two digits at least: "12 kB", "1.3 MB", "213 MB", "4.3 GB". */

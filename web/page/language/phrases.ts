@@ -1,7 +1,7 @@
 // Asking for a phrase of the page in its language: phrase("stopped", { count: 3 }). Not while a module of the first paint is
 // imported: another language comes only then.
 import { formatNumber } from "./numbers.js";
-import { inUse } from "./translation.js";
+import { currentLanguage } from "./translation.js";
 import type { Forms, Sections, Translation } from "./sections.js";
 
 /** The names that stand in braces. */
@@ -38,7 +38,7 @@ export type Phrase<Name extends keyof Translation> = <Key extends keyof Sections
 export function fill(
   phrase: string | Forms,
   values: Values = {},
-  of: string = inUse.peek().language,
+  of: string = currentLanguage.peek().language,
 ): string {
   const form = typeof phrase === "string" ? phrase : formFor(phrase, Number(values.count), of);
   return form.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -53,7 +53,9 @@ const formFor = (forms: Forms, count: number, of: string): string =>
 /** Gives the phrases of one section, whose English comes with the part of the page that says them. */
 export function phrasesOf<Name extends keyof Translation>(name: Name, english: Sections[Name]): Phrase<Name> {
   return (key, ...[values]) => {
-    const section = (inUse.peek().words?.[name] ?? english) as Readonly<Record<string, string | Forms>>;
+    const section = (currentLanguage.peek().words?.[name] ?? english) as Readonly<
+      Record<string, string | Forms>
+    >;
     return fill(section[key] ?? "", values);
   };
 }

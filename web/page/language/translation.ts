@@ -13,11 +13,14 @@ const isBrought = (tag: string): tag is keyof typeof bring => Object.hasOwn(brin
 const mostMs = 4000;
 
 /** The language of the page, and its words; undefined: they are English. */
-export interface InUse {
+export interface CurrentLanguage {
   language: Language;
   words: Translation | undefined;
 }
-export const inUse: Signal<InUse> = signal<InUse>({ language: "en", words: undefined });
+export const currentLanguage: Signal<CurrentLanguage> = signal<CurrentLanguage>({
+  language: "en",
+  words: undefined,
+});
 
 /** The words of `language`; rejects where they do not come. */
 export const wordsOf = async (language: Language): Promise<Translation | undefined> =>
@@ -30,6 +33,6 @@ export async function loadTranslation(): Promise<void> {
   if (!isBrought(chosen)) return;
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, mostMs));
   const words = await Promise.race([bring[chosen]().catch(() => undefined), late]);
-  if (words) inUse.value = { language: chosen, words };
-  root.lang = inUse.peek().language;
+  if (words) currentLanguage.value = { language: chosen, words };
+  root.lang = currentLanguage.peek().language;
 }

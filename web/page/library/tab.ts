@@ -4,7 +4,7 @@ import { parseKept } from "../document/parse-kept.js";
 import type { Surface } from "../document/surface.js";
 import { claim } from "./claims.js";
 import { writeLastChange } from "./last-change.js";
-import { oftenEnough } from "./often.js";
+import { storeSoon } from "./store-soon.js";
 import { readSession, writeSession } from "./session.js";
 import { takeTextInPage, textForPage } from "./text-in-page.js";
 import { TextStore, type StoredVersion } from "./store.js";
@@ -59,7 +59,7 @@ export class Tab {
   private isBeingStored = false;
   /** Whether this page was left; it may be shown again. */
   private isLeft = false;
-  private readonly storeSoon = oftenEnough(() => {
+  private readonly storeSoon = storeSoon(() => {
     if (!this.isBeingStored) this.storeNow(); // else when that is done
   });
 

@@ -1,7 +1,7 @@
 // The text that a page in one file was saved with.
 import { parseKept } from "../document/parse-kept.js";
 import type { KeptText } from "../document/kept-text.js";
-import { isKept, keep } from "../state/kept-choice.js";
+import { hasFlag, storeFlag } from "../state/stored-flags.js";
 
 /** The name under which the page in one file has it, among the files of its model. */
 export const textFile = "text.json";
@@ -33,7 +33,7 @@ export function takeTextInPage(): TextInPage | undefined {
   const { id, content } = parse(new TextDecoder().decode(bytes));
   const kept = parseKept(content);
   if (!kept) throw new Error("the text in this page is none");
-  if (isKept(`shown ${id}`)) return undefined;
-  keep(`shown ${id}`);
+  if (hasFlag(`shown ${id}`)) return undefined;
+  storeFlag(`shown ${id}`);
   return { kept, beside: content };
 }

@@ -10,7 +10,7 @@ import { mayContact } from "./policy.js";
 export const hubHosts = new Set([new URL(usualHub).host, "hf.co"]);
 
 /** An id without the "hf:" that marks it as one. */
-export const withoutMark = (text: string): string => text.replace(/^hf:/i, "");
+export const withoutHubPrefix = (text: string): string => text.replace(/^hf:/i, "");
 
 /** A model of the Hub. loadModel reports a wrong id before it makes a request. */
 export function hubModel(id: string): ChosenModel {
@@ -53,12 +53,12 @@ export function modelAt(text: string): ChosenModel {
   return { source: url, name, elsewhere: host };
 }
 
-export const inFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
+export const withWeightFormat = (model: ChosenModel, weights?: string | null): ChosenModel =>
   weights === "q4" ? { ...model, weights: "q4" } : model;
 
 /** The model in `?model=`: the address of a folder or file, or an id of the Hub with "hf:". */
 export const folderModel = (text: string, weights?: string | null): ChosenModel =>
-  inFormat(/^hf:/i.test(text) ? hubModel(withoutMark(text)) : modelAt(text), weights);
+  withWeightFormat(/^hf:/i.test(text) ? hubModel(withoutHubPrefix(text)) : modelAt(text), weights);
 
 /** `text` as an absolute address; "" if it is none. */
 function hrefOf(text: string): string {

@@ -41,4 +41,4 @@ export const rateOf = (weightBytes: number, bytesPerSecond: number): number =>
   (usualShare * bytesPerSecond) / weightBytes;
 
 /** Two digits of it: it is an estimate. */
-export const roughly = (value: number): number => Number(value.toPrecision(2));
+export const roundToTwoDigits = (value: number): number => Number(value.toPrecision(2));

@@ -1,6 +1,13 @@
 // Models that somebody chose while the page was open: typed, picked from this device, or named in a link to them.
 import type { ChosenModel } from "../state/page-state.js";
-import { addressOf, hubHosts, hubModel, inFormat, modelAt, withoutMark } from "./chosen-model.js";
+import {
+  addressOf,
+  hubHosts,
+  hubModel,
+  withWeightFormat,
+  modelAt,
+  withoutHubPrefix,
+} from "./chosen-model.js";
 
 /** Whether `text`, which somebody typed, is meant as an address, not as an id. */
 export const isAddress = (text: string): boolean => /^(\.{0,2}\/|[a-z][a-z0-9+.-]*:\/\/)/i.test(text);
@@ -12,14 +19,14 @@ export const withScheme = (text: string): string =>
 /** The model that somebody typed: an id of the Hub, with or without "hf:", or an address. */
 export function namedModel(text: string, weights?: string | null): ChosenModel {
   const name = withScheme(text);
-  return inFormat(isAddress(name) ? modelAt(name) : hubModel(withoutMark(name)), weights);
+  return withWeightFormat(isAddress(name) ? modelAt(name) : hubModel(withoutHubPrefix(name)), weights);
 }
 
 /** Files of this device. */
 export function filesModel(files: readonly File[], weights?: string | null): ChosenModel {
   const [first] = files;
   const name = first?.webkitRelativePath.split("/")[0] || first?.name || "files";
-  return inFormat({ source: [...files], name }, weights);
+  return withWeightFormat({ source: [...files], name }, weights);
 }
 
 /** The query of the page's address that loads the model again; "" for files. */

@@ -5,7 +5,7 @@ import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
-import { dropComing, keepComing } from "./coming.js";
+import { forgetDownload, rememberDownload } from "./remembered-download.js";
 
 /** What the page does for it. */
 export interface NextModelSetting<Loaded> {
@@ -39,12 +39,12 @@ export class NextModel<Loaded extends { model: Model }> {
     this.setting = setting;
     addEventListener("pagehide", () => (this.isLeft = true));
     addEventListener("pageshow", () => (this.isLeft = false));
-    keepComing(next);
+    rememberDownload(next);
     this.coming = this.load();
   }
 
   private drop(): void {
-    if (!this.isLeft) dropComing(this.next);
+    if (!this.isLeft) forgetDownload(this.next);
   }
 
   /** Where it is there. */

@@ -4,12 +4,12 @@ import { sha256 } from "../loader/sha256.js";
 import type { Piece } from "../loader/weights-index.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { answerOf } from "./bounded-store.js";
-import { goOn } from "./interrupted.js";
-import { markLoading, whileAlone } from "./locks.js";
+import { resumeConversion } from "./resume-conversion.js";
+import { markLoading, withStoreLock } from "./locks.js";
 import { Recording } from "./recording.js";
 import { digestOf, readRecords, sizeOf, storedBytes, type StoredRecord } from "./records.js";
 import { isOutdated, type Revalidation } from "./revalidation.js";
-import { makeRoom, unwritten } from "./room.js";
+import { makeRoom, reasonNotWritten } from "./room.js";
 import { RoomyStore } from "./roomy-store.js";
 import { openPiece, readRight, readStored } from "./stored-piece.js";
 import { storeStream } from "./stored-stream.js";
@@ -48,7 +48,7 @@ export class CachedSource implements ModelSource {
   /** `id`: what the model is listed by. */
   constructor(store: Store, source: ModelSource, id: string, revalidation: Revalidation | undefined) {
     this.plain = store;
-    this.store = new RoomyStore(store, id, whileAlone);
+    this.store = new RoomyStore(store, id, withStoreLock);
     this.source = source;
     this.id = id;
     this.revalidation = revalidation;
@@ -213,7 +213,9 @@ export class CachedSource implements ModelSource {
   private async hasRoom(missing: () => Promise<number>): Promise<boolean> {
     const { recording } = this;
     if (recording.refusal === null) {
-      this.room ??= whileAlone(async () => makeRoom(this.store, await missing(), this.id)).catch(unwritten);
+      this.room ??= withStoreLock(async () => makeRoom(this.store, await missing(), this.id)).catch(
+        reasonNotWritten,
+      );
       const refusal = await this.room;
       recording.refusal ??= refusal; // something else may have failed meanwhile
     }
@@ -225,7 +227,7 @@ export class CachedSource implements ModelSource {
     const { unfinished } = this;
     const version = unfinished && (await this.hostVersion);
     if (unfinished && unfinished.version === version) {
-      return goOn(this.store, unfinished, weightsFile, options.signal, async (stored) => {
+      return resumeConversion(this.store, unfinished, weightsFile, options.signal, async (stored) => {
         const rest = await this.source.open(weightsFile, { ...options, from: sizeOf(stored) });
         return this.storeConverted(rest, unfinished.weightBytes ?? 0, stored);
       });

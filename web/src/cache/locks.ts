@@ -11,7 +11,7 @@ function locks(): LockManager | undefined {
 const patienceMs = 20_000;
 
 /** Runs `change` while no other tab changes what the store lists; at once where there are no locks. */
-export async function whileAlone<T>(change: () => Promise<T>): Promise<T> {
+export async function withStoreLock<T>(change: () => Promise<T>): Promise<T> {
   const manager = locks();
   if (!manager) return change();
   const waiting = new AbortController();

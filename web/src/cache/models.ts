@@ -2,10 +2,10 @@
 import { baseAddress } from "../shared/base-address.js";
 import { Gpt2Error } from "../shared/errors.js";
 import type { StorageInfo, StoredModel } from "../shared/types.js";
-import { whileAlone } from "./locks.js";
+import { withStoreLock } from "./locks.js";
 import { findStores, openStore } from "./open-store.js";
 import { digestOf, readRecords, sizeOf, storedBytes, type StoredRecord } from "./records.js";
-import { estimate, removeRecord, unwritten } from "./room.js";
+import { estimate, removeRecord, reasonNotWritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
 interface Persistable {
@@ -74,8 +74,8 @@ async function inEachStore(change: (store: Store) => Promise<boolean>): Promise<
   const changeAll = async () => {
     for (const store of await findStores()) isChanged = (await change(store)) || isChanged;
   };
-  await whileAlone(changeAll).catch((error: unknown) => {
-    throw new Gpt2Error("storage", `stored models cannot be changed: ${unwritten(error)}`);
+  await withStoreLock(changeAll).catch((error: unknown) => {
+    throw new Gpt2Error("storage", `stored models cannot be changed: ${reasonNotWritten(error)}`);
   });
   return isChanged;
 }

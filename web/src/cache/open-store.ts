@@ -3,11 +3,11 @@ import { BoundedStore, answerOf } from "./bounded-store.js";
 import { CacheStorageStore } from "./cache-storage-store.js";
 import { OpfsStore } from "./opfs-store.js";
 import { hasRecordOf } from "./records.js";
-import { isFull, unwritten } from "./room.js";
+import { isFull, reasonNotWritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
 /** A store, or why there is none, in words. */
-export type Opened = { store: Store; refusal: null } | { store: undefined; refusal: string };
+export type StoreOrRefusal = { store: Store; refusal: null } | { store: undefined; refusal: string };
 
 interface Kind {
   find(): Promise<Store | undefined>;
@@ -55,7 +55,7 @@ async function probe(store: Store, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function openNew(found: readonly Found[], writes: boolean): Promise<Opened> {
+async function openNew(found: readonly Found[], writes: boolean): Promise<StoreOrRefusal> {
   if (!isSecure()) return { store: undefined, refusal: insecure };
   const errors: unknown[] = [];
   for (const { kind, error } of found) {
@@ -70,17 +70,18 @@ async function openNew(found: readonly Found[], writes: boolean): Promise<Opened
   }
   const full = errors.find(isFull);
   const why = `this browser gives this page no storage, which is usual in private windows (${String(errors[0])})`;
-  return { store: undefined, refusal: full ? unwritten(full) : why };
+  return { store: undefined, refusal: full ? reasonNotWritten(full) : why };
 }
 
 /**
  * The store for new files. `writes`: whether their content is to be written, which only workers can do in the file system,
  * or only empty files.
  */
-export const openStore = async (writes: boolean): Promise<Opened> => openNew(await lookEverywhere(), writes);
+export const openStore = async (writes: boolean): Promise<StoreOrRefusal> =>
+  openNew(await lookEverywhere(), writes);
 
 /** The store that has the model `id`; where none has it, the one to store it in. */
-export async function openStoreFor(id: string): Promise<Opened> {
+export async function openStoreFor(id: string): Promise<StoreOrRefusal> {
   const found = await lookEverywhere();
   for (const store of storesOf(found)) {
     if (await hasRecordOf(store, id).catch(() => false)) return { store, refusal: null };

@@ -1,10 +1,10 @@
 // What a load writes of a model beside its pieces: its small files, and its record, which lists all of them.
 import { sha256 } from "../loader/sha256.js";
 import type { Piece, WeightsIndex } from "../loader/weights-index.js";
-import { whileAlone } from "./locks.js";
+import { withStoreLock } from "./locks.js";
 import { readRecords, storedBytes, writeRecord, type ModelRecord, type StoredRecord } from "./records.js";
 import { readIndex } from "./revalidation.js";
-import { hashesOf, removeRecord, sweep, unwritten } from "./room.js";
+import { hashesOf, removeRecord, removeUnneededFiles, reasonNotWritten } from "./room.js";
 import { writeFile, type Store } from "./store.js";
 
 const indexFile = "weights.json";
@@ -50,7 +50,7 @@ export class Recording {
   }
 
   refuse(error: unknown): void {
-    this.refusal ??= unwritten(error);
+    this.refusal ??= reasonNotWritten(error);
   }
 
   /** Notes that the stored model `record` is used, and when. */
@@ -116,7 +116,7 @@ export class Recording {
     if (!this.used) this.write(() => this.finish());
     await this.changes;
     stopMarking();
-    if (this.hasWritten) this.change(() => sweep(this.store));
+    if (this.hasWritten) this.change(() => removeUnneededFiles(this.store));
     await this.changes;
     return this.refusal;
   }
@@ -152,7 +152,7 @@ export class Recording {
   private async isListed(): Promise<boolean> {
     if (this.key === undefined || (await this.store.size("models", this.key)) !== undefined) return true;
     this.refusal ??= "it was removed while it was loaded";
-    await sweep(this.store, hashesOf(this.model));
+    await removeUnneededFiles(this.store, hashesOf(this.model));
     return false;
   }
 
@@ -165,7 +165,7 @@ export class Recording {
 
   private change(change: () => Promise<unknown>): void {
     this.changes = this.changes
-      .then(() => whileAlone(change))
+      .then(() => withStoreLock(change))
       .then(
         () => undefined,
         (error: unknown) => this.refuse(error),

@@ -15,14 +15,14 @@ const youngMs = 3_600_000;
 export const isFull = (error: unknown) => (error as Error | null)?.name === "QuotaExceededError";
 
 /** Why something could not be stored, in words. */
-export const unwritten = (error: unknown) =>
+export const reasonNotWritten = (error: unknown) =>
   isFull(error) ? "the browser gives this site no more room" : `it cannot be written (${String(error)})`;
 
 /**
  * Removes the files that no record needs: those of `names`, and all others, but while a model is being loaded only old
  * ones. Returns their bytes.
  */
-export async function sweep(store: Store, names: readonly string[] = []): Promise<number> {
+export async function removeUnneededFiles(store: Store, names: readonly string[] = []): Promise<number> {
   // A record that cannot be read at the moment still needs its files.
   const records = await readRecords(store, undefined, readWhole).catch(() => undefined);
   if (!records) return 0;
@@ -55,7 +55,7 @@ export const hashesOf = ({ files, pieces }: ModelRecord) =>
 export async function removeRecord(store: Store, record: StoredRecord): Promise<number> {
   await store.remove("models", record.key);
   await store.remove("changed", record.key);
-  return sweep(store, hashesOf(record));
+  return removeUnneededFiles(store, hashesOf(record));
 }
 
 /** Models that may be removed for others: neither kept nor being loaded, the one that was used longest ago first. */
@@ -71,7 +71,7 @@ async function dispensable(store: Store, exceptId: string): Promise<StoredRecord
 
 /** Removes the files that no model needs; if there are none, the model used longest ago. Resolves to whether it removed any. */
 export async function evict(store: Store, forId: string): Promise<boolean> {
-  if ((await sweep(store)) > 0) return true;
+  if ((await removeUnneededFiles(store)) > 0) return true;
   const [oldest] = await dispensable(store, forId);
   if (oldest) await removeRecord(store, oldest);
   return oldest !== undefined;
@@ -93,7 +93,7 @@ export async function makeRoom(store: Store, bytes: number, forId: string): Prom
   if (quota === undefined || usage === undefined) return null; // writing will tell
   let free = quota - usage;
   if (free >= bytes * slack) return null;
-  free += await sweep(store);
+  free += await removeUnneededFiles(store);
   for (const record of free < bytes * slack ? await dispensable(store, forId) : []) {
     free += await removeRecord(store, record);
     if (free >= bytes * slack) break;

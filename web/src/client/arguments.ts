@@ -1,8 +1,8 @@
 // Checks what callers pass, before it is sent: what the worker would lose or refuse is named here. Ranges of the
 // sampling options are the engine's own business.
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 import type { GenerateOptions } from "../shared/types.js";
-import { limits, list, named, text, within } from "../shared/wire.js";
+import { limits, list, atField, text, checkLength } from "../shared/wire.js";
 import { suggestion } from "./suggestions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -11,14 +11,16 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readOptions(call: string, value: unknown, names: readonly string[]): Fields {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {
-    return refuse(`the options of ${call} are ${shown(value)}, expected an object`);
+    return refuse(`the options of ${call} are ${describeValue(value)}, expected an object`);
   }
   const fields: [string, unknown][] = Object.entries(value);
   for (const [name] of fields) {
     if (names.includes(name)) continue;
     const help = suggestion(name, names);
     const there = `there are ${names.join(", ")}`;
-    refuse(`there is no option ${shown(name)} of ${call}; ${help ? `${help} T${there.slice(1)}` : there}`);
+    refuse(
+      `there is no option ${describeValue(name)} of ${call}; ${help ? `${help} T${there.slice(1)}` : there}`,
+    );
   }
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined && field !== null));
 }
@@ -27,14 +29,16 @@ export function readSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined || value === null) return undefined; // null as fetch has it
   // Signals of other windows are signals, too.
   const isSignal = typeof value === "object" && "aborted" in value && "addEventListener" in value;
-  return isSignal ? (value as AbortSignal) : refuse(`signal is ${shown(value)}, expected an AbortSignal`);
+  return isSignal
+    ? (value as AbortSignal)
+    : refuse(`signal is ${describeValue(value)}, expected an AbortSignal`);
 }
 
 /** A function, or undefined. What it takes and returns is the caller's word: nothing can check it. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast, at the boundary
 export function readFunction<F>(name: string, value: unknown): F | undefined {
   if (value === undefined || typeof value === "function") return value as F | undefined;
-  return refuse(`${name} is ${shown(value)}, expected a function`);
+  return refuse(`${name} is ${describeValue(value)}, expected a function`);
 }
 
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as above
@@ -44,7 +48,9 @@ export function readCallback<T>(name: string, value: unknown): ((event: T) => vo
 
 export function readFlag(name: string, value: unknown): boolean {
   if (value === undefined) return false;
-  return typeof value === "boolean" ? value : refuse(`${name} is ${shown(value)}, expected true or false`);
+  return typeof value === "boolean"
+    ? value
+    : refuse(`${name} is ${describeValue(value)}, expected true or false`);
 }
 
 export function readChoice<T extends string>(
@@ -56,7 +62,7 @@ export function readChoice<T extends string>(
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
   const list = choices.map((choice) => `"${choice}"`).join(", ");
-  return refuse(`${name} is ${shown(value)}, expected one of ${list}`);
+  return refuse(`${name} is ${describeValue(value)}, expected one of ${list}`);
 }
 
 /** Names and values of headers, from whatever `new Headers` takes. */
@@ -64,12 +70,12 @@ export function readHeaders(name: string, value: unknown): [string, string][] {
   try {
     return [...new Headers(value as HeadersInit | undefined)];
   } catch (error) {
-    return refuse(`${name} is ${shown(value)}, expected headers (${String(error)})`);
+    return refuse(`${name} is ${describeValue(value)}, expected headers (${String(error)})`);
   }
 }
 
 export function readText(name: string, value: unknown): string {
-  return named(name, text(limits.text))(value);
+  return atField(name, text(limits.text))(value);
 }
 
 const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> =>
@@ -77,25 +83,25 @@ const isIds = (value: unknown): value is ArrayLike<unknown> & Iterable<unknown> 
 
 /** Token ids as a plain array, from any kind of array: of 64-bit integers, too, and behind a proxy. */
 export function readTokenIds(name: string, value: unknown): number[] {
-  if (!isIds(value)) return refuse(`${name} is ${shown(value)}, expected an array of token ids`);
-  named(name, () => within(value, limits.tokenIds, "elements"))(value);
+  if (!isIds(value)) return refuse(`${name} is ${describeValue(value)}, expected an array of token ids`);
+  atField(name, () => checkLength(value, limits.tokenIds, "elements"))(value);
   return Array.from(value, (given, index) => {
     const id = typeof given === "bigint" ? Number(given) : given;
     const isId = typeof id === "number" && Number.isInteger(id) && id >= 0 && id <= 0xffffffff;
-    return isId ? id : refuse(`${name}[${index}] is ${shown(given)}, expected a token id`);
+    return isId ? id : refuse(`${name}[${index}] is ${describeValue(given)}, expected a token id`);
   });
 }
 
 export function readPrompt(name: string, value: unknown): string | number[] {
   if (typeof value === "string") return readText(name, value);
   if (isIds(value)) return readTokenIds(name, value);
-  return refuse(`${name} is ${shown(value)}, expected text or an array of token ids`);
+  return refuse(`${name} is ${describeValue(value)}, expected text or an array of token ids`);
 }
 
 function readOption(name: string, value: unknown): unknown {
   switch (typeof value) {
     case "string":
-      return named(name, text(limits.stopLength))(value);
+      return atField(name, text(limits.stopLength))(value);
     case "boolean":
       return value;
     case "number":
@@ -103,9 +109,9 @@ function readOption(name: string, value: unknown): unknown {
     case "bigint": // one that a number cannot hold exactly is too large for the engine, too
       return readOption(name, Number(value));
     case "object":
-      if (Array.isArray(value)) return [...named(name, list(text(limits.stopLength), limits.stops))(value)];
+      if (Array.isArray(value)) return [...atField(name, list(text(limits.stopLength), limits.stops))(value)];
   }
-  return refuse(`${name} is ${shown(value)}, which no option accepts`);
+  return refuse(`${name} is ${describeValue(value)}, which no option accepts`);
 }
 
 /** Every option of a generation. The engine has the same list: see GenerateOptions in types.ts for what they mean. */

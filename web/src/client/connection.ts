@@ -11,7 +11,7 @@ import {
 import type { PolicyWatch } from "../shared/policy.js";
 import type { FromWorker, RequestName, Requests, ToWorker } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
-import { callBack } from "./call-back.js";
+import { runCallback } from "./run-callback.js";
 import { watchNetwork } from "./watch-network.js";
 import { limits } from "../shared/wire.js";
 import { isAnswer, readAnswer } from "./read-answer.js";
@@ -139,7 +139,7 @@ export class Connection {
       };
       this.pending.set(id, {
         name,
-        onEvent: (event) => callBack(onEvent, event, cancel),
+        onEvent: (event) => runCallback(onEvent, event, cancel),
         resolve: (answer) => {
           settle();
           resolve(answer);

@@ -1,16 +1,16 @@
 // Addresses that callers give.
 import { baseAddress } from "../shared/base-address.js";
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 
 /** The absolute form of an address, relative to the page; `what` it is the address of, for messages. */
 function parseAddress(what: string, url: unknown): URL {
   if (typeof url !== "string" && !(url instanceof URL)) {
-    return refuse(`${what} is ${shown(url)}, expected a URL`);
+    return refuse(`${what} is ${describeValue(url)}, expected a URL`);
   }
   try {
     return new URL(url, baseAddress());
   } catch {
-    return refuse(`${what} is ${shown(url)}, which is not a URL`);
+    return refuse(`${what} is ${describeValue(url)}, which is not a URL`);
   }
 }
 
@@ -23,7 +23,7 @@ export function readAddress(what: string, url: unknown): URL {
   try {
     new URL("file", address);
   } catch {
-    refuse(`${what} is ${shown(url)}, expected a folder's URL, as https://host/folder/`); // data: and blob: have none
+    refuse(`${what} is ${describeValue(url)}, expected a folder's URL, as https://host/folder/`); // data: and blob: have none
   }
   return address;
 }

@@ -2,7 +2,7 @@
 import { usualHub, type HubRequest } from "../shared/protocol.js";
 import { problemOfFileName } from "../shared/file-names.mjs";
 import { readFolder } from "./folder-address.js";
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 
 /** `owner/name` as the hub allows it; the oldest models have no owner. */
 const part = String.raw`[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9_])?`;
@@ -32,13 +32,15 @@ export function readHubId(text: string, hub: unknown = usualHub): HubRequest {
   const { id, file, revision = "main" } = idPattern.exec(text.replace(/^hf:/i, ""))?.groups ?? {};
   if (id === undefined) {
     return refuse(
-      `the model's id is ${shown(text)}, expected owner/name, owner/name@revision or owner/name/file.gguf, as openai-community/gpt2`,
+      `the model's id is ${describeValue(text)}, expected owner/name, owner/name@revision or owner/name/file.gguf, as openai-community/gpt2`,
     );
   }
   for (const name of [file, revision]) {
     const problem = name === undefined ? undefined : problemOfFileName(name);
     if (problem !== undefined)
-      refuse(`the model's id is ${shown(text)}, and ${shown(name)} in it is wrong: ${problem}`);
+      refuse(
+        `the model's id is ${describeValue(text)}, and ${describeValue(name)} in it is wrong: ${problem}`,
+      );
   }
   return { kind: "hub", hub: base, id, revision, ...(file !== undefined && { file }) };
 }

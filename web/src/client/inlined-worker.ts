@@ -1,6 +1,6 @@
 // gpt2-inlined.js: the worker and its engines in one module, which starts the worker from a blob. Part of gpt2.bundle.js, too.
 import { inflate, type Packed } from "../shared/inflate.js";
-import { trusted } from "../shared/script-address.js";
+import { trustedScriptUrl } from "../shared/script-address.js";
 
 /** Inserted by web/scripts/one-file.mjs: the packed script of the worker, and the code that goes before it. */
 declare const GPT2_WORKER: { engine: string; script: Packed };
@@ -17,7 +17,7 @@ export async function prepareInlined(): Promise<void> {
 }
 
 /** Call it only after `prepareInlined` has resolved. */
-export const startPrepared = (): Worker => new Worker(trusted(address ?? ""), { name: "gpt2" });
+export const startPrepared = (): Worker => new Worker(trustedScriptUrl(address ?? ""), { name: "gpt2" });
 
 export async function startInlined(): Promise<Worker> {
   await prepareInlined();

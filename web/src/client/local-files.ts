@@ -1,7 +1,7 @@
 // A model among files that somebody has picked or dropped.
 import { LoadError } from "../shared/errors.js";
 import type { FilesRequest } from "../shared/protocol.js";
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 import { numberOf } from "./identity.js";
 
 export const isFile = (value: unknown): value is File =>
@@ -57,7 +57,7 @@ function chooseModel(files: readonly File[]): { files: readonly File[]; file?: s
 function listOf(source: object, whose: string): File[] {
   const list: unknown[] = Symbol.iterator in source ? [...(source as Iterable<unknown>)] : [source];
   const files = list.map((one, i) =>
-    isFile(one) ? one : refuse(`number ${i} of ${whose} files is ${shown(one)}, expected a File`),
+    isFile(one) ? one : refuse(`number ${i} of ${whose} files is ${describeValue(one)}, expected a File`),
   );
   return files.length > 0 ? files : refuse(`the list of ${whose} files is empty`);
 }

@@ -1,11 +1,12 @@
 // The page's own `fetch` at the worker's service: see FetchRequest in protocol.ts.
 import type { FetchAnswer, FetchPort, FetchRequest, FetchWant } from "../shared/protocol.js";
-import { shown } from "../shared/refuse.js";
+import { describeValue } from "../shared/refuse.js";
 
 /** What somebody else's `fetch` gave, if it can be passed on. */
 function readResponse(response: unknown): Response {
   const isResponse = typeof response === "object" && response !== null && "body" in response;
-  if (!isResponse) throw new TypeError(`the option fetch gave ${shown(response)}, expected a Response`);
+  if (!isResponse)
+    throw new TypeError(`the option fetch gave ${describeValue(response)}, expected a Response`);
   const { type, status } = response as Response;
   if (status < 200 || status > 599) throw new TypeError(`the option fetch gave a response of type "${type}"`);
   return response as Response;

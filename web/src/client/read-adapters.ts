@@ -1,6 +1,6 @@
 // LoRA adapters, as callers give them.
 import type { AdapterRequest, SourceRequest } from "../shared/protocol.js";
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 import { readOptions } from "./arguments.js";
 import { isFile, isHandle, filesOf, readAdapterFiles } from "./local-files.js";
 import { readSource } from "./read-source.js";
@@ -15,7 +15,7 @@ async function readAdapterSource(source: unknown, hub: unknown): Promise<SourceR
   }
   const found = await readSource(source, typeof source === "string" ? hub : undefined, "the adapter");
   return "file" in found
-    ? refuse(`the adapter is ${shown(source)}, expected a folder with adapter_model.safetensors`)
+    ? refuse(`the adapter is ${describeValue(source)}, expected a folder with adapter_model.safetensors`)
     : found;
 }
 
@@ -23,7 +23,7 @@ async function readAdapter(adapter: unknown, hub: unknown): Promise<AdapterReque
   if (!isWeighed(adapter)) return { source: await readAdapterSource(adapter, hub), weight: 1 };
   const { source, weight = 1 } = readOptions("an adapter", adapter, ["source", "weight"]);
   if (typeof weight !== "number" || !Number.isFinite(weight)) {
-    return refuse(`an adapter's weight is ${shown(weight)}, expected a number`);
+    return refuse(`an adapter's weight is ${describeValue(weight)}, expected a number`);
   }
   return { source: await readAdapterSource(source, hub), weight };
 }

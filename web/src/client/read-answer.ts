@@ -5,40 +5,40 @@ import {
   anyObject,
   limits,
   list,
-  named,
+  atField,
   optional,
   record,
   text,
-  whole,
-  type Read,
+  wholeNumber,
+  type ReadValue,
 } from "../shared/wire.js";
 
 const having = record<Readonly<Record<string, unknown>>>;
 const someText = text(limits.text);
-const textOrNull: Read<string | null> = (value) => (value === null ? null : someText(value));
-const tokens = list(having({ id: whole, text: someText }), limits.tokenIds);
+const textOrNull: ReadValue<string | null> = (value) => (value === null ? null : someText(value));
+const tokens = list(having({ id: wholeNumber, text: someText }), limits.tokenIds);
 
 /** What a result needs for its reader not to fail; a worker of the same release sends the rest. */
-const results: { readonly [K in RequestName]: Read<unknown> } = {
+const results: { readonly [K in RequestName]: ReadValue<unknown> } = {
   load: having({ info: anyObject }),
   generate: having({ finishReasons: list(someText, limits.stops), seed: anyNumber }),
   prefill: anyObject,
   inspect: anyObject,
   score: having({ tokens, logprob: anyNumber }),
-  tokenize: list(whole, limits.text),
+  tokenize: list(wholeNumber, limits.text),
   detokenize: someText,
 };
-const events: { readonly [K in RequestName]?: Read<unknown> } = {
+const events: { readonly [K in RequestName]?: ReadValue<unknown> } = {
   generate: having({ tokens: optional(tokens), prompt: optional(anyObject) }),
 };
 
-const messages: { readonly [T in FromWorker["type"]]: Read<unknown> } = {
-  event: having({ id: whole }),
-  done: having({ id: whole }),
-  failed: having({ id: whole, error: having({ code: someText, message: someText }) }),
+const messages: { readonly [T in FromWorker["type"]]: ReadValue<unknown> } = {
+  event: having({ id: wholeNumber }),
+  done: having({ id: wholeNumber }),
+  failed: having({ id: wholeNumber, error: having({ code: someText, message: someText }) }),
   info: having({
-    info: having({ threads: whole, notice: textOrNull }),
-    threadChoice: optional(having({ key: someText, threads: whole, speed: optional(anyNumber) })),
+    info: having({ threads: wholeNumber, notice: textOrNull }),
+    threadChoice: optional(having({ key: someText, threads: wholeNumber, speed: optional(anyNumber) })),
   }),
   started: having({ release: someText }),
   damaged: having({ what: someText }),
@@ -58,10 +58,10 @@ export function isAnswer(data: unknown): boolean {
  */
 export function readAnswer(data: unknown, nameOf: (id: number) => RequestName | undefined): FromWorker {
   const message = data as FromWorker;
-  named("message", messages[message.type])(message);
+  atField("message", messages[message.type])(message);
   const name = "id" in message ? nameOf(message.id) : undefined;
   if (name === undefined) return message;
-  if (message.type === "done") named("message.result", results[name])(message.result);
-  if (message.type === "event") named("message.event", events[name] ?? anyObject)(message.event);
+  if (message.type === "done") atField("message.result", results[name])(message.result);
+  if (message.type === "event") atField("message.event", events[name] ?? anyObject)(message.event);
   return message;
 }

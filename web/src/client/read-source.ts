@@ -1,6 +1,6 @@
 // Where a model is, from what callers give: all that is no ordinary folder's address.
 import type { SourceRequest } from "../shared/protocol.js";
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 import { readAddress, readFolder } from "./folder-address.js";
 import { isPlainId, readHubId } from "./hub-id.js";
 import { filesOf, isHandle, readFiles } from "./local-files.js";
@@ -9,7 +9,7 @@ import { filesOf, isHandle, readFiles } from "./local-files.js";
 export async function readSource(source: unknown, hub: unknown, what = "the model"): Promise<SourceRequest> {
   if (typeof source === "string" && (hub !== undefined || /^hf:/i.test(source)))
     return readHubId(source, hub);
-  if (hub !== undefined) return refuse(`hub needs a model's id, but the model is ${shown(source)}`);
+  if (hub !== undefined) return refuse(`hub needs a model's id, but the model is ${describeValue(source)}`);
   if (typeof source === "string" || source instanceof URL) {
     const url = readAddress(`${what}'s address`, source);
     const file = /[^/]+\.gguf$/i.exec(url.pathname)?.[0];
@@ -21,7 +21,7 @@ export async function readSource(source: unknown, hub: unknown, what = "the mode
     return typeof source === "string" && isPlainId(source) ? { ...folder, orHub: readHubId(source) } : folder;
   }
   if (typeof source !== "object" || source === null) {
-    return refuse(`${what} is ${shown(source)}, expected a folder's URL, an id on the hub, or files`);
+    return refuse(`${what} is ${describeValue(source)}, expected a folder's URL, an id on the hub, or files`);
   }
   return readFiles(isHandle(source) ? await filesOf(source) : source);
 }

@@ -3,7 +3,7 @@ import { WorkerError } from "../shared/errors.js";
 import type { LoadRequest, LoadResult, RequestName, Requests } from "../shared/protocol.js";
 import type { LoadProgress } from "../shared/types.js";
 import { unlessAborted } from "../shared/unless-aborted.js";
-import { callBack } from "./call-back.js";
+import { runCallback } from "./run-callback.js";
 import { rememberThreads } from "./thread-choices.js";
 import type { Connection, OpenRequest, RequestOptions } from "./connection.js";
 
@@ -104,7 +104,7 @@ export class SharedLoad {
     this.users += 1;
     const refused = new AbortController();
     const listener = (progress: LoadProgress) =>
-      callBack(onProgress, progress, (error) => refused.abort(error));
+      runCallback(onProgress, progress, (error) => refused.abort(error));
     this.listeners.add(listener);
     if (this.progress) listener(this.progress);
     try {

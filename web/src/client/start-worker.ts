@@ -3,7 +3,7 @@ import { noWorkerFailure } from "../shared/failures.js";
 import { PolicyWatch } from "../shared/policy.js";
 import { usualStallMs } from "../shared/protocol.js";
 import { ofThisRelease } from "../shared/release.js";
-import { asOwnScript, isForeign, trusted } from "../shared/script-address.js";
+import { asOwnScript, isCrossOrigin, trustedScriptUrl } from "../shared/script-address.js";
 import { Connection } from "./connection.js";
 import { SturdyWorker } from "./sturdy-worker.js";
 import { waitForLock } from "./wait-for-lock.js";
@@ -32,7 +32,7 @@ function addressBeside(): string {
   return address;
 }
 
-const start = (address: string) => new Worker(trusted(address), { type: "module", name: "gpt2" });
+const start = (address: string) => new Worker(trustedScriptUrl(address), { type: "module", name: "gpt2" });
 
 /**
  * A bundler that does not follow addresses leaves the worker behind. It does follow imports: of a module that has worker
@@ -53,7 +53,7 @@ export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connectio
   const ways = [
     // The page's policy may want trusted addresses.
     () => {
-      if (isForeign(address())) throw new DOMException("it lies at another origin", "SecurityError");
+      if (isCrossOrigin(address())) throw new DOMException("it lies at another origin", "SecurityError");
       return start(address());
     },
     // Other origins; and hosts that isolate the document, but send its workers without the same headers.
@@ -63,7 +63,7 @@ export function startWorker(baseUrl?: string, stallMs = usualStallMs): Connectio
   // Past a cache that kept the worker of another release.
   const renew = () => {
     const fresh = ofThisRelease(new URL(address()));
-    return start(isForeign(fresh) ? asOwnScript(fresh) : fresh);
+    return start(isCrossOrigin(fresh) ? asOwnScript(fresh) : fresh);
   };
   const policy = new PolicyWatch();
   try {

@@ -2,7 +2,7 @@
 import {
   chunksOf,
   fileOf,
-  type MadeOf,
+  type ReadOfInputs,
   type ModelSource,
   type OpenFile,
   type OpenOptions,
@@ -15,7 +15,7 @@ import { joined } from "../shared/joined.js";
 import { streamOf } from "../shared/stream-of.js";
 import type { Converter, AdapterFiles, ConvertedFolder, ConvertedWeights } from "./converter.js";
 import { Portions } from "./portions.js";
-import { endOfTensors, feedZeros, restartPlace, type Place } from "./restart.js";
+import { endOfTensors, feedZeros, restartPlace, type RestartPlace } from "./restart.js";
 import { findWeights, readHead, readPart, type WeightFile, type WeightFiles } from "./weight-files.js";
 
 const weightsFile = "model.safetensors";
@@ -34,12 +34,12 @@ interface Running {
   folder: ConvertedFolder;
   /** The next bytes of the converted model.safetensors. */
   output: AsyncGenerator<Uint8Array, void>;
-  made: MadeOf;
+  made: ReadOfInputs;
 }
 
 /** Where a conversion goes on. */
 interface Start {
-  place: Place;
+  place: RestartPlace;
   /** What the converter has given by then. */
   givenBytes: number;
   /** Of that, what is wanted: the end of its head. */
@@ -149,7 +149,7 @@ export class ConvertedSource implements ModelSource {
     const bytes = heads?.map((head) => head.bytes);
     converter.begin({ weights, config, heads: files.length > 1 ? bytes : undefined, adapters: adapterFiles });
     const sizes = torchSizes ?? heads?.map(({ fileSize }) => fileSize) ?? [files[0]?.file?.size];
-    const made: MadeOf = { readBytes: 0, totalBytes: sum(sizes) };
+    const made: ReadOfInputs = { readBytes: 0, totalBytes: sum(sizes) };
     const start = from > 0 && bytes ? await this.skip(converter, bytes, from, signal) : undefined;
     made.readBytes = start?.skippedBytes ?? 0;
     const unread = heads || torchSizes ? files.map(({ name }) => ({ name })) : files;
@@ -214,7 +214,7 @@ export class ConvertedSource implements ModelSource {
   private async *convert(
     converter: Converter,
     files: readonly WeightFile[],
-    made: MadeOf,
+    made: ReadOfInputs,
     signal: AbortSignal,
     { from, start }: { from: number; start: Start | undefined },
   ): AsyncGenerator<Uint8Array, void> {

@@ -1,9 +1,9 @@
-// Where a conversion goes on that was interrupted.
+// Where an interrupted conversion resumes.
 import type { Converter } from "./converter.js";
 import { headOf, isWholeHead, tensorsOf } from "./tensor-head.js";
 
 /** A place in the files that a model is in. */
-export interface Place {
+export interface RestartPlace {
   /** Which of them, from 0. */
   file: number;
   /** In bytes, from its beginning. */
@@ -22,11 +22,11 @@ const prefix = "transformer.";
  * end; the first where there is none. `output` begins with the head of what they become. Tensors lie there in the order in
  * which they come in.
  */
-export function restartPlace(heads: readonly Uint8Array[], output: Uint8Array, from: number): Place {
+export function restartPlace(heads: readonly Uint8Array[], output: Uint8Array, from: number): RestartPlace {
   const starts = new Map(
     isWholeHead(output) ? tensorsOf(headOf(output)).map(({ name, start }) => [name, start]) : [],
   );
-  let place: Place = { file: 0, at: heads[0]?.length ?? 0 };
+  let place: RestartPlace = { file: 0, at: heads[0]?.length ?? 0 };
   for (const [file, head] of heads.entries()) {
     for (const { name, start } of tensorsOf(head)) {
       const made = starts.get(name.startsWith(prefix) ? name.slice(prefix.length) : name);

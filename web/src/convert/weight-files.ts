@@ -60,7 +60,7 @@ export async function findWeights(source: ModelSource, signal: AbortSignal): Pro
   throw missing ?? new LoadError("not-found", "the model has no weights");
 }
 
-export interface Head {
+export interface FileHead {
   /** The first bytes of a safetensors file, up to its tensors. */
   bytes: Uint8Array;
   /** Of the whole file, where its host says it. */
@@ -73,7 +73,7 @@ export async function readHead(
   { name, file: opened }: WeightFile,
   room: { bytes: number },
   signal: AbortSignal,
-): Promise<Head> {
+): Promise<FileHead> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   let size = lengthBytes;

@@ -1,11 +1,11 @@
 // <gpt2-autocomplete>: suggests how the text of a field continues.
 import type { GenerateCall, LoadOptions, Model } from "../client/index.js";
 import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
-import { continuationOf, cutTo } from "./continuation.js";
+import { continuationOf, truncate } from "./continuation.js";
 import { emit } from "./events.js";
 import { firstWord } from "./first-word.js";
 import { GhostText, ghostStyle } from "./ghost-text.js";
-import { adoptProperties, Base, make, style, unseen } from "./html-element.js";
+import { adoptProperties, Base, make, style, visuallyHidden } from "./html-element.js";
 import { LazyModel } from "./lazy-model.js";
 import { ControlField, type SuggestionField } from "./suggestion-field.js";
 import { ElementWords, fill, type Words } from "./words.js";
@@ -100,7 +100,7 @@ export class Gpt2Autocomplete extends Base {
 
   constructor() {
     super();
-    style(this.root, ghostStyle + unseen);
+    style(this.root, ghostStyle + visuallyHidden);
     this.root.append(this.spoken);
   }
 
@@ -137,7 +137,7 @@ export class Gpt2Autocomplete extends Base {
 
   /** Another document has taken it, which leaves it without its styles. */
   adoptedCallback(): void {
-    style(this.root, ghostStyle + unseen);
+    style(this.root, ghostStyle + visuallyHidden);
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
@@ -282,7 +282,7 @@ export class Gpt2Autocomplete extends Base {
   private show(text: string, isNew: boolean): void {
     const { active, ownWords } = this;
     const before = active?.textBefore();
-    const fitting = cutTo(text, active?.room?.() ?? Infinity);
+    const fitting = truncate(text, active?.room?.() ?? Infinity);
     if (!active || before === undefined || fitting === "") return this.dismiss();
     const wasShown = this.suggestion !== "";
     this.suggestion = fitting;

@@ -7,7 +7,7 @@ const mostLetters = 2000;
 const defaults: GenerateCall = { maxNewTokens: 12, temperature: 0, stop: "\n" };
 
 /** As much of `text` as `length` UTF-16 units hold, up to the end of a character as people see it. */
-export function cutTo(text: string, length: number): string {
+export function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   const ends = Array.from(new Intl.Segmenter().segment(text), ({ index, segment }) => index + segment.length);
   return text.slice(0, Math.max(0, ...ends.filter((end) => end <= length)));

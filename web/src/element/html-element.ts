@@ -61,7 +61,7 @@ export function adoptProperties<T extends HTMLElement>(element: T, names: readon
 
 /** For screen readers alone. */
 // Stryker disable next-line StringLiteral: only a browser draws
-export const unseen = `
+export const visuallyHidden = `
 .unseen {
   position: absolute;
   width: 1px;

@@ -1,5 +1,5 @@
 // The words of the elements. English and German are built in; a page sets others, or changes these.
-import { refuse, shown } from "../shared/refuse.js";
+import { refuse, describeValue } from "../shared/refuse.js";
 
 /** `{size}`, `{rate}`, `{time}`, `{message}`, `{text}` and `{hint}` stand for what is put in their place. */
 export interface Words {
@@ -81,12 +81,12 @@ const listeners = new Set<() => void>();
 
 function readTexts(where: string, texts: unknown, known?: object): Record<string, string> {
   if (typeof texts !== "object" || texts === null || Array.isArray(texts))
-    return refuse(`${where} is ${shown(texts)}, expected an object`);
+    return refuse(`${where} is ${describeValue(texts)}, expected an object`);
   for (const [name, text] of Object.entries(texts)) {
     if (known && !Object.hasOwn(known, name))
-      refuse(`there is no ${shown(name)} in ${where}; there are ${Object.keys(known).join(", ")}`);
+      refuse(`there is no ${describeValue(name)} in ${where}; there are ${Object.keys(known).join(", ")}`);
     if (text !== undefined && typeof text !== "string")
-      refuse(`${where}.${name} is ${shown(text)}, expected a text`);
+      refuse(`${where}.${name} is ${describeValue(text)}, expected a text`);
   }
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined));
 }

@@ -1,4 +1,4 @@
-import { unseen } from "./html-element.js";
+import { visuallyHidden } from "./html-element.js";
 
 // Colours come from the page's own, so that they fit light and dark alike.
 // Stryker disable next-line StringLiteral: only a browser draws
@@ -116,4 +116,4 @@ progress::-moz-progress-bar {
     border: 1px solid;
   }
 }
-${unseen}`;
+${visuallyHidden}`;

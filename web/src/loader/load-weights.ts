@@ -1,17 +1,17 @@
 // Streams a model's weights into the engine. Several pieces are under way at once; the engine takes them in their order.
 import type { LoadProgress } from "../shared/types.js";
-import { follow, unlessAborted } from "../shared/unless-aborted.js";
+import { followingController, unlessAborted } from "../shared/unless-aborted.js";
 import type { OpenFile } from "./model-source.js";
 import type { Bytes, PieceSource } from "./piece-source.js";
 import { weightChunksOf } from "./weight-chunks.js";
 import type { Piece, WeightsIndex } from "./weights-index.js";
 
 /** Takes the next bytes of model.safetensors; they may be overwritten after it returns. */
-export type Take = (bytes: Uint8Array) => void;
+export type TakeBytes = (bytes: Uint8Array) => void;
 
 export interface WeightSink {
   /** Resolves when the engine is there; what arrives meanwhile waits. */
-  ready: Promise<Take>;
+  ready: Promise<TakeBytes>;
   /** Bytes that have arrived so far, and where the last ones are from. */
   onBytes(loadedBytes: number, origin: LoadProgress["source"]): void;
 }
@@ -28,7 +28,7 @@ export async function loadPieces(
   sink: WeightSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const { controller, letGo } = follow(signal);
+  const { controller, letGo } = followingController(signal);
   const fail = (error: unknown) => controller.abort(error); // the first failure ends all that is under way
   const largest = pieces.reduce((most, { size }) => Math.max(most, size), 0);
   /** Used in turn; each is free once what was in it is taken. */

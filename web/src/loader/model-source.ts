@@ -1,7 +1,7 @@
 // Where the files of a model come from: an interface, so that caches, hubs and local files can be further sources.
 import { Gpt2Error, LoadError, reasonOf } from "../shared/errors.js";
 import { fileAddress, problemOfFileName } from "../shared/file-names.mjs";
-import { shown } from "../shared/refuse.js";
+import { describeValue } from "../shared/refuse.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
 import { adviceOn } from "./retry-after.js";
 
@@ -62,12 +62,12 @@ export interface OpenFile {
   stream: ReadableStream<Uint8Array>;
   /** Where the bytes are that come first; the network, if it is not said. */
   origin?: "cache";
-  /** Of a file that is made of others while it is read: bytes of those. */
-  made?: MadeOf;
+  /** For a file that is converted from others while it is read: how much of those has been read. */
+  made?: ReadOfInputs;
 }
 
-/** How much has been read of the files that another is made of. */
-export interface MadeOf {
+/** Progress of reading the files from which another file is made. */
+export interface ReadOfInputs {
   readBytes: number;
   /** undefined while it is not known. */
   totalBytes: number | undefined;
@@ -125,7 +125,10 @@ export class UrlSource implements ModelSource {
     if (name === this.given) return this.folder + name;
     const problem = problemOfFileName(name);
     if (problem === undefined) return fileAddress(this.folder, name);
-    throw new LoadError("corrupt", `${shown(name)} is not the name of a file of the model: ${problem}`);
+    throw new LoadError(
+      "corrupt",
+      `${describeValue(name)} is not the name of a file of the model: ${problem}`,
+    );
   }
 
   async open(name: string, { signal, anew = false, from = 0 }: OpenOptions): Promise<OpenFile> {

@@ -1,13 +1,14 @@
 // JSON of a model's files.
 import { LoadError } from "../shared/errors.js";
-import { shown } from "../shared/refuse.js";
+import { describeValue } from "../shared/refuse.js";
 
 /** The value in the file `name`. */
 export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const found = text.trim() === "" ? "it is empty" : `it begins with ${shown(text)} (${String(error)})`;
+    const found =
+      text.trim() === "" ? "it is empty" : `it begins with ${describeValue(text)} (${String(error)})`;
     throw new LoadError("corrupt", `${name} is not valid JSON: ${found.replace(/\s+/g, " ")}`);
   }
 }

@@ -8,10 +8,10 @@ import { ChangedFileError } from "./steady-fetch.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
 
 /** weights.json, which may arrive after the files that it lists; undefined where there is none. */
-export type ComingIndex = Promise<WeightsIndex | undefined>;
+export type IndexPromise = Promise<WeightsIndex | undefined>;
 
 /** What weights.json says of a file. */
-export const listingOf = async (index: ComingIndex | undefined, name: string): Promise<Piece | undefined> =>
+export const listingOf = async (index: IndexPromise | undefined, name: string): Promise<Piece | undefined> =>
   (await index)?.files?.find(({ path }) => path === name);
 
 /** All bytes of the small file `name`. Throws, and cancels the file, where it is too large. */
@@ -41,7 +41,7 @@ export async function readText(
   source: ModelSource,
   name: string,
   signal: AbortSignal,
-  index?: ComingIndex,
+  index?: IndexPromise,
 ): Promise<string> {
   for (let anew = false; ; anew = true) {
     let bytes: Uint8Array<ArrayBuffer>;
@@ -63,7 +63,7 @@ export async function readOptionalText(
   source: ModelSource,
   name: string,
   signal: AbortSignal,
-  index?: ComingIndex,
+  index?: IndexPromise,
 ): Promise<string | undefined> {
   try {
     return await readText(source, name, signal, index);

@@ -1,13 +1,13 @@
 // A `fetch` that survives faults: if a connection breaks or stalls, it resumes over a new one, and a busy host is asked
 // again.
 import { Gpt2Error, LoadError } from "../shared/errors.js";
-import { follow, unlessAborted } from "../shared/unless-aborted.js";
+import { followingController, unlessAborted } from "../shared/unless-aborted.js";
 import { isOffline } from "../shared/is-offline.js";
 import { byteReader, type ByteReader } from "./byte-reader.js";
 import { adviceOn, retryAfter } from "./retry-after.js";
 import { untilNextAttempt } from "./until-next-attempt.js";
 
-export interface Patience {
+export interface RetryOptions {
   /** Silence after which a connection counts as broken, in milliseconds. */
   stallMs: number;
   /** Called with what went wrong before another attempt, and with null once bytes come again. */
@@ -79,13 +79,13 @@ export class ChangedFileError extends LoadError {
 /** One connection to the host. It is aborted after `stallMs` without bytes, or by the caller's signal. */
 export class Attempt {
   readonly signal: AbortSignal;
-  private readonly link: ReturnType<typeof follow>;
+  private readonly link: ReturnType<typeof followingController>;
   private readonly stallMs: number;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private watched = 0;
 
   constructor(wanted: AbortSignal, stallMs: number) {
-    this.link = follow(wanted);
+    this.link = followingController(wanted);
     this.signal = this.link.controller.signal;
     this.stallMs = stallMs;
   }
@@ -121,7 +121,7 @@ async function download(
   ask: typeof fetch,
   url: string,
   init: RequestInit,
-  { stallMs, onRetry }: Patience,
+  { stallMs, onRetry }: RetryOptions,
   chunks: Chunks,
 ): Promise<Response> {
   const signal = init.signal ?? new AbortController().signal;
@@ -271,7 +271,11 @@ async function download(
  * answer ranges, the file is read again from its start, and the bytes before the range are skipped. So the header
  * `Range: bytes=N-` works with every host.
  */
-export function steadyFetch(ask: typeof fetch, patience: Patience, chunks: Chunks = "kept"): typeof fetch {
+export function steadyFetch(
+  ask: typeof fetch,
+  patience: RetryOptions,
+  chunks: Chunks = "kept",
+): typeof fetch {
   return (input, init = {}) =>
     download(ask, input instanceof Request ? input.url : String(input), init, patience, chunks);
 }

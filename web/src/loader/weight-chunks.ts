@@ -1,6 +1,6 @@
 // Tells the message that a host sends in place of weights from weights.
 import { LoadError } from "../shared/errors.js";
-import { shown } from "../shared/refuse.js";
+import { describeValue } from "../shared/refuse.js";
 import { chunksOf, type OpenFile } from "./model-source.js";
 
 /** Looked at, in bytes. */
@@ -13,7 +13,7 @@ export function quotedText(bytes: Uint8Array): string {
   // As a stream: the last character may be cut.
   const text = new TextDecoder().decode(bytes.subarray(0, beginning), { stream: true });
   const isText = /\S/.test(text) && !/[^\P{C}\s]|\ufffd/u.test(text);
-  return isText ? `: it begins with the text ${shown(text.replace(/\s+/g, " ").trim())}` : "";
+  return isText ? `: it begins with the text ${describeValue(text.replace(/\s+/g, " ").trim())}` : "";
 }
 
 /** As chunksOf, of a file of weights that states no hash. Throws a LoadError where it begins with text. */

@@ -1,7 +1,7 @@
 // What a completion request asks of the engine. What the engine cannot do is an error that says so.
 import { InvalidArgumentError, type GenerateCall } from "../client/index.js";
 import { numberOptionNames, numberOptions, type NumberOption } from "../shared/number-options.js";
-import { shown } from "../shared/refuse.js";
+import { describeValue } from "../shared/refuse.js";
 
 export interface Plan {
   model: string;
@@ -52,20 +52,22 @@ function readNumber(fields: Fields, option: NumberOption): number | undefined {
   const fits = typeof value === "number" && value >= least && value <= most;
   if (fits && (!isWhole || Number.isInteger(value))) return value;
   return refuse(
-    `${name} is ${shown(value)}, expected a ${isWhole ? "whole " : ""}number from ${least} to ${most}`,
+    `${name} is ${describeValue(value)}, expected a ${isWhole ? "whole " : ""}number from ${least} to ${most}`,
   );
 }
 
 function readFlag(fields: Fields, name: string): boolean {
   const value = fields[name] ?? false;
-  return typeof value === "boolean" ? value : refuse(`${name} is ${shown(value)}, expected true or false`);
+  return typeof value === "boolean"
+    ? value
+    : refuse(`${name} is ${describeValue(value)}, expected true or false`);
 }
 
 const isIds = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === "number");
 
 function readModel(model: unknown): string {
-  return typeof model === "string" ? model : refuse(`model is ${shown(model)}, expected a name`);
+  return typeof model === "string" ? model : refuse(`model is ${describeValue(model)}, expected a name`);
 }
 
 function readPrompts(prompt: unknown): (string | number[])[] {
@@ -74,13 +76,15 @@ function readPrompts(prompt: unknown): (string | number[])[] {
   const isList = Array.isArray(prompt) && prompt.length > 0;
   if (isList && prompt.every((each): each is string => typeof each === "string")) return prompt;
   if (isList && prompt.every(isIds)) return prompt;
-  return refuse(`prompt is ${shown(prompt)}, expected a text, an array of token ids, or a list of such`);
+  return refuse(
+    `prompt is ${describeValue(prompt)}, expected a text, an array of token ids, or a list of such`,
+  );
 }
 
 function readStop(stop: unknown): string | string[] | undefined {
   if (stop === undefined || stop === null || typeof stop === "string") return stop ?? undefined;
   if (Array.isArray(stop) && stop.every((each): each is string => typeof each === "string")) return stop;
-  return refuse(`stop is ${shown(stop)}, expected a text or a list of texts`);
+  return refuse(`stop is ${describeValue(stop)}, expected a text or a list of texts`);
 }
 
 function asksForNothing(value: unknown): boolean {
@@ -90,15 +94,15 @@ function asksForNothing(value: unknown): boolean {
 
 export function readRequest(request: unknown): Plan {
   if (typeof request !== "object" || request === null || Array.isArray(request)) {
-    return refuse(`a completion request is ${shown(request)}, expected an object`);
+    return refuse(`a completion request is ${describeValue(request)}, expected an object`);
   }
   const fields = request as Fields;
   for (const name of Object.keys(fields)) {
     if (!known.includes(name))
-      refuse(`there is no ${shown(name)} in a completion request; there are ${known.join(", ")}`);
+      refuse(`there is no ${describeValue(name)} in a completion request; there are ${known.join(", ")}`);
   }
   for (const [name, reason] of Object.entries(missing)) {
-    if (!asksForNothing(fields[name])) refuse(`${name} is ${shown(fields[name])}, but ${reason}`);
+    if (!asksForNothing(fields[name])) refuse(`${name} is ${describeValue(fields[name])}, but ${reason}`);
   }
   const n = readNumber(fields, counts.n) ?? 1;
   const bestOf = readNumber(fields, counts.bestOf) ?? n;

@@ -1,12 +1,12 @@
-// Refusing what a caller passed, in words.
+// Errors about a caller's arguments.
 import { InvalidArgumentError } from "./errors.js";
 
 export function refuse(message: string): never {
   throw new InvalidArgumentError("invalid-argument", message);
 }
 
-/** A value as a message shows it: NaN is NaN, a text is quoted, what is large is only named. */
-export function shown(value: unknown): string {
+/** A value as messages show it: text is quoted and cut to 40 characters, objects and arrays are only named. */
+export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string":
       return value.length > 40 ? `"${value.slice(0, 40)}…"` : `"${value}"`;
@@ -34,5 +34,5 @@ export function readCount(
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
-  return refuse(`${name} is ${shown(value)}, expected a whole number from ${range}`);
+  return refuse(`${name} is ${describeValue(value)}, expected a whole number from ${range}`);
 }

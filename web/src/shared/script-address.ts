@@ -12,7 +12,7 @@ const policyName = "gpt2-wasm";
 let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined;
 
 /** `address` for `new Worker`, which on a page with Trusted Types takes no plain text. */
-export function trusted(address: string): string {
+export function trustedScriptUrl(address: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   try {
     policy ??= trustedTypes?.createPolicy(policyName, { createScriptURL: (url) => url });
@@ -23,7 +23,7 @@ export function trusted(address: string): string {
 }
 
 /** Whether a script lies where no worker can be started from directly. */
-export function isForeign(address: string): boolean {
+export function isCrossOrigin(address: string): boolean {
   const { protocol, origin } = new URL(address, self.location.href);
   return protocol !== "blob:" && protocol !== "data:" && origin !== self.origin;
 }

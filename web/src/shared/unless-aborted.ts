@@ -10,7 +10,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
 }
 
 /** A controller that is aborted with `signal`, until `letGo` is called. */
-export function follow(signal: AbortSignal): { controller: AbortController; letGo: () => void } {
+export function followingController(signal: AbortSignal): { controller: AbortController; letGo: () => void } {
   const controller = new AbortController();
   const onAbort = () => controller.abort(signal.reason);
   if (signal.aborted) onAbort();

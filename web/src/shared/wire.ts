@@ -1,12 +1,12 @@
 // Readers of what comes from outside: each returns the value that it was given, with its type, or refuses it. An error
 // names the field as a path, such as "options.stop[2]". Lists and texts are measured before they are looked into.
 import { InvalidArgumentError } from "./errors.js";
-import { refuse, shown } from "./refuse.js";
+import { refuse, describeValue } from "./refuse.js";
 
 /** Throws an InvalidArgumentError whose message begins with what stands behind the name of the value. */
-export type Read<T> = (value: unknown) => T;
+export type ReadValue<T> = (value: unknown) => T;
 
-/** More than these takes no request, whoever sends it. The engine checks stop strings in bytes: kMostStops in options.h. */
+/** The most that a request may hold, whoever sends it. The engine checks stop strings in bytes: kMostStops in options.h. */
 export const limits = {
   /** Characters of a prompt, which are at least as many bytes. */
   text: 2 ** 26,
@@ -20,13 +20,13 @@ export const limits = {
   adapters: 100,
   /** Of an object whose members have any names. */
   members: 10_000,
-  /** That wait for their turn. */
+  /** Requests that wait. */
   requests: 100_000,
 } as const;
 
 /** `read`, whose errors name `field`. */
-export const named =
-  <T>(field: string, read: Read<T>): Read<T> =>
+export const atField =
+  <T>(field: string, read: ReadValue<T>): ReadValue<T> =>
   (value) => {
     try {
       return read(value);
@@ -36,84 +36,88 @@ export const named =
     }
   };
 
-export const is =
-  <T>(expected: string, test: (value: unknown) => boolean): Read<T> =>
+export const readIf =
+  <T>(expected: string, test: (value: unknown) => boolean): ReadValue<T> =>
   (value) =>
-    test(value) ? (value as T) : refuse(` is ${shown(value)}, expected ${expected}`);
+    test(value) ? (value as T) : refuse(` is ${describeValue(value)}, expected ${expected}`);
 
 /** `value`, unless it is longer than `most`. */
-export const within = <T extends { readonly length: number }>(value: T, most: number, unit: string): T =>
-  value.length <= most ? value : refuse(` has ${value.length} ${unit}, expected at most ${most}`);
+export const checkLength = <T extends { readonly length: number }>(
+  value: T,
+  most: number,
+  unit: string,
+): T => (value.length <= most ? value : refuse(` has ${value.length} ${unit}, expected at most ${most}`));
 
-export const flag: Read<boolean> = is("true or false", (value) => typeof value === "boolean");
-export const amount: Read<number> = is(
+export const flag: ReadValue<boolean> = readIf("true or false", (value) => typeof value === "boolean");
+export const nonNegative: ReadValue<number> = readIf(
   "a number of at least 0",
   (value) => typeof value === "number" && value >= 0,
 );
-export const anyNumber: Read<number> = is("a number", (value) => typeof value === "number");
-export const count = (least: number, most: number): Read<number> =>
-  is(
+export const anyNumber: ReadValue<number> = readIf("a number", (value) => typeof value === "number");
+export const wholeNumberBetween = (least: number, most: number): ReadValue<number> =>
+  readIf(
     `a whole number from ${least} to ${most}`,
     (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
   );
-export const whole = count(0, Number.MAX_SAFE_INTEGER);
-export const choice = <const T extends string>(choices: readonly T[]): Read<T> =>
-  is(`one of ${choices.join(", ")}`, (value) => choices.some((each) => each === value));
+export const wholeNumber = wholeNumberBetween(0, Number.MAX_SAFE_INTEGER);
+export const choice = <const T extends string>(choices: readonly T[]): ReadValue<T> =>
+  readIf(`one of ${choices.join(", ")}`, (value) => choices.some((each) => each === value));
 
-const anyText: Read<string> = is("text", (value) => typeof value === "string");
+const anyText: ReadValue<string> = readIf("text", (value) => typeof value === "string");
 export const text =
-  (most: number): Read<string> =>
+  (most: number): ReadValue<string> =>
   (value) =>
-    within(anyText(value), most, "characters");
+    checkLength(anyText(value), most, "characters");
 
-const anyList: Read<readonly unknown[]> = is("an array", Array.isArray);
+const anyList: ReadValue<readonly unknown[]> = readIf("an array", Array.isArray);
 export const list =
-  <T>(read: Read<T>, most: number): Read<T[]> =>
+  <T>(read: ReadValue<T>, most: number): ReadValue<T[]> =>
   (value) => {
-    const items = within(anyList(value), most, "elements");
+    const items = checkLength(anyList(value), most, "elements");
     for (let place = 0; place < items.length; place += 1) {
       try {
         read(items[place]);
       } catch {
-        named(`[${place}]`, read)(items[place]);
+        atField(`[${place}]`, read)(items[place]);
       }
     }
     return items as T[];
   };
 
 export const optional =
-  <T>(read: Read<T>): Read<T | undefined> =>
+  <T>(read: ReadValue<T>): ReadValue<T | undefined> =>
   (value) =>
     value === undefined ? undefined : read(value);
 
-export const anyObject: Read<Readonly<Record<string, unknown>>> = is(
+export const anyObject: ReadValue<Readonly<Record<string, unknown>>> = readIf(
   "an object",
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
 
 /** A reader for each member of `T`; a member that may be missing takes one that takes undefined. */
 type Fields<T> = {
-  readonly [K in keyof T]-?: Read<object extends Pick<T, K> ? T[K] | undefined : T[K]>;
+  readonly [K in keyof T]-?: ReadValue<object extends Pick<T, K> ? T[K] | undefined : T[K]>;
 };
 
-/** What `T` has to have. Other members are left as they are. */
+/** Checks the members of `T`. Other members are allowed and not checked. */
 export const record =
-  <T>(fields: Fields<T>): Read<T> =>
+  <T>(fields: Fields<T>): ReadValue<T> =>
   (value) => {
     const object = anyObject(value);
-    for (const [field, read] of Object.entries<Read<unknown>>(fields)) named(field, read)(object[field]);
+    for (const [field, read] of Object.entries<ReadValue<unknown>>(fields))
+      atField(field, read)(object[field]);
     return object as T;
   };
 
-/** An object with at most `most` members, each of them read alike. */
+/** An object with at most `most` members, each read by `read`. */
 export const members =
-  <T>(read: Read<T>, most: number = limits.members): Read<Readonly<Record<string, T>>> =>
+  <T>(read: ReadValue<T>, most: number = limits.members): ReadValue<Readonly<Record<string, T>>> =>
   (value) => {
     const fields = Object.entries(anyObject(value));
-    within(fields, most, "members");
+    checkLength(fields, most, "members");
     for (const [field, each] of fields) {
       text(limits.name)(field);
-      named(field, read)(each);
+      atField(field, read)(each);
     }
     return value as Readonly<Record<string, T>>;
   };

@@ -1,7 +1,7 @@
 // A model on a hub, in files that it answers as Hugging Face's does: huggingface.co/docs/hub, "resolve".
 import { UrlSource, type ModelSource, type OpenFile, type OpenOptions } from "../loader/model-source.js";
 import { readWhole } from "../loader/read-text.js";
-import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
+import { steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
 import { LoadError } from "../shared/errors.js";
 import { problemOfFileName } from "../shared/file-names.mjs";
 import { apiAddress, filesAddress } from "../shared/hub-address.js";
@@ -27,7 +27,7 @@ export class HubSource implements ModelSource {
   private readonly where: HubRequest;
   private readonly ask: typeof fetch;
 
-  constructor(where: HubRequest, ask: typeof fetch, patience: Patience) {
+  constructor(where: HubRequest, ask: typeof fetch, patience: RetryOptions) {
     this.id = hubId(where);
     this.where = where;
     this.ask = ask;

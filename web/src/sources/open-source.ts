@@ -2,7 +2,7 @@
 import { headersFetch } from "../loader/headers-fetch.js";
 import { isPartOf } from "../loader/model-id.js";
 import { UrlSource, type ModelSource } from "../loader/model-source.js";
-import { steadyFetch, type Patience } from "../loader/steady-fetch.js";
+import { steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
 import { fileAddress } from "../shared/file-names.mjs";
 import type { FolderRequest, HubRequest, LoadRequest, SourceRequest } from "../shared/protocol.js";
 import { Adapter } from "./adapter.js";
@@ -44,9 +44,9 @@ async function isStored(id: string): Promise<boolean> {
 const isNever = async () => false;
 
 /** What opening a source takes of the worker. */
-export interface Opening {
+export interface OpenContext {
   /** For what comes over a network. */
-  patience: Patience;
+  patience: RetryOptions;
   signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export interface Opening {
 function sourceOf(
   found: SourceRequest,
   askOf: (home: string) => typeof fetch,
-  patience: Patience,
+  patience: RetryOptions,
 ): ModelSource {
   switch (found.kind) {
     case "folder":
@@ -77,7 +77,10 @@ function askingFor(adapter: SourceRequest, model: SourceRequest, request: LoadRe
 }
 
 /** Opens what `request` names. */
-export async function openSource(request: LoadRequest, { patience, signal }: Opening): Promise<ModelSource> {
+export async function openSource(
+  request: LoadRequest,
+  { patience, signal }: OpenContext,
+): Promise<ModelSource> {
   const { source, fetchPort, weights, adapters = [] } = request;
   const askOf = (home: string, wanted: LoadRequest) =>
     fetchPort ? pageFetch(fetchPort) : headersFetch(wanted, home);

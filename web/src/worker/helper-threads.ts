@@ -1,6 +1,6 @@
 // The engine's helper threads. Emscripten makes each in a worker of its own, and lets a failure of one end all.
 // Here it costs a thread: loops of the engine are shared by the threads that run.
-import { trusted } from "../shared/script-address.js";
+import { trustedScriptUrl } from "../shared/script-address.js";
 import type { Engine } from "./engine.js";
 
 /** A global scope in which Emscripten makes workers. */
@@ -23,7 +23,7 @@ export function watchWorkers(scope: WorkerScope, onFailure: () => void): Watched
   scope.Worker = new Proxy(scope.Worker, {
     construct(makeWorker, [script, options]: [string | URL, WorkerOptions?]) {
       try {
-        const worker = new makeWorker(trusted(threadScript ?? String(script)), options);
+        const worker = new makeWorker(trustedScriptUrl(threadScript ?? String(script)), options);
         let hasFailed = false;
         worker.addEventListener("error", (event) => {
           event.preventDefault();

@@ -5,11 +5,11 @@ import { parseJson } from "../loader/parse-json.js";
 import { NetworkPieces } from "../loader/piece-source.js";
 import { readText } from "../loader/read-text.js";
 import { sha256 } from "../loader/sha256.js";
-import type { Patience } from "../loader/steady-fetch.js";
+import type { RetryOptions } from "../loader/steady-fetch.js";
 import { LoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
-import { follow } from "../shared/unless-aborted.js";
+import { followingController } from "../shared/unless-aborted.js";
 import { beginLoad } from "./begin-load.js";
 import { EarlyPrefill } from "./early-prefill.js";
 import type { Engine } from "./engine.js";
@@ -25,7 +25,7 @@ import {
   readIndex,
   readTokenizer,
   weightsFile,
-  type Seen,
+  type LoadState,
 } from "./model-files.js";
 import { fetchBuild, findBuild, startEngine, type BuildSource } from "./start-engine.js";
 import { chooseThreads, chooseVariant, type Features } from "./variants.js";
@@ -37,7 +37,7 @@ const unknownSize = 512 * 1024 * 1024;
 export interface LoadSurroundings {
   signal: AbortSignal;
   tell: (progress: LoadProgress) => void;
-  openSource: (request: LoadRequest, patience: Patience) => Promise<ModelSource>;
+  openSource: (request: LoadRequest, patience: RetryOptions) => Promise<ModelSource>;
   builds: BuildSource;
   /** Called with the script that helper threads are to be started from, before any is. */
   startThreadsFrom: (script: string) => void;
@@ -71,8 +71,8 @@ type EngineInfo = Omit<
  * does where the source has something else to load: the stored version, where the host's newer one fails.
  */
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
-  const seen: Seen = {};
-  const { controller, letGo } = follow(around.signal);
+  const seen: LoadState = {};
+  const { controller, letGo } = followingController(around.signal);
   try {
     return await loadOnce(request, { ...around, signal: controller.signal }, seen);
   } catch (error) {
@@ -91,7 +91,11 @@ export async function loadEngine(request: LoadRequest, around: LoadSurroundings)
   }
 }
 
-async function loadOnce(request: LoadRequest, around: LoadSurroundings, seen: Seen): Promise<LoadedEngine> {
+async function loadOnce(
+  request: LoadRequest,
+  around: LoadSurroundings,
+  seen: LoadState,
+): Promise<LoadedEngine> {
   const { signal, builds } = around;
   const report = reportTo(around.tell);
   report.set({ stage: "engine" });

@@ -1,6 +1,6 @@
 // The files of a model's folder: which there have to be, and which may be missing.
 import type { ModelSource, OpenFile } from "../loader/model-source.js";
-import { listingOf, readOptionalText, readWhole, type ComingIndex } from "../loader/read-text.js";
+import { listingOf, readOptionalText, readWhole, type IndexPromise } from "../loader/read-text.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import type { LoadRequest } from "../shared/protocol.js";
@@ -10,7 +10,7 @@ export const weightsFile = "model.safetensors";
 const indexFile = "weights.json";
 
 /** What a load has seen so far. */
-export interface Seen {
+export interface LoadState {
   source?: ModelSource;
   /** The text of weights.json. */
   index?: string | undefined;
@@ -22,7 +22,7 @@ export interface Seen {
 export async function readIndex(
   source: ModelSource,
   signal: AbortSignal,
-  seen: Seen,
+  seen: LoadState,
 ): Promise<WeightsIndex | undefined> {
   seen.source = source;
   seen.index = await readOptionalText(source, indexFile, signal);
@@ -30,7 +30,7 @@ export async function readIndex(
 }
 
 /** Whether the host has another weights.json than the one that was read. */
-export async function hasOtherIndex({ source, index }: Seen, signal: AbortSignal): Promise<boolean> {
+export async function hasOtherIndex({ source, index }: LoadState, signal: AbortSignal): Promise<boolean> {
   if (!source || index === undefined) return false;
   try {
     const file = await source.open(indexFile, { signal, anew: true });
@@ -92,13 +92,13 @@ async function readListed(
   name: string,
   source: ModelSource,
   signal: AbortSignal,
-  coming: ComingIndex,
+  coming: IndexPromise,
 ): Promise<string | undefined> {
   if ((await coming)?.files && !(await listingOf(coming, name))) return undefined;
   return readOptionalText(source, name, signal, coming);
 }
 
-export const readDefaults = (source: ModelSource, signal: AbortSignal, coming: ComingIndex) =>
+export const readDefaults = (source: ModelSource, signal: AbortSignal, coming: IndexPromise) =>
   readListed("generation_config.json", source, signal, coming);
 
 /** The files that describe a tokenizer. With a tokenizer.json, that alone. */
@@ -111,7 +111,7 @@ export interface TokenizerTexts {
 }
 
 /** vocab.json and merges.txt, or neither: one of them alone would make ids that mean other tokens. */
-async function readVocabulary(source: ModelSource, signal: AbortSignal, index: ComingIndex) {
+async function readVocabulary(source: ModelSource, signal: AbortSignal, index: IndexPromise) {
   const names = ["vocab.json", "merges.txt"];
   const texts = await Promise.all(names.map((name) => readOptionalText(source, name, signal, index)));
   const empty = names[texts.indexOf("")];
@@ -125,7 +125,7 @@ async function readVocabulary(source: ModelSource, signal: AbortSignal, index: C
 }
 
 /** Throws where the tokenizer is a SentencePiece file: without it the model would seem to have none. */
-async function refuseSentencePiece(source: ModelSource, signal: AbortSignal, index: ComingIndex) {
+async function refuseSentencePiece(source: ModelSource, signal: AbortSignal, index: IndexPromise) {
   const name = "spiece.model";
   // The file begins with a field of type 1. A host that answers every request with a page does not.
   if (!(await readListed(name, source, signal, index))?.startsWith("\n")) return;
@@ -139,7 +139,7 @@ async function refuseSentencePiece(source: ModelSource, signal: AbortSignal, ind
 export async function readTokenizer(
   source: ModelSource,
   signal: AbortSignal,
-  index: ComingIndex,
+  index: IndexPromise,
 ): Promise<TokenizerTexts> {
   const whole = "tokenizer.json";
   const text = await readListed(whole, source, signal, index);

@@ -13,40 +13,40 @@ import {
 } from "../shared/protocol.js";
 import { variants, type GenerateOptions } from "../shared/types.js";
 import {
-  amount,
+  nonNegative,
   anyObject,
   choice,
-  count,
+  wholeNumberBetween,
   flag,
-  is,
+  readIf,
   limits,
   list,
   members,
-  named,
+  atField,
   optional,
   record,
   text,
-  whole,
-  type Read,
+  wholeNumber,
+  type ReadValue,
 } from "../shared/wire.js";
 
 const name = text(limits.name);
 const maybeName = optional(name);
 const weights = choice(["q8", "q4", "f32"]);
 const longText = text(limits.text);
-const tokenIds = list(count(0, 2 ** 32 - 1), limits.tokenIds);
-const prompt: Read<string | readonly number[]> = (value) =>
+const tokenIds = list(wholeNumberBetween(0, 2 ** 32 - 1), limits.tokenIds);
+const prompt: ReadValue<string | readonly number[]> = (value) =>
   Array.isArray(value) ? tokenIds(value) : longText(value);
 
 const stop = text(limits.stopLength);
 const stops = list(stop, limits.stops);
-const plain = is("a number, true, false, text or an array of texts", (value) =>
+const plain = readIf("a number, true, false, text or an array of texts", (value) =>
   ["number", "boolean", "undefined"].includes(typeof value),
 );
 /** The value of an option: which options there are, and of which range, is for the engine to say. */
-const option: Read<unknown> = (value) =>
+const option: ReadValue<unknown> = (value) =>
   Array.isArray(value) ? stops(value) : typeof value === "string" ? stop(value) : plain(value);
-const options = members(option, 64) as Read<GenerateOptions>;
+const options = members(option, 64) as ReadValue<GenerateOptions>;
 
 const hub = record<Extract<SourceRequest, { kind: "hub" }>>({
   kind: choice(["hub"]),
@@ -66,77 +66,82 @@ const sources = {
   hub,
   files: record<Extract<SourceRequest, { kind: "files" }>>({
     kind: choice(["files"]),
-    files: list(record({ name, file: is<File>("a file", (value) => value instanceof Blob) }), limits.files),
+    files: list(
+      record({ name, file: readIf<File>("a file", (value) => value instanceof Blob) }),
+      limits.files,
+    ),
     key: longText,
     file: maybeName,
   }),
 };
-const readKind = named("kind", choice(["folder", "hub", "files"]));
-const source: Read<SourceRequest> = (value) => sources[readKind(anyObject(value).kind)](value);
+const readKind = atField("kind", choice(["folder", "hub", "files"]));
+const source: ReadValue<SourceRequest> = (value) => sources[readKind(anyObject(value).kind)](value);
 
 const adapter = record<AdapterRequest>({
   source,
-  weight: is<number>("a finite number", Number.isFinite),
+  weight: readIf<number>("a finite number", Number.isFinite),
 });
 
 const isPair = (value: unknown) =>
   Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
-const headers = list(is<readonly [string, string]>("a pair of texts", isPair), limits.headers);
+const headers = list(readIf<readonly [string, string]>("a pair of texts", isPair), limits.headers);
 
 const isPort = (value: unknown) =>
   typeof value === "object" && value !== null && "postMessage" in value && "close" in value;
 
 /** A prompt, and options beside it. */
-const prompted: Read<Requests["inspect" | "score"]["args"]> = (value) => {
+const prompted: ReadValue<Requests["inspect" | "score"]["args"]> = (value) => {
   const { prompt: given, ...others } = anyObject(value);
-  named("prompt", prompt)(given);
+  atField("prompt", prompt)(given);
   options(others);
   return value as Requests["inspect" | "score"]["args"];
 };
 
-const readArgs: { readonly [K in RequestName]: Read<Requests[K]["args"]> } = {
+const readArgs: { readonly [K in RequestName]: ReadValue<Requests[K]["args"]> } = {
   load: record<LoadRequest>({
     source,
     adapters: optional(list(adapter, limits.adapters)),
-    threads: optional(count(1, threadLimit)),
-    threadChoices: members(record<Omit<ThreadChoice, "key">>({ threads: whole, speed: optional(amount) })),
+    threads: optional(wholeNumberBetween(1, threadLimit)),
+    threadChoices: members(
+      record<Omit<ThreadChoice, "key">>({ threads: wholeNumber, speed: optional(nonNegative) }),
+    ),
     variant: optional(choice(variants)),
     kv: optional(choice(["q8", "f32"])),
     prompt,
     weights: optional(weights),
-    stallMs: optional(count(1, 2 ** 31 - 1)),
+    stallMs: optional(wholeNumberBetween(1, 2 ** 31 - 1)),
     cache: flag,
     headers,
     credentials: optional(choice(["omit", "same-origin", "include"])),
     redirect: optional(choice(["follow", "error"])),
-    fetchPort: optional(is("a port", isPort)),
+    fetchPort: optional(readIf("a port", isPort)),
   }),
-  generate: record<GenerateRequest>({ prompt, options, ahead: amount }),
+  generate: record<GenerateRequest>({ prompt, options, ahead: nonNegative }),
   prefill: record<PrefillRequest>({ prompt, allowSpecial: flag }),
   inspect: prompted,
   score: prompted,
   tokenize: record<Requests["tokenize"]["args"]>({ text: longText, allowSpecial: flag }),
   detokenize: tokenIds,
 };
-const readName = named("name", choice(Object.keys(readArgs) as RequestName[]));
+const readName = atField("name", choice(Object.keys(readArgs) as RequestName[]));
 
 /** What identifies a request. */
-const id = count(1, Number.MAX_SAFE_INTEGER);
+const id = wholeNumberBetween(1, Number.MAX_SAFE_INTEGER);
 
-const readers: { readonly [T in ToWorker["type"]]: Read<unknown> } = {
+const readers: { readonly [T in ToWorker["type"]]: ReadValue<unknown> } = {
   request(value) {
     const request = anyObject(value);
-    named("id", id)(request.id);
-    return named<unknown>("args", readArgs[readName(request.name)])(request.args);
+    atField("id", id)(request.id);
+    return atField<unknown>("args", readArgs[readName(request.name)])(request.args);
   },
   cancel: record({ id }),
-  read: record({ id, tokens: whole }),
+  read: record({ id, tokens: wholeNumber }),
   end: anyObject,
   online: anyObject,
 };
-const readType = named("type", choice(Object.keys(readers) as ToWorker["type"][]));
+const readType = atField("type", choice(Object.keys(readers) as ToWorker["type"][]));
 
-export const readToWorker: Read<ToWorker> = named("message", (value) => {
+export const readToWorker: ReadValue<ToWorker> = atField("message", (value) => {
   readers[readType(anyObject(value).type)](value);
   return value as ToWorker;
 });

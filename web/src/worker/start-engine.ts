@@ -1,5 +1,5 @@
 // Brings up a build of the engine: fetches its script and its code, and makes its memory.
-import type { Patience } from "../loader/steady-fetch.js";
+import type { RetryOptions } from "../loader/steady-fetch.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
@@ -20,9 +20,9 @@ export interface EngineScript {
  */
 export interface BuildSource {
   /** Runs the script of a build. Throws a LoadError that names the file where it cannot be had or run. */
-  importScript(variant: Variant, signal: AbortSignal, patience: Patience): Promise<EngineScript>;
+  importScript(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<EngineScript>;
   /** The code of a build. Throws a LoadError that names the file where it cannot be had or compiled. */
-  compile(variant: Variant, signal: AbortSignal, patience: Patience): Promise<WebAssembly.Module>;
+  compile(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<WebAssembly.Module>;
 }
 
 export interface Build extends EngineScript {
@@ -34,7 +34,7 @@ export async function fetchBuild(
   source: BuildSource,
   variant: Variant,
   signal: AbortSignal,
-  patience: Patience,
+  patience: RetryOptions,
 ): Promise<Build> {
   const [script, code] = await Promise.all([
     source.importScript(variant, signal, patience),

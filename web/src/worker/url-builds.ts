@@ -1,13 +1,13 @@
 // The engine's builds as files on a static host.
 import { checkFile } from "../loader/check-file.js";
 import { chunksOf, fetchFile } from "../loader/model-source.js";
-import { Attempt, steadyFetch, type Patience } from "../loader/steady-fetch.js";
+import { Attempt, steadyFetch, type RetryOptions } from "../loader/steady-fetch.js";
 import { LoadError, reasonOf } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { joined } from "../shared/joined.js";
 import { namingPolicy, policyFetch } from "../shared/policy.js";
 import { ofThisRelease } from "../shared/release.js";
-import { asOwnScript, isForeign } from "../shared/script-address.js";
+import { asOwnScript, isCrossOrigin } from "../shared/script-address.js";
 import type { Variant } from "../shared/types.js";
 import type { BuildAddresses } from "./addresses.js";
 import { importAsItIs } from "./import-as-it-is.js";
@@ -30,7 +30,7 @@ export class UrlBuilds implements BuildSource {
     this.ask = ask;
   }
 
-  async importScript(variant: Variant, signal: AbortSignal, patience: Patience): Promise<EngineScript> {
+  async importScript(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<EngineScript> {
     const url = ofThisRelease(this.addresses[variant].script());
     const attempt = new Attempt(signal, patience.stallMs);
     try {
@@ -75,10 +75,10 @@ export class UrlBuilds implements BuildSource {
 
   private async scriptFrom(url: string, address: string): Promise<EngineScript> {
     const createModule = await importFactory(address);
-    return { createModule, threadScript: this.isInBlob || isForeign(url) ? asOwnScript(url) : url };
+    return { createModule, threadScript: this.isInBlob || isCrossOrigin(url) ? asOwnScript(url) : url };
   }
 
-  async compile(variant: Variant, signal: AbortSignal, patience: Patience): Promise<WebAssembly.Module> {
+  async compile(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<WebAssembly.Module> {
     const url = ofThisRelease(this.addresses[variant].code());
     const attempt = new Attempt(signal, patience.stallMs);
     try {

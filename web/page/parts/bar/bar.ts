@@ -1,5 +1,5 @@
 // The buttons below the text, and the keys that do the same.
-import { again, atCaret, atEnd, type Writing } from "../../assistant/writing.js";
+import { overLastRun, atCaret, atEnd, type Writing } from "../../assistant/writing.js";
 import type { Surface } from "../../document/surface.js";
 import { onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -41,7 +41,7 @@ export function offerBar(setting: BarSetting): void {
   });
   onPress(ui.stop, () => void writing.stop());
   onPress(ui.continue, () => void writing.write(atEnd));
-  onPress(ui.regenerate, () => void writing.write(again));
+  onPress(ui.regenerate, () => void writing.write(overLastRun));
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
   document.addEventListener("keydown", (event) => {

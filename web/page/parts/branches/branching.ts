@@ -4,10 +4,17 @@ import type { Editor } from "../../document/editor.js";
 import type { RankedToken } from "../../assistant/predict.js";
 import { visible } from "../../document/visible.js";
 import { showBranches, type BranchActions } from "./list.js";
-import { changeTree, goTo } from "../../document/steps.js";
-import { leave, making, walking, type Move, type Tree, type TreeChange } from "../../document/tree.js";
+import { changeTree, goToBranch } from "../../document/steps.js";
+import {
+  withCurrentText,
+  moveToNewBranch,
+  moveToBranch,
+  type Move,
+  type Tree,
+  type TreeChange,
+} from "../../document/tree.js";
 import { phrase } from "../../language/editor.js";
-import { keepTold } from "../../language/told.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 import type { Note, Notes } from "../../dom/notes.js";
 
 export interface BranchWriting {
@@ -47,21 +54,21 @@ export class Branching {
     this.place = place;
     this.notes = notes;
     this.writing = writing;
-    keepTold(this, () => this.show());
+    keepTranslated(this, () => this.show());
   }
 
   /** All branches, with the text as it is now; undefined where there is but one text. */
   get all(): Tree | undefined {
     const { tree, kept } = this.editor;
-    return tree && leave(tree, kept);
+    return tree && withCurrentText(tree, kept);
   }
 
   /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
   async branch(from: number, token: RankedToken): Promise<void> {
     await this.writing.stop();
     const name = phrase("branchName", { token: visible(token.text.trim()), place: from });
-    const made = making(this.editor.tree, name, phrase("firstBranch"));
-    this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]), [goTo.of(made)]);
+    const made = moveToNewBranch(this.editor.tree, name, phrase("firstBranch"));
+    this.editor.replaceFrom(from, piecesOf([{ ...token, index: 0 }]), [goToBranch.of(made)]);
     this.announce(made, token.text);
     this.writing.goOn();
   }
@@ -95,8 +102,8 @@ export class Branching {
     await this.writing.stop(); // what it writes belongs to the branch that is left
     const { tree } = this.editor;
     const next = tree?.branches.find((branch) => branch.id === id);
-    const walk = tree && walking(tree, id);
-    if (next && walk) this.editor.show(next.kept, [goTo.of(walk)]);
+    const walk = tree && moveToBranch(tree, id);
+    if (next && walk) this.editor.show(next.kept, [goToBranch.of(walk)]);
   }
 
   private name(id: number, name: string): void {

@@ -4,25 +4,26 @@ import { elements as ui } from "../../dom/elements.js";
 import { isRepeated } from "../../dom/visit.js";
 import { phrase } from "../../language/models.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import { filesModel, namedModel, queryOf } from "../../models/named-model.js";
 import { mayChoose } from "../../models/host.js";
 import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
-import { keepChoice } from "./choice.js";
+import { rememberChoice } from "./choice.js";
 import type { SiteModels } from "./site-models.js";
 
 const weights = () => ui.chooserWeights.value;
 
 /** Says that a part of the chooser could not be fetched, where nothing else is said. */
 function sayMissing(error: unknown): undefined {
-  if (!ui.hubStatus.textContent) put(ui.hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
+  if (!ui.hubStatus.textContent)
+    setTranslatedText(ui.hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
 }
 
 /** Says what is expected of the field, and goes there. */
 function refuseName(): void {
-  put(ui.hubStatus, () => phrase("giveId"));
+  setTranslatedText(ui.hubStatus, () => phrase("giveId"));
   ui.hubId.ariaInvalid = "true";
   ui.hubId.focus();
 }
@@ -43,7 +44,7 @@ class Chooser {
   /** Lets another model write; the text that is there stays. */
   private change(model: ChosenModel): Promise<void> {
     return this.loading.change(model, () => {
-      keepChoice(queryOf(model));
+      rememberChoice(queryOf(model));
       ui.chooserName.textContent = model.name;
     });
   }
@@ -59,8 +60,8 @@ class Chooser {
     this.asking?.abort();
     this.lookedUp = undefined;
     ui.hubId.ariaInvalid = null;
-    put(ui.hubStatus, () => "");
-    put(ui.hubLoad, () => phrase("lookUp"));
+    setTranslatedText(ui.hubStatus, () => "");
+    setTranslatedText(ui.hubLoad, () => phrase("lookUp"));
   };
 
   /** First how much it is, or that nobody tells; then, once more pressed, the model. */
@@ -72,20 +73,20 @@ class Chooser {
     this.asking = new AbortController();
     const { signal } = this.asking;
     const isOver = () => signal.aborted;
-    put(ui.hubStatus, () => "");
+    setTranslatedText(ui.hubStatus, () => "");
     const offers = await import("./offers.js").catch(sayMissing);
     if (!offers || isOver()) return;
     if (!offers.isName(text)) return refuseName();
     const model = namedModel(text, weights());
     const { problem } = model;
-    if (problem) return put(ui.hubStatus, () => phraseOfStart("notLoaded", { why: problem() }));
+    if (problem) return setTranslatedText(ui.hubStatus, () => phraseOfStart("notLoaded", { why: problem() }));
     if (model.elsewhere === undefined) return this.choose(model);
     const offer = await offers.describeElsewhere(this.state, model, signal);
     if (isOver()) return;
-    put(ui.hubStatus, offer.sentence);
+    setTranslatedText(ui.hubStatus, offer.sentence);
     if (!offer.isLoadable) return;
     this.lookedUp = text;
-    put(ui.hubLoad, () => phrase("download"));
+    setTranslatedText(ui.hubLoad, () => phrase("download"));
   }
 
   /** Takes the files that `picked` gives, and the name of their model; the one that is there, or comes, stays where they are none. */
@@ -162,14 +163,14 @@ class Chooser {
 
   /** Goes on with the model that was coming when this page was loaded once more. */
   async goOnLoading(): Promise<void> {
-    const { keptComing, dropComing } = await import("../../models/coming.js");
-    const coming = keptComing();
+    const { rememberedDownload, forgetDownload } = await import("../../models/remembered-download.js");
+    const coming = rememberedDownload();
     if (!coming) return;
     const before = this.state.chosen.peek();
     await this.loading.whenReady();
     // Who has chosen another one meanwhile has that; who is about to goes on with it.
     if (this.state.chosen.peek() === before) await this.change(coming);
-    else dropComing(coming);
+    else forgetDownload(coming);
   }
 }
 

@@ -9,7 +9,7 @@ import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/models.js";
 import { formatBytes, formatLanguages, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import { releases } from "../../models/estimate.js";
 import { expectationOf } from "../../models/expectation.js";
 import { languageOf } from "../../models/language.js";
@@ -20,7 +20,7 @@ export function showReleases(lookUp: (id: string) => void): void {
   if (ui.releases.childElementCount > 0) return;
   const buttons = releases.map(({ name, id, parameters }) => {
     const button = plainButton("", () => lookUp(id));
-    put(button, () => {
+    setTranslatedText(button, () => {
       const count = phraseOfStart("count", { value: formatLarge(parameters) });
       return phrase("release", { name, count });
     });
@@ -47,7 +47,7 @@ export function isName(typed: string): boolean {
 }
 
 /** Which languages a model writes, where they are known: as `languages` has them, or as everybody knows. */
-export function writesIn(model: ChosenModel, languages: readonly string[] = []): string {
+export function languageNote(model: ChosenModel, languages: readonly string[] = []): string {
   const known = languages.length > 0 ? languages : [languageOf(model)].filter((code) => code !== "");
   return known.length > 0 ? ` ${phrase("writesIn", { languages: formatLanguages(known) })}` : "";
 }
@@ -61,13 +61,13 @@ export async function describeElsewhere(
   const { name, weights, elsewhere: host = "" } = model;
   const untold = { isLoadable: true, sentence: () => phrase("untold", { host, name }) };
   if (!addressOf(model).startsWith("hf:")) return untold;
-  put(ui.hubStatus, () => phrase("asking"));
+  setTranslatedText(ui.hubStatus, () => phrase("asking"));
   const { refusal, silence, bytes, weightBytes, languages } = await askHubSize(name, weights ?? "q8", signal);
   if (refusal !== undefined) return { isLoadable: false, sentence: refusal };
   if (silence !== undefined) return { isLoadable: true, sentence: silence };
   if (bytes === undefined) return untold;
   const download = () =>
-    `${phrase("size", { name, bytes: formatBytes(bytes) })}${writesIn(model, languages)}`;
+    `${phrase("size", { name, bytes: formatBytes(bytes) })}${languageNote(model, languages)}`;
   if (weightBytes === undefined) return { isLoadable: true, sentence: download };
   const expected = await expectationOf(state, weightBytes);
   return { isLoadable: true, sentence: () => `${download()} ${expected()}` };

@@ -7,8 +7,8 @@ import { elements as ui } from "../../dom/elements.js";
 import { formatBytes, formatLarge } from "../../language/numbers.js";
 import { phrase as phraseOfStart } from "../../language/start.js";
 import { phrase } from "../../language/models.js";
-import { put } from "../../language/told.js";
-import { writesIn } from "./offers.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
+import { languageNote } from "./offers.js";
 import { expectationOf } from "../../models/expectation.js";
 
 /** A folder in models/, as index.json lists it. */
@@ -65,10 +65,10 @@ export class SiteModels {
     const model = { ...folderModel(`models/${folder}/`), name };
     const size = () => {
       const count = phraseOfStart("count", { value: formatLarge(parameters) });
-      return `${phrase("listed", { name, count, bytes: formatBytes(bytes) })}.${writesIn(model)}`;
+      return `${phrase("listed", { name, count, bytes: formatBytes(bytes) })}.${languageNote(model)}`;
     };
     const button = plainButton("", () => this.choose(model));
-    put(button, size);
+    setTranslatedText(button, size);
     ui.siteModelsList.append(button);
     return { button, size, bytes };
   }
@@ -82,7 +82,7 @@ export class SiteModels {
     // Anew each time: the speed may not have been there to tell.
     for (const { button, size, bytes } of this.shown) {
       const expected = await expectationOf(this.state, bytes);
-      put(button, () => `${size()} ${expected()}`);
+      setTranslatedText(button, () => `${size()} ${expected()}`);
     }
   }
 }

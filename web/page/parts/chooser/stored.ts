@@ -7,7 +7,7 @@ import type { ChosenModel } from "../../state/page-state.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
-import { keepTold, put } from "../../language/told.js";
+import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 
 /** As its user knows it; the hub's usual revision goes without saying. */
 function chosenOf({ id, weights }: StoredModel): ChosenModel {
@@ -66,10 +66,10 @@ export async function showStored(
 ): Promise<void> {
   const models = await listModels().catch(() => []); // the module that knows of them is not there: nothing is stored
   const hadFocus = ui.storedList.contains(document.activeElement);
-  keepTold(ui.storedList, () =>
+  keepTranslated(ui.storedList, () =>
     ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose))),
   );
-  put(ui.storedStatus, said);
+  setTranslatedText(ui.storedStatus, said);
   ui.stored.hidden = models.length === 0 && said() === "";
   if (!hadFocus) return;
   const buttons = [...ui.storedList.querySelectorAll("button")];

@@ -5,7 +5,7 @@ import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/device.js";
 import { formatRate } from "../../language/format.js";
-import { keepTold, put } from "../../language/told.js";
+import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import { onChange, type PageState, type Traffic } from "../../state/page-state.js";
 import { listOf } from "./environment.js";
@@ -51,7 +51,7 @@ export class Panel {
       const row = document.createElement("div");
       const term = document.createElement("dt");
       const definition = document.createElement("dd");
-      put(term, () => phrase(`row.${name}`));
+      setTranslatedText(term, () => phrase(`row.${name}`));
       definition.textContent = "–";
       row.append(term, definition);
       list.append(row);
@@ -64,8 +64,8 @@ export class Panel {
     buttons.className = "row";
     buttons.append(this.measure, this.status);
     const title = document.createElement("h2");
-    put(title, () => phrase("given"));
-    put(this.measure, () => phrase("measure"));
+    setTranslatedText(title, () => phrase("given"));
+    setTranslatedText(this.measure, () => phrase("measure"));
     const test = document.createElement("div");
     test.className = "self-test";
     const selfTest = new SelfTestPanel(test, state);
@@ -77,7 +77,7 @@ export class Panel {
     });
     onChange(state.loaded, () => {
       this.measuring?.abort();
-      put(this.values.speed, () => "–");
+      setTranslatedText(this.values.speed, () => "–");
       this.refresh();
     });
     onChange(state.activity, ({ kind }) => {
@@ -85,20 +85,20 @@ export class Panel {
       this.showRest();
     });
     state.tokensPerSecond.subscribe((rate) => {
-      if (rate !== undefined) put(this.values.speed, () => formatRate(rate));
+      if (rate !== undefined) setTranslatedText(this.values.speed, () => formatRate(rate));
     });
   }
 
   /** Shows what is so now, and keeps it in the page's language. */
   show(): void {
-    keepTold(this, () => this.refresh());
+    keepTranslated(this, () => this.refresh());
   }
 
   /** Shows what is so now, or why that is not known. */
   private refresh(): void {
     this.showRest();
     this.read().catch((error: unknown) => {
-      put(this.status, () => phrase("notRead", { why: messageOf(error) }));
+      setTranslatedText(this.status, () => phrase("notRead", { why: messageOf(error) }));
     });
   }
 
@@ -141,14 +141,14 @@ export class Panel {
     if (!model) return;
     const { signal } = (this.measuring = new AbortController());
     this.showRest();
-    put(this.status, () => phrase("measuring"));
+    setTranslatedText(this.status, () => phrase("measuring"));
     try {
       const speed = await measureSpeed(model, signal);
-      put(this.values.speed, () => speedSentence(speed));
-      put(this.status, () => phrase("measured"));
+      setTranslatedText(this.values.speed, () => speedSentence(speed));
+      setTranslatedText(this.status, () => phrase("measured"));
     } catch (error) {
       const wasStopped = signal.aborted || isAbort(error);
-      put(this.status, () =>
+      setTranslatedText(this.status, () =>
         wasStopped ? phrase("interrupted") : phrase("notMeasured", { why: messageOf(error) }),
       );
     } finally {

@@ -1,12 +1,12 @@
 // What one head looks at, as arcs from the chosen token back over the text.
 import { select } from "d3-selection";
-import { lookBands } from "../../document/attended.js";
+import { attentionBands } from "../../document/attention.js";
 import { phrase } from "../../language/inside.js";
 import { percent } from "../../language/numbers.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, writeTable, type Figure } from "./figure.js";
-import { strongest, type Look } from "./heads.js";
+import { topWeights, type WeighedToken } from "./attention-weights.js";
 import { links } from "./parts.js";
 
 /** In pixels. */
@@ -24,7 +24,7 @@ const mostStraight = 40;
 const mostMarked = 240;
 
 /** What one head looks at. */
-export interface Looking {
+export interface HeadAttention {
   layer: number;
   head: number;
   /** [tokens]; the last is the one that looks. */
@@ -44,7 +44,7 @@ export function placeOn(width: number, tokens: number): (index: number) => numbe
 }
 
 /** Those of `labels`, the most important first, that have room beside each other: where, and how wide. */
-export function withRoom<T extends { x: number; width: number }>(labels: readonly T[]): T[] {
+export function withoutOverlap<T extends { x: number; width: number }>(labels: readonly T[]): T[] {
   const placed: T[] = [];
   for (const each of labels) {
     const isFree = placed.every(({ x, width }) => Math.abs(x - each.x) >= (width + each.width) / 2);
@@ -57,7 +57,7 @@ export class Arcs {
   /** Where what chooses layer and head stands. */
   readonly controls: HTMLElement;
   private readonly figure: Figure;
-  private looking: Looking | undefined;
+  private looking: HeadAttention | undefined;
 
   constructor(parent: HTMLElement, diagram: Diagram) {
     this.figure = addFigure(parent, diagram, {
@@ -67,13 +67,13 @@ export class Arcs {
     });
     this.controls = add(this.figure.element, "div", { className: "inside-controls" });
     const tints = add(this.figure.element, "p", { className: "tints quiet", textContent: phrase("tints") });
-    for (const band of lookBands)
+    for (const band of attentionBands)
       add(tints, "span", { className: `token look-${band}`, textContent: phrase(`band.${band}`) });
     this.figure.picture.before(this.controls, tints);
   }
 
   /** Undefined: it is not known yet. */
-  show(looking: Looking | undefined): void {
+  show(looking: HeadAttention | undefined): void {
     this.looking = looking;
     this.figure.picture.classList.toggle("waiting", !looking);
     if (!looking) {
@@ -81,8 +81,8 @@ export class Arcs {
       return;
     }
     const { layer, head, weights, texts, first } = looking;
-    const most = strongest(weights, mostListed, 0);
-    const nameOf = ({ index }: Look) => label(texts[index] ?? "");
+    const most = topWeights(weights, mostListed, 0);
+    const nameOf = ({ index }: WeighedToken) => label(texts[index] ?? "");
     const shares = most
       .slice(0, 3)
       .map((look) => phrase("share", { token: nameOf(look), share: percent(look.share) }));
@@ -106,7 +106,7 @@ export class Arcs {
     const { picture, finding } = this.figure;
     const width = Math.max(120, picture.clientWidth);
     const x = placeOn(width, tokens);
-    const looks = strongest(weights, mostDrawn, leastDrawn);
+    const looks = topWeights(weights, mostDrawn, leastDrawn);
     const labels = [{ index: tokens - 1, share: 1 }, ...looks].map(({ index }) => {
       const text = label(texts[index] ?? "", 12);
       const half = (text.length * letterWidth) / 2;
@@ -163,7 +163,7 @@ export class Arcs {
       .attr("cy", arcsHeight);
     svg
       .selectAll(".name")
-      .data(withRoom(labels))
+      .data(withoutOverlap(labels))
       .join("text")
       .attr("class", "name")
       .classed("looking-one", ({ index }) => index === tokens - 1)

@@ -2,21 +2,21 @@
 // dropped with the next edit, caret or model.
 import type { EditorView, ViewUpdate } from "@codemirror/view";
 import type { Model, ModelConfig } from "../../../src/client/index.js";
-import { Asking } from "../../assistant/asking.js";
-import { hide, plainButton } from "../../dom/buttons.js";
+import { BackgroundRequest } from "../../assistant/background-request.js";
+import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { coveredBy } from "../../document/follower.js";
 import { elements as ui } from "../../dom/elements.js";
-import { setAttended } from "../../document/attended.js";
+import { setAttention } from "../../document/attention.js";
 import { countTokens, scoredField, tokenAt, tokensBefore, type Scored } from "../../document/scored.js";
 import { phrase } from "../../language/inside.js";
 import { add } from "./add.js";
 import { Arcs } from "./arcs.js";
 import { Diagram } from "./diagram.js";
 import { label } from "./figure.js";
-import { rowOf } from "./heads.js";
+import { rowOf } from "./attention-weights.js";
 import "./inside.css";
 import { Lens } from "./lens.js";
-import { chooseLast, lookInside } from "./look.js";
+import { lastTokens, inspectLayers } from "./inspect-layers.js";
 import { Overview, type HeadPlace } from "./overview.js";
 
 export interface InsideSetting {
@@ -44,7 +44,7 @@ interface Seen {
 export class Inside {
   private readonly view: EditorView;
   private readonly setting: InsideSetting;
-  private readonly asking: Asking;
+  private readonly asking: BackgroundRequest;
   private readonly forget: () => void;
   private readonly resizing: ResizeObserver;
   private readonly head: HTMLElement;
@@ -71,7 +71,7 @@ export class Inside {
     this.view = view;
     this.place = place;
     this.setting = setting;
-    this.asking = new Asking({
+    this.asking = new BackgroundRequest({
       idleModel: setting.idleModel,
       fail: (error) => {
         this.end(phrase("failed"));
@@ -109,7 +109,7 @@ export class Inside {
     this.resizing.observe(root);
     this.resizing.observe(ui.dock);
     this.forget = setting.onModelChange(() => {
-      view.dispatch({ effects: setAttended.of(null) });
+      view.dispatch({ effects: setAttention.of(null) });
       this.drop();
       this.lookSoon(lookAfterMs);
     });
@@ -166,7 +166,7 @@ export class Inside {
   /** Looks at what is at the caret by then, instead of what is looked at now. */
   private lookSoon(ms: number): void {
     if (!this.isOpen) return;
-    this.asking.soon(
+    this.asking.schedule(
       ms,
       (model, signal) => this.look(model, signal),
       () => this.rest(this.setting.isWriting() ? phrase("writing") : phrase("awaitsModel"), false),
@@ -182,10 +182,10 @@ export class Inside {
     const { config } = model.info;
     const all = tokens.flatMap(({ value }) => value.ids);
     const texts = tokens.flatMap(({ from, to, value }) => value.ids.map(() => state.sliceDoc(from, to)));
-    const { ids, first } = chooseLast(all, config.nPositions);
+    const { ids, first } = lastTokens(all, config.nPositions);
     const seen: Seen = { config, ids, first, texts: texts.slice(first), attention: [] };
     const { layer: shownFirst } = this.begin(seen, tokens.at(-1)?.value);
-    await lookInside(model, ids, shownFirst, signal, {
+    await inspectLayers(model, ids, shownFirst, signal, {
       onRead: ({ done, total }) => (this.progress.value = done / total),
       onGuesses: (guesses) => {
         this.pictures.hidden = false;
@@ -269,7 +269,7 @@ export class Inside {
     if (!attention) return this.arcs.show(undefined);
     const weights = rowOf(attention, place.head, seen.ids.length);
     this.arcs.show({ ...place, weights, texts: seen.texts, first: seen.first });
-    this.view.dispatch({ effects: setAttended.of({ first: seen.first, weights }) });
+    this.view.dispatch({ effects: setAttention.of({ first: seen.first, weights }) });
   }
 
   /** Nothing is under way: says why, or how it went. */
@@ -279,7 +279,7 @@ export class Inside {
     this.progress.hidden = true;
     this.button.textContent = phrase("again");
     if (canRepeat) this.button.hidden = false;
-    else hide(this.button, this.before);
+    else hideKeepingFocus(this.button, this.before);
   }
 
   private cancel(): void {

@@ -5,7 +5,7 @@ import { phrase } from "../../language/inside.js";
 import { percent } from "../../language/numbers.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, label, writeTable, type Figure } from "./figure.js";
-import { settledAt } from "./heads.js";
+import { settledStage } from "./attention-weights.js";
 import { links } from "./parts.js";
 
 export type Guesses = readonly (readonly TokenLogprob[])[];
@@ -50,7 +50,7 @@ export class Lens {
       share: shareOf(guess),
       isLast: guess?.id === last?.id,
     }));
-    const settled = settledAt(guesses);
+    const settled = settledStage(guesses);
     const name = label(last?.text ?? "");
     const findings = [
       settled === guesses.length - 1

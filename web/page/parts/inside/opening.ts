@@ -1,7 +1,7 @@
 // Opens what looks into the model when its view is chosen: it is fetched then, as few visitors ask for it.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
-import { keepTold } from "../../language/told.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 import { modeField } from "../../document/view-mode.js";
 import type { Inside, InsideSetting } from "./inside.js";
 import type { HeadPlace } from "./overview.js";
@@ -21,7 +21,7 @@ class Opening implements PluginValue {
   constructor(view: EditorView, setting: OpeningSetting) {
     this.view = view;
     this.setting = setting;
-    keepTold(this, () => this.renew());
+    keepTranslated(this, () => this.renew());
   }
 
   /** In the page's language: what was seen is looked at again. */

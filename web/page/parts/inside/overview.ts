@@ -6,7 +6,7 @@ import { percent } from "../../language/numbers.js";
 import { add } from "./add.js";
 import type { Diagram } from "./diagram.js";
 import { addFigure, writeTable, type Figure } from "./figure.js";
-import { glanceOf, glances, rowOf, type Glance } from "./heads.js";
+import { mainTargetOf, mainTargets, rowOf, type MainTarget } from "./attention-weights.js";
 import { links } from "./parts.js";
 
 /** In units of the picture, which is as wide as there is room. */
@@ -14,7 +14,7 @@ const cell = 28;
 const nameWidth = 28;
 const namesHeight = 18;
 
-const signs: Readonly<Record<Glance, SymbolType>> = {
+const signs: Readonly<Record<MainTarget, SymbolType>> = {
   first: symbolSquare,
   before: symbolTriangle,
   self: symbolCircle,
@@ -22,10 +22,10 @@ const signs: Readonly<Record<Glance, SymbolType>> = {
 };
 
 /** A sign whose area is `share` of that of a whole one. */
-const signOf = (glance: Glance, share: number) => symbol(signs[glance], 30 + 230 * share)() ?? "";
+const signOf = (glance: MainTarget, share: number) => symbol(signs[glance], 30 + 230 * share)() ?? "";
 
 interface Seen {
-  glance: Glance;
+  glance: MainTarget;
   share: number;
 }
 
@@ -52,7 +52,7 @@ export class Overview {
     const { element, picture, details } = this.figure;
     const legend = add(element, "ul", { className: "signs quiet" });
     picture.before(legend);
-    for (const glance of glances) {
+    for (const glance of mainTargets) {
       const item = add(legend, "li");
       const svg = select(item).append("svg").attr("viewBox", "-10 -10 20 20").attr("aria-hidden", "true");
       svg.append("path").attr("class", `sign ${glance}`).attr("d", signOf(glance, 0.6));
@@ -70,7 +70,7 @@ export class Overview {
 
   add(layer: number, attention: Float32Array, tokens: number): void {
     this.seen[layer] = Array.from({ length: this.heads }, (_, head) =>
-      glanceOf(rowOf(attention, head, tokens)),
+      mainTargetOf(rowOf(attention, head, tokens)),
     );
     this.draw();
     this.write();

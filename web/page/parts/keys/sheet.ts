@@ -2,7 +2,7 @@
 import { plainButton } from "../../dom/buttons.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/editor.js";
-import { keepTold } from "../../language/told.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 
 /** Keys, and what they do. */
 function listKeys(): readonly (readonly [keys: string, action: string])[] {
@@ -58,7 +58,7 @@ export function offerKeys(button: HTMLButtonElement): void {
     if (!sheet.open) sheet.showModal();
   };
   button.classList.remove("later");
-  keepTold(button, () => {
+  keepTranslated(button, () => {
     sheet?.remove(); // it is made in the page's language
     sheet = undefined;
   });

@@ -4,21 +4,21 @@ import type { PageState } from "../../state/page-state.js";
 import { messageOf } from "../../state/errors.js";
 import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
-import { inUse } from "../../language/translation.js";
+import { currentLanguage } from "../../language/translation.js";
 
 /** Where its words do not come, the page stays in the language that it has. */
 async function change(state: PageState): Promise<void> {
   try {
-    const { changeTo } = await import("../../language/change.js");
-    await changeTo(ui.language.value as Language);
+    const { changeLanguage } = await import("../../language/change-language.js");
+    await changeLanguage(ui.language.value as Language);
   } catch (error) {
-    ui.language.value = inUse.peek().language;
+    ui.language.value = currentLanguage.peek().language;
     state.showError(() => phrase("noPart", { why: messageOf(error) }));
   }
 }
 
 export function offerLanguages(state: PageState): void {
-  const { language } = inUse.peek();
+  const { language } = currentLanguage.peek();
   const names = Object.entries(languages) as [Language, string][];
   ui.language.append(
     ...names.map(([value, name]) => {

@@ -1,9 +1,9 @@
 // Says that the text cannot be stored on this device, and offers it as a file.
-import { hide } from "../../dom/buttons.js";
+import { hideKeepingFocus } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/texts.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import { messageOf } from "../../state/errors.js";
 import { fileName } from "../../library/alternatives.js";
 
@@ -31,12 +31,12 @@ function reasonOf(error: unknown): string {
 
 /** Says why the text is not stored, until `hideUnstored`; offers what `textNow` gives as a file. */
 export function showUnstored(error: unknown, textNow: () => string): void {
-  put(ui.unstoredText, () => phrase("unstored", { why: reasonOf(error) }));
+  setTranslatedText(ui.unstoredText, () => phrase("unstored", { why: reasonOf(error) }));
   ui.unstoredSave.onclick = () => saveAsFile(textNow());
   ui.unstored.hidden = false;
 }
 
 /** To be called when the text is stored again. */
 export function hideUnstored(): void {
-  if (!ui.unstored.hidden) hide(ui.unstored, ui.generate);
+  if (!ui.unstored.hidden) hideKeepingFocus(ui.unstored, ui.generate);
 }

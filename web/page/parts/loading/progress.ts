@@ -1,10 +1,10 @@
 // How far a model's loading has come, and the model that waits to be used.
-import { hide, onPress } from "../../dom/buttons.js";
+import { hideKeepingFocus, onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatLeft } from "../../language/format.js";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type Arrival, type LoadingShown, type PageState } from "../../state/page-state.js";
 
 /** After so long without a byte the page says so; slow connections still bring some. */
@@ -34,8 +34,8 @@ function nextFocus({ problem }: PageState): HTMLElement {
 }
 
 function showArrival(arrival: Arrival | undefined): void {
-  if (!arrival) return hide(ui.arrival, ui.generate);
-  put(ui.arrivalText, arrival.sentence);
+  if (!arrival) return hideKeepingFocus(ui.arrival, ui.generate);
+  setTranslatedText(ui.arrivalText, arrival.sentence);
   ui.arrivalUse.onclick = arrival.use;
   ui.arrival.hidden = false;
 }
@@ -44,9 +44,9 @@ export function showLoading(state: PageState, cancel: () => void): void {
   let stallTimer: ReturnType<typeof setTimeout> | undefined;
   onChange(state.loading, (shown) => {
     clearTimeout(stallTimer);
-    if (!shown) return hide(ui.loading, nextFocus(state));
-    stallTimer = setTimeout(() => put(ui.loadingStage, () => phrase("stalled")), stallMs);
-    put(ui.loadingStage, shown.stage);
+    if (!shown) return hideKeepingFocus(ui.loading, nextFocus(state));
+    stallTimer = setTimeout(() => setTranslatedText(ui.loadingStage, () => phrase("stalled")), stallMs);
+    setTranslatedText(ui.loadingStage, shown.stage);
     showBytes(shown);
     ui.loading.classList.remove("later");
     ui.loading.hidden = false;

@@ -3,7 +3,7 @@ import type { EditorState, Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { isTyped } from "../../document/run.js";
 import { phrase } from "../../language/editor.js";
-import { isKept, keep } from "../../state/kept-choice.js";
+import { hasFlag, storeFlag } from "../../state/stored-flags.js";
 import type { Notes } from "../../dom/notes.js";
 
 /**
@@ -18,8 +18,8 @@ export function noteOnce(
   back: () => void,
 ): Extension {
   return EditorView.updateListener.of(({ transactions, state }) => {
-    if (!transactions.some(isTyped) || isKept(name) || !applies(state)) return;
-    keep(name);
+    if (!transactions.some(isTyped) || hasFlag(name) || !applies(state)) return;
+    storeFlag(name);
     notes.show({ sentence, label: () => phrase("understood"), press: back });
   });
 }

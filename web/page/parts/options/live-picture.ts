@@ -2,9 +2,9 @@
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/client/index.js";
-import { Asking } from "../../assistant/asking.js";
+import { BackgroundRequest } from "../../assistant/background-request.js";
 import { elements as ui } from "../../dom/elements.js";
-import { keepTold } from "../../language/told.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 import { predict, type Prediction } from "../../assistant/predict.js";
 import { draw } from "./picture.js";
 
@@ -27,14 +27,14 @@ class LivePicture implements PluginValue {
   private model: Model | undefined;
   /** What was set when it was drawn last: where a value is refused, the picture stays. */
   private drawn: GenerateOptions | undefined;
-  private readonly asking: Asking;
+  private readonly asking: BackgroundRequest;
 
   constructor(view: EditorView, setting: LivePictureSetting) {
     this.setting = setting;
     // It is but a picture; who asks for a text is told what is wrong.
-    this.asking = new Asking({ idleModel: setting.idleModel, fail: () => {} });
+    this.asking = new BackgroundRequest({ idleModel: setting.idleModel, fail: () => {} });
     const { signal } = this.gone;
-    keepTold(this, () => this.show());
+    keepTranslated(this, () => this.show());
     ui.controls.addEventListener("input", () => this.show(), { signal });
     ui.options.addEventListener("toggle", () => this.askSoon(view, 0), { signal });
     const forget = setting.onModelChange(() => {
@@ -56,7 +56,7 @@ class LivePicture implements PluginValue {
 
   private askSoon({ state }: EditorView, ms: number): void {
     if (!ui.options.open) return this.asking.stop();
-    this.asking.soon(ms, async (model, signal) => {
+    this.asking.schedule(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
       const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
       const prediction = await predict(model, ids.slice(1 - model.info.config.nPositions), signal);

@@ -4,7 +4,7 @@ import type { Writing } from "../../assistant/writing.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
-import { keepTold } from "../../language/told.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 
 /** Offers it beside the field, once there is one. */
@@ -26,5 +26,5 @@ export function offerSameSeed(state: PageState, writing: Writing): void {
     button.title = phrase("sameAgainHelp", { seed: String(seed) });
   };
   effect(() => show(state.isWriting));
-  keepTold(button, () => show(state.activity.peek().kind === "writing"));
+  keepTranslated(button, () => show(state.activity.peek().kind === "writing"));
 }

@@ -3,7 +3,7 @@ import { baseAddress } from "../../../src/shared/base-address.js";
 import { onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
 
@@ -22,7 +22,9 @@ export async function saveModel(state: PageState, text?: string): Promise<void> 
     const { save } = await import("./saving.js");
     await save(folder, text);
   } catch (error) {
-    put(ui.saveStatus, () => (isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) })));
+    setTranslatedText(ui.saveStatus, () =>
+      isAbort(error) ? "" : phrase("notSaved", { why: messageOf(error) }),
+    );
   } finally {
     setEnabled(ui.save, true);
   }
@@ -34,6 +36,6 @@ export function offerSaving(state: PageState): void {
   state.loaded.subscribe((model) => {
     if (!model) return;
     ui.saving.hidden = folderOf(state) === undefined;
-    put(ui.saveStatus, () => "");
+    setTranslatedText(ui.saveStatus, () => "");
   });
 }

@@ -6,7 +6,7 @@ import { elements as ui } from "../../dom/elements.js";
 import { composeOneFile, modelFiles } from "./one-file.mjs";
 import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/editor.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import { textFile } from "../../library/text-in-page.js";
 import { sha256 } from "../../../src/loader/sha256.js";
 
@@ -78,12 +78,12 @@ export async function save(folder: URL, text?: string): Promise<void> {
     for await (const part of parts) {
       await target.write(part);
       written += part.length;
-      put(ui.saveStatus, () => phrase("collecting", { bytes: formatBytes(written) }));
+      setTranslatedText(ui.saveStatus, () => phrase("collecting", { bytes: formatBytes(written) }));
     }
     await target.close();
   } catch (error) {
     await target.abort().catch(() => undefined);
     throw error;
   }
-  put(ui.saveStatus, () => phrase("saved", { name, bytes: formatBytes(written) }));
+  setTranslatedText(ui.saveStatus, () => phrase("saved", { name, bytes: formatBytes(written) }));
 }

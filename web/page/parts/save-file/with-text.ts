@@ -2,7 +2,7 @@
 import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 import { saveModel } from "./offer.js";
 
@@ -15,6 +15,6 @@ export function offerSavingWithText(state: PageState, textToSave: () => string |
     setEnabled(button, true);
   }
   button.setAttribute("aria-describedby", ui.saveStatus.id);
-  put(button, () => phrase("saveWithText"));
+  setTranslatedText(button, () => phrase("saveWithText"));
   ui.save.after(button);
 }

@@ -5,12 +5,12 @@ import { download } from "../../dom/download.js";
 import type { KeptText } from "../../document/kept-text.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
-import { put, keepTold } from "../../language/told.js";
+import { setTranslatedText, keepTranslated } from "../../language/keep-translated.js";
 import { alternativesOf, fileName } from "../../library/alternatives.js";
 import { asHtml } from "../../library/as-html.js";
 import { asMarkdown } from "../../library/as-markdown.js";
 
-export interface Saved {
+export interface SavedText {
   kept: KeptText;
   /** undefined: there are no branches. */
   tree: Tree | undefined;
@@ -26,7 +26,7 @@ const formats = [
 
 type Ending = (typeof formats)[number]["ending"];
 
-function contentOf(ending: Ending, { kept, tree, model }: Saved): string {
+function contentOf(ending: Ending, { kept, tree, model }: SavedText): string {
   const alternatives = tree ? alternativesOf(tree) : [];
   switch (ending) {
     case "txt":
@@ -45,16 +45,16 @@ function contentOf(ending: Ending, { kept, tree, model }: Saved): string {
 }
 
 /** Offers the ways to save what `saved` gives when one is chosen. */
-export function offerSavingText(saved: () => Saved): void {
+export function offerSavingText(saved: () => SavedText): void {
   ui.textSaving.hidden = false;
   for (const { ending, type } of formats) {
     const button = plainButton("", () => {
       const now = saved();
       const name = fileName(now.kept.text, ending);
       download(name, [new Blob([contentOf(ending, now)])], `${type};charset=utf-8`);
-      put(ui.textSavingStatus, () => phrase("textSaved", { name }));
+      setTranslatedText(ui.textSavingStatus, () => phrase("textSaved", { name }));
     });
-    keepTold(button, () => {
+    keepTranslated(button, () => {
       button.textContent = phrase(`format.${ending}`);
       button.ariaLabel = phrase("saveAs", { format: button.textContent });
     });

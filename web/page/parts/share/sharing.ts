@@ -14,9 +14,9 @@ import type { PageState } from "../../state/page-state.js";
 import { visitType } from "../../dom/visit.js";
 import type { Writing, WrittenText } from "../../assistant/writing.js";
 import type { GenerateOptions } from "../../../src/client/index.js";
-import { around, fromFragment, stillHas, toFragment } from "../../library/passage.js";
+import { textAround, fromFragment, stillContains, toFragment } from "../../library/shared-text.js";
 import { phrase } from "../../language/editor.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 
 const marker = "#text=";
 
@@ -70,7 +70,7 @@ class Sharing {
   /** What was written last, where all of it stands in the text still, and a link can name its model. */
   private writtenAnew({ text }: KeptText): WrittenText | undefined {
     const last = this.setting.writing.lastWritten;
-    return last && !isOfFiles(last.model) && stillHas(text, last) ? last : undefined;
+    return last && !isOfFiles(last.model) && stillContains(text, last) ? last : undefined;
   }
 
   /** A link to `kept`, with `anew` to be written anew. */
@@ -81,7 +81,7 @@ class Sharing {
     // One that was stopped is written to the same length.
     if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
     const hash = anew && (await hashOf(anew.text));
-    url.hash = marker + (await toFragment({ ...around(kept, anew), options, hash }));
+    url.hash = marker + (await toFragment({ ...textAround(kept, anew), options, hash }));
     return url.href;
   }
 
@@ -90,7 +90,7 @@ class Sharing {
     const { kept } = editor;
     const anew = this.writtenAnew(kept);
     if (!anew && isOfFiles(state.chosen.peek())) {
-      put(ui.shareStatus, () => phrase("filesOfDevice"));
+      setTranslatedText(ui.shareStatus, () => phrase("filesOfDevice"));
       return;
     }
     const coming = this.linkTo(kept, anew);
@@ -100,12 +100,12 @@ class Sharing {
     );
     const link = await coming;
     if (isCopied) {
-      put(ui.shareStatus, () => phrase("linkCopied", { count: link.length }));
+      setTranslatedText(ui.shareStatus, () => phrase("linkCopied", { count: link.length }));
       return;
     }
     history.replaceState(null, "", link);
     setFollowed();
-    put(ui.shareStatus, () => phrase("linkInAddress"));
+    setTranslatedText(ui.shareStatus, () => phrase("linkInAddress"));
   }
 
   /**
@@ -150,7 +150,7 @@ export function offerSharing(setting: SharingSetting): void {
   ui.sharing.hidden = location.protocol === "file:";
   onPress(ui.share, () => {
     sharing.copyLink().catch((error: unknown) => {
-      put(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));
+      setTranslatedText(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));
     });
   });
   const follow = () => {

@@ -4,7 +4,7 @@ import { elements as ui } from "../../dom/elements.js";
 import { formatMs, formatRate } from "../../language/format.js";
 import { formatBytes, formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
-import { keepTold, put } from "../../language/told.js";
+import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 
 /** What is known of the model; it can change while it works, as when a thread is lost. */
@@ -23,12 +23,14 @@ export function showModel({ loaded }: PageState): void {
 }
 
 export function showFacts(state: PageState): void {
-  keepTold(ui.model, () => showModel(state));
+  keepTranslated(ui.model, () => showModel(state));
   effect(() => {
     if (state.loaded.value && !state.isWriting) showModel(state);
   });
   onChange(state.tokensPerSecond, (rate) =>
-    put(ui.speed, () => (rate === undefined ? "" : formatRate(rate))),
+    setTranslatedText(ui.speed, () => (rate === undefined ? "" : formatRate(rate))),
   );
-  onChange(state.firstTokenMs, (ms) => put(ui.firstToken, () => (ms === undefined ? "" : formatMs(ms))));
+  onChange(state.firstTokenMs, (ms) =>
+    setTranslatedText(ui.firstToken, () => (ms === undefined ? "" : formatMs(ms))),
+  );
 }

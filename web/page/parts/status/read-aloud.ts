@@ -1,25 +1,25 @@
 // The option that lets a screen reader announce the model's text while it is written. The browser keeps the choice.
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
-import { put } from "../../language/told.js";
-import { isKept, keep } from "../../state/kept-choice.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
+import { hasFlag, storeFlag } from "../../state/stored-flags.js";
 import { silence, speech } from "./speech.js";
 
 export function offerReadingAloud(): void {
   const control = document.createElement("div");
   control.className = "control";
   const label = document.createElement("label");
-  put(label, () => phrase("readAloud"));
+  setTranslatedText(label, () => phrase("readAloud"));
   const help = document.createElement("small");
   help.id = "read-aloud-help";
-  put(help, () => phrase("readAloudHelp"));
+  setTranslatedText(help, () => phrase("readAloudHelp"));
   const box = document.createElement("input");
   box.type = "checkbox";
-  box.checked = !isKept(silence);
+  box.checked = !hasFlag(silence);
   box.id = label.htmlFor = "read-aloud";
   box.setAttribute("aria-describedby", help.id);
   box.addEventListener("input", () => {
-    keep(silence, !box.checked);
+    storeFlag(silence, !box.checked);
     if (!box.checked) speech.hush();
   });
   control.append(label, box, help);

@@ -1,7 +1,7 @@
 // What a screen reader announces: whole sentences, one after another, at reading pace. A sentence that replaces another too
 // soon is never heard, and a second live region would be announced before the sentences that still wait.
 import { elements as ui } from "../../dom/elements.js";
-import { isKept } from "../../state/kept-choice.js";
+import { hasFlag } from "../../state/stored-flags.js";
 
 const sentenceEnd = /[.!?…]["”’')\]]*\s|\n/g;
 
@@ -103,4 +103,4 @@ function show({ text, kind }: Utterance): void {
 }
 
 /** The page's own. aloud.ts passes it to the parts that come with the first paint. */
-export const speech = new Speech(show, () => isKept(silence));
+export const speech = new Speech(show, () => hasFlag(silence));

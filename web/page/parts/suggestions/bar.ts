@@ -1,12 +1,12 @@
 // The suggestions as a bar above the buttons, where there is no Tab: on devices that are touched.
 import { ViewPlugin, type EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
-import { wanted } from "../../assistant/suggest.js";
-import { choose, suggestionsField } from "./field.js";
-import { hide, plainButton } from "../../dom/buttons.js";
-import { shown } from "./list.js";
+import { suggestionCount } from "../../assistant/suggest.js";
+import { chooseSuggestion, suggestionsField } from "./field.js";
+import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
+import { suggestionLabel } from "./list.js";
 import { phrase } from "../../language/editor.js";
-import { put } from "../../language/told.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 
 function makeButton(text: string, action: () => void): HTMLButtonElement {
   const button = plainButton(text, action);
@@ -22,12 +22,12 @@ export function suggestionBar(
 ): Extension {
   return ViewPlugin.define((view) => {
     const asker = makeButton("", () => ask(view));
-    put(asker, () => phrase("suggest"));
+    setTranslatedText(asker, () => phrase("suggest"));
     // Each stays in its place: one that was replaced would drop the focus, or the finger that is on it.
-    const takers = Array.from({ length: wanted }, (_, place) => {
+    const takers = Array.from({ length: suggestionCount }, (_, place) => {
       const text = document.createElement("span");
       const button = makeButton("", () => {
-        view.dispatch({ effects: choose.of(place) });
+        view.dispatch({ effects: chooseSuggestion.of(place) });
         take(view);
         ask(view);
       });
@@ -43,13 +43,13 @@ export function suggestionBar(
       bar.ariaBusy = String(suggestions?.isGrowing === true);
       for (const [place, { button, text }] of takers.entries()) {
         const item = items[place];
-        if (item) text.textContent = shown(item);
+        if (item) text.textContent = suggestionLabel(item);
         button.ariaCurrent = String(place === suggestions?.chosen); // what Tab takes
       }
       const [first = asker, ...others] = takers.slice(0, items.length).map(({ button }) => button);
       const there = new Set([first, ...others]);
       for (const button of there) button.hidden = false;
-      for (const button of buttons) if (!there.has(button)) hide(button, first);
+      for (const button of buttons) if (!there.has(button)) hideKeepingFocus(button, first);
     };
     show();
     return {

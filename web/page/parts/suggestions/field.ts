@@ -1,13 +1,13 @@
 // The suggestions at the caret, and the chosen one. They disappear when the caret moves or the text changes, unless you
 // type or take the beginning of a suggestion: then its rest stays, and grows on.
 import { StateEffect, StateField, type Transaction } from "@codemirror/state";
-import { cut, textOf, type Piece } from "../../document/pieces.js";
+import { splitPieces, textOf, type Piece } from "../../document/pieces.js";
 import { runField } from "../../document/run.js";
 
 type Item = readonly Piece[];
 
 /** What the model has found so far. */
-export interface Found {
+export interface FoundSuggestions {
   /** Offset in the text at which it was asked. */
   from: number;
   items: readonly Item[];
@@ -26,14 +26,14 @@ export interface Suggestions {
   isGrowing: boolean;
 }
 
-export const suggest = StateEffect.define<Found | null>();
-export const choose = StateEffect.define<number>();
+export const setSuggestions = StateEffect.define<FoundSuggestions | null>();
+export const chooseSuggestion = StateEffect.define<number>();
 
 const startsWith = (item: Item, text: string) => textOf(item).startsWith(text);
 
 /** What is left of `item` for who has typed `typed`, if anything is. */
 function restOf(item: Item, typed: string): Item | undefined {
-  const [, rest] = startsWith(item, typed) ? cut(item, typed.length) : [];
+  const [, rest] = startsWith(item, typed) ? splitPieces(item, typed.length) : [];
   return rest && rest.length > 0 ? rest : undefined;
 }
 
@@ -48,7 +48,7 @@ function typedAt(at: number, { changes, newDoc, newSelection: { main } }: Transa
   return main.empty && main.head === at + text.length ? text : undefined;
 }
 
-function goOn(suggestions: Suggestions, transaction: Transaction): Suggestions | null {
+function continueWith(suggestions: Suggestions, transaction: Transaction): Suggestions | null {
   const { at, taken, items, chosen, isGrowing } = suggestions;
   if (transaction.state.field(runField, false)?.stage === "open") return null; // the model writes there
   const typed = typedAt(at, transaction);
@@ -64,7 +64,7 @@ function goOn(suggestions: Suggestions, transaction: Transaction): Suggestions |
 }
 
 /** What was found, as it is shown behind what was taken of it; more of the same was shown `before`. */
-function grow({ from, items, isGrowing }: Found, before: Suggestions | null): Suggestions | null {
+function grow({ from, items, isGrowing }: FoundSuggestions, before: Suggestions | null): Suggestions | null {
   const taken = before?.taken ?? "";
   const rests = items.map((item) => restOf(item, taken)).filter((rest) => rest !== undefined);
   if (rests.length === 0 && !isGrowing) return null;
@@ -80,10 +80,10 @@ export const suggestionsField = StateField.define<Suggestions | null>({
   create: () => null,
   update(suggestions, transaction) {
     let next = suggestions;
-    if (next && (transaction.docChanged || transaction.selection)) next = goOn(next, transaction);
+    if (next && (transaction.docChanged || transaction.selection)) next = continueWith(next, transaction);
     for (const effect of transaction.effects) {
-      if (effect.is(suggest)) next = effect.value && grow(effect.value, next);
-      if (effect.is(choose) && next) next = { ...next, chosen: effect.value };
+      if (effect.is(setSuggestions)) next = effect.value && grow(effect.value, next);
+      if (effect.is(chooseSuggestion) && next) next = { ...next, chosen: effect.value };
     }
     return next;
   },

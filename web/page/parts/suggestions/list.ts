@@ -3,11 +3,11 @@ import { EditorView, showTooltip, tooltips, type TooltipView } from "@codemirror
 import type { Extension } from "@codemirror/state";
 import { lowestFree } from "../../document/follower.js";
 import { textOf, type Piece } from "../../document/pieces.js";
-import { choose, suggestionsField, type Suggestions } from "./field.js";
+import { chooseSuggestion, suggestionsField, type Suggestions } from "./field.js";
 import { phrase } from "../../language/editor.js";
 
 /** As it is shown: without the space before it, and on one line. */
-export const shown = (item: readonly Piece[]): string => textOf(item).replace(/\n+/g, " ↵ ").trim();
+export const suggestionLabel = (item: readonly Piece[]): string => textOf(item).replace(/\n+/g, " ↵ ").trim();
 
 const optionId = (place: number) => `suggestion-${place}`;
 
@@ -37,7 +37,7 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
     // Those below one whose line breaks as it grows slide from under the pointer. Without a pointer, there is no detail.
     const place = detail > 0 ? pressed : placeOf(target);
     if (place === -1) return;
-    view.dispatch({ effects: choose.of(place) });
+    view.dispatch({ effects: chooseSuggestion.of(place) });
     take(view);
   });
   const show = () => {
@@ -48,7 +48,7 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
     for (const [place, item] of suggestions.items.entries()) {
       const option = (options[place] ??= addOption(dom, place));
       option.ariaSelected = String(place === suggestions.chosen);
-      option.textContent = shown(item);
+      option.textContent = suggestionLabel(item);
     }
   };
   show();

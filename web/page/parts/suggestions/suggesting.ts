@@ -3,13 +3,13 @@ import { Annotation, Prec, type Extension } from "@codemirror/state";
 import { EditorView, ViewPlugin, keymap, type Command, type KeyBinding } from "@codemirror/view";
 import type { GenerateOptions, Model } from "../../../src/client/index.js";
 import { unlessAborted } from "../../../src/shared/unless-aborted.js";
-import { cut, textOf } from "../../document/pieces.js";
+import { splitPieces, textOf } from "../../document/pieces.js";
 import { putPieces } from "../../document/run.js";
 import { askForSuggestions } from "../../assistant/suggest.js";
 import { suggestionBar } from "./bar.js";
 import { isTouched } from "../../dom/touch.js";
-import { choose, suggest, suggestionsField } from "./field.js";
-import { shown, suggestionList } from "./list.js";
+import { chooseSuggestion, setSuggestions, suggestionsField } from "./field.js";
+import { suggestionLabel, suggestionList } from "./list.js";
 import { firstWordLength } from "../../assistant/words.js";
 import { phrase } from "../../language/editor.js";
 import "./suggestions.css";
@@ -21,7 +21,7 @@ export interface SuggestingSetting {
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
   /** Lets what else is asked of the model wait for `work`. */
-  makeWay: (work: Promise<unknown>) => void;
+  pauseBackgroundRequests: (work: Promise<unknown>) => void;
   /** Tells how it goes, and what is suggested to those who do not see it. */
   say: (sentence?: () => string) => void;
   speak: (sentence: string) => void;
@@ -39,9 +39,9 @@ function take(view: EditorView, onlyWord = false): boolean {
   const suggestions = view.state.field(suggestionsField);
   const item = suggestions?.items[suggestions.chosen];
   if (!suggestions || !item) return false;
-  const taken = onlyWord ? cut(item, firstWordLength(textOf(item)))[0] : item;
+  const taken = onlyWord ? splitPieces(item, firstWordLength(textOf(item)))[0] : item;
   // Of what is taken word by word, the rest stays, as of what is typed.
-  const effects = onlyWord ? [] : suggest.of(null);
+  const effects = onlyWord ? [] : setSuggestions.of(null);
   view.dispatch(putPieces(view.state, suggestions.at, suggestions.at, taken), { effects });
   return true;
 }
@@ -55,12 +55,12 @@ const move =
     const suggestions = view.state.field(suggestionsField);
     if (!suggestions || suggestions.items.length === 0) return false;
     const { length } = suggestions.items;
-    view.dispatch({ effects: choose.of((suggestions.chosen + by + length) % length) });
+    view.dispatch({ effects: chooseSuggestion.of((suggestions.chosen + by + length) % length) });
     return true;
   };
 
 export function suggesting(setting: SuggestingSetting): Extension {
-  const { dock, bar, sampling, needModel, makeWay, say, speak, fail } = setting;
+  const { dock, bar, sampling, needModel, pauseBackgroundRequests, say, speak, fail } = setting;
   let asking: AbortController | undefined;
   let isWaitSaid = false;
 
@@ -70,7 +70,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
     const isAwaited = asking !== undefined && !asking.signal.aborted;
     if (!isAwaited && !isShown) return false;
     asking?.abort();
-    if (isShown) view.dispatch({ effects: suggest.of(null) });
+    if (isShown) view.dispatch({ effects: setSuggestions.of(null) });
     return true;
   };
 
@@ -88,26 +88,27 @@ export function suggesting(setting: SuggestingSetting): Extension {
     }, silentMs);
     const at = view.state.selection.main.to;
     const annotations = byAsking.of(true);
-    view.dispatch({ selection: { anchor: at }, effects: suggest.of(null), annotations });
+    view.dispatch({ selection: { anchor: at }, effects: setSuggestions.of(null), annotations });
     try {
       const model = await unlessAborted(needModel(), signal);
       if (!model) return;
       const text = view.state.sliceDoc(0, at);
       const work = askForSuggestions(model, text, options, signal, (items, isGrowing) => {
         if (signal.aborted) return;
-        view.dispatch({ effects: suggest.of({ from: at, items, isGrowing }) });
+        view.dispatch({ effects: setSuggestions.of({ from: at, items, isGrowing }) });
         if (!view.state.field(suggestionsField)) return controller.abort(); // none goes on from what was typed since
         if (!progress.isShown) measureFrom(start, "suggestions");
         if (!isGrowing && !progress.isWhole) measureFrom(start, "wholeSuggestions");
         progress.isShown = true;
         progress.isWhole ||= !isGrowing;
       });
-      makeWay(work);
+      pauseBackgroundRequests(work);
       await work;
       signal.throwIfAborted();
       isWaitSaid = false;
       const all = view.state.field(suggestionsField)?.items ?? [];
-      if (all.length > 0) speak(phrase("suggested", { count: all.length, list: all.map(shown).join("; ") }));
+      if (all.length > 0)
+        speak(phrase("suggested", { count: all.length, list: all.map(suggestionLabel).join("; ") }));
       say(() => (progress.isShown ? "" : phrase("nothingToSuggest")));
     } catch (error) {
       if (!signal.aborted) fail(error);

@@ -10,16 +10,16 @@ import {
   type ViewUpdate,
 } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
-import { Asking } from "../../assistant/asking.js";
-import { hide } from "../../dom/buttons.js";
-import { keepTold } from "../../language/told.js";
+import { BackgroundRequest } from "../../assistant/background-request.js";
+import { hideKeepingFocus } from "../../dom/buttons.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 import { isTouched } from "../../dom/touch.js";
 import { readAgain } from "../../assistant/prefilling.js";
 import { placePanel } from "./place-panel.js";
 import { predict, type RankedToken } from "../../assistant/predict.js";
 import { addScores, isSameToken, scoredField, tokensBefore, Scored } from "../../document/scored.js";
 import { windowOf } from "../../assistant/text-scores.js";
-import { tell, toldField, toldToken } from "./told.js";
+import { showDetails, detailsField, tokenWithDetails } from "./details-field.js";
 import { moveInList, showScore, showToken, type ToldToken } from "./token-panel.js";
 import { characterUnder } from "./under-pointer.js";
 import { modeField } from "../../document/view-mode.js";
@@ -51,7 +51,7 @@ const shownMark = Decoration.mark({ class: "told" });
 class Details implements PluginValue {
   private readonly view: EditorView;
   private readonly setting: DetailsSetting;
-  private readonly predicting: Asking;
+  private readonly predicting: BackgroundRequest;
   private shown: Shown | undefined;
   /** A key asked for the panel, which is to have the focus. */
   private isAwaited = false;
@@ -60,7 +60,7 @@ class Details implements PluginValue {
   constructor(view: EditorView, setting: DetailsSetting) {
     this.view = view;
     this.setting = setting;
-    this.predicting = new Asking(setting);
+    this.predicting = new BackgroundRequest(setting);
     const { panel } = setting;
     panel.tabIndex = -1; // has the focus until there is something to choose
     panel.addEventListener("keydown", this.onKey);
@@ -69,7 +69,7 @@ class Details implements PluginValue {
     visualViewport?.addEventListener("resize", this.place);
     document.addEventListener("click", this.leave);
     this.growth.observe(setting.dock);
-    keepTold(panel, () => this.shown && this.show(this.shown));
+    keepTranslated(panel, () => this.shown && this.show(this.shown));
   }
 
   destroy(): void {
@@ -88,10 +88,10 @@ class Details implements PluginValue {
   }
 
   update({ state, geometryChanged }: ViewUpdate): void {
-    const token = toldToken(state);
+    const token = tokenWithDetails(state);
     const { shown } = this;
     if (!token) {
-      if (!state.field(toldField)) this.isAwaited = false;
+      if (!state.field(detailsField)) this.isAwaited = false;
       if (shown) this.close();
       return;
     }
@@ -105,7 +105,7 @@ class Details implements PluginValue {
     }
     this.shown = { token, prediction: token.value.index > 0 ? "asked" : undefined };
     this.open(this.shown);
-    this.predicting.soon(predictAfterMs, (model, signal) => this.predict(model, signal));
+    this.predicting.schedule(predictAfterMs, (model, signal) => this.predict(model, signal));
   }
 
   /** Shows the token under the pointer; where there is none, or a part of the text is selected, none. */
@@ -114,7 +114,8 @@ class Details implements PluginValue {
     const { state } = view;
     if (state.field(modeField) === "inside") return;
     const offset = state.selection.main.empty ? characterUnder(view, event) : undefined;
-    if (offset !== undefined || state.field(toldField)) view.dispatch({ effects: tell.of(offset ?? null) });
+    if (offset !== undefined || state.field(detailsField))
+      view.dispatch({ effects: showDetails.of(offset ?? null) });
   }
 
   /** Moves the focus to the panel, which is opened at the caret where it is not there. */
@@ -124,14 +125,14 @@ class Details implements PluginValue {
     if (state.field(modeField) === "inside" || head === 0) return false;
     this.isAwaited = true;
     if (this.shown) this.takeFocus();
-    else this.view.dispatch({ effects: tell.of(head), scrollIntoView: true });
+    else this.view.dispatch({ effects: showDetails.of(head), scrollIntoView: true });
     return true;
   }
 
   /** Whether there was something to dismiss. */
   dismiss(): boolean {
-    if (!this.view.state.field(toldField)) return false;
-    this.view.dispatch({ effects: tell.of(null) });
+    if (!this.view.state.field(detailsField)) return false;
+    this.view.dispatch({ effects: showDetails.of(null) });
     return true;
   }
 
@@ -176,7 +177,7 @@ class Details implements PluginValue {
     this.predicting.stop();
     this.shown = undefined;
     dock.classList.remove("has-sheet");
-    hide(panel, isTouched() ? next : this.view.contentDOM);
+    hideKeepingFocus(panel, isTouched() ? next : this.view.contentDOM);
     panel.replaceChildren();
   }
 
@@ -248,5 +249,5 @@ export function details(setting: DetailsSetting): Extension {
     { key: "Alt-ArrowDown", run: (view) => view.plugin(plugin)?.enter() ?? false },
     { key: "Escape", run: (view) => view.plugin(plugin)?.dismiss() ?? false, stopPropagation: true },
   ]);
-  return [toldField, plugin, Prec.high(keys)];
+  return [detailsField, plugin, Prec.high(keys)];
 }

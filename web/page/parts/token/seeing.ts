@@ -2,7 +2,7 @@
 import type { EditorState, Extension, Text } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
-import { Asking } from "../../assistant/asking.js";
+import { BackgroundRequest } from "../../assistant/background-request.js";
 import { tokenizeText, type CutToken } from "../../assistant/cut.js";
 import { readAgain } from "../../assistant/prefilling.js";
 import { TextScores, withScores } from "../../assistant/text-scores.js";
@@ -13,7 +13,7 @@ import { phrase } from "../../language/editor.js";
 import { formatShare } from "../../language/numbers.js";
 import { details, type DetailsSetting } from "./details.js";
 import "./seeing.css";
-import { toldField } from "./told.js";
+import { detailsField } from "./details-field.js";
 
 export interface SeeingSetting extends DetailsSetting {
   hasModel: () => boolean;
@@ -36,15 +36,15 @@ const mostScoreAfterMs = 3000;
 /** What is to be known of the tokens; inside the model, there is a panel of its own for one of them. */
 function needOf(state: EditorState): "nothing" | "cut" | "scores" {
   const mode = state.field(modeField);
-  if (mode === "text") return state.field(toldField) ? "cut" : "nothing";
+  if (mode === "text") return state.field(detailsField) ? "cut" : "nothing";
   return mode === "inside" ? "cut" : "scores";
 }
 
 class Seeing implements PluginValue {
   readonly view: EditorView;
   private readonly setting: SeeingSetting;
-  private readonly cutting: Asking;
-  private readonly scoring: Asking;
+  private readonly cutting: BackgroundRequest;
+  private readonly scoring: BackgroundRequest;
   private readonly forget: () => void;
   private readonly scores = new TextScores();
   /** Where the tokens are in the text as it was then. */
@@ -55,8 +55,8 @@ class Seeing implements PluginValue {
   constructor(view: EditorView, setting: SeeingSetting) {
     this.view = view;
     this.setting = setting;
-    this.cutting = new Asking(setting);
-    this.scoring = new Asking(setting);
+    this.cutting = new BackgroundRequest(setting);
+    this.scoring = new BackgroundRequest(setting);
     this.forget = setting.onModelChange(() => {
       this.view.dispatch({ effects: setScored.of([]) });
       this.cut = undefined;
@@ -96,7 +96,7 @@ class Seeing implements PluginValue {
   /** Cuts the text `ms` later, and scores it `mostWaitMs` after that at most, or a little later. */
   private cutSoon(ms: number, mostWaitMs: number): void {
     this.scoring.stop();
-    this.cutting.soon(ms, (model, signal) => this.cutText(model, mostWaitMs, signal), this.sayWaiting);
+    this.cutting.schedule(ms, (model, signal) => this.cutText(model, mostWaitMs, signal), this.sayWaiting);
   }
 
   /** Takes hardly any time: so the tokens are there at once, however long scoring them takes. */
@@ -117,7 +117,7 @@ class Seeing implements PluginValue {
     this.sayShare();
     const waitMs = Math.min(this.msPerToken * this.scores.unknown, mostWaitMs);
     const ms = Math.max(waitMs, leastScoreAfterMs);
-    this.scoring.soon(ms, (_, scoringSignal) => this.score(scoringSignal), this.sayWaiting);
+    this.scoring.schedule(ms, (_, scoringSignal) => this.score(scoringSignal), this.sayWaiting);
   }
 
   private sayCount(): void {

@@ -1,11 +1,11 @@
 // How the text is shown, to choose from, and what its tints mean. What happens inside the model is a tab of its own.
 import type { EditorView } from "@codemirror/view";
-import { setAttended } from "../../document/attended.js";
+import { setAttention } from "../../document/attention.js";
 import { offerTabs, showTab } from "../../dom/tabs.js";
 import { keepView, nameIn } from "../../dom/view-address.js";
 import { bands, isTint, modeField, modes, setMode, type Mode } from "../../document/view-mode.js";
 import { phrase } from "../../language/editor.js";
-import { keepTold } from "../../language/told.js";
+import { keepTranslated } from "../../language/keep-translated.js";
 
 function legendOf(mode: Mode): Node[] {
   if (mode === "text" || mode === "inside") return []; // inside the model, the panel says all that is to be said
@@ -43,12 +43,12 @@ export function offerViews({ tabs, select, legend, scored }: ViewParts, view: Ed
     showTab(both, isInside ? tabs.inside : tabs.text, tabs.panel);
     if (!isInside) select.value = mode;
     select.hidden = isInside;
-    keepTold(legend, () => {
+    keepTranslated(legend, () => {
       const said = legendOf(mode);
       legend.replaceChildren(...said, scored);
       legend.hidden = said.length === 0;
     });
-    view.dispatch({ effects: [setMode.of(mode), setAttended.of(null)] });
+    view.dispatch({ effects: [setMode.of(mode), setAttention.of(null)] });
     keepView(mode === "text" ? undefined : mode);
   }
 

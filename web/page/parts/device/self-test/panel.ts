@@ -2,9 +2,9 @@
 import { explainEnvironment, loadModel, type Variant } from "../../../../src/client/index.js";
 import { release } from "../../../../src/shared/release.js";
 import { variants } from "../../../../src/shared/types.js";
-import { hide, plainButton, setEnabled } from "../../../dom/buttons.js";
+import { hideKeepingFocus, plainButton, setEnabled } from "../../../dom/buttons.js";
 import { phrase } from "../../../language/device.js";
-import { keepTold, put } from "../../../language/told.js";
+import { keepTranslated, setTranslatedText } from "../../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../../state/errors.js";
 import { onChange, type PageState } from "../../../state/page-state.js";
 import * as expected from "./expected.js";
@@ -37,15 +37,15 @@ export class SelfTestPanel {
     row.className = "row";
     this.status.className = "quiet";
     this.status.role = "status";
-    put(this.start, () => phrase("test"));
-    put(this.copy, () => phrase("copyReport"));
-    put(this.status, () => phrase("testHelp"));
+    setTranslatedText(this.start, () => phrase("test"));
+    setTranslatedText(this.copy, () => phrase("copyReport"));
+    setTranslatedText(this.status, () => phrase("testHelp"));
     this.advice.hidden = true;
     this.copy.hidden = true;
     this.report.hidden = true;
     this.report.tabIndex = 0; // it can be scrolled
     this.report.role = "region";
-    keepTold(this.report, () => (this.report.ariaLabel = phrase("report")));
+    keepTranslated(this.report, () => (this.report.ariaLabel = phrase("report")));
     this.report.id = "self-test-report";
     row.append(this.start, this.copy, this.status);
     place.append(row, this.advice, this.report);
@@ -73,15 +73,15 @@ export class SelfTestPanel {
       const asked = { loadModel, expected, variants: await runnable(), threads, signal };
       for await (const check of selfTest(asked)) {
         checks.push(check);
-        put(this.status, () => phrase("testing", { count: checks.length }));
+        setTranslatedText(this.status, () => phrase("testing", { count: checks.length }));
         this.report.textContent = reportOf(checks, { browser: navigator.userAgent, release, cores });
         this.report.hidden = false;
       }
       this.conclude(checks);
     } catch (error) {
-      hide(this.report, this.start); // part of one is none
+      hideKeepingFocus(this.report, this.start); // part of one is none
       const wasStopped = signal.aborted || isAbort(error);
-      put(this.status, () =>
+      setTranslatedText(this.status, () =>
         wasStopped ? phrase("testInterrupted") : phrase("notTested", { why: messageOf(error) }),
       );
     } finally {
@@ -98,15 +98,15 @@ export class SelfTestPanel {
     this.copy.hidden = false;
     const failed = checks.filter((check) => !hasPassed(check)).length;
     if (failed === 0) {
-      put(this.status, () => phrase("passed", { count: checks.length }));
+      setTranslatedText(this.status, () => phrase("passed", { count: checks.length }));
       return;
     }
-    put(this.status, () => phrase("failed", { failed, count: checks.length }));
+    setTranslatedText(this.status, () => phrase("failed", { failed, count: checks.length }));
     const { name, address } = bugsOf(navigator.userAgent);
     const link = document.createElement("a");
     link.href = address;
     link.rel = "noreferrer";
-    keepTold(this.advice, () => {
+    keepTranslated(this.advice, () => {
       link.textContent = phrase("bugs", { name });
       this.advice.replaceChildren(`${phrase("likelyBug")} `, link);
     });
@@ -117,11 +117,11 @@ export class SelfTestPanel {
   private async copyReport(): Promise<void> {
     try {
       await navigator.clipboard.writeText(this.report.textContent);
-      put(this.status, () => phrase("reportCopied"));
+      setTranslatedText(this.status, () => phrase("reportCopied"));
     } catch {
       // Pages of a host without TLS have no clipboard, and others can be refused it.
       getSelection()?.selectAllChildren(this.report);
-      put(this.status, () => phrase("copyReportYourself"));
+      setTranslatedText(this.status, () => phrase("copyReportYourself"));
     }
   }
 }

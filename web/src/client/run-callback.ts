@@ -1,5 +1,5 @@
 /** Calls the caller's `callback`. `fail` gets what it throws, or what its promise rejects with. */
-export function callBack<T>(
+export function runCallback<T>(
   callback: ((event: T) => unknown) | undefined,
   event: T,
   fail: (error: unknown) => void,

@@ -5,7 +5,8 @@ import type { Model } from "../../../web/src/client/index.js";
 vi.mock("../../../web/page/state/errors.js", () => ({
   isAbort: (error: unknown) => error instanceof DOMException && error.name === "AbortError",
 }));
-const { Asking, makeWay } = await import("../../../web/page/assistant/asking.js");
+const { BackgroundRequest, pauseBackgroundRequests } =
+  await import("../../../web/page/assistant/background-request.js");
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,7 +16,7 @@ function make() {
   const state = { isIdle: true };
   const failed: unknown[] = [];
   const asked: AbortSignal[] = [];
-  const asking = new Asking({
+  const asking = new BackgroundRequest({
     idleModel: () => (state.isIdle ? Promise.resolve({} as unknown as Model) : undefined),
     fail: (error) => failed.push(error),
   });
@@ -31,16 +32,16 @@ function make() {
 describe("what is asked beside the writing", () => {
   it("is dropped when the visitor asks for something, and asked again after that", async () => {
     const { asking, asked, ask, failed } = make();
-    asking.soon(10, ask);
+    asking.schedule(10, ask);
     await vi.advanceTimersByTimeAsync(10);
     expect(asked.map(({ aborted }) => aborted)).toEqual([false]);
-    makeWay();
+    pauseBackgroundRequests();
     expect(asked.map(({ aborted }) => aborted)).toEqual([true]);
     await vi.advanceTimersByTimeAsync(499);
     expect(asked).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(asked.map(({ aborted }) => aborted)).toEqual([true, false]);
-    makeWay(); // as often as it is at work
+    pauseBackgroundRequests(); // as often as it is at work
     await vi.advanceTimersByTimeAsync(500);
     expect(asked.map(({ aborted }) => aborted)).toEqual([true, true, false]);
     expect(failed).toEqual([]);
@@ -50,10 +51,10 @@ describe("what is asked beside the writing", () => {
   it("waits until the model has come to rest before it is asked again, and says so", async () => {
     const { asking, asked, ask, state } = make();
     const onWait = vi.fn();
-    asking.soon(0, ask, onWait);
+    asking.schedule(0, ask, onWait);
     await vi.advanceTimersByTimeAsync(0);
     state.isIdle = false;
-    makeWay();
+    pauseBackgroundRequests();
     await vi.advanceTimersByTimeAsync(1500);
     expect(asked).toHaveLength(1);
     expect(onWait).toHaveBeenCalledTimes(3);
@@ -65,11 +66,11 @@ describe("what is asked beside the writing", () => {
 
   it("waits for all of what made it give way, whether that succeeds or not", async () => {
     const { asking, asked, ask } = make();
-    asking.soon(0, ask);
+    asking.schedule(0, ask);
     await vi.advanceTimersByTimeAsync(0);
     const ends: ((error?: Error) => void)[] = [];
     for (let i = 0; i < 2; i += 1)
-      makeWay(
+      pauseBackgroundRequests(
         new Promise<void>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve()))),
       );
     await vi.advanceTimersByTimeAsync(1500);
@@ -85,16 +86,16 @@ describe("what is asked beside the writing", () => {
 
   it("is not asked again once it was dropped, or has ended", async () => {
     const { asking, asked, ask } = make();
-    asking.soon(0, ask);
+    asking.schedule(0, ask);
     await vi.advanceTimersByTimeAsync(0);
     asking.stop();
-    makeWay();
+    pauseBackgroundRequests();
     await vi.advanceTimersByTimeAsync(2000);
     expect(asked).toHaveLength(1);
     let ended = 0;
-    asking.soon(0, async () => void (ended += 1));
+    asking.schedule(0, async () => void (ended += 1));
     await vi.advanceTimersByTimeAsync(0);
-    makeWay();
+    pauseBackgroundRequests();
     await vi.advanceTimersByTimeAsync(2000);
     expect(ended).toBe(1);
   });

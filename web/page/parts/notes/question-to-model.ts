@@ -6,14 +6,14 @@ const speech = /["“”„«»‘]|^['’–—-]/u;
 const mostLetters = 200;
 
 /** Matches one of `beginnings`, which are separated by bars, at the start of a sentence. */
-export const beginningsOf = (beginnings: string): RegExp =>
+export const questionPattern = (beginnings: string): RegExp =>
   new RegExp(`^(?:${beginnings})(?![\\p{L}\\p{M}])`, "iu");
 
 /**
  * Whether `before`, a line up to the caret, ends in a question to the model. It must not be a character's speech, and must
  * begin with one of `beginnings`.
  */
-export function asksModel(before: string, beginnings: RegExp): boolean {
+export function isQuestionToModel(before: string, beginnings: RegExp): boolean {
   const line = before.trim();
   if (!/[?？]$/.test(line) || line.length > mostLetters || speech.test(line)) return false;
   const [sentence = ""] = line.split(/(?<=[.!…:])\s+/u).slice(-1);

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // When the text is stored: soon after a change, in a pause where there is one, and never so often that it costs much.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { oftenEnough } from "../../../web/page/library/often.js";
+import { storeSoon } from "../../../web/page/library/store-soon.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -23,21 +23,21 @@ function changeFor(ms: number, change: () => void): void {
 
 it("stores once, within a second of the first of a few changes", () => {
   const store = vi.fn();
-  const storeSoon = oftenEnough(store);
-  changeFor(400, storeSoon);
+  const onEdit = storeSoon(store);
+  changeFor(400, onEdit);
   expect(store).not.toHaveBeenCalled();
   vi.advanceTimersByTime(600);
   expect(store).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(60_000);
   expect(store).toHaveBeenCalledTimes(1); // nothing has changed
-  storeSoon();
+  onEdit();
   vi.advanceTimersByTime(1000);
   expect(store).toHaveBeenCalledTimes(2);
 });
 
 it("stores each second while changes go on without a pause", () => {
   const store = vi.fn();
-  changeFor(10_000, oftenEnough(store));
+  changeFor(10_000, storeSoon(store));
   expect(store.mock.calls.length).toBeGreaterThanOrEqual(10);
 });
 
@@ -45,7 +45,7 @@ it("stores in the browser's idle time", () => {
   const pauses: (() => void)[] = [];
   vi.stubGlobal("requestIdleCallback", (then: () => void) => pauses.push(then));
   const store = vi.fn();
-  oftenEnough(store)();
+  storeSoon(store)();
   vi.advanceTimersByTime(5000);
   expect(store).not.toHaveBeenCalled();
   for (const then of pauses) then();
@@ -57,10 +57,10 @@ it("what takes long is stored more seldom while changes go on, and still in a pa
   const now = performance.now.bind(performance);
   vi.spyOn(performance, "now").mockImplementation(() => now() + spent);
   const store = vi.fn(() => void (spent += 100));
-  const storeSoon = oftenEnough(store);
-  changeFor(1000, storeSoon);
+  const onEdit = storeSoon(store);
+  changeFor(1000, onEdit);
   const before = store.mock.calls.length;
-  changeFor(1200, storeSoon);
+  changeFor(1200, onEdit);
   expect(store).toHaveBeenCalledTimes(before);
   vi.advanceTimersByTime(700);
   expect(store).toHaveBeenCalledTimes(before + 1);

@@ -1,10 +1,10 @@
-// What a head looks at, in short.
+// Summaries of one head's attention weights.
 
 /** Where most of a head's attention goes. */
-export const glances = ["first", "before", "self", "elsewhere"] as const;
-export type Glance = (typeof glances)[number];
+export const mainTargets = ["first", "before", "self", "elsewhere"] as const;
+export type MainTarget = (typeof mainTargets)[number];
 
-export interface Look {
+export interface WeighedToken {
   /** Which of the tokens, from 0. */
   index: number;
   /** Of the head's attention, from 0 to 1. */
@@ -18,21 +18,21 @@ export const rowOf = (attention: Float32Array, head: number, tokens: number): Fl
   attention.subarray(head * tokens, (head + 1) * tokens);
 
 /** The tokens with at least `least` of the attention, the most first, and at most `count` of them. */
-export function strongest(weights: Weights, count: number, least: number): Look[] {
+export function topWeights(weights: Weights, count: number, least: number): WeighedToken[] {
   return Array.from(weights, (share, index) => ({ index, share }))
     .filter(({ share }) => share >= least)
     .sort((a, b) => b.share - a.share || b.index - a.index)
     .slice(0, count);
 }
 
-/** What most of the attention goes to, seen from the last token; a text of one token has but itself. */
-export function glanceOf(weights: Weights): Look & { glance: Glance } {
+/** The token with the most attention from the last token. */
+export function mainTargetOf(weights: Weights): WeighedToken & { glance: MainTarget } {
   const last = weights.length - 1;
   let index = 0;
   for (let each = 1; each <= last; ++each) {
     if ((weights[each] ?? 0) >= (weights[index] ?? 0)) index = each;
   }
-  const places: readonly (readonly [number, Glance])[] = [
+  const places: readonly (readonly [number, MainTarget])[] = [
     [last, "self"],
     [0, "first"],
     [last - 1, "before"],
@@ -42,7 +42,7 @@ export function glanceOf(weights: Weights): Look & { glance: Glance } {
 }
 
 /** The first stage from which on the top guess stays what it is at the end; stage 0 is the embedding, i layer i. */
-export function settledAt(guesses: readonly (readonly { id: number }[])[]): number {
+export function settledStage(guesses: readonly (readonly { id: number }[])[]): number {
   const last = guesses.at(-1)?.[0]?.id;
   return guesses.map(([guess]) => guess?.id === last).lastIndexOf(false) + 1;
 }

@@ -2,17 +2,17 @@
 import type { Language } from "./languages.js";
 import { page } from "./page.js";
 import { translatePage } from "./translate-page.js";
-import { inUse, wordsOf } from "./translation.js";
+import { currentLanguage, wordsOf } from "./translation.js";
 
 /** Of this page alone, as choose.mjs reads it: others of the same host share the storage. */
 const key = `gpt2-language ${location.pathname}`;
 
 /** All that the page says is in `next` from then on, also at its next visit. Rejects where its words do not come. */
-export async function changeTo(next: Language): Promise<void> {
+export async function changeLanguage(next: Language): Promise<void> {
   const words = await wordsOf(next);
   document.documentElement.lang = next;
   translatePage(words?.page ?? page);
-  inUse.value = { language: next, words };
+  currentLanguage.value = { language: next, words };
   try {
     localStorage.setItem(key, next);
   } catch {

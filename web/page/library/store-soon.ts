@@ -16,8 +16,8 @@ const whenIdle = (then: () => void) => {
   else requestIdleCallback(then, { timeout: 200 });
 };
 
-/** Gives what to call after each change; `store` is called some time later. */
-export function oftenEnough(store: () => void): () => void {
+/** Returns a function to call after each change; `store` then runs in the next pause, or after `waitMs` without one. */
+export function storeSoon(store: () => void): () => void {
   let isAwaited = false;
   let first = 0;
   let latest = 0;

@@ -1,4 +1,4 @@
-// What was chosen or told once, kept for this page's next visits.
+// Yes-or-no settings and notes already shown, stored for the next visits of this page.
 
 /** Of this page alone: others of the same host share the storage. */
 const keyOf = (name: string) => `gpt2-${name} ${location.pathname}`;
@@ -6,7 +6,7 @@ const keyOf = (name: string) => `gpt2-${name} ${location.pathname}`;
 /** Where there is no storage, as in a sandboxed frame: it is for this visit. */
 const ofThisVisit = new Map<string, boolean>();
 
-export function isKept(name: string): boolean {
+export function hasFlag(name: string): boolean {
   try {
     return localStorage.getItem(keyOf(name)) !== null;
   } catch {
@@ -14,7 +14,7 @@ export function isKept(name: string): boolean {
   }
 }
 
-export function keep(name: string, isChosen = true): void {
+export function storeFlag(name: string, isChosen = true): void {
   ofThisVisit.set(name, isChosen);
   try {
     if (isChosen) localStorage.setItem(keyOf(name), "1");

@@ -1,39 +1,39 @@
-// What is asked of the model to see how it makes of one token what comes after it.
+// Inspects how the model predicts the token after a given one, layer by layer.
 import type { Model, TokenLogprob } from "../../../src/client/index.js";
 
 /** Guesses after each layer. */
 export const guessesShown = 5;
 
-/** A token, as the model sees it: with what stands before it, as far as the context reaches. */
-export interface Chosen {
-  /** Up to the chosen one, which is the last. */
+/** A token with the tokens before it that fit in the context. */
+export interface InspectedTokens {
+  /** Token ids; the last is the chosen token. */
   ids: readonly number[];
-  /** Tokens of the text before the first of them. */
+  /** Index in the text of the first id. */
   first: number;
 }
 
-export interface LookEvents {
-  /** Tokens that have been read. */
+export interface InspectEvents {
+  /** How many tokens have been read. */
   onRead: (progress: { done: number; total: number }) => void;
   /** The likeliest next tokens after the embedding and after each layer, [nLayer + 1][guessesShown]. */
   onGuesses: (guesses: readonly (readonly TokenLogprob[])[]) => void;
-  /** What each head of `layer` takes of each of the ids, [nHead, ids]: first the layer that was asked for, then all others. */
+  /** The attention of each head of `layer` to each id, [nHead, ids]: first the wanted layer, then all others. */
   onAttention: (layer: number, attention: Float32Array) => void;
 }
 
-/** What a model of so many positions sees of `ids`. */
-export function chooseLast(ids: readonly number[], nPositions: number): Chosen {
+/** The last of `ids` that fit in a context of `nPositions`. */
+export function lastTokens(ids: readonly number[], nPositions: number): InspectedTokens {
   const first = Math.max(0, ids.length - nPositions);
   return { ids: ids.slice(first), first };
 }
 
-/** Looks at `layer` first, then at all others; rejects with an AbortError once `signal` says so. */
-export async function lookInside(
+/** Inspects `layer` first, then all others. Rejects with an AbortError once `signal` is aborted. */
+export async function inspectLayers(
   model: Pick<Model, "info" | "inspect">,
   ids: readonly number[],
   layer: number,
   signal: AbortSignal,
-  { onRead, onGuesses, onAttention }: LookEvents,
+  { onRead, onGuesses, onAttention }: InspectEvents,
 ): Promise<void> {
   const first = { layer, top: guessesShown, signal, onProgress: onRead };
   const { guesses, attention } = await model.inspect(ids, first);

@@ -1,7 +1,7 @@
 // What is asked of a model to look into it, and in which order.
 import { describe, expect, it } from "vitest";
 import type { Inspection, Model, ModelInfo } from "../../../web/src/client/index.js";
-import { chooseLast, lookInside } from "../../../web/page/parts/inside/look.js";
+import { lastTokens, inspectLayers } from "../../../web/page/parts/inside/inspect-layers.js";
 
 function make(nLayer: number, abortAt = Infinity) {
   const controller = new AbortController();
@@ -17,7 +17,7 @@ function make(nLayer: number, abortAt = Infinity) {
   };
   const told: unknown[] = [];
   const look = (ids: number[], layer: number) =>
-    lookInside(model, ids, layer, controller.signal, {
+    inspectLayers(model, ids, layer, controller.signal, {
       onRead: ({ done, total }) => told.push(`read ${done} of ${total}`),
       onGuesses: () => told.push("guesses"),
       onAttention: (each, attention) => told.push([each, attention[0]]),
@@ -48,7 +48,7 @@ describe("lookInside", () => {
 
 describe("chooseLast", () => {
   it("takes what the context holds, and tells what stands before", () => {
-    expect(chooseLast([1, 2, 3], 8)).toEqual({ ids: [1, 2, 3], first: 0 });
-    expect(chooseLast([1, 2, 3, 4], 3)).toEqual({ ids: [2, 3, 4], first: 1 });
+    expect(lastTokens([1, 2, 3], 8)).toEqual({ ids: [1, 2, 3], first: 0 });
+    expect(lastTokens([1, 2, 3, 4], 3)).toEqual({ ids: [2, 3, 4], first: 1 });
   });
 });

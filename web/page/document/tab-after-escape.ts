@@ -1,4 +1,4 @@
-// The keyboard's way out: after Escape, Tab moves on as everywhere else, however long one takes, until another key.
+// Lets keyboard users leave the editor: after Escape, Tab moves the focus on, until another key is pressed.
 import { EditorView, keymap } from "@codemirror/view";
 import { Prec, type Extension } from "@codemirror/state";
 
@@ -6,7 +6,7 @@ const passing = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "Meta", "Ca
 
 const stay = (view: EditorView) => view.setTabFocusMode(false);
 
-export const leaving: Extension = [
+export const tabAfterEscape: Extension = [
   // Last: an Escape that dismisses something does only that.
   Prec.lowest(
     keymap.of([

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { placeOn, withRoom } from "../../../web/page/parts/inside/arcs.js";
-import { glanceOf, rowOf, settledAt, strongest } from "../../../web/page/parts/inside/heads.js";
-import { bandOfWeight, isLooking, weightOf } from "../../../web/page/document/attended.js";
+import { placeOn, withoutOverlap } from "../../../web/page/parts/inside/arcs.js";
+import {
+  mainTargetOf,
+  rowOf,
+  settledStage,
+  topWeights,
+} from "../../../web/page/parts/inside/attention-weights.js";
+import { bandOfWeight, isQueryToken, weightOf } from "../../../web/page/document/attention.js";
 import { Scored } from "../../../web/page/document/scored.js";
 
 describe("what a head looks at", () => {
@@ -14,13 +19,13 @@ describe("what a head looks at", () => {
     [[0.1, 0.5, 0.1, 0.3], "elsewhere", 1],
     [[0.5, 0.5], "self", 1], // of two alike, the nearer
   ] as const)("of %j is %s", (weights, glance, index) => {
-    expect(glanceOf(weights)).toEqual({ glance, index, share: weights[index] });
+    expect(mainTargetOf(weights)).toEqual({ glance, index, share: weights[index] });
   });
 
   it("is the strongest first, and nothing below the least", () => {
-    const found = strongest([0.05, 0.3, 0.3, 0.005, 0.345], 3, 0.01);
+    const found = topWeights([0.05, 0.3, 0.3, 0.005, 0.345], 3, 0.01);
     expect(found.map(({ index }) => index)).toEqual([4, 2, 1]);
-    expect(strongest([0.05, 0.95], 5, 0.1)).toEqual([{ index: 1, share: 0.95 }]);
+    expect(topWeights([0.05, 0.95], 5, 0.1)).toEqual([{ index: 1, share: 0.95 }]);
   });
 
   it("is a row of the layer's attention", () => {
@@ -37,7 +42,7 @@ describe("what a head looks at", () => {
       undefined,
     ]);
     expect(weightOf(attended, at(11, 2))).toBe(0.375);
-    expect([at(12, 1), at(12, 2), at(13, 1)].map((each) => isLooking(attended, each))).toEqual([
+    expect([at(12, 1), at(12, 2), at(13, 1)].map((each) => isQueryToken(attended, each))).toEqual([
       false,
       true,
       true,
@@ -54,7 +59,7 @@ describe("the guesses", () => {
     [[3, 3, 3], 0],
     [[1, 2], 1],
   ])("%j settle at stage %i", (ids, stage) => {
-    expect(settledAt(guesses(...ids))).toBe(stage);
+    expect(settledStage(guesses(...ids))).toBe(stage);
   });
 });
 
@@ -70,8 +75,8 @@ describe("the arcs", () => {
 
   it("have the names that find room, the first ones first", () => {
     const label = (x: number) => ({ x, width: 20 });
-    expect(withRoom([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual([
-      50, 70, 30,
-    ]);
+    expect(withoutOverlap([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual(
+      [50, 70, 30],
+    );
   });
 });

@@ -1,5 +1,5 @@
-// A text as a link carries it: all of it, and where what the model wrote last still stands in it, instead of that whatever it
-// takes to get the very same again.
+// A text in a link. If the model's last run is still in the text, the link carries its options, seed and hash instead of the
+// run itself, and the reader's model writes it again.
 import type { GenerateOptions } from "../../src/client/index.js";
 import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";
@@ -8,32 +8,32 @@ import { parseParts } from "../document/parse-kept.js";
 import { asLines } from "../document/pieces.js";
 import { parseOptions } from "./parse-options.js";
 
-/** A text without what is written anew in it. */
-export interface Around {
-  /** What stands before that; where nothing is written anew, before the caret. */
+/** The text around the part that the reader's model writes again. */
+export interface SurroundingText {
+  /** The text before that part; without such a part, before the caret. */
   prompt: string;
-  /** What stands behind it. */
+  /** The text after it. */
   after: string;
-  /** What models wrote of both together. */
+  /** Which parts of both together a model wrote. */
   written: readonly Readonly<Part>[];
 }
 
-export interface Passage extends Around {
-  /** With the seed, and the number of tokens that were written; where nothing is written anew, what is set. */
+export interface SharedText extends SurroundingText {
+  /** With the seed and the number of tokens of the run; without a run, the options that are set. */
   options: GenerateOptions;
-  /** SHA-256 of what is written anew, in hexadecimal; undefined: nothing is. */
+  /** SHA-256 of the run, in hexadecimal; undefined without a run. */
   hash?: string | undefined;
 }
 
-/** Whether `text` begins with what was written last and what stood before that. */
-export const stillHas = (text: string, last: { prompt: string; text: string }): boolean =>
+/** Whether `text` begins with the last run and its prompt. */
+export const stillContains = (text: string, last: { prompt: string; text: string }): boolean =>
   text.startsWith(last.prompt + asLines(last.text));
 
-/** The text around `anew`, which it still has, or around its caret. */
-export function around(
+/** The text around the run `anew`, which it contains, or around the caret. */
+export function textAround(
   { text, caret, written }: KeptText,
   anew: { prompt: string; text: string } | undefined,
-): Around {
+): SurroundingText {
   const from = anew?.prompt.length ?? caret;
   const to = from + asLines(anew?.text ?? "").length;
   const parts = written.flatMap(([start, end, ...lang]): Readonly<Part>[] => [
@@ -47,10 +47,10 @@ export function around(
   };
 }
 
-/** What a fragment may unpack to: a few letters of it could become gigabytes. */
+/** The most bytes that a fragment may decompress to: a short fragment could expand to gigabytes. */
 const mostBytes = 1_000_000;
 
-/** Those that do not overlap: a stranger's could lie on one another by the thousand. */
+/** Drops overlapping parts: a forged link could hold thousands. */
 function inOrder(parts: readonly Readonly<Part>[]): Readonly<Part>[] {
   const found: Readonly<Part>[] = [];
   for (const part of parts) if (part[0] >= (found.at(-1)?.[1] ?? 0)) found.push(part);
@@ -76,7 +76,7 @@ async function through(
 }
 
 /** As a fragment has it: compressed, in the letters of base64 that addresses need not escape. */
-export async function toFragment(passage: Passage): Promise<string> {
+export async function toFragment(passage: SharedText): Promise<string> {
   const json = new TextEncoder().encode(JSON.stringify(passage));
   const bytes = await through(json, new CompressionStream("deflate-raw"));
   const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
@@ -84,7 +84,7 @@ export async function toFragment(passage: Passage): Promise<string> {
 }
 
 /** Throws where it is no fragment of `toFragment`. */
-export async function fromFragment(fragment: string): Promise<Passage> {
+export async function fromFragment(fragment: string): Promise<SharedText> {
   const letters = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const json = new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));

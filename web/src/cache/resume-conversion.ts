@@ -1,5 +1,5 @@
-// A conversion that was interrupted, gone on with.
-import { chunksOf, type MadeOf, type OpenFile } from "../loader/model-source.js";
+// Resumes an interrupted conversion.
+import { chunksOf, type ReadOfInputs, type OpenFile } from "../loader/model-source.js";
 import type { Piece } from "../loader/weights-index.js";
 import { streamOf } from "../shared/stream-of.js";
 import type { ModelRecord } from "./records.js";
@@ -10,7 +10,7 @@ import type { Store } from "./store.js";
  * The file `name` of an interrupted conversion: the stored pieces up to the first that is missing or damaged, and then the
  * bytes of `openRest`.
  */
-export function goOn(
+export function resumeConversion(
   store: Store,
   { pieces, weightBytes }: ModelRecord,
   name: string,
@@ -18,7 +18,7 @@ export function goOn(
   openRest: (stored: readonly Piece[]) => Promise<OpenFile>,
 ): OpenFile {
   let rest: OpenFile | undefined;
-  const made: MadeOf = {
+  const made: ReadOfInputs = {
     get readBytes() {
       return rest?.made?.readBytes ?? 0;
     },

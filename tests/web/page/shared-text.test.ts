@@ -1,7 +1,12 @@
 // What links to a text carry, and what strangers may put there.
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { around, fromFragment, stillHas, toFragment } from "../../../web/page/library/passage.js";
+import {
+  textAround,
+  fromFragment,
+  stillContains,
+  toFragment,
+} from "../../../web/page/library/shared-text.js";
 
 const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString("base64url");
 const hash = "0".repeat(64);
@@ -81,15 +86,15 @@ describe("a text", () => {
   const text = "Once upon\na time";
 
   it("still has what was written last where it begins with it", () => {
-    expect(stillHas(text, anew)).toBe(true);
-    expect(stillHas("Once upon\na", anew)).toBe(true);
-    expect(stillHas("Once upon\n", anew)).toBe(false);
-    expect(stillHas(`So ${text}`, anew)).toBe(false);
+    expect(stillContains(text, anew)).toBe(true);
+    expect(stillContains("Once upon\na", anew)).toBe(true);
+    expect(stillContains("Once upon\n", anew)).toBe(false);
+    expect(stillContains(`So ${text}`, anew)).toBe(false);
   });
 
   it("is what stands around that, with the parts that the model wrote there", () => {
     const kept = { text, caret: 1, written: [[0, 2] as const, [3, 13] as const, [14, 16] as const] };
-    expect(around(kept, anew)).toEqual({
+    expect(textAround(kept, anew)).toEqual({
       prompt: "Once",
       after: " time",
       written: [
@@ -102,7 +107,7 @@ describe("a text", () => {
   });
 
   it("is what stands around the caret where nothing is to be written anew", () => {
-    expect(around({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined)).toEqual({
+    expect(textAround({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined)).toEqual({
       prompt: "abc",
       after: "d",
       written: [

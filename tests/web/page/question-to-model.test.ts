@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { editor as german } from "../../../web/page/language/de.js";
 import { editor as english } from "../../../web/page/language/en.js";
-import { asksModel, beginningsOf } from "../../../web/page/parts/notes/asks.js";
+import { isQuestionToModel, questionPattern } from "../../../web/page/parts/notes/question-to-model.js";
 
-const beginnings = beginningsOf(`${english.asks}|${german.asks}`);
+const beginnings = questionPattern(`${english.asks}|${german.asks}`);
 
 describe("a question to the model", () => {
   it.each([
@@ -15,7 +15,7 @@ describe("a question to the model", () => {
     "Wie hoch ist der Eiffelturm?",
     "why is the sky blue？",
   ])("is %j", (text) => {
-    expect(asksModel(text, beginnings)).toBe(true);
+    expect(isQuestionToModel(text, beginnings)).toBe(true);
   });
 
   it.each([
@@ -29,6 +29,6 @@ describe("a question to the model", () => {
     `${"How long is a long text, and ".repeat(10)}is it one?`,
     "What is it? The dog",
   ])("is not %j", (text) => {
-    expect(asksModel(text, beginnings)).toBe(false);
+    expect(isQuestionToModel(text, beginnings)).toBe(false);
   });
 });

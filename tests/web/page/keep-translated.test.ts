@@ -1,20 +1,20 @@
 // @vitest-environment happy-dom
 // What is told again in another language.
 import { expect, it } from "vitest";
-import { keepTold, put } from "../../../web/page/language/told.js";
-import { inUse } from "../../../web/page/language/translation.js";
+import { keepTranslated, setTranslatedText } from "../../../web/page/language/keep-translated.js";
+import { currentLanguage } from "../../../web/page/language/translation.js";
 
 /** As who chooses a language does. */
-const tellAgain = () => (inUse.value = { ...inUse.value });
+const tellAgain = () => (currentLanguage.value = { ...currentLanguage.value });
 
 it("tells again what is told of each part last, and of no part twice", () => {
   let word = "one";
   const [first, second] = [document.createElement("p"), document.createElement("p")];
-  put(first, () => `the ${word}`);
-  put(second, () => "what was there before");
-  put(second, () => `a ${word}`);
+  setTranslatedText(first, () => `the ${word}`);
+  setTranslatedText(second, () => "what was there before");
+  setTranslatedText(second, () => `a ${word}`);
   let times = 0;
-  keepTold(first.classList, () => (times += 1));
+  keepTranslated(first.classList, () => (times += 1));
   expect([first.textContent, second.textContent, times]).toEqual(["the one", "a one", 1]);
   word = "other";
   tellAgain();
@@ -23,7 +23,7 @@ it("tells again what is told of each part last, and of no part twice", () => {
 
 it("leaves a text alone that is there already, which a live region would say again", () => {
   const part = document.createElement("p");
-  put(part, () => "said");
+  setTranslatedText(part, () => "said");
   const { firstChild } = part;
   tellAgain();
   expect(part.firstChild).toBe(firstChild);

@@ -10,8 +10,8 @@ const written = (model: ChosenModel): string => {
   return JSON.stringify({ address: addressOf(model), name, weights });
 };
 
-/** Keeps that `model` comes. Files of this device cannot be kept. */
-export function keepComing(model: ChosenModel): void {
+/** Remembers that `model` is downloading. Local files cannot be remembered. */
+export function rememberDownload(model: ChosenModel): void {
   if (isOfFiles(model)) return;
   try {
     sessionStorage.setItem(key, written(model));
@@ -20,8 +20,8 @@ export function keepComing(model: ChosenModel): void {
   }
 }
 
-/** `model` has come, or will not; another one may be coming already. */
-export function dropComing(model: ChosenModel): void {
+/** Forgets `model`, whose download has ended. Another one may have started already. */
+export function forgetDownload(model: ChosenModel): void {
   try {
     if (sessionStorage.getItem(key) === written(model)) sessionStorage.removeItem(key);
   } catch {
@@ -29,8 +29,8 @@ export function dropComing(model: ChosenModel): void {
   }
 }
 
-/** The one that was coming when this page was loaded once more. */
-export function keptComing(): ChosenModel | undefined {
+/** The model that was downloading when the page was reloaded. */
+export function rememberedDownload(): ChosenModel | undefined {
   try {
     const kept = JSON.parse(sessionStorage.getItem(key) ?? "null") as unknown;
     const { address, name, weights } = Object(kept) as Record<string, unknown>;
