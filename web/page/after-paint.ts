@@ -1,6 +1,6 @@
 // Mounts what comes after the first paint: the editor, and the parts that work on its text.
-import { pauseBackgroundRequests } from "./assistant/background-request.js";
 import { prefilling } from "./assistant/prefilling.js";
+import { RequestQueue } from "./assistant/request-queue.js";
 import { atEnd, type Writing } from "./assistant/writing.js";
 import { Editor } from "./document/editor.js";
 import type { KeptText } from "./document/kept-text.js";
@@ -54,7 +54,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   const say = (sentence?: () => string) => state.say(sentence);
   const isWriting = () => state.activity.peek().kind === "writing";
   const hasModel = () => state.loaded.peek() !== undefined;
-  const idleModel = () => (hasModel() && !isWriting() ? needModel() : undefined);
+  const queue = new RequestQueue(() => (hasModel() && !isWriting() ? needModel() : undefined));
   const onModelChange = (listener: () => void) => onChange(state.loaded, listener);
   const goOn = () => void writing.write(atEnd);
   const noteChange = (letters?: number) => page.tab()?.noteChange(letters);
@@ -81,20 +81,20 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
         bar: ui.suggestionBar,
         sampling: writing.sampling,
         needModel,
-        pauseBackgroundRequests,
+        queue,
         say,
         speak: (sentence) => speech.notice(sentence),
         fail: (error) => writing.showFailure(error, (why) => phrase("nothingSuggested", { why })),
       }),
-      prefilling({ idleModel }),
+      prefilling(queue),
       questionNote(notes, focusText),
       foreignNote(notes, modelsLanguage, focusText),
-      livePicture({ idleModel, onModelChange, peek: () => options.peek() }),
+      livePicture({ queue, onModelChange, peek: () => options.peek() }),
       seeing({
         panel: ui.token,
         dock: ui.dock,
         next: ui.generate,
-        idleModel,
+        queue,
         hasModel,
         onModelChange,
         tell: (sentence) => setTranslatedText(ui.scored, sentence),
@@ -103,7 +103,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       }),
       lookingInside({
         root: ui.inside,
-        idleModel,
+        queue,
         onModelChange,
         isWriting,
         fail: (error) => writing.showFailure(error, (why) => phrase("notInside", { why })),
@@ -111,7 +111,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     ],
   });
   onChange(state.activity, ({ kind }) => {
-    if (kind === "writing") pauseBackgroundRequests();
+    if (kind === "writing") queue.putFirst();
   });
   keepTranslated(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests

@@ -1,40 +1,33 @@
-// While one types, the model reads along: what is asked for next costs a step, not the whole text.
+// Prefills the text up to the caret while the visitor types, so that the next request costs one step and not the whole text.
 import { StateEffect, type Extension } from "@codemirror/state";
-import { EditorView } from "@codemirror/view";
-import type { Model } from "../../src/client/index.js";
+import { ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import type { RequestQueue } from "./request-queue.js";
 
-/** Pause after which it reads: shorter than any between words, longer than most between letters. */
+/** Pause before it: shorter than most pauses between words, longer than most between letters. */
 const pauseMs = 150;
 
-/** The model was asked for something else, for which it forgot what it had read. */
-export const readAgain = StateEffect.define();
+/** Another request took the model's cache: what was prefilled is lost. */
+export const prefillAgain = StateEffect.define();
 
-export interface PrefillingSetting {
-  /** The model, where there is one already and it is not at work. */
-  idleModel: () => Promise<Model | undefined> | undefined;
-}
-
-/** Reads the text to the caret after each pause and each `readAgain`, and drops that at the next change. */
-export function prefilling({ idleModel }: PrefillingSetting): Extension {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let reading: AbortController | undefined;
-
-  async function read({ state }: EditorView): Promise<void> {
-    const { signal } = (reading = new AbortController());
-    try {
-      const model = await idleModel();
-      const text = state.sliceDoc(0, state.selection.main.to);
-      if (model?.info.hasTokenizer && text !== "") await model.prefill(text, { signal });
-    } catch {
-      // Nobody asked for it; who asks for a text is told what is wrong.
-    }
-  }
-
-  return EditorView.updateListener.of(({ docChanged, selectionSet, transactions, view }) => {
-    const isForgotten = transactions.some(({ effects }) => effects.some((effect) => effect.is(readAgain)));
-    if (!docChanged && !selectionSet && !isForgotten) return;
-    clearTimeout(timer);
-    reading?.abort();
-    timer = setTimeout(() => void read(view), pauseMs);
+/** Prefills after each change of the text or the caret, and after each `prefillAgain`; the next change aborts it. */
+export function prefilling(queue: RequestQueue): Extension {
+  return ViewPlugin.define(() => {
+    // Errors are shown when the visitor asks for a text.
+    const request = queue.requests("prefill", () => {});
+    return {
+      update({ docChanged, selectionSet, transactions, view }: ViewUpdate) {
+        const isLost = transactions.some(({ effects }) => effects.some((effect) => effect.is(prefillAgain)));
+        if (!docChanged && !selectionSet && !isLost) return;
+        request.schedule(
+          pauseMs,
+          async (model, signal) => {
+            const text = view.state.sliceDoc(0, view.state.selection.main.to);
+            if (model.info.hasTokenizer && text !== "") await model.prefill(text, { signal });
+          },
+          () => request.stop(), // what the model does then prefills the text
+        );
+      },
+      destroy: () => request.stop(),
+    };
   });
 }

@@ -2,7 +2,7 @@
 // dropped with the next edit, caret or model.
 import type { EditorView, ViewUpdate } from "@codemirror/view";
 import type { Model, ModelConfig } from "../../../src/client/index.js";
-import { BackgroundRequest } from "../../assistant/background-request.js";
+import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { hideKeepingFocus, plainButton } from "../../dom/buttons.js";
 import { coveredBy } from "../../document/follower.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -20,8 +20,7 @@ import { lastTokens, inspectLayers } from "./inspect-layers.js";
 import { Overview, type HeadPlace } from "./overview.js";
 
 export interface InsideSetting {
-  /** The model, where there is one already and it is not at work. */
-  idleModel: () => Promise<Model | undefined> | undefined;
+  queue: RequestQueue;
   /** Calls `listener` when there is another model, or none, until what it gives is called. */
   onModelChange: (listener: () => void) => () => void;
   isWriting: () => boolean;
@@ -44,7 +43,7 @@ interface Seen {
 export class Inside {
   private readonly view: EditorView;
   private readonly setting: InsideSetting;
-  private readonly asking: BackgroundRequest;
+  private readonly request: PageRequest;
   private readonly forget: () => void;
   private readonly resizing: ResizeObserver;
   private readonly head: HTMLElement;
@@ -71,12 +70,9 @@ export class Inside {
     this.view = view;
     this.place = place;
     this.setting = setting;
-    this.asking = new BackgroundRequest({
-      idleModel: setting.idleModel,
-      fail: (error) => {
-        this.end(phrase("failed"));
-        setting.fail(error);
-      },
+    this.request = setting.queue.requests("inside", (error) => {
+      this.end(phrase("failed"));
+      setting.fail(error);
     });
     root.replaceChildren();
     add(root, "h2", { textContent: phrase("title") });
@@ -142,7 +138,7 @@ export class Inside {
   }
 
   destroy(): void {
-    this.asking.stop();
+    this.request.stop();
     this.forget();
     this.resizing.disconnect();
   }
@@ -166,7 +162,7 @@ export class Inside {
   /** Looks at what is at the caret by then, instead of what is looked at now. */
   private lookSoon(ms: number): void {
     if (!this.isOpen) return;
-    this.asking.schedule(
+    this.request.schedule(
       ms,
       (model, signal) => this.look(model, signal),
       () => this.rest(this.setting.isWriting() ? phrase("writing") : phrase("awaitsModel"), false),
@@ -283,7 +279,7 @@ export class Inside {
   }
 
   private cancel(): void {
-    this.asking.stop();
+    this.request.stop();
     this.end(phrase("stopped"));
   }
 
@@ -296,7 +292,7 @@ export class Inside {
 
   /** What was seen holds no longer; its room stays, so that nothing moves. */
   private drop(): void {
-    this.asking.stop();
+    this.request.stop();
     this.shown = undefined;
     this.seen = undefined;
     this.pictures.classList.add("dropped");

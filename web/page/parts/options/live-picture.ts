@@ -2,7 +2,7 @@
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/client/index.js";
-import { BackgroundRequest } from "../../assistant/background-request.js";
+import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { elements as ui } from "../../dom/elements.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { predict, type Prediction } from "../../assistant/predict.js";
@@ -12,8 +12,7 @@ import { draw } from "./picture.js";
 const askAfterMs = 300;
 
 export interface LivePictureSetting {
-  /** The model, where there is one already and it is not at work. */
-  idleModel: () => Promise<Model | undefined> | undefined;
+  queue: RequestQueue;
   /** Calls `listener` when there is another model, or none, until what it gives is called. */
   onModelChange: (listener: () => void) => () => void;
   /** What is set; undefined where that is refused. */
@@ -27,12 +26,12 @@ class LivePicture implements PluginValue {
   private model: Model | undefined;
   /** What was set when it was drawn last: where a value is refused, the picture stays. */
   private drawn: GenerateOptions | undefined;
-  private readonly asking: BackgroundRequest;
+  private readonly request: PageRequest;
 
   constructor(view: EditorView, setting: LivePictureSetting) {
     this.setting = setting;
     // It is but a picture; who asks for a text is told what is wrong.
-    this.asking = new BackgroundRequest({ idleModel: setting.idleModel, fail: () => {} });
+    this.request = setting.queue.requests("picture", () => {});
     const { signal } = this.gone;
     keepTranslated(this, () => this.show());
     ui.controls.addEventListener("input", () => this.show(), { signal });
@@ -51,12 +50,12 @@ class LivePicture implements PluginValue {
 
   destroy(): void {
     this.gone.abort();
-    this.asking.stop();
+    this.request.stop();
   }
 
   private askSoon({ state }: EditorView, ms: number): void {
-    if (!ui.options.open) return this.asking.stop();
-    this.asking.schedule(ms, async (model, signal) => {
+    if (!ui.options.open) return this.request.stop();
+    this.request.schedule(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
       const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
       const prediction = await predict(model, ids.slice(1 - model.info.config.nPositions), signal);

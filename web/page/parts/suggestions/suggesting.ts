@@ -5,6 +5,7 @@ import type { GenerateOptions, Model } from "../../../src/client/index.js";
 import { unlessAborted } from "../../../src/shared/unless-aborted.js";
 import { splitPieces, textOf } from "../../document/pieces.js";
 import { putPieces } from "../../document/run.js";
+import type { RequestQueue } from "../../assistant/request-queue.js";
 import { askForSuggestions } from "../../assistant/suggest.js";
 import { suggestionBar } from "./bar.js";
 import { isTouched } from "../../dom/touch.js";
@@ -20,8 +21,7 @@ export interface SuggestingSetting {
   /** What the model is to sample with; undefined where that is refused, or it is at work. */
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
-  /** Lets what else is asked of the model wait for `work`. */
-  pauseBackgroundRequests: (work: Promise<unknown>) => void;
+  queue: RequestQueue;
   /** Tells how it goes, and what is suggested to those who do not see it. */
   say: (sentence?: () => string) => void;
   speak: (sentence: string) => void;
@@ -60,7 +60,7 @@ const move =
   };
 
 export function suggesting(setting: SuggestingSetting): Extension {
-  const { dock, bar, sampling, needModel, pauseBackgroundRequests, say, speak, fail } = setting;
+  const { dock, bar, sampling, needModel, queue, say, speak, fail } = setting;
   let asking: AbortController | undefined;
   let isWaitSaid = false;
 
@@ -102,7 +102,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
         progress.isShown = true;
         progress.isWhole ||= !isGrowing;
       });
-      pauseBackgroundRequests(work);
+      queue.putFirst(work);
       await work;
       signal.throwIfAborted();
       isWaitSaid = false;

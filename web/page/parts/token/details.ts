@@ -10,11 +10,11 @@ import {
   type ViewUpdate,
 } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
-import { BackgroundRequest } from "../../assistant/background-request.js";
+import type { PageRequest, RequestQueue } from "../../assistant/request-queue.js";
 import { hideKeepingFocus } from "../../dom/buttons.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { isTouched } from "../../dom/touch.js";
-import { readAgain } from "../../assistant/prefilling.js";
+import { prefillAgain } from "../../assistant/prefilling.js";
 import { placePanel } from "./place-panel.js";
 import { predict, type RankedToken } from "../../assistant/predict.js";
 import { addScores, isSameToken, scoredField, tokensBefore, Scored } from "../../document/scored.js";
@@ -28,8 +28,7 @@ export interface DetailsSetting {
   panel: HTMLElement;
   /** Holds the panel, and covers the lower end of the window. */
   dock: HTMLElement;
-  /** The model, where there is one already and it is not at work: nobody asked for it to be loaded. */
-  idleModel: () => Promise<Model | undefined> | undefined;
+  queue: RequestQueue;
   fail: (error: unknown) => void;
   /** Goes on with another token in the place of one. */
   branch: (from: number, token: RankedToken) => void;
@@ -51,7 +50,7 @@ const shownMark = Decoration.mark({ class: "told" });
 class Details implements PluginValue {
   private readonly view: EditorView;
   private readonly setting: DetailsSetting;
-  private readonly predicting: BackgroundRequest;
+  private readonly predicting: PageRequest;
   private shown: Shown | undefined;
   /** A key asked for the panel, which is to have the focus. */
   private isAwaited = false;
@@ -60,7 +59,7 @@ class Details implements PluginValue {
   constructor(view: EditorView, setting: DetailsSetting) {
     this.view = view;
     this.setting = setting;
-    this.predicting = new BackgroundRequest(setting);
+    this.predicting = setting.queue.requests("details", setting.fail);
     const { panel } = setting;
     panel.tabIndex = -1; // has the focus until there is something to choose
     panel.addEventListener("keydown", this.onKey);
@@ -214,7 +213,7 @@ class Details implements PluginValue {
       if (context.length > 0 && view.state.field(modeField) === "text")
         await this.score(model, token, context, signal);
     } finally {
-      if (context.length > 0) view.dispatch({ effects: readAgain.of(null) });
+      if (context.length > 0) view.dispatch({ effects: prefillAgain.of(null) });
     }
   }
 

@@ -2,9 +2,9 @@
 import type { EditorState, Extension, Text } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
-import { BackgroundRequest } from "../../assistant/background-request.js";
+import type { PageRequest } from "../../assistant/request-queue.js";
 import { tokenizeText, type CutToken } from "../../assistant/cut.js";
-import { readAgain } from "../../assistant/prefilling.js";
+import { prefillAgain } from "../../assistant/prefilling.js";
 import { TextScores, withScores } from "../../assistant/text-scores.js";
 import { addScores, keepScores, scoredField, setScored } from "../../document/scored.js";
 import { modeField, viewMode } from "../../document/view-mode.js";
@@ -43,8 +43,8 @@ function needOf(state: EditorState): "nothing" | "cut" | "scores" {
 class Seeing implements PluginValue {
   readonly view: EditorView;
   private readonly setting: SeeingSetting;
-  private readonly cutting: BackgroundRequest;
-  private readonly scoring: BackgroundRequest;
+  private readonly cutting: PageRequest;
+  private readonly scoring: PageRequest;
   private readonly forget: () => void;
   private readonly scores = new TextScores();
   /** Where the tokens are in the text as it was then. */
@@ -55,8 +55,8 @@ class Seeing implements PluginValue {
   constructor(view: EditorView, setting: SeeingSetting) {
     this.view = view;
     this.setting = setting;
-    this.cutting = new BackgroundRequest(setting);
-    this.scoring = new BackgroundRequest(setting);
+    this.cutting = setting.queue.requests("cut", setting.fail);
+    this.scoring = setting.queue.requests("scores", setting.fail);
     this.forget = setting.onModelChange(() => {
       this.view.dispatch({ effects: setScored.of([]) });
       this.cut = undefined;
@@ -87,7 +87,7 @@ class Seeing implements PluginValue {
   private begin(): void {
     this.cutting.stop();
     this.scoring.stop();
-    if (this.need !== "nothing" && !this.setting.idleModel()) this.sayWaiting();
+    if (this.need !== "nothing" && !this.setting.queue.isModelIdle) this.sayWaiting();
   }
 
   private readonly sayWaiting = (): void =>
@@ -152,7 +152,7 @@ class Seeing implements PluginValue {
     } finally {
       const ms = (performance.now() - start) / unknown;
       this.msPerToken = signal.aborted ? Math.max(ms, this.msPerToken) : ms;
-      view.dispatch({ effects: readAgain.of(null) });
+      view.dispatch({ effects: prefillAgain.of(null) });
     }
   }
 }

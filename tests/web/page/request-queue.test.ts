@@ -1,0 +1,148 @@
+// The page's own requests run one at a time, the most urgent first, and let the visitor's requests go before them.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RequestQueue } from "../../../web/page/assistant/request-queue.js";
+import type { Model } from "../../../web/src/client/index.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A queue whose requests log when they start and stop; each runs until `finish` is called with its name. */
+function makeQueue() {
+  const state = { isIdle: true };
+  const log: string[] = [];
+  const failed: unknown[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const queue = new RequestQueue(() => (state.isIdle ? Promise.resolve({} as unknown as Model) : undefined));
+  const ask = (name: string) => (_: Model, signal: AbortSignal) => {
+    log.push(`${name} starts`);
+    return new Promise<void>((resolve, reject) => {
+      ends.set(name, (error) => (error ? reject(error) : resolve()));
+      signal.addEventListener("abort", () => {
+        log.push(`${name} is aborted`);
+        reject(signal.reason as Error);
+      });
+    });
+  };
+  const requests = (kind: Parameters<RequestQueue["requests"]>[0]) =>
+    queue.requests(kind, (error) => failed.push(error));
+  /** Lets `ms` pass, and gives what happened meanwhile. */
+  const after = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    return log.splice(0);
+  };
+  const finish = (name: string, error?: Error) => ends.get(name)?.(error);
+  return { queue, state, failed, ask, requests, after, finish };
+}
+
+describe("a request of the visitor", () => {
+  it("interrupts the page's request, which is repeated after a pause", async () => {
+    const { queue, ask, requests, after, failed } = makeQueue();
+    requests("scores").schedule(10, ask("scores"));
+    expect(await after(9)).toEqual([]);
+    expect(await after(1)).toEqual(["scores starts"]);
+    queue.putFirst();
+    expect(await after(499)).toEqual(["scores is aborted"]);
+    expect(await after(1)).toEqual(["scores starts"]);
+    queue.putFirst(); // as often as it runs
+    expect(await after(500)).toEqual(["scores is aborted", "scores starts"]);
+    expect(failed).toEqual([]);
+  });
+
+  it("keeps the others waiting until it has ended, whether it succeeds or fails", async () => {
+    const { queue, ask, requests, after } = makeQueue();
+    requests("scores").schedule(0, ask("scores"));
+    await after(0);
+    const ends: ((error?: Error) => void)[] = [];
+    for (let i = 0; i < 2; i += 1)
+      queue.putFirst(
+        new Promise<void>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve()))),
+      );
+    expect(await after(1500)).toEqual(["scores is aborted"]);
+    ends[0]?.();
+    expect(await after(1000)).toEqual([]);
+    ends[1]?.(new Error("the worker died"));
+    expect(await after(500)).toEqual(["scores starts"]);
+  });
+});
+
+describe("a request of the page", () => {
+  it("waits until the model is idle, and says each time that it waits", async () => {
+    const { state, ask, requests, after } = makeQueue();
+    const onWait = vi.fn();
+    state.isIdle = false;
+    requests("cut").schedule(0, ask("cut"), onWait);
+    expect(await after(1400)).toEqual([]);
+    expect(onWait).toHaveBeenCalledTimes(3);
+    state.isIdle = true;
+    expect(await after(500)).toEqual(["cut starts"]);
+  });
+
+  it("interrupts a less urgent one, which comes back after it", async () => {
+    const { ask, requests, after, finish } = makeQueue();
+    requests("scores").schedule(0, ask("scores"));
+    await after(0);
+    requests("details").schedule(0, ask("details"));
+    expect(await after(2000)).toEqual(["scores is aborted", "details starts"]);
+    finish("details");
+    expect(await after(0)).toEqual(["scores starts"]);
+  });
+
+  it("waits for a more urgent one, which goes on", async () => {
+    const { ask, requests, after, finish } = makeQueue();
+    requests("details").schedule(0, ask("details"));
+    await after(0);
+    requests("prefill").schedule(0, ask("prefill"));
+    requests("scores").schedule(0, ask("scores"));
+    expect(await after(2000)).toEqual([]);
+    finish("details");
+    expect(await after(0)).toEqual(["scores starts"]);
+    finish("scores");
+    expect(await after(0)).toEqual(["prefill starts"]);
+  });
+
+  it("replaces the one before it of the same kind", async () => {
+    const { ask, requests, after } = makeQueue();
+    const details = requests("details");
+    details.schedule(0, ask("first"));
+    await after(0);
+    details.schedule(10, ask("second"));
+    expect(await after(9)).toEqual(["first is aborted"]);
+    expect(await after(1)).toEqual(["second starts"]);
+  });
+
+  it("is not repeated once it was stopped, or has ended", async () => {
+    const { queue, ask, requests, after, finish } = makeQueue();
+    const details = requests("details");
+    details.schedule(0, ask("details"));
+    await after(0);
+    details.stop();
+    queue.putFirst();
+    expect(await after(2000)).toEqual(["details is aborted"]);
+    details.schedule(0, ask("details"));
+    await after(0);
+    finish("details");
+    await after(0);
+    queue.putFirst();
+    expect(await after(2000)).toEqual([]);
+  });
+
+  it("lets the next one run when it is stopped, also while it waits to be told so", async () => {
+    const { ask, requests, after } = makeQueue();
+    const details = requests("details");
+    details.schedule(0, () => new Promise<void>(() => {})); // ignores its signal
+    requests("scores").schedule(0, ask("scores"));
+    expect(await after(0)).toEqual([]);
+    details.stop();
+    expect(await after(0)).toEqual(["scores starts"]);
+  });
+
+  it("that fails tells its owner alone, and the next one runs", async () => {
+    const { ask, requests, after, finish, failed } = makeQueue();
+    requests("details").schedule(0, ask("details"));
+    requests("scores").schedule(0, ask("scores"));
+    await after(0);
+    finish("details", new Error("too long"));
+    expect(await after(0)).toEqual(["scores starts"]);
+    expect(failed).toEqual([new Error("too long")]);
+  });
+});
