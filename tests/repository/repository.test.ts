@@ -21,6 +21,14 @@ describe("the documents", () => {
     )) {
       if (!/^web\/dist|\/[A-Z]+$/.test(path)) expect(existsSync(join(root, path)), path).toBe(true);
     }
+    // The ends of paths, as `document/editor.ts`. The notes also name other projects' files.
+    for (const [, end = ""] of text.matchAll(/`([\w-]+\/[\w./-]+\.(?:ts|mjs|cc|h))`/g)) {
+      if (!document.startsWith("docs/notes/"))
+        expect(
+          files.some((file) => `/${file}`.endsWith(`/${end}`)),
+          end,
+        ).toBe(true);
+    }
     const { scripts } = JSON.parse(read("package.json"));
     for (const [, script] of text.matchAll(/npm run (?:-s )?([\w:-]+)/g))
       expect(scripts).toHaveProperty(script ?? "");
