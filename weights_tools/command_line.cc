@@ -120,19 +120,21 @@ void AddRun(CLI::App* command, Arguments& a) {
   for (const KernelTable* table : KernelTables()) kernels.emplace_back(table->name);
   AddCount(command, "--threads", a.run.threads, kMostThreads, "Threads; 0: one per core");
   command
-      ->add_option("--weights", a.run.weights,
-                   "Format in which a float model is computed: q8, q4 or f32; by default q8, as on "
-                   "the page, "
-                   "and f32 in verify. A converted folder keeps its format")
+      ->add_option(
+          "--weights", a.run.weights,
+          "Format to which a float model is converted: q8, q4 or f32; by default q8, as on "
+          "the page, "
+          "and f32 in verify. A converted folder keeps its format")
       ->check(CLI::IsMember({"q8", "q4", "f32"}));
-  command->add_option("--kv", a.run.kv, "KV cache in q8 or f32; by default like the weights")
+  command
+      ->add_option("--kv", a.run.kv, "Format of the KV cache: q8 or f32; by default as the weights")
       ->check(CLI::IsMember({"q8", "f32"}));
   command->add_option("--kernels", a.run.kernels, "Kernel implementation to use")
       ->check(CLI::IsMember(kernels));
 }
 
 void AddPrompt(CLI::App* command, const std::string& text_flag, Arguments& a) {
-  CLI::App* group = command->add_option_group("prompt", "Where the text begins");
+  CLI::App* group = command->add_option_group("prompt", "The prompt, as text or as token ids");
   AddText(
       group, text_flag, [&a](const std::string& text) { a.prompt.text = text; }, "Text", "TEXT");
   AddText(
@@ -171,7 +173,7 @@ void AddGenerateOptions(CLI::App* command, Arguments& a) {
     a.options.emplace_back([stop = checked.stop](GenerateOptions& o) { o.stop = stop; });
     return true;
   };
-  command->add_option("--stop", read_stop, "End before this text; may be given more than once")
+  command->add_option("--stop", read_stop, "End before this text; you can give it more than once")
       ->type_name("TEXT")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -201,7 +203,7 @@ void AddConvert(CLI::App& app, Arguments& a) {
   AddPath(command, "--calibrate", a.convert.calibration_file,
           "Calibration text for q4; by default the model writes its own");
   AddCount(command, "--calibration-tokens", a.convert.calibration_tokens, kMostTokens,
-           "Most tokens of it to use; 0: no calibration")
+           "Use at most this many of its tokens; 0: do not calibrate")
       ->default_str(std::to_string(a.convert.calibration_tokens));
 }
 
@@ -215,7 +217,7 @@ void AddInspect(CLI::App& app, Arguments& a) {
 
 void AddGenerate(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "generate", "Continue a prompt; defaults come from generation_config.json",
+      AddCommand(app, a, "generate", "Continue a prompt; generation_config.json has the defaults",
                  [&a] { return Generate(a.model, a.prompt, a.options, a.run, a.json); });
   AddModel(command, a);
   AddPrompt(command, "--prompt", a);
@@ -225,7 +227,7 @@ void AddGenerate(CLI::App& app, Arguments& a) {
 
 void AddEval(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "eval", "Perplexity of a text, and tokens per second",
+      AddCommand(app, a, "eval", "Measure the perplexity of a text, and tokens per second",
                  [&a] { return Evaluate(a.model, a.file, a.original, a.stride, a.run, a.json); });
   AddModel(command, a);
   AddPath(command, "FILE", a.file, "UTF-8 text, documents separated by <|endoftext|>")->required();
@@ -245,9 +247,9 @@ void AddVerify(CLI::App& app, Arguments& a) {
 }
 
 void AddTrace(CLI::App& app, Arguments& a) {
-  CLI::App* command =
-      AddCommand(app, a, "trace", "Residual stream and logits, layer by layer, as JSON",
-                 [&a] { return TraceLayers(a.model, a.prompt, a.run); });
+  CLI::App* command = AddCommand(
+      app, a, "trace", "Print the residual stream and the logits, layer by layer, as JSON",
+      [&a] { return TraceLayers(a.model, a.prompt, a.run); });
   AddModel(command, a);
   AddPrompt(command, "--text", a);
   AddRun(command, a);
@@ -255,7 +257,7 @@ void AddTrace(CLI::App& app, Arguments& a) {
 
 void AddTokenize(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "tokenize", "Text on standard input to a JSON array of ids",
+      AddCommand(app, a, "tokenize", "Convert text on standard input to a JSON array of token ids",
                  [&a] { return Tokenize(a.model, a.lines, a.allow_special); });
   AddModel(command, a);
   command->add_flag("--lines", a.lines,
@@ -265,9 +267,9 @@ void AddTokenize(CLI::App& app, Arguments& a) {
 }
 
 void AddDetokenize(CLI::App& app, Arguments& a) {
-  CLI::App* command =
-      AddCommand(app, a, "detokenize", "A JSON array of ids on standard input to text",
-                 [&a] { return Detokenize(a.model, a.lines, a.json); });
+  CLI::App* command = AddCommand(app, a, "detokenize",
+                                 "Convert a JSON array of token ids on standard input to text",
+                                 [&a] { return Detokenize(a.model, a.lines, a.json); });
   AddModel(command, a);
   command->add_flag("--lines", a.lines,
                     "Read one JSON array per line, and write one JSON string per line");
@@ -275,7 +277,7 @@ void AddDetokenize(CLI::App& app, Arguments& a) {
 
 void AddRandom(CLI::App& app, Arguments& a) {
   CLI::App* command =
-      AddCommand(app, a, "random", "A folder of random weights, for benchmarks", [&a] {
+      AddCommand(app, a, "random", "Make a folder of random weights, for benchmarks", [&a] {
         return MakeRandomModel(a.file, a.out, FormatOf(a.format), a.seed, a.echo, a.force, a.json);
       });
   AddPath(command, "CONFIG", a.file, "config.json with the shape")->required();

@@ -172,9 +172,9 @@ Status Convert(const std::string& in, const std::string& out, const ConvertOptio
   PrintNotes(model.warnings);
   const StoredWeights stored = model.config.weights;
   if (InfoOf(stored).has_codes()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 in + " is " + std::string(StoredWeightsName(stored)) +
-                     " already; convert the model that it was made from"};
+    return Error{ErrorCode::kInvalidArgument, in + " is already converted to " +
+                                                  std::string(StoredWeightsName(stored)) +
+                                                  ": convert the original model instead"};
   }
   if (!options.calibration_file.empty() && options.format != StoredWeights::kQ4) {
     return Error{ErrorCode::kInvalidArgument, "--calibrate is for --weights q4"};

@@ -90,10 +90,10 @@ class Comparison {
   // Why a fact of `release` says nothing of this model; nothing where it does.
   std::optional<std::string> Misfit(std::string_view release, bool is_of_float32) const {
     if (release_ == nullptr || release_->name != release) {
-      return "it is known of " + std::string(release);
+      return "it was published for " + std::string(release) + " only";
     }
     if (model_->tokenizer() == nullptr) return "the folder has no vocab.json and merges.txt";
-    if (is_of_float32 && is_quantized_) return "it is a figure of float32";
+    if (is_of_float32 && is_quantized_) return "it holds for float32 weights only";
     return std::nullopt;
   }
 
@@ -173,8 +173,8 @@ class Comparison {
     const bool is_right = is_quantized_ ? lowest < kQuantizedRank : lowest == 0;
     Add(is_right, what, Quoted(fact.continuation),
         lowest == 0 ? "all " + std::to_string(ids.size() - prompt.size()) + " tokens come first"
-                    : "token " + std::to_string(lowest_at) + " of it comes " +
-                          std::to_string(lowest) + " places behind the most probable one",
+                    : "token " + std::to_string(lowest_at) + " is " + std::to_string(lowest) +
+                          " places below the most probable one",
         fact.source);
     return Done{};
   }
@@ -258,8 +258,8 @@ class Comparison {
       std::optional<std::string> why = Misfit(fact.release, /*is_of_float32=*/false);
       if (!why && !text) why = "give the text with --text FILE";
       if (!why && ids.size() != fact.tokens) {
-        why = text->name + " has " + std::to_string(ids.size()) + " tokens, that text " +
-              std::to_string(fact.tokens);
+        why = text->name + " has " + std::to_string(ids.size()) +
+              " tokens, the published text has " + std::to_string(fact.tokens);
       }
       if (why) {
         Add(Verdict::kNotApplicable, what, Rounded(fact.perplexity), *why, fact.source);

@@ -386,17 +386,16 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
   if (!is_hub && model.config.weights != StoredWeights::kQ4 &&
       converted_format == WeightFormat::kQ4) {
     return Error{ErrorCode::kInvalidArgument,
-                 path.string() + " is converted to " +
+                 path.string() + " is already converted to " +
                      std::string(StoredWeightsName(model.config.weights)) +
-                     " already; convert the model that it was made from"};
+                     ": convert the original model instead"};
   }
   const bool is_other = !texts.index() && !folder.Has(kWeightsFile) && HasOtherWeights(folder);
   const bool is_merged = !adapters.empty();
   if (is_merged && (!is_hub || texts.index())) {
-    return Error{ErrorCode::kInvalidArgument,
-                 path.string() +
-                     " is converted already, and an adapter can only be merged into a "
-                     "model that is not: give the model that this was made from"};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        path.string() + " is already converted: merge the adapter into the original model instead"};
   }
   const bool is_streamed = is_other || is_merged || (is_hub && float_format == WeightFormat::kQ4);
   std::optional<WeightReader> reader;

@@ -42,9 +42,9 @@ Result<std::unique_ptr<Runner>> MakeRunner(const std::string& folder, const RunO
   const StoredWeights stored = runner->model.config.weights;
   if (options.weights && InfoOf(stored).has_codes() &&
       *options.weights != StoredWeightsName(stored)) {
-    return Error{ErrorCode::kInvalidArgument, folder + " is converted to " +
+    return Error{ErrorCode::kInvalidArgument, folder + " is already converted to " +
                                                   std::string(StoredWeightsName(stored)) +
-                                                  " already: leave out --weights"};
+                                                  ": leave out --weights"};
   }
   runner->pool = std::make_unique<ThreadPool>(options.threads == 0 ? CoreCount() : options.threads);
   const KernelTable* kernels = &BestKernels();

@@ -98,8 +98,8 @@ Result<Displaced> Displace(const Folder& parent, const std::string& fresh,
   if (MoveToFreeName(parent, fresh.c_str(), out)) return Displaced{aside, false};
   const Error error = FileError("replace", destination.path);
   if (MoveToFreeName(parent, aside.c_str(), out)) return error;
-  return Error{error.code, error.message + "; the old folder is now " +
-                               (parent.path() / aside).string() + " now"};
+  return Error{error.code,
+               error.message + "; the old folder is " + (parent.path() / aside).string() + " now"};
 }
 
 // Undoes Displace. False if that failed.
@@ -225,7 +225,8 @@ Result<StagedFolder::Leftovers> StagedFolder::Commit(bool force, const Identitie
     if (!replaced.ok() && replaced.error().code == ErrorCode::kNotFound) continue;
     return replaced;
   }
-  return Error{ErrorCode::kIo, destination_.path.string() + " appears and disappears"};
+  return Error{ErrorCode::kIo, destination_.path.string() +
+                                   " is created and removed again and again by another program"};
 }
 
 Result<StagedFolder::Leftovers> StagedFolder::Replace(const Identities& inputs,

@@ -134,7 +134,7 @@ Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_v
   GPT2_ASSIGN(engine.tokenizer,
               ReadLoadTokenizer(vocab, merges, *wanted, config.config.vocab_size));
   if (engine.tokenizer && !engine.tokenizer->HasGpt2Rules()) {
-    engine.warnings.push_back("heal does nothing: the tokenizer has other rules than GPT-2's");
+    engine.warnings.push_back("heal has no effect: the tokenizer's rules differ from GPT-2's");
   }
   // A hub folder is quantized as it streams; what was converted to floats on purpose stays so.
   const bool is_hub = config.weights == StoredWeights::kHub;

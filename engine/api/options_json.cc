@@ -48,7 +48,7 @@ Status ReadOption(const std::string& name, const Json& value, GenerateOptions& o
     return Done{};
   }
   if (name == kStopOption) return ReadStop(value, options);
-  return Bad(Concat("there is no option ", Quoted(name), "; there are ", AllNames()));
+  return Bad(Concat("unknown option ", Quoted(name), ", expected one of ", AllNames()));
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ Status CheckNames(const Json& json, const std::string& what,
     for (const std::string_view known : names) {
       all += std::string(all.empty() ? "" : ", ") + std::string(known);
     }
-    return Bad(Concat(what, " has no option ", Quoted(name), "; there are ", all));
+    return Bad(Concat(what, " has the unknown option ", Quoted(name), ", expected one of ", all));
   }
   return Done{};
 }

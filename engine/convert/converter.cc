@@ -95,13 +95,11 @@ std::string Converter::TensorName() const {
 Status Converter::SetConfig(std::string_view config_json) {
   GPT2_ASSIGN(config_, ReadConfigJson(config_json));
   if (config_.weights != StoredWeights::kHub) {
-    const std::string_view instead =
-        adapters_.empty() ? "; convert the model that it was made from"
-                          : ", and an adapter can only be merged into a model that is not "
-                            "converted: use the model that this was made from";
-    return Error{ErrorCode::kUnsupported,
-                 Concat("config.json: the model is ", StoredWeightsName(config_.weights),
-                        " already", instead)};
+    const std::string_view instead = adapters_.empty()
+                                         ? ": convert the original model instead"
+                                         : ": merge the adapter into the original model instead";
+    return Error{ErrorCode::kUnsupported, Concat("config.json: the model is already converted to ",
+                                                 StoredWeightsName(config_.weights), instead)};
   }
   specs_ = TensorSpecs(config_.config);
   config_json_ = config_json;
@@ -164,8 +162,8 @@ Status Converter::AddMergedTensors() {
         ErrorCode::kUnsupported,
         Concat(FileName(), "tensor \"", GgufName(tensor.spec->name), "\" is quantized to ",
                ShapeOf(tensor.type).name,
-               ", and an adapter can only be merged into floats: use the model that it was "
-               "made from, or a GGUF file in F16")};
+               ", but an adapter can be merged only into floats: use the original model, or a "
+               "GGUF file in F16")};
   }
   const auto add = [&](const TensorSpec& spec) {
     const bool is_there =

@@ -99,7 +99,7 @@ Status CheckTokenTypes(const GgufHeader& header) {
     if (types[id] >= kNormal && types[id] <= kUnused) continue;
     return Error{ErrorCode::kUnsupported,
                  Concat(kFile, "\"", kKey, "\" of the token ", Quoted(header.tokens[id]), ", id ",
-                        id, ", is none of 1 to 5")};
+                        id, ", expected 1 to 5")};
   }
   return Done{};
 }
@@ -168,8 +168,10 @@ Result<std::string> GgufConfig(const GgufHeader& header) {
                                                  Quoted(architecture), ", expected \"gpt2\"")};
   }
   if (header.Number(GgufNumber::kSplits) > 1) {
-    return Error{ErrorCode::kUnsupported,
-                 Concat(kFile, "it is one of several; join them with llama-gguf-split --merge")};
+    return Error{
+        ErrorCode::kUnsupported,
+        Concat(kFile,
+               "it is one part of a split model: join the parts with llama-gguf-split --merge")};
   }
   const double heads = header.Number(GgufNumber::kHeads);
   const double key_heads = header.Number(GgufNumber::kKeyHeads);

@@ -70,8 +70,8 @@ Status GgufReader::TakeItems() {
     taken += rest.size() - at.size();
     header_.size += rest.size() - at.size();
     if (header_.size > kMostBytesBeforeTensors) {
-      return Bad(Concat("metadata and list of tensors take more than ", kMostBytesBeforeTensors,
-                        " bytes"));
+      return Bad(Concat("the metadata and the list of tensors take more than ",
+                        kMostBytesBeforeTensors, " bytes"));
     }
     NextStage();
   }
@@ -138,8 +138,8 @@ Status GgufReader::TakeTensor(Cursor& at) {
     const std::uint64_t side = at.Whole(8);
     if (at.is_short()) break;
     if (side == 0 || side > kMostSide || (i > 1 && side != 1)) {
-      return Bad(
-          Concat("tensor ", Quoted(tensor.name), " has a side of ", side, ", which no GPT-2 has"));
+      return Bad(Concat("tensor ", Quoted(tensor.name), " has a dimension of ", side,
+                        ", which no GPT-2 has"));
     }
     if (i == 0) tensor.cols = side;
     if (i == 1) tensor.rows = side;

@@ -127,8 +127,8 @@ Result<bool> UntiesHead(const Adapter& adapter) {
   if (is_one && (stays_tied || embedding == nullptr)) return false;
   return BadAdapter(
       ErrorCode::kUnsupported,
-      "this model ties lm_head to wte, and the adapter saves one of them, or two that "
-      "differ, without both in modules_to_save");
+      "this model ties lm_head to wte: expected both in the adapter, either equal or both "
+      "named in modules_to_save");
 }
 
 std::string ShapeText(std::span<const std::uint64_t> shape) {
@@ -188,7 +188,7 @@ Status MergePlan::CheckShared() const {
         if (&other == &adapter || !is_shared) continue;
         return BadAdapter(ErrorCode::kInvalidArgument,
                           Concat("tensor ", Quoted(tensor.name),
-                                 " is replaced by one adapter, and changed by another"));
+                                 " is replaced by one adapter and changed by another"));
       }
     }
   }

@@ -97,7 +97,7 @@ std::optional<std::string_view> TorchFile::Missing(Range range) {
 
 Status TorchFile::Read() {
   if (parts_.size() > kMostParts || (is_cut_ && size_)) {
-    return BadTorch("it is shorter than its host said");
+    return BadTorch("it is shorter than the size that its host states");
   }
   const std::string_view start = parts_[0].bytes;
   is_zip_ = start.starts_with(kZipLocalMagic);
@@ -119,8 +119,9 @@ Result<std::optional<std::string_view>> TorchFile::FindEntry(std::uint64_t begin
 
 Status TorchFile::ReadZip() {
   if (!size_) {
-    return Error{ErrorCode::kUnsupported,
-                 "its host does not state its size, and the list of its parts is at its end"};
+    return Error{
+        ErrorCode::kUnsupported,
+        "its host does not state its size, without which the list of its parts cannot be found"};
   }
   end_ = *size_;
   const std::uint64_t tail_begin = end_ - std::min<std::uint64_t>(end_, kZipTail);

@@ -98,9 +98,10 @@ Status TorchStream::Plan(TorchFile file, bool is_tied) {
     region.is_held = region.is_held || region.count > 1;
     const std::uint64_t bytes = region.end - region.begin;
     if (!region.is_held || bytes <= kMostHeldBytes) continue;
-    return file.Named({ErrorCode::kUnsupported,
-                       Concat("tensor ", Quoted(tensor.name), " is a view of ", bytes,
-                              " bytes to keep in memory, expected at most ", kMostHeldBytes)});
+    return file.Named(
+        {ErrorCode::kUnsupported,
+         Concat("tensor ", Quoted(tensor.name), " is a view of ", bytes,
+                " bytes, which have to be kept in memory, expected at most ", kMostHeldBytes)});
   }
   json.Close('}');
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {

@@ -66,7 +66,7 @@ void TakeZip64Field(std::string_view extra, std::uint64_t& stored, ZipEntry& ent
 Result<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_t file_size) {
   const std::size_t end = FindEnd(tail);
   if (end == std::string_view::npos) {
-    return BadZip("it begins like a zip file, but its end is missing");
+    return BadZip("it begins like a zip file, but has no end record");
   }
   ZipDirectory directory{.begin = WholeOf(tail.substr(end + 16, 4)),
                          .size = WholeOf(tail.substr(end + 12, 4)),
@@ -81,7 +81,7 @@ Result<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_t file_
             ? std::string_view()
             : tail.substr(static_cast<std::size_t>(place - first), kZip64End);
     if (record.size() < kZip64End || !record.starts_with(kZip64EndMagic)) {
-      return BadZip("the end of the zip file is not where it says");
+      return BadZip("the zip64 end record is not where its locator says");
     }
     directory = {.begin = WholeOf(record.substr(48, 8)),
                  .size = WholeOf(record.substr(40, 8)),
@@ -89,10 +89,10 @@ Result<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_t file_
     records = place;
   }
   if (directory.begin > records || directory.size > records - directory.begin) {
-    return BadZip("the list of the zip file is not where it says");
+    return BadZip("the central directory is not where the end record says");
   }
   if (directory.count > kMostEntries || directory.size > kMostDirectoryBytes) {
-    return BadZip(Concat("the list of the zip file has ", directory.count, " files in ",
+    return BadZip(Concat("the central directory has ", directory.count, " files in ",
                          directory.size, " bytes, expected at most ", kMostEntries, " in ",
                          kMostDirectoryBytes));
   }
@@ -118,7 +118,7 @@ Result<std::vector<ZipEntry>> ReadZipDirectory(std::string_view bytes,
     TakeZip64Field(at.Bytes(extra_size), stored, entry);
     at.Bytes(comment_size);
     if (at.is_short() || magic != kEntryMagic) {
-      return BadZip(Concat("the list of the zip file ends at file ", i, " of ", directory.count));
+      return BadZip(Concat("the central directory ends at file ", i, " of ", directory.count));
     }
     if ((flags & kEncrypted) != 0 || method != 0) {
       const std::string how =
@@ -144,7 +144,7 @@ Result<std::size_t> ReadZipLocalHead(std::string_view head, std::string_view nam
   at.Bytes(22);
   const std::uint64_t name_size = at.Whole(2), extra_size = at.Whole(2);
   if (magic != kZipLocalMagic || name_size != name.size() || at.Bytes(name.size()) != name) {
-    return BadZip(Concat("its part ", Quoted(name), " is not where its list says"));
+    return BadZip(Concat("its part ", Quoted(name), " is not where the central directory says"));
   }
   return kZipLocalHead + name.size() + static_cast<std::size_t>(extra_size);
 }

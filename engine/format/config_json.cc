@@ -47,7 +47,7 @@ Result<std::size_t> ReadSize(const Json& json, const char* key, std::int64_t mos
   if (json_value == nullptr) return Bad(Concat("\"", key, "\" is missing"));
   if (other != nullptr && Shown(*other) != Shown(*json_value)) {
     return Bad(Concat("\"", key, "\" is ", Shown(*json_value), ", but \"", other_name, "\" is ",
-                      Shown(*other), ": they are the same size"));
+                      Shown(*other), ": both name one size, expected equal values"));
   }
   const auto value = WholeNumber(*json_value, 1, most);
   if (!value) {
@@ -222,7 +222,8 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
     return Bad(Concat("\"n_embd\" ", c.n_embd, " is not a multiple of \"n_head\" ", c.n_head));
   }
   if (c.head_dim() > kMaxHeadDim) {
-    return Bad(Concat("heads are ", c.head_dim(), " wide, at most ", kMaxHeadDim, " is supported"));
+    return Bad(
+        Concat("each head has ", c.head_dim(), " dimensions, expected at most ", kMaxHeadDim));
   }
   GPT2_TRY(CheckAddressable(c));
   GPT2_ASSIGN(c.activation, ReadActivation(json));

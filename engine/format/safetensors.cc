@@ -141,8 +141,8 @@ Error CorruptWeights(const std::string& what) {
 
 Result<std::size_t> ReadSafetensorsPrefix(std::string_view prefix, std::uint64_t most) {
   if (prefix.size() < kSafetensorsPrefix) {
-    return CorruptWeights(
-        Concat("the file is ", prefix.size(), " bytes, its header length takes 8"));
+    return CorruptWeights(Concat("the file has ", prefix.size(),
+                                 " bytes, expected at least 8 for the length of its header"));
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {

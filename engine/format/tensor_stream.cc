@@ -137,7 +137,7 @@ Status TensorStream::TakeFloats(std::size_t row, std::size_t rows, const std::by
   }
   if (plan_.is_half && !RoundToHalf(floats_)) {
     return Error{ErrorCode::kUnsupported,
-                 Bad(row, "a value that is too large for float16: take weights \"f32\"").message};
+                 Bad(row, "a value that is too large for float16: use weights \"f32\"").message};
   }
   switch (plan_.kind) {
     case TensorPlan::Kind::kMatrixRows:

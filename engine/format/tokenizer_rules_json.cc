@@ -190,7 +190,7 @@ Result<TokenizerRules> ReadRules(const Json& json, std::size_t tokens) {
   rules.end = read.Ids(json, "end");
   if (read.is_good()) return rules;
   return Error{ErrorCode::kInvalidArgument,
-               "the rules of the tokenizer are not those that the module which converts writes"};
+               "the tokenizer rules are not in the form that the converter writes"};
 }
 
 }  // namespace gpt2

@@ -51,7 +51,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadMerges(std::string_
     if (space == 0 || space == std::string_view::npos || space + 1 == line.size() ||
         line.find(' ', space + 1) != std::string_view::npos) {
       return Corrupt(Concat("merges.txt line ", line_number, ": ", Quoted(line),
-                            ", expected two tokens and one space"));
+                            ", expected two tokens with one space between them"));
     }
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
@@ -78,7 +78,7 @@ Result<Tokenizer> ReadTokenTable(std::string_view text, std::size_t vocab_size) 
         token.is_string() ? BytesFromAlphabet(token.get_ref<const std::string&>()) : std::nullopt;
     if (!bytes)
       return Corrupt(Concat("the tokens: ", Shown(token), " at ", tokens.size(),
-                            " is no text in the byte alphabet"));
+                            " is not text in the byte alphabet"));
     tokens.push_back(*bytes);
   }
   Tokenizer tokenizer = Tokenizer::CreateOther(std::move(tokens), /*encoder=*/nullptr);

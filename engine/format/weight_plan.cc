@@ -75,7 +75,7 @@ struct Expected {
     const std::string type =
         dtype == DType::kOther ? "F32, F16 or BF16" : std::string(DTypeName(dtype));
     Error error = CorruptWeights(Concat("tensor ", Quoted(tensor.name), " is ", tensor.Describe(),
-                                        ", config.json asks for ", type, " ", ShapeText(shape)));
+                                        ", config.json requires ", type, " ", ShapeText(shape)));
     // Doubles and such of a hub are well-formed.
     if (dtype == DType::kOther && tensor.shape == shape) error.code = ErrorCode::kUnsupported;
     return error;
@@ -196,9 +196,10 @@ Status CheckFormat(const SafetensorsHeader& header, const ModelConfig& config) {
   const bool is_converted = metadata(kFormatKey) == kFormatName;
   if (is_converted == (config.weights == StoredWeights::kHub)) {
     return CorruptWeights(
-        is_converted ? "converted weights, but config.json has no quantization_config"
-                     : "hub weights, but config.json has a quantization_config: the two files "
-                       "belong to different models");
+        is_converted
+            ? "the weights are converted, but config.json has no quantization_config"
+            : "the weights are not converted, but config.json has a quantization_config: the files "
+              "belong to different models");
   }
   if (!is_converted) return Done{};
   const std::string version = metadata(kVersionKey);

@@ -177,8 +177,8 @@ void WeightReader::TieEqualHead() {
     return;
   }
   config_.warnings.emplace_back(
-      "config.json says \"tie_word_embeddings\", but lm_head.weight differs from wte.weight: it is "
-      "used as it is, as transformers 5 does");
+      "config.json says \"tie_word_embeddings\", but lm_head.weight differs from wte.weight: "
+      "lm_head.weight is used, as in transformers 5");
 }
 
 void WeightReader::CountWeights() {

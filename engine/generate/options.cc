@@ -17,7 +17,7 @@ namespace {
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
 template <typename T>
-void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
+void Set(GenerateOptions& options, T GenerateOptions::*field, double value) {
   options.*field = static_cast<T>(value);
   // What a caller says of new tokens goes before what the model says of all.
   if constexpr (std::is_same_v<T, std::size_t>) {
@@ -25,19 +25,16 @@ void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
   }
 }
 
-#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)              \
-  {name,                                                                             \
-   hub_name,                                                                         \
-   is_whole,                                                                         \
-   least,                                                                            \
-   most,                                                                             \
-   help,                                                                             \
-   [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
-   [](const GenerateOptions& o) { return static_cast<double>(o.field); }}
+#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)                   \
+  {                                                                                       \
+    name, hub_name, is_whole, least, most, help,                                          \
+        [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
+        [](const GenerateOptions& o) { return static_cast<double>(o.field); }             \
+  }
 
 constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("maxNewTokens", "max_new_tokens", true, 0, kMostTokens, max_new_tokens,
-                "most tokens to write"),
+                "the most tokens to write"),
     GPT2_NUMBER("temperature", "temperature", false, 0, 100, temperature,
                 "randomness: 0 takes the most probable token, 1 the model's own distribution"),
     GPT2_NUMBER("topK", "top_k", true, 0, kMostTokens, top_k,
@@ -47,9 +44,10 @@ constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("minP", "min_p", false, 0, 1, min_p,
                 "keep tokens with this share of the top token's probability"),
     GPT2_NUMBER("typicalP", "typical_p", false, 0, 1, typical_p,
-                "keep tokens about as surprising as is usual here, up to this much probability"),
+                "keep the tokens closest to the expected surprise, up to this much probability"),
     GPT2_NUMBER("noRepeatNgramSize", "no_repeat_ngram_size", true, 0, kMostTokens,
-                no_repeat_ngram_size, "write no run of this many tokens twice; 0 allows all"),
+                no_repeat_ngram_size,
+                "never write the same sequence of this many tokens twice; 0 allows it"),
     GPT2_NUMBER("repetitionPenalty", "repetition_penalty", false, 0.01, 100, repetition_penalty,
                 "above 1 makes tokens of the text so far less likely"),
     GPT2_NUMBER("n", "", true, 1, kMostContinuations, n,

@@ -75,7 +75,7 @@ Result<std::vector<ScoredToken>> ReadScored(const Json& model, std::size_t vocab
   for (const Json& entry : *vocab) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
       return field::Bad(ErrorCode::kCorrupt, Concat("\"model.vocab\": entry ", tokens.size(),
-                                                    " is no pair of a token and its score"));
+                                                    " is not a pair of a token and its score"));
     }
     tokens.push_back({entry[0].get<std::string>(), entry[1].get<double>()});
     GPT2_TRY(CheckTokenBytes(tokens.back().text));

@@ -69,7 +69,7 @@ class PatternReader {
     if (at_ < characters_.size()) return Refuse("an unmatched )");
     const std::size_t end = Add({});
     GPT2_ASSIGN(pattern_.start_, Link(whole, end));
-    if (whole.can_be_empty) return Error{ErrorCode::kUnsupported, "it may match nothing"};
+    if (whole.can_be_empty) return Error{ErrorCode::kUnsupported, "it can match the empty string"};
     return std::move(pattern_);
   }
 
@@ -142,7 +142,7 @@ class PatternReader {
   }
 
   Result<Node> ReadAlternatives(std::size_t depth) {
-    if (depth > kMostGroups) return Refuse("too many groups inside each other");
+    if (depth > kMostGroups) return Refuse("too many nested groups");
     Node either{.kind = Node::Kind::kEither, .can_be_empty = false};
     do {
       Node sequence;
@@ -186,7 +186,7 @@ class PatternReader {
 
   Result<Node> ReadAhead(Pattern::Step::Kind kind) {
     GPT2_ASSIGN(const std::size_t set, ReadSet());
-    if (!Take(')')) return Refuse("more than one character to look ahead at");
+    if (!Take(')')) return Refuse("a lookahead of more than one character");
     Node node{.kind = Node::Kind::kStep};
     node.step = {.kind = kind, .set = set};
     return node;
@@ -289,7 +289,8 @@ class PatternReader {
       if (!TakeAll(name)) continue;
       (is_negated ? set.not_classes : set.classes) |= Bit(which);
       // Two opposites have all characters between them: only one at a time is right as it is kept.
-      if ((set.not_classes & (set.not_classes - 1)) != 0) return Refuse("two opposites in a set");
+      if ((set.not_classes & (set.not_classes - 1)) != 0)
+        return Refuse("a class and its opposite in one set");
       return Done{};
     }
     is_class = false;
@@ -317,7 +318,7 @@ class PatternReader {
     const std::size_t count = set.ranges.size();
     for (std::size_t i = 0; i < count; ++i) {
       const auto [first, last] = set.ranges[i];
-      if (first != last || first >= 0x80) return Refuse("(?i:) of other than ASCII characters");
+      if (first != last || first >= 0x80) return Refuse("(?i:) with characters outside ASCII");
       const char32_t lower = first | 0x20;
       if (lower < 'a' || lower > 'z') continue;
       set.ranges.push_back({lower, lower});

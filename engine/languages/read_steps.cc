@@ -308,7 +308,8 @@ Status ReadCutters(const Json* pre_tokenizer, bool is_byte_pairs, LanguageParts&
     has_bytes = IsText(field::TypeOf(step), "ByteLevel");
     if (!has_bytes) return ReadCutter(step, field, parts.cutters);
     if (!is_byte_pairs) {
-      return field::Unsupported(field, field::TypeOf(step), "another, as the model is not BPE");
+      return field::Unsupported(field, field::TypeOf(step),
+                                "another pre-tokenizer, because the model is not BPE");
     }
     GPT2_TRY(field::CheckMembers(step, field,
                                  {"type", "add_prefix_space", "trim_offsets", "use_regex"}));

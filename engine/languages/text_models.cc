@@ -27,9 +27,8 @@ std::optional<std::int32_t> Find(const TokenIds& ids, const std::string& token) 
 }
 
 Error NoToken(std::string_view piece) {
-  return Error{
-      ErrorCode::kInvalidArgument,
-      Concat("the vocabulary has no token for ", Quoted(piece), ", and none for what is unknown")};
+  return Error{ErrorCode::kInvalidArgument,
+               Concat("the vocabulary has no token for ", Quoted(piece), ", and no unknown token")};
 }
 
 class BytePairs final : public TextModel {

@@ -80,7 +80,7 @@ TEST_F(ApiTest, OptionsThatDoNotExistOrDoNotFitAreErrors) {
     return ErrorOf(Generate({{"prompt", {1, 2}}, {"options", options}}));
   };
   EXPECT_EQ(error_with(Json::object()), "");
-  EXPECT_NE(error_with({{"top_k", 3}}).find("there is no option \"top_k\""), std::string::npos);
+  EXPECT_NE(error_with({{"top_k", 3}}).find("unknown option \"top_k\""), std::string::npos);
   EXPECT_NE(error_with({{"topP", 1.5}}).find("topP is 1.5, expected a number from 0 to 1"),
             std::string::npos);
   EXPECT_NE(
@@ -201,7 +201,7 @@ TEST_F(ApiTest, ALoadThatFailedIsOverUntilTheNextBegins) {
   Load("tied");
 }
 
-TEST_F(ApiTest, AChunkThatIsRefusedLate) {
+TEST_F(ApiTest, AChunkThatIsRefusedLateEndsTheLoad) {
   std::string file = ReadTestFile(TinyModelFolder("tied") + "/model.safetensors");
   const std::size_t middle = file.size() / 2;
   std::fill(file.begin() + static_cast<std::ptrdiff_t>(middle),
@@ -320,7 +320,7 @@ TEST_F(ApiTest, LoadOptionsAreAnObjectOfKnownNames) {
       {R"({"kv": 8})", "kv is 8"},
       {R"({"generationConfig": {}})", "generation_config.json"},
       {R"({"generationConfig": "{\"top_p\": 2}"})", "top_p is 2"},
-      {R"({"KV": "q8"})", "no option \"KV\"; there are kv"}};
+      {R"({"KV": "q8"})", "unknown option \"KV\", expected one of kv"}};
   for (const auto& [options, why] : refused) {
     const std::string error = error_with(options);
     EXPECT_NE(error.find(why), std::string::npos) << options << ": " << error;
@@ -337,11 +337,13 @@ TEST_F(ApiTest, OptionsOfOtherCallsThatDoNotExistAreErrors) {
     return ErrorOf(ReplyJson(
         gpt2_score(engine, ids, sizeof ids, /*is_ids=*/true, options.data(), options.size())));
   };
-  EXPECT_NE(tokenize(R"({"special": true})").find("no option \"special\"; there are allowSpecial"),
+  EXPECT_NE(tokenize(R"({"special": true})")
+                .find("unknown option \"special\", expected one of allowSpecial"),
             std::string::npos);
   EXPECT_NE(tokenize(R"({"allowSpecial": 1})").find("allowSpecial is 1"), std::string::npos);
-  EXPECT_NE(score(R"({"Stride": 1})").find("no option \"Stride\"; there are stride, start"),
-            std::string::npos);
+  EXPECT_NE(
+      score(R"({"Stride": 1})").find("unknown option \"Stride\", expected one of stride, start"),
+      std::string::npos);
   EXPECT_NE(score(R"({"stride": 0.5})").find("stride is 0.5"), std::string::npos);
   for (const std::string start : {"-1", "3", "1.5", "9007199254740992", "1e300", "null", "\"1\""}) {
     const std::string error = score("{\"start\": " + start + "}");
@@ -439,7 +441,7 @@ TEST(Output, HandsOutTheTextOfTokensAndTheirAlternatives) {
 }
 
 #ifndef __EMSCRIPTEN__
-TEST(Api, IsThereForC) {
+TEST(Api, CompilesAndRunsFromC) {
   EXPECT_EQ(TokensOfAStepWithoutModel(), 0);
 }
 #endif

@@ -56,7 +56,7 @@ TEST(GenerationConfig, EachKeySetsItsOption) {
                   {"repetitionPenalty", 1.2}}));
 }
 
-TEST(GenerationConfig, NullAndWhatTheEngineDoesNotHaveSayNothing) {
+TEST(GenerationConfig, NullAndKeysOfOtherEnginesAreIgnored) {
   EXPECT_EQ(DefaultsOf(R"({"temperature": null, "top_k": null, "do_sample": null, "num_beams": 4,
                           "seed": -1, "n": 99, "logprobs": "x", "": -1})"),
             kOurs);

@@ -159,7 +159,7 @@ TEST_P(LoadPrompt, RunsThroughEachLayerAsSoonAsItIsThere) {
   EXPECT_EQ(Generate(prompt)["tokens"], plain);
 }
 
-TEST_P(LoadPrompt, MayChangeAndMayBeginAnother) {
+TEST_P(LoadPrompt, APromptMayBeReplacedByAnother) {
   Ids longer = prompt;
   longer.insert(longer.end(), {1, 2, 3});
   const Json plain = Plain(longer);
@@ -176,7 +176,7 @@ TEST_P(LoadPrompt, MayChangeAndMayBeginAnother) {
   EXPECT_EQ(early["reused"], prompt.size());
 }
 
-TEST_P(LoadPrompt, OfMoreTokensThanTheContextKeepsTheLast) {
+TEST_P(LoadPrompt, ALongPromptKeepsItsLastTokens) {
   Ids text;
   for (int i = 0; i < 5; ++i) text.insert(text.end(), prompt.begin(), prompt.end());
   const Json plain = Plain(text);
@@ -188,7 +188,7 @@ TEST_P(LoadPrompt, OfMoreTokensThanTheContextKeepsTheLast) {
   EXPECT_EQ(early["reused"], tokens.window().size() - 1);
 }
 
-TEST_P(LoadPrompt, ThatHasNotRunThroughAllLayersIsPrefilledLater) {
+TEST_P(LoadPrompt, APromptThatHasNotRunThroughAllLayersIsPrefilledLater) {
   const Json plain = Plain(prompt);
   Begin();
   ASSERT_EQ(GivePrompt(prompt), nullptr);
@@ -200,7 +200,7 @@ TEST_P(LoadPrompt, ThatHasNotRunThroughAllLayersIsPrefilledLater) {
   EXPECT_EQ(early["reused"], shape.n_layer == 1 ? prompt.size() - 1 : 0);
 }
 
-TEST_P(LoadPrompt, ThatIsEmptyIsNone) {
+TEST_P(LoadPrompt, AnEmptyPromptIsIgnored) {
   const Json plain = Plain(prompt);
   Begin();
   ASSERT_EQ(GivePrompt(prompt), nullptr);
@@ -211,7 +211,7 @@ TEST_P(LoadPrompt, ThatIsEmptyIsNone) {
   EXPECT_EQ(Generate(prompt), Json({{"tokens", plain}, {"reused", 0}}));
 }
 
-TEST_P(LoadPrompt, GoesWithALoadThatIsGivenUpOrFails) {
+TEST_P(LoadPrompt, EndsWithALoadThatIsAbortedOrFails) {
   const Json plain = Plain(prompt);
   const auto begin_and_run = [&] {
     Begin();
@@ -228,7 +228,7 @@ TEST_P(LoadPrompt, GoesWithALoadThatIsGivenUpOrFails) {
   begin_and_run();  // the engine ends in the middle
 }
 
-TEST_P(LoadPrompt, OutsideTheVocabularyOrOutOfTurnIsAnError) {
+TEST_P(LoadPrompt, IdsOutsideTheVocabularyAndCallsOutOfTurnAreErrors) {
   const auto error = [](const char* reply) -> std::string {
     return Json::parse(reply)["error"]["message"];
   };

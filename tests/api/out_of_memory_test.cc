@@ -309,7 +309,7 @@ TEST_P(OutOfMemory, IsAReplyAndTheEngineGoesOn) {
   FailEach(GetParam(), /*all_others=*/false);
 }
 
-TEST_P(OutOfMemory, IsAReplyAlsoWhereNoMoreMemoryComes) {
+TEST_P(OutOfMemory, IsAReplyEvenIfNoMemoryIsLeftForIt) {
   FailEach(GetParam(), /*all_others=*/true);
 }
 
@@ -481,7 +481,7 @@ TEST(OutOfMemoryAtFirst, CreateGivesNull) {
   EXPECT_GT(i, 1);
 }
 
-TEST(MemoryOfAVocabulary, IsNotWhatAnIdClaims) {
+TEST(MemoryOfAVocabulary, DoesNotGrowWithTheLargestId) {
   const std::size_t before = g_bytes;
   const auto tokenizer = ReadTokenizer(R"({"a": 16777215})", "#version: 0.2\n", kMostVocabulary);
   EXPECT_FALSE(tokenizer.ok());

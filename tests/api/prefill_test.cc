@@ -112,7 +112,7 @@ TEST_F(PrefillTest, KeepsWhatComesBeforeTheFirstChangedToken) {
   EXPECT_EQ(Begin(changed)["result"]["done"], 20 - 1);
 }
 
-TEST_F(PrefillTest, OfALongTextRunsWhatTheContextHolds) {
+TEST_F(PrefillTest, RunsAsMuchOfALongTextAsTheContextHolds) {
   Ids longer;
   while (longer.size() < capacity + 9)
     longer.push_back(static_cast<std::int32_t>(longer.size() % 150));
@@ -123,7 +123,7 @@ TEST_F(PrefillTest, OfALongTextRunsWhatTheContextHolds) {
   EXPECT_EQ(BeginGenerating(longer), kept - 1);
 }
 
-TEST_F(PrefillTest, OfOneTokenHasNothingToRun) {
+TEST_F(PrefillTest, HasNothingToRunForOneToken) {
   EXPECT_EQ(Begin({5})["result"]["total"], 1);
   for (int i = 0; i < 2; ++i) {
     const Json step = Step()["result"];
@@ -132,7 +132,7 @@ TEST_F(PrefillTest, OfOneTokenHasNothingToRun) {
   }
 }
 
-TEST_F(PrefillTest, IsOverWhereSomethingElseBegins) {
+TEST_F(PrefillTest, EndsWhenAnotherCallBegins) {
   const auto is_over = [&] { return Step()["error"]["message"] == "no prefill is under way"; };
   EXPECT_TRUE(is_over());
   Begin(text);
@@ -147,7 +147,7 @@ TEST_F(PrefillTest, IsOverWhereSomethingElseBegins) {
   EXPECT_EQ(resumed, Plain(text));
 }
 
-TEST_F(PrefillTest, NeedsAPromptOfTheModels) {
+TEST_F(PrefillTest, RefusesAPromptOutsideTheVocabulary) {
   EXPECT_EQ(Begin({1, 160})["error"]["message"], "token id 160 at index 1, expected 0 to 159");
   EXPECT_EQ(Step()["error"]["message"], "no prefill is under way");
   Gpt2Engine* const empty = gpt2_create(1);

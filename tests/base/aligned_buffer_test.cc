@@ -8,7 +8,7 @@
 namespace gpt2 {
 namespace {
 
-TEST(Rounding, UpToMultiplesAndWholeParts) {
+TEST(Rounding, RoundsUpToMultiplesAndWholeParts) {
   EXPECT_EQ(RoundUp(0, 8), 0u);
   EXPECT_EQ(RoundUp(1, 8), 8u);
   EXPECT_EQ(RoundUp(8, 8), 8u);

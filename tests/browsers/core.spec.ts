@@ -171,7 +171,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       expect(finish_reason).toBe("stop");
     });
 
-    test("aborts with the signal's reason, and answers the next request", async () => {
+    test("an aborted request rejects with the signal's reason, and the next request works", async () => {
       const found = await withModel(
         isolated,
         async (model, [text, options]) => {
@@ -436,7 +436,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       const [seen, tested] = await repeatHangs(async () => {
         await browser.open(`${plain.origin}/index.html#view=inside`);
         await until(
-          'document.querySelector("#inside .inside-state p")?.textContent.startsWith("Seen: 6 layers")',
+          'document.querySelector("#inside .inside-state p")?.textContent.startsWith("Inspected: 6 layers")',
         );
         const seen = await browser.evaluate(
           `(async () => {

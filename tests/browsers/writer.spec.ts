@@ -113,7 +113,10 @@ inEveryBrowser(
       await element.write();
       await pause(100);
       return [heard.map(([type]) => type), element.shadowRoot.querySelector("[role=status]").textContent]`);
-      expect(results).toEqual([["gpt2-error"], expect.stringMatching(/^It did not work: .*config.json/)]);
+      expect(results).toEqual([
+        ["gpt2-error"],
+        expect.stringMatching(/^Something went wrong: .*config.json/),
+      ]);
     });
 
     test("what is written is input, so that a page that binds the value has it", async () => {

@@ -23,7 +23,7 @@ const run = (command: string, folder: string, ...options: string[]) =>
 
 describe.each(rows.map((row, number) => ({ ...row, number })))("$model ($special)", (row) => {
   if (row.refusal !== undefined) {
-    it("is refused by name", () => {
+    it("$model ($special) is refused by name", () => {
       const { status, stderr } = run("trace", writeModel(row, row.number));
       expect(stderr).toContain(row.refusal);
       expect(status).toBe(1);
@@ -31,7 +31,7 @@ describe.each(rows.map((row, number) => ({ ...row, number })))("$model ($special
     return;
   }
 
-  it("has the logits and the text of float64", () => {
+  it("$model ($special) has the logits and the text of float64", () => {
     const folder = writeModel(row, row.number);
     const { status, stdout, stderr } = run("trace", folder);
     expect(stderr).toEqual(row.warning === undefined ? "" : expect.stringContaining(row.warning));

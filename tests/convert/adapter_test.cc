@@ -209,7 +209,7 @@ TEST_P(EveryModel, MergedLogitsAreThoseOfTheReferenceThatMergesByDefinition) {
 }
 
 // What is quantized is the merged matrix: as from a file that holds it.
-TEST_P(EveryModel, AMergedModelIsToTheBitWhatItsMergedFileBecomes) {
+TEST_P(EveryModel, AMergedModelIsBitIdenticalToItsMergedFile) {
   const ModelFiles model(GetParam());
   const AdapterFiles files = MakeAdapter(model.parsed(), kAllModules);
   FileTensors tensors = ReadFileTensors(model.file);
@@ -268,7 +268,7 @@ TEST(Adapter, HalfPrecisionIsWidened) {
   }
 }
 
-TEST(Adapter, SeveralAreAddedWithTheirWeightsInTheirOrder) {
+TEST(Adapter, SeveralAdaptersAreAddedInOrderWithTheirWeights) {
   const ModelFiles model("tied");
   const AdapterFiles first = MakeAdapter(model.parsed(), {"attn.c_attn"}, 3, 1);
   const AdapterFiles second = MakeAdapter(model.parsed(), {"attn.c_attn", "mlp.c_fc"}, 4, 2);
@@ -296,7 +296,7 @@ TEST(Adapter, SeveralAreAddedWithTheirWeightsInTheirOrder) {
   EXPECT_TRUE(merge(0, 0, false).file == merge(0, 0, true).file);
 }
 
-TEST(Adapter, TensorsThatWereTrainedWholeTakeThePlaceOfTheBases) {
+TEST(Adapter, FullyTrainedTensorsReplaceThoseOfTheBase) {
   const std::vector<std::int32_t> ids = {5, 9, 2, 60};
   for (const std::string name : {"tied", "untied-bias"}) {
     const ModelFiles model(name);
@@ -375,7 +375,7 @@ TEST(Adapter, ATiedHeadStaysTiedWhereTheAdapterSaysSo) {
   EXPECT_TRUE(Merge(model, files).ok());
 }
 
-TEST(Adapter, LowRankOfAHeadThatIsNotTied) {
+TEST(Adapter, AnUntiedHeadMayHaveLowRankFactors) {
   const ModelFiles model("untied-bias");
   AdapterFiles files = MakeAdapter(model.parsed(), {"attn.c_attn"});
   Random random(5);
@@ -509,7 +509,7 @@ TEST(Adapter, WhatCannotBeMergedIsRefusedByName) {
       {"a saved tensor of another shape",
        "\"wte.weight\" is [161, 64], this model asks for [160, 64]",
        tensor(std::string(kPrefix) + "wte.weight", {161, 64})},
-      {"a head that is not the embedding", "the adapter saves one of them",
+      {"a head that is not the embedding", "expected both in the adapter",
        tensor("base_model.model.lm_head.weight", {160, 64})},
       {"a tensor by two names", "occurs twice",
        [&](AdapterFiles& f) {
@@ -529,7 +529,7 @@ TEST(Adapter, WhatCannotBeMergedIsRefusedByName) {
   }
 }
 
-TEST(Adapter, LowRankOfATiedHeadIsRefused) {
+TEST(Adapter, LowRankFactorsOfATiedHeadAreRefused) {
   const ModelFiles model("tied");
   AdapterFiles files = MakeAdapter(model.parsed(), {"attn.c_attn"});
   files.config["target_modules"] = {"c_attn", "lm_head"};
@@ -540,7 +540,7 @@ TEST(Adapter, LowRankOfATiedHeadIsRefused) {
             std::string::npos);
 }
 
-TEST(Adapter, WhatIsSavedWholeCannotBeWeighedNorShared) {
+TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
   const ModelFiles model("tied");
   AdapterFiles files = MakeAdapter(model.parsed(), {"attn.c_attn"});
   Random random(1);
@@ -568,7 +568,7 @@ TEST(Adapter, WhatIsSavedWholeCannotBeWeighedNorShared) {
             std::string::npos);
 }
 
-TEST(Adapter, FilesThatAreCutOrNoneAreRefusedByTheirName) {
+TEST(Adapter, TruncatedAndForeignFilesAreRefusedByName) {
   const AdapterFiles files = MakeAdapter(ModelFiles("tied").parsed(), {"attn.c_attn"});
   const std::string config = files.config.dump();
   const std::string file = SafetensorsFile(files.tensors);
@@ -587,14 +587,14 @@ TEST(Adapter, FilesThatAreCutOrNoneAreRefusedByTheirName) {
   }
 }
 
-TEST(Adapter, AModelThatIsQuantizedAlreadyIsRefused) {
+TEST(Adapter, AQuantizedModelIsRefused) {
   ModelFiles model("tied");
   const Converted converted = Merge(model, std::vector<Adapter>(), StoredWeights::kQ8).value();
   model.config = converted.folder.config;
   model.file = converted.file;
   const auto merged = Merge(model, MakeAdapter(model.parsed(), {"attn.c_attn"}));
   ASSERT_FALSE(merged.ok());
-  EXPECT_NE(merged.error().message.find("q8 already"), std::string::npos);
+  EXPECT_NE(merged.error().message.find("already converted to q8"), std::string::npos);
 }
 
 }  // namespace

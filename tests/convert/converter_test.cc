@@ -93,7 +93,7 @@ std::string WithTensor(const std::string& file, const std::string& name, const c
   return prefix + text + data + bytes;
 }
 
-TEST(Converter, WhatAModelLacksOfItsOriginalIsSaidWhereverItIsLoaded) {
+TEST(Converter, WarningsAboutTheOriginalAreRepeatedWhereverTheModelIsLoaded) {
   const std::string folder = testing::TinyModelFolder("tied");
   const std::string config = testing::ReadTestFile(folder + "/config.json");
   const std::string file = testing::ReadTestFile(folder + "/model.safetensors");
@@ -129,7 +129,7 @@ TEST(Converter, ChunksDoNotChangeAByte) {
   }
 }
 
-TEST(Converter, AnErrorStays) {
+TEST(Converter, KeepsReturningItsFirstError) {
   const std::string folder = testing::TinyModelFolder("tied");
   const auto converter =
       std::move(Converter::OfSafetensors(testing::ReadTestFile(folder + "/config.json"), {},

@@ -82,12 +82,12 @@ TEST(GgufReader, MoreThanFourDimensionsAreRefusedBeforeTheyAreRead) {
   ExpectRefused(Start(1, 0) + Text("t") + Whole(0xffffffff, 4), "has 4294967295 dimensions");
 }
 
-TEST(GgufReader, ASideFrom2To63PrintsAsItIs) {
+TEST(GgufReader, ADimensionOf2To63IsPrintedExactly) {
   ExpectRefused(Start(1, 0) + Text("t") + Whole(1, 4) + Whole(std::uint64_t{1} << 63, 8),
                 "has a side of 9223372036854775808");
 }
 
-TEST(GgufReader, AKeyThatIsThereTwiceIsRefused) {
+TEST(GgufReader, ADuplicateKeyIsRefused) {
   const std::string number = Whole(1, 4);
   const std::string texts = Array(kText, 1, Text("a"));
   for (const std::string key : {"general.alignment", "a.key.that.nobody.knows"}) {

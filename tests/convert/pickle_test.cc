@@ -80,7 +80,7 @@ TEST(Pickle, TheSameValueIsReadInEveryProtocol) {
   }
 }
 
-TEST(Pickle, WhatItWouldCallIsNamed) {
+TEST(Pickle, NamesTheFunctionThatItWouldCall) {
   const std::string argument = PickledTuple({PickledText("echo ran")});
   const std::vector<std::string> calls = {
       AsPickle(PickledName("posix", "system") + argument + "R"),
@@ -139,7 +139,7 @@ TEST(Pickle, ValuesThatHoldEachOtherStayAsSmallAsTheirBytes) {
   EXPECT_EQ(PickleError(AsPickle(std::string(100'000, '(') + std::string(100'000, 't'))), "");
 }
 
-TEST(Pickle, MoreThanAGpt2NeedsIsRefused) {
+TEST(Pickle, APickleLargerThanAnyGpt2NeedsIsRefused) {
   EXPECT_NE(PickleError(std::string(kMostPickleValues + 1, 'N')).find("values"), std::string::npos);
   std::string marks(kMostPickleBytes + 1, '(');
   EXPECT_NE(PickleError(marks).find("bytes"), std::string::npos);

@@ -128,7 +128,7 @@ TEST(TorchFile, AFileThatIsCutIsNamed) {
   }
 }
 
-TEST(TorchFile, WhatAFileWouldCallIsNamed) {
+TEST(TorchFile, NamesTheFunctionThatAFileWouldCall) {
   EXPECT_EQ(
       TorchError(TestFile("exploit.bin")).find("model.bin: this file would call posix.system,"),
       0u);
@@ -232,7 +232,7 @@ TEST(TorchFile, ManyViewsOfOneStorageAreRefusedBeforeTheyComeOut) {
             std::string::npos);
 }
 
-TEST(TorchFile, WhatIsNoStateDictIsNamed) {
+TEST(TorchFile, AFileThatHoldsNoStateDictIsNamed) {
   const auto refused = [](const std::string& value, const std::string& expected) {
     const std::string error = TorchError(TorchZip(AsPickle(value), {}));
     EXPECT_NE(error.find(expected), std::string::npos) << error;

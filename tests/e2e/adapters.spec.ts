@@ -113,7 +113,7 @@ test("an adapter may be files of the device; its model is not stored", async ({ 
   );
   expect(said).toEqual({
     ids: natively(1),
-    notStored: "an adapter of this device's files is not stored",
+    notStored: "an adapter from local files is not stored",
     stored: 0,
   });
 });

@@ -115,7 +115,9 @@ test.describe("headers that are given for a model", () => {
     await page.goto("./?model=none");
   });
 
-  test("do not follow a redirect to another host, and without them it is followed", async ({ page }) => {
+  test("headers for a model do not follow a redirect to another host, and without them it is followed", async ({
+    page,
+  }) => {
     hosts.answers["*"] = redirectTo(`${hosts.other}/m`);
     const both = { Authorization: "Bearer t", "X-Api-Key": "k" };
     expect(await load(page, `${hosts.own}/m/`, { headers: both })).toContain(
@@ -128,7 +130,7 @@ test.describe("headers that are given for a model", () => {
     expect(leaked()).toEqual([]);
   });
 
-  test("do not leave the hub by an id", async ({ page }) => {
+  test("headers for a model do not leave the hub by an id", async ({ page }) => {
     const headers = { Authorization: "Bearer t", "X-Api-Key": "k" };
     for (const id of [`a/b/${hosts.other}/x.gguf`, `hf:a/b///${new URL(hosts.other).host}/x.gguf`])
       expect(await load(page, id, { headers, hub: hosts.own })).toContain(

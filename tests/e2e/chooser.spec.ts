@@ -130,7 +130,10 @@ test("the model that writes is not loaded beside itself", async ({ page }) => {
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
-test("nothing is downloaded before one is told how much, or that nobody knows", async ({ page, baseURL }) => {
+test("nothing is downloaded before the page states the size, or that it is unknown", async ({
+  page,
+  baseURL,
+}) => {
   // As built for a site that lists this host.
   await page.route(baseURL ?? "", async (route) => {
     const response = await route.fetch();

@@ -46,7 +46,7 @@ async function download(page: Page, id: string): Promise<void> {
   });
 }
 
-test("one writes with the demo while another model comes, is told when it is ready, and keeps the text", async ({
+test("you write with the demo while another model loads, and keep the text when it is ready", async ({
   page,
 }) => {
   await open(page);
@@ -61,7 +61,7 @@ test("one writes with the demo while another model comes, is told when it is rea
   await expect(loading(page)).toBeHidden();
   await expect(page.locator("#chooser-name")).toHaveText("demo"); // not under one's hands
   expect(await violationsIn(page)).toEqual([]);
-  await page.getByRole("button", { name: "Write with it" }).click();
+  await page.getByRole("button", { name: "Switch to it" }).click();
   await expect(page.locator("#chooser-name")).toHaveText("user/better");
   await expect(arrival(page)).toBeHidden();
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("generate");
@@ -121,7 +121,7 @@ test("a page that is loaded once more while another model comes goes on with it"
   await expect(page.locator("#chooser-name")).toHaveText("demo");
 });
 
-test("who looks another one up when that begins is not interrupted", async ({ page }) => {
+test("the start of a download does not interrupt a look-up of another model", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
   const releaseDemo = await hold(page, "**/models/demo/model.safetensors.*");
@@ -140,9 +140,7 @@ test("who looks another one up when that begins is not interrupted", async ({ pa
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
-test("what waits for the model that comes, as the other's worker died, is written by it", async ({
-  page,
-}) => {
+test("a text that waits after its worker died is written by the next model", async ({ page }) => {
   await open(page);
   await download(page, "user/better");
   await startLongText(page);
@@ -167,9 +165,7 @@ test("the released sizes are looked up with a press", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Download" })).toBeVisible();
 });
 
-test("who writes in another language than the model is told once that it writes English only", async ({
-  page,
-}) => {
+test("writing in another language shows once that the model writes only English", async ({ page }) => {
   await open(page);
   const note = page.locator("#note");
   const text = page.getByRole("textbox", { name: "Text" });
@@ -188,9 +184,7 @@ test("who writes in another language than the model is told once that it writes 
   await expect(note).toBeHidden();
 });
 
-test("of a model whose language nobody knows it is not said that it writes English only", async ({
-  page,
-}) => {
+test("a model of unknown language shows no note about English", async ({ page }) => {
   await serveDemoAs(page, "german");
   await open(page, "?model=models/german/");
   await setText(page, "");
@@ -200,7 +194,7 @@ test("of a model whose language nobody knows it is not said that it writes Engli
   await expect(page.locator("#note")).toBeHidden();
 });
 
-test("who asks the model something is told once that it writes on", async ({ page }) => {
+test("a question to the model shows once that it only continues text", async ({ page }) => {
   await open(page);
   const note = page.locator("#note");
   await expect(note.getByRole("status")).toBeEmpty(); // it is there: what is said in it later is heard

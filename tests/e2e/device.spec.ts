@@ -51,7 +51,7 @@ test("the panel says what runs here, and measures it beside what memory allows",
   expect(page.workers().filter((worker) => worker.url().startsWith("blob:"))).toEqual([]); // none is left
 });
 
-test("a measurement gives way to who writes, and cannot begin meanwhile", async ({ page }) => {
+test("writing interrupts a measurement, and none can begin meanwhile", async ({ page }) => {
   await page.goto("./?threads=1");
   await expectReady(page);
   await openPanel(page);
@@ -67,7 +67,7 @@ test("a measurement gives way to who writes, and cannot begin meanwhile", async 
   await expect(button).toHaveAttribute("aria-disabled", "false");
 });
 
-test("where no part of it can be fetched, that is said, and asked for again", async ({ page }) => {
+test("the panel says that its script cannot be fetched, and tries again", async ({ page }) => {
   await page.route("**/assets/panel-*.js", (route) => route.abort());
   await open(page);
   const summary = page.getByText("State of engine and device");
@@ -106,7 +106,7 @@ test("this browser computes in every build of the engine what the native one doe
     expect(lines.filter((line) => line.startsWith(`passed  ${variant}, `))).toHaveLength(5);
 });
 
-test("the self-test gives way to who writes, and leaves no part of a report", async ({ page }) => {
+test("writing interrupts the self-test, which leaves no partial report", async ({ page }) => {
   await open(page);
   await openPanel(page);
   await prepareLongText(page);

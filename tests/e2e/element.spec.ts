@@ -51,7 +51,7 @@ test.describe("gpt2-writer", () => {
   const writer = (rest = "") =>
     `<label for="w">A story</label><gpt2-writer id="w" name="story" ${model} prompt="${prompt}" ${rest}></gpt2-writer>`;
 
-  test("writes on, tells of it, is its form's value, and shifts nothing", async ({ page }) => {
+  test("gpt2-writer writes on, tells of it, is its form's value, and shifts nothing", async ({ page }) => {
     await open(page, `<form>${writer('max-new-tokens="20" seed="5" temperature="1" top-k="0"')}</form>`);
     await page.evaluate(() => {
       const shifts: number[] = [];
@@ -91,7 +91,7 @@ test.describe("gpt2-writer", () => {
     expect(await formValue()).toBe(prompt);
   });
 
-  test("is stopped by its button, from the keyboard alone, and by leaving", async ({ page }) => {
+  test("gpt2-writer is stopped by its button, from the keyboard alone, and by leaving", async ({ page }) => {
     await open(page, writer('max-new-tokens="4000"'));
     await page.evaluate(() =>
       Object.assign(document.querySelector("#w") ?? {}, { options: { ignoreEos: true } }),
@@ -115,7 +115,7 @@ test.describe("gpt2-writer", () => {
     await expect.poll(() => workers(page)).toBe(0); // it lingers for a second
   });
 
-  test("says what did not work, and works when it is tried again", async ({ page }) => {
+  test("gpt2-writer says what did not work, and works when it is tried again", async ({ page }) => {
     let isThere = false;
     await page.route("**/models/demo/config.json", (route) =>
       isThere ? route.continue() : route.fulfill({ status: 503 }),
@@ -125,7 +125,7 @@ test.describe("gpt2-writer", () => {
     await waitFor(page, "gpt2-error");
     const [error] = await heard(page, "gpt2-error");
     expect(error?.message).toMatch(/^cannot fetch .*config\.json: the host answered 503/);
-    await expect(page.getByRole("status")).toHaveText(`It did not work: ${error?.message}`);
+    await expect(page.getByRole("status")).toHaveText(`Something went wrong: ${error?.message}`);
     isThere = true;
     await button(page, "Write").click();
     await waitFor(page, "gpt2-done");
@@ -133,11 +133,11 @@ test.describe("gpt2-writer", () => {
     await page.evaluate(() => document.querySelector("#w")?.setAttribute("temperature", "warm"));
     await button(page, "Write").click();
     await expect(page.getByRole("status")).toHaveText(
-      "It did not work: temperature is NaN, expected a finite number",
+      "Something went wrong: temperature is NaN, expected a finite number",
     );
   });
 
-  test("loads when it is seen, and all that load alike have one worker", async ({ page }) => {
+  test("gpt2-writer loads when it is seen, and all that load alike have one worker", async ({ page }) => {
     const another = `<gpt2-writer id="v" label="Another" ${model} loading="use"></gpt2-writer>`;
     const letter = `<textarea id="t" aria-label="Letter"></textarea><gpt2-autocomplete for="t" ${model}></gpt2-autocomplete>`;
     await open(page, `<div class="high"></div>${writer()}${another}${letter}`, ".high { height: 3000px }");
@@ -159,7 +159,7 @@ test.describe("gpt2-writer", () => {
     await expect.poll(() => workers(page)).toBe(0);
   });
 
-  test("is a control of its form: disabled with its fieldset, required, focused by its label", async ({
+  test("gpt2-writer is a control of its form: disabled with its fieldset, required, focused by its label", async ({
     page,
   }) => {
     await open(
@@ -212,7 +212,9 @@ test.describe("gpt2-autocomplete", () => {
     return (await ghostOf(page).textContent()) ?? "";
   }
 
-  test("proposes after a pause: Tab takes it, Ctrl+Right a word, Esc none of it", async ({ page }) => {
+  test("gpt2-autocomplete proposes after a pause: Tab takes it, Ctrl+Right a word, Esc none of it", async ({
+    page,
+  }) => {
     await open(page, field);
     const text = page.locator("#t");
     const whole = await propose(page);
@@ -249,7 +251,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(text).toHaveValue(typed);
   });
 
-  test("touches no key while it proposes nothing", async ({ page }) => {
+  test("gpt2-autocomplete touches no key while it proposes nothing", async ({ page }) => {
     await open(page, `<dialog open>${field}</dialog>`);
     await page.evaluate(() => {
       const keys: string[] = [];
@@ -276,7 +278,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(ghostOf(page)).toHaveText("");
   });
 
-  test("gives way to the caret, and to what is composed", async ({ page }) => {
+  test("gpt2-autocomplete gives way to the caret, and to what is composed", async ({ page }) => {
     await open(page, field);
     const text = page.locator("#t");
     await propose(page);
@@ -300,7 +302,9 @@ test.describe("gpt2-autocomplete", () => {
     await propose(page); // it goes on afterwards
   });
 
-  test("draws where the text would stand, wherever the field is scrolled", async ({ page }) => {
+  test("gpt2-autocomplete draws where the text would stand, wherever the field is scrolled", async ({
+    page,
+  }) => {
     await open(
       page,
       `<div class="scroller"><div class="high"></div>${field}</div><div class="high"></div>`,
@@ -353,7 +357,7 @@ test.describe("gpt2-autocomplete", () => {
     expect(taken).toBe(shown);
   });
 
-  test("finds its field when that comes later, and in an input", async ({ page }) => {
+  test("gpt2-autocomplete finds its field when that comes later, and in an input", async ({ page }) => {
     await open(
       page,
       `<gpt2-autocomplete for="t" ${model} delay="20" max-new-tokens="4"></gpt2-autocomplete>`,
@@ -368,7 +372,7 @@ test.describe("gpt2-autocomplete", () => {
     await expect(page.locator("#t")).toHaveValue(`${typed} ${whole}`);
   });
 
-  test("is taken by touching it, where there are fingers", async ({ browser }) => {
+  test("gpt2-autocomplete is taken by touching it, where there are fingers", async ({ browser }) => {
     const context = await browser.newContext({
       hasTouch: true,
       isMobile: true,
@@ -383,7 +387,7 @@ test.describe("gpt2-autocomplete", () => {
     await context.close();
   });
 
-  test("tells of what went wrong, once a focus", async ({ page }) => {
+  test("gpt2-autocomplete tells of what went wrong, once a focus", async ({ page }) => {
     await open(
       page,
       `<input id="t" aria-label="Line"><gpt2-autocomplete for="t" model="none/"></gpt2-autocomplete>`,

@@ -69,7 +69,7 @@ test.describe("a file that cannot be had", () => {
     ],
   ];
   for (const [file, what, answer, sentence] of cases) {
-    test(`${file.source} ${what}`, async ({ page }) => {
+    test(`a file that cannot be loaded is an error: ${file.source} ${what}`, async ({ page }) => {
       await page.goto(host.page);
       host.answer(file, answer);
       expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(sentence);
@@ -109,7 +109,7 @@ test.describe("a worker that dies", () => {
       ?.evaluate(() => self.close());
   const say = `(error) => error.code + ": " + error.message`;
 
-  test("while it loads", async ({ page }) => {
+  test("a worker that dies during a load ends the load with an error", async ({ page }) => {
     await page.goto(host.page);
     let held: () => void = () => {};
     const reached = new Promise<void>((resolve) => (held = resolve));
@@ -120,7 +120,9 @@ test.describe("a worker that dies", () => {
     expect(await loading).toBe(died);
   });
 
-  test("rejects all open requests, even with a reader that has stopped reading", async ({ page }) => {
+  test("a worker that dies rejects all open requests, even with a reader that has stopped reading", async ({
+    page,
+  }) => {
     await page.goto(host.page);
     await inPage(
       page,
@@ -281,7 +283,7 @@ test.describe("with features taken away", () => {
     ],
   ];
   for (const [feature, code, found] of inWorker) {
-    test(`no ${feature} in the worker`, async ({ page }) => {
+    test(`a worker without ${feature} still loads, or says what is missing`, async ({ page }) => {
       host.prepend("gpt2-worker.js", code);
       await page.goto(host.page);
       // Where the threads are remembered nothing is measured; one would be remembered as one.
@@ -305,7 +307,7 @@ test.describe("with features taken away", () => {
     ],
   ];
   for (const [feature, code, found] of inPages) {
-    test(`no ${feature} in the page`, async ({ page }) => {
+    test(`a page without ${feature} still loads, or says what is missing`, async ({ page }) => {
       await page.addInitScript(code);
       await page.goto(host.page);
       expect(await tryModel(page)).toMatch(found);

@@ -41,7 +41,7 @@ test.describe("a fault that passes", () => {
     ],
   ];
   for (const [what, file, answer] of cases) {
-    test(`is not one: ${what}`, async ({ page }) => {
+    test(`a passing fault is not an error: ${what}`, async ({ page }) => {
       await page.goto(host.page);
       let isFirst = true;
       host.fault = (name, response) => {
@@ -56,7 +56,7 @@ test.describe("a fault that passes", () => {
     });
   }
 
-  test("costs no byte twice, and is told", async ({ page }) => {
+  test("a passing fault downloads no byte twice, and is reported", async ({ page }) => {
     await page.goto(host.page);
     let isFirst = true;
     const ranges: (string | undefined)[] = [];
@@ -186,7 +186,7 @@ test("an index that is missing or empty is named itself", async ({ page }) => {
   await page.goto(host.page);
   for (const [answer, sentence] of [
     [empty, /^corrupt: weights\.json is not valid JSON/],
-    [webPage, /^not-found: there is no weights\.json, and without it .*model\.safetensors/],
+    [webPage, /^not-found: there is no weights\.json; without it, .*model\.safetensors/],
   ] as const) {
     host.answer(/weights\.json$/, answer);
     expect(await tryModel(page, "models/demo/", { variant: "simd" })).toMatch(sentence);

@@ -69,7 +69,7 @@ async function centerOf(page: Page, name: string): Promise<{ x: number; y: numbe
 }
 
 test.describe("in the list", () => {
-  test("the one on which a press began is taken, wherever it has grown to", async ({ page }) => {
+  test("a press takes the suggestion on which it began, even if the list has grown", async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 1000 });
     await beginToGrow(page);
     await expect(options(page)).toHaveText(["a", "the", "one"]);
@@ -86,7 +86,7 @@ test.describe("in the list", () => {
     await expect(options(page)).toHaveCount(0);
   });
 
-  test("a press that ends elsewhere takes nothing", async ({ page }) => {
+  test("a press that ends outside its suggestion takes nothing", async ({ page }) => {
     await beginToGrow(page);
     const { x, y } = await centerOf(page, "the");
     await page.mouse.move(x, y);
@@ -99,7 +99,7 @@ test.describe("in the list", () => {
     expect(await textOf(page)).toBe(`${begun} one`);
   });
 
-  test("arrows choose, and Tab takes the one that is chosen", async ({ page }) => {
+  test("arrow keys choose a suggestion, and Tab takes it", async ({ page }) => {
     await beginToGrow(page);
     const chosen = list(page).getByRole("option", { selected: true });
     await page.keyboard.press("ArrowUp"); // round to the last
@@ -116,7 +116,7 @@ test.describe("in the list", () => {
     await expect(options(page)).toHaveCount(0);
   });
 
-  test("they go on growing for who takes their words, or types them", async ({ page }) => {
+  test("suggestions go on growing while you take or type their words", async ({ page }) => {
     await beginToGrow(page);
     await page.keyboard.press("Control+ArrowRight");
     expect(await textOf(page)).toBe(`${begun} a`);
@@ -135,7 +135,7 @@ test.describe("in the list", () => {
     expect(await textOf(page)).toBe(`${begun} a big red`);
   });
 
-  test("a click where the caret is lets them grow to their end", async ({ page }) => {
+  test("a click at the caret lets suggestions grow to their end", async ({ page }) => {
     await beginToGrow(page);
     await inEditor(
       page,
@@ -156,7 +156,9 @@ test.describe("in the bar of a page that is touched", () => {
   const buttons = (page: Page) => bar(page).getByRole("button");
   const askInBar = (page: Page) => () => bar(page).getByRole("button", { name: "Suggest words" }).tap();
 
-  test("the one on which a press began is taken, and none moves meanwhile", async ({ page }) => {
+  test("in the bar, a press takes the suggestion on which it began, and none moves meanwhile", async ({
+    page,
+  }) => {
     await beginToGrow(page, askInBar(page));
     await expect(buttons(page)).toHaveText(["a", "the", "one"]);
     const places = () =>
@@ -173,7 +175,9 @@ test.describe("in the bar of a page that is touched", () => {
     await expect.poll(() => timesAsked(page)).toBe(2);
   });
 
-  test("arrows and Enter are the text's, and Tab takes the one that is marked", async ({ page }) => {
+  test("in the bar, arrows and Enter act on the text, and Tab takes the marked suggestion", async ({
+    page,
+  }) => {
     await beginToGrow(page, askInBar(page));
     const marked = bar(page).locator("[aria-current=true]");
     await expect(marked).toHaveText("a");

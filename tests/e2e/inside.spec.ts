@@ -12,12 +12,12 @@ const status = (page: Page) => panel(page).locator(".inside-state [role=status]"
 const chosen = (page: Page) => panel(page).locator(".chosen-token");
 const figure = (page: Page, title: string) =>
   panel(page).locator("figure", { has: page.getByRole("heading", { name: title }) });
-const guesses = (page: Page) => figure(page, "Its guess after every layer");
+const guesses = (page: Page) => figure(page, "The model's guess after each layer");
 const looks = (page: Page) => figure(page, "What a head looks at");
 const heads = (page: Page) => figure(page, "All heads of all layers");
 const openInside = (page: Page) => page.getByRole("tab", { name: "Inside the model" }).click();
 const expectSeen = (page: Page) =>
-  expect(status(page)).toHaveText(/^Seen: 6 layers, 6 heads each\./, { timeout: 30_000 });
+  expect(status(page)).toHaveText(/^Inspected: 6 layers with 6 heads each\./, { timeout: 30_000 });
 const setCaret = (page: Page, offset: number) =>
   inEditor(page, (view, anchor) => view.dispatch({ selection: { anchor } }), offset);
 

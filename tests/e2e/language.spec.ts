@@ -26,7 +26,7 @@ const shiftOf = (page: Page): Promise<number> =>
       }),
   );
 
-test("the page is English for who reads that first, and fetches no other words", async ({ page }) => {
+test("the page is English for English readers, and fetches no other words", async ({ page }) => {
   const isAsked = watchWords(page);
   await open(page);
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
@@ -237,7 +237,9 @@ test("the model writes on while another language is chosen, and looks into itsel
   });
   await page.getByRole("combobox", { name: "Kopf" }).selectOption("2");
   await choose(page, "en");
-  await expect(page.locator("#inside [role=status]").first()).toContainText("Seen: ", { timeout: 30_000 });
+  await expect(page.locator("#inside [role=status]").first()).toContainText("Inspected: ", {
+    timeout: 30_000,
+  });
   await expect(page.getByRole("combobox", { name: "Head" })).toHaveValue("2");
 });
 

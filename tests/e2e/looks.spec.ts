@@ -9,7 +9,7 @@ const isStage = (page: Page) => page.evaluate(() => document.documentElement.cla
 test.describe("on a stage", () => {
   test.use({ viewport: { width: 1920, height: 1080 } });
 
-  test("there is the text alone, in large type, and all keys of writing work", async ({ page }) => {
+  test("the stage shows only the text, in large type, and all writing keys work", async ({ page }) => {
     await open(page);
     await setText(page, "Once upon a time");
     await text(page).press("Alt+Enter");
@@ -37,7 +37,7 @@ test.describe("on a stage", () => {
     await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
   });
 
-  test("the sign that leaves can be read", async ({ page }) => {
+  test("the button that leaves the stage has enough contrast", async ({ page }) => {
     await open(page);
     await text(page).press("Alt+Enter");
     for (const colorScheme of ["light", "dark"] as const) {
@@ -62,7 +62,7 @@ test.describe("on a stage", () => {
     }
   });
 
-  test("Escape stops the model first; the button shows it, and its own leaves", async ({ page }) => {
+  test("Escape on the stage stops the model first, and then leaves the stage", async ({ page }) => {
     await open(page);
     await startLongText(page);
     await page.getByRole("button", { name: /^Stage/ }).click();
@@ -106,7 +106,7 @@ test.describe("on a stage", () => {
     expect(await granted()).toEqual({ left: 1, locked: 1 });
   });
 
-  test("it says that a text awaits its model, and how that comes", async ({ page }) => {
+  test("the stage says that the text waits for its model, and shows the download", async ({ page }) => {
     const release = await hold(page, "**/models/demo/model.safetensors.*");
     await page.goto("./");
     await text(page).press("Alt+Enter");
@@ -122,7 +122,7 @@ test.describe("on a stage", () => {
 });
 
 test.describe("on paper", () => {
-  test("there is the text alone, all of it, and the model's part is told without colour", async ({
+  test("print shows the whole text and nothing else, and marks the model's part without colour", async ({
     page,
   }) => {
     await open(page);
@@ -146,7 +146,7 @@ test.describe("on paper", () => {
     expect(style).toEqual({ textDecorationStyle: "dotted", color: "rgb(0, 0, 0)" });
   });
 
-  test("a view has its numbers beside the tokens, and says what they are", async ({ page }) => {
+  test("a printed view has its numbers beside the tokens, and explains them", async ({ page }) => {
     await open(page);
     await setText(page, "Once upon a time there was a little girl");
     await page.getByLabel("View").selectOption("probability");
@@ -159,7 +159,7 @@ test.describe("on paper", () => {
     expect(await after()).toBe("none");
     await page.emulateMedia({ media: "print" });
     expect(await after()).toMatch(/^"(?:\d+|<1)"$/);
-    await expect(page.getByText("The small numbers are percent.")).toBeVisible();
+    await expect(page.getByText("The small numbers are percentages.")).toBeVisible();
     await expect(page.locator("#token")).toBeHidden();
   });
 });

@@ -268,8 +268,8 @@ test("options that do not exist are errors, when generating and when loading", a
     },
     prompt,
   );
-  expect(errors[0]).toContain('InvalidArgumentError invalid-argument: there is no option "top_p"');
-  expect(errors[1]).toContain('there is no option "thread"');
+  expect(errors[0]).toContain('InvalidArgumentError invalid-argument: unknown option "top_p"');
+  expect(errors[1]).toContain('unknown option "thread"');
   expect(errors[2]).toContain("threads is 0, expected a whole number from 1 to 64");
 });
 

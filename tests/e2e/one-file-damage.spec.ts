@@ -45,7 +45,7 @@ for (const [name, damage] of Object.entries(damages)) {
   });
 }
 
-test('it writes in a frame of sandbox="allow-scripts"', async ({ page }, testInfo) => {
+test('the page writes in a frame with sandbox="allow-scripts"', async ({ page }, testInfo) => {
   const text = exported(testInfo.outputPath());
   const server = createServer((request, response) => {
     response.setHeader("Content-Type", "text/html");

@@ -162,7 +162,7 @@ test("works by keyboard alone", async ({ page }) => {
 test.describe("the focus never falls to the body", () => {
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.id ?? "");
 
-  test("while a text is written, stopped and written on", async ({ page }) => {
+  test("the focus stays while a text is written, stopped and continued", async ({ page }) => {
     await open(page);
     await setOption(page, "Tokens", "4096");
     await page.getByLabel("Ignore end of text").check();
@@ -187,7 +187,7 @@ test.describe("the focus never falls to the body", () => {
     await expect(chip).toBeFocused();
   });
 
-  test("while loading is cancelled, tried again and done, and while a dead model is loaded again", async ({
+  test("the focus stays while a load is cancelled, repeated and finished, and while a dead model is loaded again", async ({
     page,
   }) => {
     let isSlow = true;
@@ -216,7 +216,7 @@ test.describe("the focus never falls to the body", () => {
   test.describe("of a page that is touched", () => {
     test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 700 } });
 
-    test("while suggestions are asked for, come, and are taken", async ({ page }) => {
+    test("the focus stays while suggestions are requested, arrive and are taken", async ({ page }) => {
       await open(page);
       const bar = page.getByRole("group", { name: "Suggestions" });
       const buttons = bar.getByRole("button");
@@ -235,7 +235,7 @@ test.describe("the focus never falls to the body", () => {
     });
   });
 
-  test("while a token is scored, and to the text when it goes with an edit or gives way to another", async ({
+  test("the focus stays while a token is scored, and goes to the text when the token's details disappear", async ({
     page,
   }) => {
     await watchAsking(page, "score");

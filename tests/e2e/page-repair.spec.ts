@@ -15,7 +15,9 @@ test.describe("a value outside its range", () => {
     Continue: (page) => page.getByRole("button", { name: "Continue" }).click(),
   };
 
-  test("opens the panel, has the focus and is explained, whichever way was asked", async ({ page }) => {
+  test("a value outside its range opens the panel, gets the focus and is explained, however writing was started", async ({
+    page,
+  }) => {
     await open(page);
     await setOption(page, "Tokens", "5");
     const text = await generate(page);
@@ -49,7 +51,7 @@ test.describe("a value outside its range", () => {
     ["Seed", "-1", "Expected a whole number from 0 to 9007199254740991, found -1."],
     ["Seed", "1e", "Expected a whole number from 0 to 9007199254740991."],
   ] as const) {
-    test(`${label} of ${typed}`, async ({ page }) => {
+    test(`a value outside its range is explained: ${label} of ${typed}`, async ({ page }) => {
       await page.goto("./?model=none");
       await setOption(page, label, "");
       await page.getByLabel(label, { exact: true }).pressSequentially(typed);
@@ -59,7 +61,9 @@ test.describe("a value outside its range", () => {
     });
   }
 
-  test("two of them are both explained, and the first has the focus", async ({ page }) => {
+  test("two values outside their ranges are both explained, and the first gets the focus", async ({
+    page,
+  }) => {
     await page.goto("./?model=none");
     await setOption(page, "Min p", "2");
     await setOption(page, "Top p", "3");
@@ -69,7 +73,7 @@ test.describe("a value outside its range", () => {
   });
 });
 
-test("a value between two steps is as good as one on them", async ({ page }) => {
+test("a value between two steps of a slider is accepted", async ({ page }) => {
   await open(page);
   for (const [label, value] of [
     ["Temperature", "0.333"],
@@ -85,7 +89,9 @@ test("a value between two steps is as good as one on them", async ({ page }) => 
 });
 
 test.describe("a worker that dies", () => {
-  test("while it writes leaves the text, and one button loads the model again", async ({ page }) => {
+  test("a worker that dies while it writes leaves the text, and one button loads the model again", async ({
+    page,
+  }) => {
     await open(page);
     await startLongText(page);
     await killWorker(page);
@@ -100,7 +106,9 @@ test.describe("a worker that dies", () => {
     await generate(page);
   });
 
-  test("is loaded again by Generate itself, and the text stays until the next begins", async ({ page }) => {
+  test("a worker that dies is loaded again by Generate itself, and the text stays until the next begins", async ({
+    page,
+  }) => {
     await open(page);
     await setOption(page, "Tokens", "5");
     const text = await generate(page);
@@ -138,7 +146,7 @@ test.describe("while the model loads", () => {
     return arrive;
   }
 
-  test("Generate is remembered, and writes when it can", async ({ page }) => {
+  test("Generate during a load is remembered, and writes once the model is loaded", async ({ page }) => {
     const arrive = await openSlowly(page);
     await page.getByRole("button", { name: "Generate", exact: true }).click();
     await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
@@ -147,7 +155,7 @@ test.describe("while the model loads", () => {
     expect((await textOf(page)).length).toBeGreaterThan(50);
   });
 
-  test("Escape takes that back, and the model loads on", async ({ page }) => {
+  test("Escape during a load takes Generate back, and the load goes on", async ({ page }) => {
     const arrive = await openSlowly(page);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Generate", exact: true }).click();
@@ -158,7 +166,7 @@ test.describe("while the model loads", () => {
     expect(await textOf(page)).toBe("Once upon a time");
   });
 
-  test("it can be cancelled, and started again", async ({ page }) => {
+  test("a load can be cancelled and started again", async ({ page }) => {
     const arrive = await openSlowly(page);
     await page.getByRole("button", { name: "Cancel" }).dblclick();
     await expect(page.getByRole("alert")).toContainText("Loading was cancelled.");
@@ -168,7 +176,7 @@ test.describe("while the model loads", () => {
     await expect(page.getByRole("alert")).toBeHidden();
   });
 
-  test("a connection that brings nothing is told of", async ({ page }) => {
+  test("a stalled connection is reported", async ({ page }) => {
     await page.clock.install();
     const arrive = await openSlowly(page);
     await expect(page.locator("#loading-bytes")).toContainText("8.4 MB of"); // the first piece is there
@@ -266,7 +274,7 @@ test.describe("where the page's scripts do not run, it says so", () => {
     await context.close();
   });
 
-  test("opened as a file, and what to do then", async ({ page }) => {
+  test("the page opened as a file explains what to do", async ({ page }) => {
     await page.goto(pathToFileURL(resolve(dist, "index.html")).href);
     await expect(page.getByText("A browser runs them only from a web server.")).toBeVisible();
     await expect(page.getByText("http://localhost:8000")).toBeVisible();

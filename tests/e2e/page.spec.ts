@@ -178,7 +178,7 @@ test("an empty text and one of a megabyte are written on from", async ({ page, c
   await page.locator("#editor .cm-content").press("Control+A");
   await page.keyboard.press("Control+V");
   await generate(page);
-  await expect(page.locator("#finish")).toContainText("no longer fitted the context");
+  await expect(page.locator("#finish")).toContainText("no longer fit into the context");
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await expect(page.locator("#finish")).toContainText("Copied.");
   const copied = await page.evaluate(() => navigator.clipboard.readText());

@@ -92,7 +92,7 @@ export async function textOf(page: Page): Promise<string> {
 /** Opens the tab inside the model, and waits until all of it has been seen for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
   await page.getByRole("tab", { name: "Inside the model" }).click();
-  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Seen: /, {
+  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
     timeout: 30_000,
   });
 }

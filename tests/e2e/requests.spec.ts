@@ -137,7 +137,7 @@ async function renderers(page: Page): Promise<{ bytes: number; workers: number }
 }
 
 for (const variant of ["threads-relaxed", "simd"] as const) {
-  test(`dispose gives memory and threads back with ${variant}`, async ({ page }) => {
+  test(`dispose frees memory and threads with ${variant}`, async ({ page }) => {
     test.skip(process.platform !== "linux", "reads /proc");
     await page.goto("./?model=none");
     const threads = variant === "simd" ? undefined : 4;
@@ -190,7 +190,7 @@ test("a model that nobody holds is disposed of, and one that somebody reads is n
   await expect.poll(async () => (await collect(), page.workers().length)).toBe(0);
 });
 
-test("what cannot be meant is an error that names it", async ({ page }) => {
+test("a meaningless argument is an error that names it", async ({ page }) => {
   const found = await withModel(
     page,
     {},
@@ -228,7 +228,7 @@ test("what cannot be meant is an error that names it", async ({ page }) => {
     "InvalidArgumentError: temperature is NaN, expected a finite number",
     expect.stringMatching(/^InvalidArgumentError: temperature is "hot", expected a number/),
     "InvalidArgumentError: prompt is undefined, expected text or an array of token ids",
-    'InvalidArgumentError: there is no option "special" of tokenize; there are allowSpecial, signal',
+    'InvalidArgumentError: unknown option "special" of tokenize, expected one of allowSpecial, signal',
     "InvalidArgumentError: stride is NaN, expected a finite number",
     "InvalidArgumentError: start is NaN, expected a finite number",
     "InvalidArgumentError: stride is 0, expected a whole number from 1 to 255",

@@ -396,7 +396,7 @@ test("nothing is scored twice, and what Tab needs is read again after it", async
   // Other views, and another place in the text, say what is known.
   for (const view of ["Rank", "Tokens"]) await see(page, view);
   await page.getByRole("tab", { name: "Inside the model" }).click();
-  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Seen: /, {
+  await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
     timeout: 30_000,
   });
   await page.getByRole("tab", { name: "Text", exact: true }).click();

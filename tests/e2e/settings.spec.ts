@@ -17,7 +17,7 @@ test("presets set the numbers, sliders move them, and both are seen in the pictu
   const staying = async () => Number.parseInt((await picture.textContent()) ?? "", 10);
   const balanced = await field(page, "Temperature").inputValue();
 
-  const sentence = "takes what is seldom taken";
+  const sentence = "also takes unlikely tokens";
   await expect(page.getByText(sentence)).toBeVisible(); // also where nothing is pointed with
   await expect(page.getByRole("button", { name: "Wild" })).toHaveAccessibleDescription(sentence);
   await page.getByRole("button", { name: "Wild" }).click();

@@ -118,7 +118,7 @@ test("any other text has a link, too: it is shown as it is, and called nothing e
   expect(await textOf(other)).toBe(await textOf(page));
 });
 
-test("who types while a link is followed is not told that the text is the same", async ({
+test("typing while a link is followed prevents the claim that the text is identical", async ({
   page,
   context,
 }) => {
@@ -160,7 +160,7 @@ test("a link whose text comes out otherwise says so, and one that is none, too",
   expect(await textOf(page)).toBe(text); // what was there
 });
 
-test("a link gives way to who writes meanwhile, and is followed in a page that is open", async ({ page }) => {
+test("writing interrupts a link, and an open page follows a link", async ({ page }) => {
   const options = { maxNewTokens: 4096, seed: 1, ignoreEos: true };
   const link = fragment({ prompt: "The sea was", options, hash: "0".repeat(64) });
   const finish = page.locator("#finish");

@@ -147,7 +147,7 @@ test.describe("a model of floats is converted while it is read,", () => {
       isOffline = false;
     }
     const f32 = await write(page, "models/demo/", { hub: undefined, weights: "f32" });
-    expect(f32).toMatch(/^unsupported: the model is already converted to q8: the option weights is "f32"/);
+    expect(f32).toMatch(/^unsupported: weights is "f32", but the model is already converted to q8/);
   });
 
   test("the converted model is stored: the next visit fetches no weights", async ({ page }) => {
@@ -238,9 +238,9 @@ test.describe("each refusal by the Hub has its own message:", () => {
       "a gated one",
       401,
       "GatedRepo",
-      /^network: .* its owner asks for conditions to be accepted, at http:\/\/localhost:\d+\/user\/tale; then give a token/,
+      /^network: .* you have to accept its owner's conditions at http:\/\/localhost:\d+\/user\/tale; then give a token/,
     ],
-    ["a gated one, without access", 403, "GatedRepo", /conditions to be accepted/],
+    ["a gated one, without access", 403, "GatedRepo", /accept its owner's conditions/],
     ["no model", 404, "RepoNotFound", /^not-found: .* there is no model of this name/],
   ];
   for (const [what, status, code, message] of cases) {
@@ -252,16 +252,16 @@ test.describe("each refusal by the Hub has its own message:", () => {
   }
 
   // The hub says when to come again, but does not let pages read it.
-  test("too many requests, after as many attempts as are worth it", async ({ page }) => {
+  test("too many requests are an error with its own message after the last attempt", async ({ page }) => {
     hub.status = 429;
     hub.retryAfter = "0";
     expect(await write(page, "user/tale")).toMatch(
-      /^network: .* too many requests from here: try again later/,
+      /^network: .* too many requests from your network: try again later/,
     );
     expect(hub.asked.filter(({ path }) => path.endsWith("/weights.json")).length).toBe(4);
   });
 
-  test("no such revision, no such file", async ({ page }) => {
+  test("a missing revision and a missing file have messages of their own", async ({ page }) => {
     give(demo);
     expect(await write(page, "user/tale@v9")).toMatch(
       /^not-found: .*user\/tale@v9 .*it has no revision "v9"/,
@@ -270,7 +270,7 @@ test.describe("each refusal by the Hub has its own message:", () => {
     expect(await write(page, "user/tale")).toMatch(/^not-found: .* it has no config\.json/);
   });
 
-  test("weights of other libraries only", async ({ page }) => {
+  test("weights of other libraries alone have a message of their own", async ({ page }) => {
     give(tied, ["config.json"]);
     hub.files["tf_model.h5"] = Buffer.from("hdf");
     expect(await write(page, "user/old")).toMatch(/tf_model\.h5 only.*from_tf=True/);
@@ -288,7 +288,7 @@ test("a model that changes while it is loaded is not put together of two", async
     return false;
   };
   const told = await write(page, "user/tale");
-  expect(told).toMatch(/^network: user\/tale has changed on the hub while it was loaded: load it again/);
+  expect(told).toMatch(/^network: user\/tale changed on the hub while it was loading: load it again/);
 });
 
 test("a plain name is the page's own folder first, and only then an id", async ({ page }) => {
@@ -357,7 +357,7 @@ test.describe("files of the device", () => {
   }
 
   for (const kind of ["files", "handle"] as const) {
-    test(`${kind} load without a request`, async ({ page }) => {
+    test(`${kind} of this device load without a request`, async ({ page }) => {
       const asked: string[] = [];
       page.on("request", (request) => asked.push(new URL(request.url()).pathname));
       expect(await writeFrom(page, demo, kind)).toEqual(expected());

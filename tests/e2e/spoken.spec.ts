@@ -41,7 +41,7 @@ test("a stop ends what is said, too", async ({ page }) => {
   expect(await spoken(page).count()).toBeLessThan(6); // most of it was not said
 });
 
-test("what the model writes is not said where one has said so, also at the next visit", async ({ page }) => {
+test("reading aloud can be switched off, also for the next visit", async ({ page }) => {
   await hurry(page);
   await open(page);
   await setOption(page, "Tokens", "30");

@@ -151,7 +151,7 @@ test("a model that is removed while another tab downloads it leaves nothing", as
   await expect.poll(async () => (await stored(page)).models.length, { timeout: 30_000 }).toBe(1);
   await expect.poll(() => host.weightBytes).toBeGreaterThan(demoBytes() / 4);
   expect(await inPage(page, async ({ removeModel }) => removeModel("models/demo/"), undefined)).toBe(true);
-  expect((await loading).notStored).toBe("it was removed while it was loaded");
+  expect((await loading).notStored).toBe("it was removed during loading");
   await expect.poll(() => stored(page)).toEqual({ models: [], bytes: 0 });
 });
 

@@ -91,7 +91,7 @@ test("the same from a folder, and from files of the device", async ({ page }) =>
   expect(ids).toEqual(expected());
 });
 
-test("a file that would call something is refused by the name of that", async ({ page }) => {
+test("a file that would call a function is refused by the function's name", async ({ page }) => {
   await page.route("**/torch/**", (route) => {
     const name = new URL(route.request().url()).pathname.split("/").at(-1) ?? "";
     const file = { "config.json": "config.json", "pytorch_model.bin": "exploit.bin" }[name];

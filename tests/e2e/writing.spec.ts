@@ -88,7 +88,7 @@ test("Regenerate puts another text in the place of the last, and undo brings tha
   expect(await textOf(page)).not.toBe(second);
 });
 
-test("one types elsewhere while it writes; a step back stops it", async ({ page }) => {
+test("you can type elsewhere while the model writes, and Undo stops it", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await setCaret(page, 0);
@@ -165,9 +165,7 @@ test("nothing moves while it writes", async ({ page }) => {
   expect(await page.evaluate(() => (window as unknown as { moved: string[] }).moved)).toEqual([]);
 });
 
-test("until the editor comes one writes in a field, whose text, caret and focus it takes over", async ({
-  page,
-}) => {
+test("the editor takes over text, caret and focus of the field that precedes it", async ({ page }) => {
   const arrive = await hold(page, "**/assets/after-paint-*.js");
   await page.goto("./?model=none", { waitUntil: "commit" });
   const field = page.locator("textarea#draft");
@@ -181,7 +179,7 @@ test("until the editor comes one writes in a field, whose text, caret and focus 
   expect(await textOf(page)).toBe("Before the edito!r");
 });
 
-test("an editor that does not come is told of, and the text stays", async ({ page }) => {
+test("an editor that cannot be loaded is reported, and the text stays", async ({ page }) => {
   await page.route("**/assets/after-paint-*.js", (route) => route.abort());
   await page.goto("./");
   await page.locator("textarea#draft").fill("Still here");

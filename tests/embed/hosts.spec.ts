@@ -47,7 +47,9 @@ const withThreads = "3 tokens, threads-relaxed, 2, null";
 test.describe("a page of another origin", () => {
   const share = { "Access-Control-Allow-Origin": "*" };
 
-  test("takes module, worker and engine from a host that shares them, with threads", async ({ page }) => {
+  test("a page of another origin takes module, worker and engine from a host that shares them, with threads", async ({
+    page,
+  }) => {
     host.page = isolation;
     cdn.files = share;
     await page.goto(host.origin);
@@ -55,7 +57,7 @@ test.describe("a page of another origin", () => {
     expect(host.requests.filter((path) => path.startsWith("/gpt2/"))).toEqual([]);
   });
 
-  test("takes what baseUrl names, from there or from here", async ({ page }) => {
+  test("a page of another origin takes what baseUrl names, from there or from here", async ({ page }) => {
     host.page = isolation;
     host.files = isolation;
     cdn.files = share;
@@ -66,7 +68,9 @@ test.describe("a page of another origin", () => {
     expect(host.requests).toContain("/gpt2/engine/gpt2-threads-relaxed.wasm");
   });
 
-  test("hears which script it cannot have from one that does not share", async ({ page }) => {
+  test("a page of another origin hears which script it cannot have from one that does not share", async ({
+    page,
+  }) => {
     await page.goto(host.origin);
     expect(await load(page, "/gpt2/gpt2.js", { baseUrl: `${cdn.origin}/gpt2/` })).toMatch(
       /^network: the worker's script gpt2-worker\.js cannot be loaded.*Access-Control-Allow-Origin/,
@@ -80,14 +84,16 @@ test.describe("headers of isolation", () => {
     ["credentialless", { ...isolation, "Cross-Origin-Embedder-Policy": "credentialless" }],
     ["Document-Isolation-Policy", { "Document-Isolation-Policy": "isolate-and-require-corp" }],
   ] as const) {
-    test(`${name}, on the document alone, give threads`, async ({ page }) => {
+    test(`the headers of ${name}, on the document alone, give threads`, async ({ page }) => {
       host.page = headers;
       await page.goto(host.origin);
       expect(await load(page)).toBe(withThreads);
     });
   }
 
-  test("are what the notice and explainEnvironment ask for where there are none", async ({ page }) => {
+  test("the isolation headers are what the notice and explainEnvironment ask for where there are none", async ({
+    page,
+  }) => {
     await page.goto(host.origin);
     const found = await page.evaluate(async () => {
       const { explainEnvironment } = (await import(
@@ -120,7 +126,7 @@ test.describe("headers of isolation", () => {
 test.describe("isolate.js", () => {
   const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>`;
 
-  test("brings threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
+  test("isolate.js brings threads, reloads once, and leaves pictures and frames of other hosts alone", async ({
     page,
   }) => {
     cdn.page = { "Content-Type": "image/svg+xml" };
@@ -180,7 +186,7 @@ test.describe("types", () => {
 test.describe("policies", () => {
   const minimum = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
-  test("may allow as little as this", async ({ page }) => {
+  test("the page's policy may allow as little as this", async ({ page }) => {
     const headers = { ...isolation, "Content-Security-Policy": minimum };
     host.page = host.files = headers;
     await page.goto(host.origin);
@@ -196,7 +202,7 @@ test.describe("policies", () => {
     );
   });
 
-  test("may want Trusted Types", async ({ page }) => {
+  test("the page's policy may want Trusted Types", async ({ page }) => {
     const policy = `require-trusted-types-for 'script'; trusted-types gpt2-wasm`;
     host.page = host.files = { ...isolation, "Content-Security-Policy": policy };
     await page.goto(host.origin);
@@ -256,7 +262,7 @@ test("plain http on a name of the network is blamed, not headers", async ({ play
 });
 
 test.describe("builds that this browser does not run", () => {
-  test("make way for the next one", async ({ page }) => {
+  test("builds that this browser cannot run make way for the next one", async ({ page }) => {
     host.page = isolation;
     host.files = { ...isolation, "Cache-Control": "no-store" };
     host.replaced["threads-relaxed.wasm"] = hashedScript("this does not compile");

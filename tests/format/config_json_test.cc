@@ -86,10 +86,10 @@ TEST(ConfigJson, SizesUpToTheLargestAreTaken) {
   }
   EXPECT_EQ(ErrorWith("n_embd", 12 * 512).find("wide"), std::string::npos);
   EXPECT_EQ(ErrorWith("n_embd", 12 * 513),
-            "config.json: heads are 513 wide, at most 512 is supported");
+            "config.json: each head has 513 dimensions, expected at most 512");
 }
 
-TEST(ConfigJson, WhatIsNoJsonObjectIsRefused) {
+TEST(ConfigJson, AConfigThatIsNotAnObjectIsRefused) {
   for (const char* text : {"", "{", "[]", "3", "\"x\"", "nul", "{\"n_embd\": 1, \"n_embd\": 2}"}) {
     EXPECT_FALSE(ReadConfigJson(text).ok()) << text;
   }
@@ -132,7 +132,7 @@ TEST(ConfigJson, OnlyKnownWeightsAreRead) {
             std::string::npos);
 }
 
-TEST(ConfigJson, EndOfTextOutsideTheVocabularyIsNone) {
+TEST(ConfigJson, AnEndOfTextOutsideTheVocabularyIsIgnored) {
   const auto read = [](const Json& value) {
     Json config = Gpt2Config();
     config["eos_token_id"] = value;
@@ -164,7 +164,7 @@ std::vector<std::string> WarningsWith(const Json& more) {
 }
 
 // All that transformers 4.0 to 5 write for a GPT-2, with values that change no logit.
-TEST(ConfigJson, KeysThatChangeNothingAreTakenWithoutAWord) {
+TEST(ConfigJson, KeysThatChangeNothingAreAcceptedWithoutAWarning) {
   EXPECT_EQ(WarningsWith({{"_name_or_path", "x"},
                           {"architectures", {"GPT2DoubleHeadsModel"}},
                           {"attn_pdrop", 0.1},
@@ -221,7 +221,7 @@ TEST(ConfigJson, OtherUnknownKeysAreNamedInOneWarning) {
   EXPECT_NE(warnings[0].find("\"note 7\": 8 and 12 more"), std::string::npos) << warnings[0];
 }
 
-TEST(ConfigJson, SizesHaveTheNamesOfAllModelsToo) {
+TEST(ConfigJson, SizesMayHaveTheirGenericNames) {
   Json config = {{"hidden_size", 64},
                  {"num_attention_heads", 4},
                  {"num_hidden_layers", 3},
@@ -234,7 +234,8 @@ TEST(ConfigJson, SizesHaveTheNamesOfAllModelsToo) {
   EXPECT_EQ(c.n_positions, 16u);
   EXPECT_EQ(ErrorWith("hidden_size", 768), "");
   EXPECT_EQ(ErrorWith("hidden_size", 64),
-            "config.json: \"n_embd\" is 768, but \"hidden_size\" is 64: they are the same size");
+            "config.json: \"n_embd\" is 768, but \"hidden_size\" is 64: both name one size, "
+            "expected equal values");
 }
 
 // Each may be large, but a size that does not fit the address space must not wrap around.

@@ -42,13 +42,13 @@ TEST(ParseJson, DepthHasALimit) {
   }
 }
 
-TEST(ParseJson, AKeyThatStandsTwiceIsNamed) {
+TEST(ParseJson, ADuplicateKeyIsNamed) {
   EXPECT_NE(ErrorOf(R"({"a": {"b": 1, "c": 2, "b": 3}})").find("the key \"b\" twice"),
             std::string::npos);
   EXPECT_EQ(ErrorOf(R"([{"b": 1}, {"b": 2}])"), "");
 }
 
-TEST(ParseJson, WhatIsNoJsonIsToldWithItsPlace) {
+TEST(ParseJson, InvalidJsonIsReportedWithItsPlace) {
   for (const char* text : {"", " ", "{", "[1,]", "{\"a\" 1}", "nul", "[1] 2", "\"\xff\"",
                            "\"\\ud800\"", "NaN", "'a'", "{1: 2}", "01", "\"\n\""}) {
     EXPECT_NE(ErrorOf(text).find("not valid JSON: stopped at byte"), std::string::npos) << text;
@@ -92,7 +92,7 @@ TEST(Shown, IsShortForAnything) {
             "\"" + std::string(80, 'x') + "\"... (1048576 bytes)");
 }
 
-TEST(WholeNumber, IsWhatItSays) {
+TEST(WholeNumber, AcceptsOnlyWholeNumbersInItsRange) {
   const auto read = [](const char* text) {
     return WholeNumber(*ParseJson(text, "it").value(), -5, 100);
   };

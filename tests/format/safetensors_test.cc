@@ -27,7 +27,7 @@ TEST(Safetensors, GoodHeaderIsSortedByPlace) {
   EXPECT_EQ(result.value().metadata.at("format"), "pt");
 }
 
-TEST(Safetensors, HeaderLengthOutOfRange) {
+TEST(Safetensors, AHeaderLengthOutOfRangeIsRefused) {
   EXPECT_FALSE(ReadSafetensorsPrefix("short").ok());
   EXPECT_FALSE(ReadSafetensorsPrefix(std::string(8, '\0')).ok());
   EXPECT_FALSE(ReadSafetensorsPrefix(std::string(8, '\xff')).ok());
@@ -68,7 +68,7 @@ TEST(Safetensors, TimeGrowsLinearlyWithTheTensors) {
   EXPECT_LT(seconds(1, 16'000), 8 * seconds(16, 1'000));
 }
 
-TEST(Safetensors, ShapesOfManyDimensions) {
+TEST(Safetensors, ShapesOfTooManyDimensionsAreRefused) {
   std::string ones = "1";
   for (int i = 0; i < 1000; ++i) ones += ",1";
   const std::string error =
@@ -83,16 +83,16 @@ TEST(Safetensors, MetadataIsAnObjectAndStandsOnce) {
   EXPECT_EQ(HeaderError(R"({"__metadata__": {"format": ["pt"], "other": null}})"), "");
 }
 
-TEST(Safetensors, WhatAnErrorQuotesIsShort) {
+TEST(Safetensors, AnErrorQuotesAtMostTheBeginningOfAName) {
   const std::string name(1 << 20, 'x');
   EXPECT_LT(HeaderError("{\"" + name + "\": 3}").size(), 400u);
 }
 
-TEST(Safetensors, NotJson) {
+TEST(Safetensors, AHeaderThatIsNotJsonIsRefused) {
   EXPECT_NE(HeaderError("{\"a\":").find("JSON"), std::string::npos);
 }
 
-TEST(Safetensors, OverlapAndGap) {
+TEST(Safetensors, OverlapsAndGapsAreRefused) {
   EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
                         "b": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}})")
                 .find("overlap"),
@@ -102,7 +102,7 @@ TEST(Safetensors, OverlapAndGap) {
             std::string::npos);
 }
 
-TEST(Safetensors, SizeThatDoesNotFitTheShape) {
+TEST(Safetensors, ASizeThatDoesNotFitTheShapeIsRefused) {
   EXPECT_NE(
       HeaderError(R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})").find("12"),
       std::string::npos);
@@ -118,7 +118,7 @@ TEST(Safetensors, HugeShapesDoNotOverflow) {
             std::string::npos);
 }
 
-TEST(Safetensors, DuplicateNames) {
+TEST(Safetensors, DuplicateNamesAreRefused) {
   EXPECT_NE(HeaderError(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
                         "a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})")
                 .find("twice"),
@@ -130,7 +130,7 @@ TEST(Safetensors, DuplicateNames) {
             std::string::npos);
 }
 
-TEST(Safetensors, MissingAndMistypedFields) {
+TEST(Safetensors, MissingAndMistypedFieldsAreNamed) {
   for (const char* header :
        {R"({"a": 3})", R"({"a": {}})",
         R"({"a": {"dtype": "F32", "shape": "x", "data_offsets": [0, 4]}})",

@@ -15,7 +15,7 @@ std::string HashInPieces(const std::string& text, std::size_t piece) {
 }
 
 // FIPS 180-4's examples and their well-known companions.
-TEST(Sha256, KnownDigests) {
+TEST(Sha256, MatchesKnownDigests) {
   EXPECT_EQ(HashInPieces("", 1),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(HashInPieces("abc", 3),

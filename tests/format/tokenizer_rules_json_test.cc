@@ -22,7 +22,7 @@ using Ids = std::vector<std::int32_t>;
 constexpr const char* kVocab = R"({"a":0,"b":1,"ab":2,"<end>":3})";
 constexpr const char* kMerges = "#version: 0.2\na b\n";
 
-TEST(TokenizerRulesJson, WhatSettingsSayArrives) {
+TEST(TokenizerRulesJson, SettingsSurviveTheRoundTrip) {
   const TokenizerFiles files = {
       .vocab = kVocab,
       .merges = kMerges,
@@ -48,7 +48,7 @@ TEST(TokenizerRulesJson, WhatSettingsSayArrives) {
             (Ids{3, 2, 6}));
 }
 
-TEST(TokenizerRulesJson, AnErrorIsThatOfTheFile) {
+TEST(TokenizerRulesJson, AnErrorNamesTheFile) {
   const auto refused = testing::WrittenTokenizer(
       {.vocab = kVocab, .merges = kMerges, .tokenizer_config = R"({"add_eos_token":true})"}, 7);
   ASSERT_FALSE(refused.ok());

@@ -62,7 +62,7 @@ TEST(VocabularyFiles, NestedValuesAreRefusedAtAnyDepth) {
   }
 }
 
-TEST(VocabularyFiles, WhatAnErrorQuotesIsShort) {
+TEST(VocabularyFiles, AnErrorQuotesAtMostTheBeginningOfAToken) {
   const std::string token(1 << 20, 'x');
   EXPECT_LT(VocabularyError("{\"" + token + "\": -1}", kNoMerges).size(), 400u);
   EXPECT_LT(VocabularyError(R"({"a": 0})", token + " " + token + "\n").size(), 600u);

@@ -159,7 +159,7 @@ TEST(WeightReader, AHubFileNeedsNoBiases) {
   EXPECT_EQ(Read(SmallConfig().dump(), HeaderOf(tensors) + DataOf(tensors)).error, "");
 }
 
-TEST(WeightReader, ScalesInAHubFileAreNoPartOfIt) {
+TEST(WeightReader, ScalesInAHubFileAreRefused) {
   auto tensors = SmallModel("F32", 4, /*is_hub=*/true);
   tensors.push_back({"wte.weight_scale", "BF16", {64, 1}, 128});
   EXPECT_NE(Read(SmallConfig().dump(), HeaderOf(tensors) + DataOf(tensors))
@@ -185,7 +185,7 @@ TEST(WeightReader, TheConfigsWeightsAreTheFiles) {
   EXPECT_EQ(error("f16", f16, metadata), "");
   EXPECT_EQ(error("f32", f32, metadata), "");
   EXPECT_EQ(error("q8", q8, metadata), "");
-  EXPECT_NE(error("f16", q8, metadata).find("is I8 [64, 32], config.json asks for F16"),
+  EXPECT_NE(error("f16", q8, metadata).find("is I8 [64, 32], config.json requires F16"),
             std::string::npos);
   EXPECT_NE(error("f16", f32, metadata).find("asks for F16"), std::string::npos);
   EXPECT_NE(error("q8", f16, metadata).find("asks for I8"), std::string::npos);

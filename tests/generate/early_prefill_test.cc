@@ -90,7 +90,7 @@ std::vector<float> LastLogits(Context& context, const std::vector<std::int32_t>&
   return all;
 }
 
-TEST(EarlyPrefill, IsToTheBitWhatAPrefillIs) {
+TEST(EarlyPrefill, IsBitIdenticalToAPrefill) {
   const Config config = LongConfig();
   ThreadPool pool(kHasThreads ? 3 : 1);
   const Compute compute{&BestKernels(), &pool};

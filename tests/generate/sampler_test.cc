@@ -265,14 +265,14 @@ TEST(Sampler, TheLastTokenThatIsAllowedMayRepeat) {
   EXPECT_EQ(sampler.Sample({{1.0f, kRuledOut}}), 0);
 }
 
-TEST(Sampler, SameSeedSameTokens) {
+TEST(Sampler, TheSameSeedGivesTheSameTokens) {
   GenerateOptions options = Plain();
   options.seed = 42;
   Sampler a(options, kLogits.size()), b(options, kLogits.size());
   for (int i = 0; i < 100; ++i) EXPECT_EQ(a.Sample(kLogits), b.Sample(kLogits));
 }
 
-TEST(Sampler, LogitsThatAreNoNumbersDoNotCrash) {
+TEST(Sampler, LogitsThatAreNotNumbersDoNotCrash) {
   for (const double temperature : {0.0, 1.0, 1e-30}) {
     GenerateOptions options = Plain();
     options.temperature = temperature;
@@ -285,7 +285,7 @@ TEST(Sampler, LogitsThatAreNoNumbersDoNotCrash) {
   }
 }
 
-TEST(SelectTop, IsAFullSortsBeginning) {
+TEST(SelectTop, EqualsTheBeginningOfAFullSort) {
   Random random(5);
   std::vector<float> logits(1000);
   for (float& logit : logits) logit = static_cast<float>(random.Next() % 50);  // many ties

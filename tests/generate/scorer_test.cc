@@ -91,7 +91,7 @@ TEST(Scorer, WindowsSlideOverALongText) {
   }
 }
 
-TEST(Scorer, WhatTheCacheKnowsIsScoredAllTheSame) {
+TEST(Scorer, CachedTokensAreScoredAllTheSame) {
   const std::string folder = TinyModelFolder("tied");
   TestModel model(folder, WeightFormat::kF32, KvFormat::kF32);
   std::vector<std::int32_t> ids(120);  // repeats itself, so that its windows are all the same
@@ -110,7 +110,7 @@ std::vector<std::pair<float, std::uint32_t>> PairsOf(std::span<const TokenScore>
   return pairs;
 }
 
-TEST(Scorer, FromAnyTokenOnScoresAreToTheBitThoseOfTheWholeText) {
+TEST(Scorer, ScoresFromAnyTokenOnAreBitIdenticalToThoseOfTheWholeText) {
   for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
     TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, kv);
     Context& context = *model.context;
@@ -148,7 +148,7 @@ TEST(Scorer, WhatTheCacheHoldsBeforeTheStartIsNotRunAgain) {
   EXPECT_EQ(PairsOf(edited), PairsOf(std::span(whole).subspan(34)));
 }
 
-TEST(Scorer, NamesAnIdThatIsNone) {
+TEST(Scorer, NamesAnIdOutsideTheVocabulary) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   for (const std::int32_t id : {-1, 160}) {
     const auto refused = Scorer::Begin(*model.context, {5, id}, 1);
@@ -166,7 +166,7 @@ TEST(Scorer, RefusesAStartBehindTheText) {
   EXPECT_EQ(refused.error().message, "start is 3, expected a whole number from 0 to 2");
 }
 
-TEST(Scorer, ShortTextsAndBadStrides) {
+TEST(Scorer, ShortTextsHaveNoScoresAndBadStridesAreErrors) {
   TestModel model(TinyModelFolder("tied"), WeightFormat::kF32, KvFormat::kF32);
   const std::vector<std::int32_t> one = {5};
   EXPECT_TRUE(ScoreAll(*model.context, one, 1).empty());

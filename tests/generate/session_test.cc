@@ -55,7 +55,7 @@ Tokenizer ByteTokenizer() {
   return std::move(ReadTokenizer(vocab.dump(), "#version: 0.2\n", 160).value());
 }
 
-TEST_F(SessionTest, SameSeedSameTextOtherSeedAnother) {
+TEST_F(SessionTest, TheSameSeedGivesTheSameTextAndAnotherSeedAnother) {
   GenerateOptions options{.max_new_tokens = 20, .temperature = 3, .seed = 1};
   const auto first = Run(Ids(4), options);
   EXPECT_EQ(Run(Ids(4), options), first);

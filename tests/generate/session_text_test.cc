@@ -50,7 +50,7 @@ class SessionTextTest : public ::testing::Test {
   GenerateOptions options{.max_new_tokens = 12, .temperature = 2, .seed = 4};
 };
 
-TEST_F(SessionTextTest, WhatAStopStringHeldBackIsShownAtTheEnd) {
+TEST_F(SessionTextTest, TextThatAStopStringHeldBackIsShownAtTheEnd) {
   const std::string whole = Write({1, 2, 3}, options).text;
   ASSERT_FALSE(whole.empty());
   options.stop = {whole.substr(whole.size() - 2) + "never"};

@@ -30,7 +30,7 @@ TEST(ThreadTuner, LeavesThePoolAtWhatItChoseAndChangesNoLogit) {
 }
 
 // What follows a text is the same whether or not something was measured in between.
-TEST(ThreadTuner, LeavesWhatIsCached) {
+TEST(ThreadTuner, KeepsTheCache) {
   const std::string folder = TinyModelFolder("tied");
   TestModel model(folder, WeightFormat::kQ8, KvFormat::kQ8);
   Sequence& sequence = model.context->sequence();

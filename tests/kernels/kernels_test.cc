@@ -387,7 +387,7 @@ struct SoftmaxStatsCheck {
 #endif
 #include "engine/kernels/kernels.inc"
 
-TEST(QuantizeActivations, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFiniteEither) {
+TEST(QuantizeActivations, NonFiniteValuesGetZeroCodesAndANonFiniteScale) {
   for (const KernelTable* table : KernelTables()) {
     for (const ActivationCodes kind : {ActivationCodes::kFromZero, ActivationCodes::kSigned}) {
       for (const float odd : {NAN, INFINITY, -INFINITY}) {
@@ -409,7 +409,7 @@ TEST(QuantizeActivations, WhatIsNotFiniteGetsCodesOfZeroAndAScaleThatIsNotFinite
 }
 
 // Against float64, where exp overflows, and what is not a number.
-TEST(Activations, AreTheirFormulas) {
+TEST(Activations, MatchTheirFormulas) {
   for (const KernelTable* table : KernelTables()) {
     for (const float value : {0.0f, 0.3f, -0.7f, 2.5f, -9.0f, 60.0f, -60.0f, 1e30f, -1e30f}) {
       float relu = value, silu = value, quick = value;

@@ -49,7 +49,7 @@ TEST(Pattern, RefusesByNameWhatItDoesNotRead) {
     EXPECT_EQ(Matches(expression, "").rfind("refused: it has ", 0), 0u) << expression;
   }
   for (const char* expression : {"", "a*", "a|", "(?:a)?"}) {
-    EXPECT_EQ(Matches(expression, ""), "refused: it may match nothing") << expression;
+    EXPECT_EQ(Matches(expression, ""), "refused: it can match the empty string") << expression;
   }
 }
 

@@ -29,7 +29,7 @@ TEST(UnicodeForms, SyllablesOfHangulAreComposedByTheirFormula) {
   EXPECT_EQ(InForm(UnicodeForm::kNfc, parts), syllable);
 }
 
-TEST(UnicodeForms, BytesThatAreNoCharacterStay) {
+TEST(UnicodeForms, InvalidBytesStay) {
   EXPECT_EQ(InForm(UnicodeForm::kNfkc, "\xff\xc3 \xe1\x84"), "\xff\xc3 \xe1\x84");
 }
 

@@ -119,7 +119,7 @@ TEST(Loading, KeepsNothingButTheWeights) {
   EXPECT_EQ(bytes, before);
 }
 
-TEST(Loading, KeepsNothingOfWhatWasRefused) {
+TEST(Loading, KeepsNothingOfARefusedModel) {
   const std::string config = ReadTestFile(TinyModelFolder("tied") + "/config.json");
   WeightReader reader(ReadConfigJson(config).value(), WeightFormat::kF32);
   constexpr std::size_t kHeader = 1 << 20;  // a megabyte of spaces, which is no JSON

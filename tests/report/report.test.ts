@@ -6,7 +6,7 @@ import { skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./ski
 import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./slowest.mjs";
 
 describe("skipped tests are named", () => {
-  it("from Vitest's report", () => {
+  it("skipped tests are named from Vitest's report", () => {
     const assertionResults = [
       { fullName: "a model loads", status: "passed" },
       { fullName: "trained models generate", status: "skipped" },
@@ -16,7 +16,7 @@ describe("skipped tests are named", () => {
     expect(skippedInVitest(report)).toEqual(["trained models generate", "a plan"]);
   });
 
-  it("from Playwright's report, with the names around them", () => {
+  it("skipped tests are named from Playwright's report, with the names of their groups", () => {
     const skipped = { title: "reads /proc", tests: [{ status: "skipped" }] };
     const ran = { title: "runs", tests: [{ status: "expected" }] };
     const inner = { title: "on Linux", specs: [skipped, ran] };
@@ -24,7 +24,7 @@ describe("skipped tests are named", () => {
     expect(skippedInPlaywright(report)).toEqual(["requests.spec.ts on Linux reads /proc"]);
   });
 
-  it("from GoogleTest's output, once each", () => {
+  it("skipped tests are named from GoogleTest's output, once each", () => {
     const log = [
       "[ RUN      ] Threads.Sleep",
       "engine/base/thread_pool_test.cc:7: Skipped",
@@ -41,7 +41,7 @@ describe("skipped tests are named", () => {
 });
 
 describe("coverage", () => {
-  it("names the ten least covered files, worst first, after all of them together", () => {
+  it("the coverage report names the ten least covered files, worst first, after all of them together", () => {
     const files = Array.from({ length: 12 }, (_, i) => ({ file: `${i}.cc`, lines: 12, covered: i }));
     const lines = coverageLines("engine", files);
     expect(lines).toHaveLength(11);
@@ -50,13 +50,13 @@ describe("coverage", () => {
     expect(lines[10]).toContain("9.cc");
   });
 
-  it("counts a file without code as covered", () => {
+  it("the coverage report counts a file without code as covered", () => {
     expect(coverageLines("web", [{ file: "types.ts", lines: 0, covered: 0 }])[0]).toContain("100.0 %");
   });
 });
 
 describe("the slowest tests", () => {
-  it("are found in each runner's report, and sorted", () => {
+  it("the slowest tests are found in each runner's report, and sorted", () => {
     const vitest = {
       testResults: [{ assertionResults: [{ fullName: "a b", duration: 1200 }, { fullName: "c" }] }],
     };
@@ -92,7 +92,7 @@ describe("the slowest tests", () => {
 });
 
 describe("failed tests are named, with the beginning of the reason", () => {
-  it("from Vitest's report, files that could not be run among them", () => {
+  it("failed tests are named from Vitest's report, including files that could not run", () => {
     const failed = {
       fullName: "adds",
       status: "failed",
@@ -114,7 +114,7 @@ describe("failed tests are named, with the beginning of the reason", () => {
     ]);
   });
 
-  it("from Playwright's report, also what passed the second time", () => {
+  it("failed tests are named from Playwright's report, including those that passed when repeated", () => {
     const results = [{ error: { message: "never: ready" } }, {}];
     const spec = (title: string, status: string) => ({ title, tests: [{ status, results }] });
     const inner = { title: "WebKitGTK", specs: [spec("stores", "flaky"), spec("reads", "unexpected")] };
@@ -126,7 +126,7 @@ describe("failed tests are named, with the beginning of the reason", () => {
     ]);
   });
 
-  it("from GoogleTest's output, also one that never ended", () => {
+  it("failed tests are named from GoogleTest's output, including one that never ended", () => {
     const log = [
       "[ RUN      ] A.Passes",
       "[       OK ] A.Passes (0 ms)",
@@ -144,7 +144,7 @@ describe("failed tests are named, with the beginning of the reason", () => {
     ]);
   });
 
-  it("with the step before each", () => {
+  it("failed tests are named with the step before each", () => {
     const failed = { name: "stores", why: "never\nready", flaky: true };
     expect(
       failedLines([

@@ -19,7 +19,7 @@ const line = (changes: Partial<Line> = {}): Line => ({
 const loop = (prefill: number, decode: number) => ({ "q8 prefill 512": prefill, "q8 decode 64": decode });
 
 describe("a regression", () => {
-  it("is a ratio that fell by more than 5 % beside the scalar loop, the largest loss first", () => {
+  it("a regression is a ratio that fell by more than 5 % beside the scalar loop, the largest loss first", () => {
     const now = line({ loop: loop(94, 30), floor: { "q8 decode 64": 0.6 } });
     expect(regressions(now, [line()])).toEqual([
       { name: "q8 decode 64", before: 40, now: 30, loss: 0.25 },
@@ -29,40 +29,40 @@ describe("a regression", () => {
     expect(regressions(line({ loop: loop(200, 80) }), [line()])).toEqual([]);
   });
 
-  it("is none where decoding is slower because memory is", () => {
+  it("slower decoding is no regression if memory is slower by as much", () => {
     const slow = (share: number) => line({ loop: loop(100, 20), floor: { "q8 decode 64": share } });
     expect(regressions(slow(0.79), [line()])).toEqual([]);
     expect(regressions(slow(0.75), [line()]).map(({ name }) => name)).toEqual(["q8 decode 64"]);
   });
 
-  it("is seen beside the median of several lines: one that was lucky is not the measure", () => {
+  it("a regression is measured against the median of several lines, not against one lucky line", () => {
     const lines = [100, 120, 101].map((prefill) => line({ loop: loop(prefill, 40) }));
     expect(regressions(line({ loop: loop(97, 40) }), lines)).toEqual([]);
     expect(regressions(line({ loop: loop(95, 40) }), lines)).toMatchObject([{ before: 101 }]);
     expect(regressions(line({ loop: loop(97, 40) }), lines.slice(0, 2))).toMatchObject([{ before: 110 }]);
   });
 
-  it("is none in what no line has", () => {
+  it("a value that no earlier line has is no regression", () => {
     expect(regressions(line({ loop: { new: 1 } }), [line()])).toEqual([]);
   });
 });
 
 describe("lines that compare", () => {
-  it("are the last three of the same processor, kernels and threads", () => {
+  it("comparable lines are the last three of the same processor, kernels and threads", () => {
     const lines = [1, 2, 3, 4].map((n) => line({ commit: String(n) }));
     const others = [line({ processor: "B" }), line({ threads: 1 }), line({ simd: "relaxed-pairs" })];
     expect(comparable([...lines, ...others], line()).map(({ commit }) => commit)).toEqual(["2", "3", "4"]);
     expect(comparable(others, line())).toEqual([]);
   });
 
-  it("keep the best speeds of two measurements: a loop that was disturbed flatters no ratio", () => {
+  it("comparable lines keep the best speeds of two measurements, so that a disturbed scalar loop improves no ratio", () => {
     const first = line({ loop: loop(90, 50) });
     expect(bestOf(first, line({ floor: { "q8 decode 64": 0.9 } }))).toEqual(line({ loop: loop(100, 50) }));
     const disturbed = line({ loopMultiplyAdds: 5e8, loop: loop(170, 90) });
     expect(bestOf(first, disturbed)).toEqual(first);
   });
 
-  it("are read from a file, and one that is damaged is named", () => {
+  it("comparable lines are read from a file, and one that is damaged is named", () => {
     const text = `${JSON.stringify(line())}\n\n${JSON.stringify(line({ commit: "2" }))}\n`;
     expect(readLines(text)).toEqual([line(), line({ commit: "2" })]);
     expect(readLines("")).toEqual([]);
@@ -71,7 +71,7 @@ describe("lines that compare", () => {
 });
 
 describe("the picture", () => {
-  it("has each ratio under its name, with its last value", () => {
+  it("the picture of the figures has each ratio under its name, with its last value", () => {
     const svg = svgOf([line({ commit: "first" }), line({ commit: "<last>", loop: loop(123.4, 50) })]);
     expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 832 300"/);
     for (const text of ["q8 prefill 512: 123.4 ×", "q8 decode 64: 50 ×", "q8 decode 64: 80 %"])
@@ -82,14 +82,14 @@ describe("the picture", () => {
     expect(svg.match(/class="series"/g)?.length).toBe(3);
   });
 
-  it("draws no line from one processor to another, and a single measurement as points", () => {
+  it("the picture of the figures draws no line from one processor to another, and a single measurement as points", () => {
     const paths = (svg: string) => [...svg.matchAll(/class="series".* d="([^"]*)"/g)].map(([, d = ""]) => d);
     for (const d of paths(svgOf([line(), line(), line({ processor: "B" })])))
       expect(d).toMatch(/^M[\d. ]+L[\d. ]+M[\d. ]+$/);
     for (const d of paths(svgOf([line()]))) expect(d).toMatch(/^M[\d. ]+$/);
   });
 
-  it("writes no name over another, nor below the axis", () => {
+  it("the picture of the figures writes no name over another, nor below the axis", () => {
     const many = Object.fromEntries(
       ["a", "b", "c", "d", "e", "f"].map((name, i) => [`q8 ${name}`, i / 1000]),
     );

@@ -76,7 +76,7 @@ describe("the sampling options", () => {
           "",
         );
 
-  it("are the same in the engine, the module and docs/reference/api.md", () => {
+  it("the sampling options are the same in the engine, the module and docs/reference/api.md", () => {
     expect(names.length).toBeGreaterThan(10);
     expect([...generateOptionNames].sort()).toEqual([...names].sort());
     const table =
@@ -86,7 +86,7 @@ describe("the sampling options", () => {
     for (const [name = "", value] of rows) expect(initialOf(name) ?? value, name).toBe(value);
   });
 
-  it("have the defaults that their declarations say", () => {
+  it("the sampling options have the defaults that their declarations say", () => {
     const declared = found("web/src/shared/types.ts", /interface GenerateOptions \{(.*?)\n\}/s);
     for (const name of names) {
       const comment = new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n  ${name}\\?:`).exec(declared)?.[1];
@@ -97,7 +97,7 @@ describe("the sampling options", () => {
     }
   });
 
-  it("can be set by a model's generation_config.json where it has a name in that", () => {
+  it("the sampling options can be set by a model's generation_config.json where it has a name in that", () => {
     const withHubName = allFound(source, /GPT2_NUMBER\("(\w+)",\s+"\w+"/g);
     expect(numberOptionNames.filter((name) => name !== "seed")).toEqual(withHubName);
     const hubNames = allFound(source, /GPT2_NUMBER\("\w+",\s+"(\w+)"/g);
@@ -106,14 +106,14 @@ describe("the sampling options", () => {
     for (const name of hubNames) expect(documented).toContain(`\`${name}\``);
   });
 
-  it("have the engine's defaults in the module, too", () => {
+  it("the sampling options have the engine's defaults in the module, too", () => {
     for (const name of numberOptionNames) {
       const { initial } = numberOptions[name];
       expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
     }
   });
 
-  it("stand on the page with a model's defaults, which leave it its length", () => {
+  it("the sampling options stand on the page with a model's defaults, which leave it its length", () => {
     const usual = Number(initialOf("maxNewTokens"));
     for (const option of pageOptions) {
       expect(pageInitialOf(option, { [option.name]: 7 })).toBe(option.name === "seed" ? null : 7);
@@ -122,7 +122,7 @@ describe("the sampling options", () => {
     }
   });
 
-  it("stand on the page as they are, but for the length of a text", () => {
+  it("the sampling options stand on the page as they are, but for the length of a text", () => {
     for (const { name, initial } of pageOptions) {
       if (name !== "maxNewTokens")
         expect(initial === null ? undefined : String(initial), name).toBe(initialOf(name));
@@ -147,12 +147,12 @@ describe("the builds of the engine", () => {
     ["engine/toolchain/build.mjs", /^const variants = \[(.*)\];/m],
     ["web/scripts/pack-engine.mjs", /^const builds = \[(.*?)\n\];/ms],
     ["web/src/worker/addresses.ts", /addresses: [^=]*= \{(.*?)\n\};/s],
-  ])("are those of %s", (path, list) => {
+  ])("the builds of the engine are those of %s", (path, list) => {
     const text = found(path, list).replace(/base: "[^"]*"|\(\) => .*/g, "");
     expect(allFound(text, /\b(threads(?:-relaxed)?|simd(?:-relaxed)?)\b/g).sort()).toEqual(builds);
   });
 
-  it("are those that CMake makes", () => {
+  it("the builds of the engine are those that CMake makes", () => {
     const made = allFound(read("engine/api/wasm_variants.cmake"), /^gpt2_add_wasm_variant\(\w+ ([\w-]+)/gm);
     expect(made.sort()).toEqual(builds);
   });
@@ -187,7 +187,7 @@ describe("the C API", () => {
   it.each([
     ["engine/api/convert.h", "web/src/convert/converter.ts"],
     ["engine/api/languages.h", "web/src/languages/tokenizer.ts"],
-  ])("in %s is what %s declares", (header, source) => {
+  ])("the C API in %s is what %s declares", (header, source) => {
     const module = found(source, /interface \w+Module extends Allocator \{(.*?)\n\}/s);
     const declared = [...module.matchAll(/^ {2}_(gpt2_\w+)\(([^)]*)\): \w+;/gm)].map(
       ([, name = "", parameters = ""]) => [name, parameters] as const,
@@ -200,7 +200,7 @@ describe("the C API", () => {
     }
   });
 
-  it("is what the worker declares of Emscripten's module", () => {
+  it("the C API is what the worker declares of Emscripten's module", () => {
     const source = read("web/src/worker/engine.ts") + read("web/src/shared/wasm-instance.ts");
     const shared = "web/src/shared/wasm-instance.ts";
     const module =
@@ -221,7 +221,7 @@ describe("the C API", () => {
     }
   });
 
-  it("has structures of as many words as the worker reads", () => {
+  it("the C API has structures of as many words as the worker reads", () => {
     const wordsOf = (name: string) => {
       const fields = found("engine/api/api.h", new RegExp(`struct ${name} \\{(.*?)\\n\\} `, "s"));
       return fields.replace(/\/\/.*/g, "").match(/;/g)?.length;
@@ -234,7 +234,7 @@ describe("the C API", () => {
 describe("what is said of a model", () => {
   const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-  it("is what ModelConfig and ModelInfo declare", () => {
+  it("the description of a model is what ModelConfig and ModelInfo declare", () => {
     const info = found("engine/api/load.cc", /void WriteInfo\((.*?)\n\}/s);
     const [config = "", rest = ""] = info.split('"tieWordEmbeddings"');
     const keys = (text: string) => allFound(text, /(?:Member|Key)\("(\w+)"/g);
@@ -252,7 +252,7 @@ describe("what is said of a model", () => {
     ).toEqual(["kernels", ...declared("ModelInfo")].sort());
   });
 
-  it("has the names of config.json in inspect, and those in JavaScript's spelling on the page", () => {
+  it("the description of a model has the names of config.json in inspect, and those in JavaScript's spelling on the page", () => {
     const inspected = allFound(
       found("weights_tools/inspect.cc", /Json ConfigJson\((.*?)\n\}/s),
       /\{"(\w+)",/g,
@@ -270,7 +270,7 @@ describe("what is said of a model", () => {
 describe("the name of the package", () => {
   const { name } = JSON.parse(read("package.json"));
 
-  it("begins every key, cache, lock and policy that the module makes", () => {
+  it("the name of the package begins every key, cache, lock and policy that the module makes", () => {
     for (const file of files.filter((path) => /^web\/(src|page)\/.*\.ts$/.test(path))) {
       for (const literal of allFound(read(file), /["'`](gpt2-?wasm[^"'`]*)["'`]/g)) {
         expect(literal, file).toMatch(new RegExp(`^${name}($|[ :-])`));
@@ -278,7 +278,7 @@ describe("the name of the package", () => {
     }
   });
 
-  it("is the policy that a page with Trusted Types is told to list", () => {
+  it("the name of the package is the policy that a page with Trusted Types is told to list", () => {
     const policy = found("web/src/shared/script-address.ts", /policyName = "([^"]+)"/);
     for (const path of ["web/src/shared/failures.ts", "docs/how-to/policies.md"]) {
       expect(found(path, /trusted-types ([\w-]+)/), path).toBe(policy);

@@ -55,24 +55,24 @@ describe("the prose lint", () => {
     ],
     ["is of a type that there is not", "has the unknown value type 13"],
     ["is not to be had as it was", "could not be downloaded again; the stored copy was removed"],
-  ])("refuses “%s” and accepts “%s”", (contorted, plain) => {
+  ])("the prose lint refuses “%s” and accepts “%s”", (contorted, plain) => {
     expect(problems(contorted)).not.toEqual([]);
     expect(problems(plain)).toEqual([]);
   });
 
-  it("counts words by sentence", () => {
+  it("the prose lint counts words by sentence", () => {
     const words = (count: number) => `${"word ".repeat(count).trim()}.`;
     expect(problems(`${words(longestSentence)} ${words(longestSentence)}`)).toEqual([]);
     expect(problems(`A. ${words(longestSentence + 1)}`)).toHaveLength(1);
     expect(sentencesOf("It is 0.5 % of `a.b`. Is it? (Yes.) It ends")).toHaveLength(4);
   });
 
-  it("counts sentences by paragraph", () => {
+  it("the prose lint counts sentences by paragraph", () => {
     expect(problems("One is. Two is. Three is. Four is.")).toEqual([]);
     expect(problems("One is. Two is. Three is. Four is. Five is.")).toHaveLength(1);
   });
 
-  it("reads the comments of source files block by block, and no code", () => {
+  it("the prose lint reads the comments of source files block by block, and no code", () => {
     const source = `// One \`a b\` is
 // one.
 int x;  // not this
@@ -97,7 +97,7 @@ const five = "// no";
     expect(commentsOf(long).flatMap(({ text }) => longSentencesIn(text))).toHaveLength(1);
   });
 
-  it("reads paragraphs, items and cells of tables, and no code", () => {
+  it("the prose lint reads paragraphs, items and cells of tables, and no code", () => {
     const markdown =
       "---\ntitle: x\n---\n# A `b`\n\n- item\n\n| one | two |\n| --- | --- |\n| three | |\n\n```js\ncode\n```\n";
     expect(blocksOf(markdown)).toEqual([

@@ -34,7 +34,7 @@ describe("the documents", () => {
       expect(scripts).toHaveProperty(script ?? "");
   });
 
-  it("are all listed in docs/index.md, from which the site's sidebar is made", () => {
+  it("the documents are all listed in docs/index.md, from which the site's sidebar is made", () => {
     const listed = [...read("docs/index.md").matchAll(/^- \[.*?\]\(([^):]+\.md)\)/gm)].map(
       ([, path]) => path,
     );
@@ -65,7 +65,7 @@ describe("the documents", () => {
 });
 
 describe("the build", () => {
-  it.each(["engine", "tests", "weights_tools"])("compiles every source file of %s", (folder) => {
+  it.each(["engine", "tests", "weights_tools"])("the build compiles every source file of %s", (folder) => {
     const lists = files
       .filter((file) => /CMakeLists\.txt$|\.cmake$/.test(file))
       .map(read)
@@ -103,7 +103,7 @@ describe("the fuzz targets", () => {
     expect(corpus.some((file) => file.startsWith(`${folder}/corpus/${target}/`))).toBe(true);
   });
 
-  it("own every corpus and dictionary; together these are small", () => {
+  it("the fuzz targets own every corpus and dictionary; together these are small", () => {
     expect(targets.length).toBeGreaterThan(0);
     const owners = files.flatMap(
       (file) =>
@@ -146,7 +146,7 @@ describe("the module and the page", () => {
   );
   const ofPage = sources.filter((file) => file.startsWith("web/page/"));
 
-  it("import nothing in a circle when they run", () => {
+  it("the module and the page import nothing in a circle when they run", () => {
     const next = (file: string) =>
       importsOf(file)
         .filter(({ isType, isLater }) => !isType && !isLater)

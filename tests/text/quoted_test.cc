@@ -27,11 +27,11 @@ TEST(Visible, EscapesWhatCouldSteerATerminal) {
   EXPECT_EQ(Visible("\xf3\xa0\x81\x81"), R"(\udb40\udc41)");  // a tag, above U+FFFF
 }
 
-TEST(Visible, ReplacesBytesThatAreNoUtf8) {
+TEST(Visible, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(Visible("a\x9b\xff z"), "a\xef\xbf\xbd\xef\xbf\xbd z");
 }
 
-TEST(Visible, KeepsTextAndWhatItIsToldToKeep) {
+TEST(Visible, KeepsTextAndTheGivenCharacters) {
   EXPECT_EQ(Visible("\"\\ \xc3\xa9\xe2\x82\xac"), "\"\\ \xc3\xa9\xe2\x82\xac");
   EXPECT_EQ(Visible("a\n\tb\x1b", "\n\t"), "a\n\tb\\u001b");
 }

@@ -94,7 +94,7 @@ TEST(Tokenizer, VocabularyWithoutAByteSaysWhichIsMissing) {
   EXPECT_NE(failed.error().message.find("99"), std::string::npos);
 }
 
-TEST(Tokenizer, OfAMergeThatIsListedTwiceTheFirstCounts) {
+TEST(Tokenizer, TheFirstOfTwoEqualMergesCounts) {
   const auto tokenizer = ReadTokenizer(R"({"b": 0, "a": 1, "ab": 2, "ba": 3})",
                                        "b a\na b\nb a\na b\n", /*vocab_size=*/4);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
@@ -110,7 +110,7 @@ TEST(Tokenizer, OfAMergeThatIsListedTwiceTheFirstCounts) {
   }
 }
 
-TEST(Tokenizer, DecodingNamesAnIdThatIsNone) {
+TEST(Tokenizer, DecodingNamesAnIdOutsideTheVocabulary) {
   for (const std::int32_t id : {-1, 50257}) {
     const auto text = Gpt2Tokenizer().Decode(std::vector<std::int32_t>{50256, id});
     ASSERT_FALSE(text.ok());

@@ -29,7 +29,7 @@ TEST(Utf8Stream, NeverGivesHalfACharacter) {
   }
 }
 
-TEST(Utf8Stream, BytesThatAreNoCharacterBecomeReplacements) {
+TEST(Utf8Stream, InvalidBytesBecomeReplacements) {
   Utf8Stream stream;
   EXPECT_EQ(stream.Push("a\xff"
                         "b"),

@@ -36,26 +36,26 @@ function emscripten(version: string, folder = mkdtempSync(join(tmpdir(), "gpt2-e
 }
 
 describe("what is missing", () => {
-  it("is nothing where all is there", () => {
+  it("no program is missing where all are installed", () => {
     const where = { path: programs("cmake", "ninja"), includes: [headers("nlohmann/json.hpp")] };
     expect(missingWithoutApt(wasmPackages, where)).toBeUndefined();
   });
 
-  it("is installed by Homebrew on macOS", () => {
+  it("a missing program is installed by Homebrew on macOS", () => {
     const path = [programs("brew"), programs("cmake")].join(delimiter);
     expect(missingWithoutApt(wasmPackages, { path, includes: [] })).toBe(
       "missing: ninja, nlohmann/json.hpp; there is no apt-get to install them with; run: brew install ninja nlohmann-json",
     );
   });
 
-  it("is installed by dnf on Fedora", () => {
+  it("a missing program is installed by dnf on Fedora", () => {
     const where = { path: programs("dnf"), includes: [headers("nlohmann/json.hpp")] };
     expect(missingWithoutApt(wasmPackages, where)).toBe(
       "missing: cmake, ninja; there is no apt-get to install them with; run: sudo dnf install cmake ninja-build",
     );
   });
 
-  it("is named where nobody knows the system, or the package", () => {
+  it("a missing program is named if the system or the package is unknown", () => {
     expect(missingWithoutApt(["cmake"], { path: "" })).toContain("install them as your system does");
     const where = { path: programs("brew", "cmake") };
     expect(missingWithoutApt(["cmake", "firefox-esr"], where)).toContain(
@@ -65,13 +65,13 @@ describe("what is missing", () => {
 });
 
 describe("an installed Emscripten", () => {
-  it("is found in EMSDK", () => {
+  it("an installed Emscripten is found in EMSDK", () => {
     const sdk = mkdtempSync(join(tmpdir(), "gpt2-emsdk-"));
     const root = emscripten("4.0.10", join(sdk, "upstream/emscripten"));
     expect(findEmscripten({ EMSDK: sdk })).toEqual({ found: { root, version: "4.0.10" }, problems: [] });
   });
 
-  it("is found by emcc on PATH, also by a link to it", () => {
+  it("an installed Emscripten is found by emcc on PATH, also by a link to it", () => {
     const root = emscripten("3.1.69");
     expect(findEmscripten({ PATH: root }).found?.root).toBe(root);
     const bin = mkdtempSync(join(tmpdir(), "gpt2-bin-"));
@@ -79,7 +79,7 @@ describe("an installed Emscripten", () => {
     expect(findEmscripten({ PATH: bin }).found?.root).toBe(root);
   });
 
-  it("is passed over where it is too old, and that is said", () => {
+  it("an installed Emscripten that is too old is skipped with a message", () => {
     const root = emscripten("3.1.6");
     const { found, problems } = findEmscripten({ PATH: root, EMSDK: "/nowhere" });
     expect(found?.root).not.toBe(root); // the system may have another

@@ -45,14 +45,14 @@ describe("the option adapter", () => {
     expect(await readAdapters(adapter, undefined)).toEqual(expected);
   });
 
-  it("is an id where a hub is given", async () => {
+  it("the option adapter is an id where a hub is given", async () => {
     const [found] = await readAdapters("a/b", "https://hub.example/");
     expect(found?.source).toEqual({ kind: "hub", hub: "https://hub.example/", id: "a/b", revision: "main" });
     const [address] = await readAdapters(new URL("http://host/lora/"), "https://hub.example/");
     expect(address?.source).toEqual(folder("http://host/lora/"));
   });
 
-  it("may be files, of which only the two are taken", async () => {
+  it("the option adapter may be files, of which only the two are taken", async () => {
     const files = [...both(), file("README.md")];
     for (const adapter of [files, { source: files }, [{ source: new Set(files) }]]) {
       const [found] = await readAdapters(adapter, undefined);
@@ -66,10 +66,10 @@ describe("the option adapter", () => {
     ["lora.gguf", /the adapter is "lora.gguf", expected a folder with adapter_model.safetensors/],
     [{ source: "lora/", weight: "1" }, /an adapter's weight is "1", expected a number/],
     [{ source: "lora/", weight: Infinity }, /an adapter's weight is Infinity/],
-    [{ source: "lora/", wieght: 1 }, /there is no option "wieght" of an adapter/],
+    [{ source: "lora/", wieght: 1 }, /unknown option "wieght" of an adapter/],
     [[file("config.json")], /the adapter's files are config.json, expected one adapter_config.json and one/],
     [{}, /number 0 of the adapter's files is an object, expected a File/],
-  ])("is refused: %j", async (adapter, message) => {
+  ])("the option adapter is refused: %j", async (adapter, message) => {
     await expect(readAdapters(adapter, undefined)).rejects.toEqual(refusal(message));
   });
 });
@@ -99,7 +99,7 @@ describe("the message to the worker", () => {
     args: { ...load({ kind: "folder", url: "http://host/m/" }), adapters },
   });
 
-  it("holds adapters, or none", () => {
+  it("the message to the worker holds adapters, or none", () => {
     for (const adapters of [undefined, [], [{ source: { kind: "folder", url: "http://host/" }, weight: -2 }]])
       expect(() => readToWorker(message(adapters))).not.toThrow();
   });
@@ -109,13 +109,13 @@ describe("the message to the worker", () => {
     [[{ source: { kind: "x" }, weight: 1 }], /adapters\[0\]\.source\.kind/],
     [[{ source: { kind: "folder", url: "http://host/" }, weight: NaN }], /adapters\[0\]\.weight is NaN/],
     [new Array(101).fill(0), /adapters has 101 elements/],
-  ])("is refused: %j", (adapters, expected) => {
+  ])("the message to the worker is refused: %j", (adapters, expected) => {
     expect(() => readToWorker(message(adapters))).toThrow(expected);
   });
 });
 
 describe("what a merged model is listed by", () => {
-  it("names each adapter, with its weight where that is not 1", () => {
+  it("the id of a merged model names each adapter, with its weight where that is not 1", () => {
     const id = withAdapters("hf:gpt2@main", [
       { id: "hf:a/b@main", weight: 1 },
       { id: "http://host/lora/", weight: 0.5 },
@@ -127,12 +127,12 @@ describe("what a merged model is listed by", () => {
     expect(withAdapters("hf:gpt2@main", [])).toBe("hf:gpt2@main");
   });
 
-  it("is nothing where a part of it is of this device", () => {
+  it("a merged model has no id if a part of it is a local file", () => {
     expect(withAdapters(undefined, [{ id: "hf:a/b@main", weight: 1 }])).toBeUndefined();
     expect(withAdapters("hf:gpt2@main", [{ id: undefined, weight: 1 }])).toBeUndefined();
   });
 
-  it("names a GGUF file once", () => {
+  it("the id of a merged model names a GGUF file once", () => {
     const id = withAdapters(withFile("http://host/m/", "a.gguf"), [{ id: "hf:a/b@main", weight: 2 }]) ?? "";
     expect(id).toBe("http://host/m/a.gguf + 2 hf:a/b@main");
     expect(withFile(id, "a.gguf")).toBe(id);
@@ -152,7 +152,7 @@ describe("an adapter's version", () => {
   };
   const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-  it("is the hash of its files, as their host has them now; they are read once", async () => {
+  it("an adapter's version is the hash of its files, as their host has them now; they are read once", async () => {
     const adapter = new Adapter(source, 1);
     const expected = `${hash("{}")}-${hash("abc")}`;
     expect(await adapter.version(signal)).toBe(expected);
@@ -163,7 +163,7 @@ describe("an adapter's version", () => {
     expect(opened.every(([, { anew }]) => anew)).toBe(true);
   });
 
-  it("is the hub's commit, where it has one", async () => {
+  it("an adapter's version is the hub's commit, where it has one", async () => {
     const version = vi.fn(async (): Promise<string | undefined> => "c1");
     const adapter = new Adapter({ ...source, version }, 1);
     expect(await adapter.version(signal)).toBe("c1");
@@ -211,16 +211,14 @@ describe("the worker opens a model with adapters", () => {
     );
     await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringMatching(
-        /converted already, and an adapter can only be merged into one that is not/,
-      ),
+      message: expect.stringMatching(/merged only into a model that is not converted yet/),
     });
   });
 
   it.each([
     ["http://host/l/", "k"],
     ["http://other/l/", null],
-  ])("with the caller's headers for the model's host only: the adapter at %s", async (url, expected) => {
+  ])("the caller's headers go only to the model's host: the adapter at %s", async (url, expected) => {
     answer(() => "{}");
     const request = load(
       { kind: "folder", url: "http://host/m/" },

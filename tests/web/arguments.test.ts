@@ -45,12 +45,12 @@ it.each([
   [Symbol("s"), "a symbol"],
   [[1], "an array"],
   [{}, "an object"],
-])("shows %s", (value, text) => {
+])("describeValue shows %s", (value, text) => {
   expect(describeValue(value)).toBe(text);
 });
 
 describe("readOptions", () => {
-  it("copies what is there", () => {
+  it("readOptions copies the options that are set", () => {
     const options = { a: 1, b: false, c: 0, d: "", e: undefined, f: null };
     const names = Object.keys(options);
     expect(readOptions("call", options, names)).toStrictEqual({ a: 1, b: false, c: 0, d: "" });
@@ -59,24 +59,24 @@ describe("readOptions", () => {
     expect(readOptions("call", null, ["a"])).toEqual({});
   });
 
-  it.each([3, "text", () => 1, [], Symbol("s")])("refuses %s", (value) => {
+  it.each([3, "text", () => 1, [], Symbol("s")])("readOptions refuses %s", (value) => {
     expect(caught(() => readOptions("score", value, []))).toEqual(
       error(`the options of score are ${describeValue(value)}, expected an object`),
     );
   });
 
-  it("names an option that does not exist, and those that do", () => {
+  it("readOptions names an option that does not exist, and those that do", () => {
     expect(caught(() => readOptions("score", { stride: 1, strid: 2 }, ["stride", "signal"]))).toEqual(
-      error('there is no option "strid" of score; did you mean stride? There are stride, signal'),
+      error('unknown option "strid" of score: did you mean stride? Expected one of stride, signal'),
     );
     expect(caught(() => readOptions("score", { quality: null }, ["stride", "signal"]))).toEqual(
-      error('there is no option "quality" of score; there are stride, signal'),
+      error('unknown option "quality" of score, expected one of stride, signal'),
     );
   });
 });
 
 describe("single values", () => {
-  it("signals", () => {
+  it("readSignal accepts signals and refuses other values", () => {
     const { signal } = new AbortController();
     expect(readSignal(signal)).toBe(signal);
     expect(readSignal(undefined)).toBeUndefined();
@@ -88,7 +88,7 @@ describe("single values", () => {
     }
   });
 
-  it("callbacks", () => {
+  it("readFunction accepts functions and refuses other values", () => {
     const run = () => {};
     expect(readCallback("onPrompt", run)).toBe(run);
     expect(readCallback("onPrompt", undefined)).toBeUndefined();
@@ -98,7 +98,7 @@ describe("single values", () => {
     );
   });
 
-  it("flags", () => {
+  it("readFlag accepts booleans and refuses other values", () => {
     expect([readFlag("f", undefined), readFlag("f", true), readFlag("f", false)]).toEqual([
       false,
       true,
@@ -107,7 +107,7 @@ describe("single values", () => {
     expect(caught(() => readFlag("f", 1))).toEqual(error("f is 1, expected true or false"));
   });
 
-  it("counts", () => {
+  it("readCount accepts whole numbers in a range and refuses other values", () => {
     expect([readCount("c", 1, 1, 3), readCount("c", 3, 1, 3), readCount("c", undefined, 1)]).toEqual([
       1,
       3,
@@ -123,7 +123,7 @@ describe("single values", () => {
     );
   });
 
-  it("choices", () => {
+  it("readChoice accepts one of the listed values and refuses others", () => {
     expect(readChoice("kv", "q8", ["q8", "f32"])).toBe("q8");
     expect(readChoice("kv", undefined, ["q8"])).toBeUndefined();
     expect(caught(() => readChoice("kv", "q4", ["q8", "f32"]))).toEqual(
@@ -131,7 +131,7 @@ describe("single values", () => {
     );
   });
 
-  it("headers", () => {
+  it("readHeaders accepts headers and refuses other values", () => {
     const pairs = [["x-a", "1"]];
     for (const value of [{ "X-A": "1" }, [["X-A", "1"]], new Headers({ "X-A": "1" })])
       expect(readHeaders("headers", value)).toEqual(pairs);
@@ -141,14 +141,14 @@ describe("single values", () => {
     );
   });
 
-  it("texts", () => {
+  it("readText accepts text and refuses other values", () => {
     expect(readText("text", "")).toBe("");
     expect(caught(() => readText("text", 3))).toEqual(error("text is 3, expected text"));
   });
 });
 
 describe("token ids", () => {
-  it("come in any kind of array", () => {
+  it("token ids are accepted in any kind of array", () => {
     const arrays = [
       [1, 2],
       [1n, 2],
@@ -182,7 +182,7 @@ describe("token ids", () => {
     Symbol("s"),
     () => 1,
     [1],
-  ])("are not %s", (id) => {
+  ])("token ids are not accepted as %s", (id) => {
     expect(caught(() => readTokenIds("ids", [5, id]))).toEqual(
       error(`ids[1] is ${describeValue(id)}, expected a token id`),
     );
@@ -191,7 +191,7 @@ describe("token ids", () => {
     );
   });
 
-  it("have no holes", () => {
+  it("an array of token ids with a hole is refused", () => {
     const ids = [1];
     ids[2] = 3;
     expect(caught(() => readTokenIds("ids", ids))).toEqual(error("ids[1] is undefined, expected a token id"));
@@ -207,7 +207,7 @@ describe("token ids", () => {
     new ArrayBuffer(8),
     new DataView(new ArrayBuffer(8)),
     Symbol("s"),
-  ])("are an array, not %s", (value) => {
+  ])("token ids are an array, not %s", (value) => {
     expect(caught(() => readTokenIds("ids", value))).toEqual(
       error(`ids is ${describeValue(value)}, expected an array of token ids`),
     );
@@ -219,7 +219,7 @@ describe("token ids", () => {
 });
 
 describe("readGenerateOptions", () => {
-  it("passes on what JSON can carry, whatever its name: the engine knows the names", () => {
+  it("readGenerateOptions passes on what JSON can carry, whatever its name: the engine knows the names", () => {
     const options = {
       temperature: 0.5,
       lookup: false,
@@ -230,7 +230,7 @@ describe("readGenerateOptions", () => {
     expect(readGenerateOptions({ seed: 42n, stop: new Proxy(["a"], {}) })).toEqual({ seed: 42, stop: ["a"] });
   });
 
-  it("knows every option that the engine has, and no other", () => {
+  it("readGenerateOptions accepts every option that the engine has, and no other", () => {
     const source = readFileSync(resolve(import.meta.dirname, "../../engine/generate/options.cc"), "utf8");
     const inEngine = [...source.matchAll(/(?:GPT2_NUMBER\(| \{)"(\w+)",/g)].map(([, name]) => name);
     expect([...generateOptionNames].sort()).toEqual([...inEngine, "stop"].sort());
@@ -245,7 +245,7 @@ describe("readGenerateOptions", () => {
     [{ stop: new Date() }, "stop is an object, which no option accepts"],
     [{ stop: ["a", () => 1] }, "stop[1] is a function, expected text"],
     [{ stop: ["a", NaN] }, "stop[1] is NaN, expected text"],
-  ])("refuses %s", (options, message) => {
+  ])("readGenerateOptions refuses %s", (options, message) => {
     expect(caught(() => readGenerateOptions(options))).toEqual(error(message));
   });
 });

@@ -58,7 +58,7 @@ function press(field: Element, key: string, more: KeyboardEventInit = {}) {
 }
 
 describe("a proposal", () => {
-  it("comes after a pause in typing, and is said to screen readers", async () => {
+  it("a suggestion comes after a pause in typing, and is said to screen readers", async () => {
     const { field, element, ghost, spoken } = make({ "top-k": "3" });
     element.options = { topP: 0.5, minP: undefined };
     const events = eventsOf(element, "gpt2-token", "gpt2-done");
@@ -83,7 +83,7 @@ describe("a proposal", () => {
     expect(events[2]?.detail).toEqual({ text: " to bed", summary: { finishReason: "length" } });
   });
 
-  it("comes as soon as it is told, with the hint that it is told", async () => {
+  it("a suggestion comes as soon as it is told, with the hint that it is told", async () => {
     const { field, spoken } = make({ delay: "50", hint: "Tab!" });
     model.texts = ["x."];
     field.focus();
@@ -92,7 +92,7 @@ describe("a proposal", () => {
     expect(spoken.textContent).toBe("Suggestion: x. Tab!");
   });
 
-  it("is said in the language around it, and with the words of the element", async () => {
+  it("a suggestion is said in the language around it, and with the words of the element", async () => {
     const { field, element, spoken } = make({ lang: "de" });
     await propose(field, [" to bed"]);
     expect(spoken.textContent).toBe("Vorschlag: to bed. Tab übernimmt ihn, Escape verwirft ihn.");
@@ -102,7 +102,7 @@ describe("a proposal", () => {
     expect(spoken.textContent).toBe("at (Tab)");
   });
 
-  it("goes on from a space that was typed, which is not written twice", async () => {
+  it("a suggestion goes on from a space that was typed, which is not written twice", async () => {
     const { field, ghost } = make();
     await propose(field, [" the", " end"], "At ");
     expect(model.calls[0]?.prompt).toBe("At");
@@ -114,7 +114,7 @@ describe("a proposal", () => {
     expect(ghost.textContent).toBe("");
   });
 
-  it("sees the end of a long text", async () => {
+  it("a suggestion sees the end of a long text", async () => {
     const { field } = make();
     await propose(field, ["x"], `${"a".repeat(3000)}b`);
     expect(model.calls[0]?.prompt).toBe(`${"a".repeat(1999)}b`);
@@ -123,7 +123,7 @@ describe("a proposal", () => {
     expect(model.calls[1]?.prompt).toBe("a".repeat(1999)); // not half of the face
   });
 
-  it("is not made in the midst of a text, of a selection, of nothing, or where nobody may write", async () => {
+  it("a suggestion is not made in the midst of a text, of a selection, of nothing, or where nobody may write", async () => {
     const { field, ghost } = make();
     field.focus();
     const quiet = [
@@ -204,7 +204,7 @@ describe("while it proposes", () => {
     expect([ghost.textContent, spoken.textContent]).toEqual(["", ""]);
   });
 
-  it("Tab takes it, as if it had been typed", async () => {
+  it("Tab inserts the suggestion as if it had been typed", async () => {
     const { field, element, ghost } = make();
     await propose(field, [" to bed"]);
     const events = eventsOf(element, "gpt2-accept");
@@ -229,15 +229,18 @@ describe("while it proposes", () => {
     expect(field.value).toBe("I went");
   });
 
-  it.each([{ ctrlKey: true }, { altKey: true }])("%j and the right arrow take a word of it", async (keys) => {
-    const { field, ghost } = make();
-    await propose(field, [" to bed"]);
-    expect(press(field, "ArrowRight", keys).isTaken).toBe(true);
-    expect(field.value).toBe("I went to");
-    expect(ghost.textContent).toBe(" bed");
-  });
+  it.each([{ ctrlKey: true }, { altKey: true }])(
+    "%j and the right arrow take one word of the suggestion",
+    async (keys) => {
+      const { field, ghost } = make();
+      await propose(field, [" to bed"]);
+      expect(press(field, "ArrowRight", keys).isTaken).toBe(true);
+      expect(field.value).toBe("I went to");
+      expect(ghost.textContent).toBe(" bed");
+    },
+  );
 
-  it("Escape dismisses it, and a dialog around the field stays", async () => {
+  it("Escape dismisses the suggestion, and a dialog around the field stays open", async () => {
     const { field, ghost, spoken } = make();
     await propose(field, [" to bed"]);
     expect(press(field, "Escape")).toEqual({ isTaken: true, isSeenAbove: false });
@@ -258,21 +261,21 @@ describe("while it proposes", () => {
     ["ArrowLeft", { ctrlKey: true }],
     ["a", {}],
     ["Tab", { isComposing: true }],
-  ])("%s with %j is the page's", async (key, keys) => {
+  ])("%s with %j is left to the page", async (key, keys) => {
     const { field, ghost } = make();
     await propose(field, [" to bed"]);
     expect(press(field, key, keys)).toEqual({ isTaken: false, isSeenAbove: true });
     expect(ghost.textContent).toBe(" to bed");
   });
 
-  it("a finger takes it", async () => {
+  it("a tap takes the suggestion", async () => {
     const { field, ghost } = make();
     await propose(field, [" to bed"]);
     ghost.click();
     expect(field.value).toBe("I went to bed");
   });
 
-  it("it goes when the caret goes elsewhere, and when the field loses the focus", async () => {
+  it("a suggestion disappears when the caret moves, and when the field loses the focus", async () => {
     const { field, ghost } = make();
     await propose(field, [" to bed"]);
     await vi.advanceTimersByTimeAsync(100);
@@ -289,7 +292,7 @@ describe("while it proposes", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("it goes while a letter is composed of several, after which there is another", async () => {
+  it("a suggestion disappears during a composition, after which a new one comes", async () => {
     const { field, ghost } = make();
     await propose(field, [" to bed"]);
     field.dispatchEvent(new CompositionEvent("compositionstart"));
@@ -311,7 +314,7 @@ describe("a suggestion that no longer fits", () => {
     ["the field was disabled", (field: HTMLInputElement) => void (field.disabled = true)],
     ["the field became one for passwords", (field: HTMLInputElement) => void (field.type = "password")],
     ["the caret was moved", (field: HTMLInputElement) => field.setSelectionRange(0, 0)],
-  ])("is neither inserted nor shown where %s", async (_, change) => {
+  ])("a suggestion that no longer fits is neither inserted nor shown where %s", async (_, change) => {
     for (const key of ["Tab", "ArrowRight", undefined]) {
       document.body.replaceChildren();
       const { field, ghost, element } = make({}, "input");
@@ -328,7 +331,7 @@ describe("a suggestion that no longer fits", () => {
     }
   });
 
-  it("is cut to what the field takes, and the event says what was inserted", async () => {
+  it("a suggestion that no longer fits is cut to what the field takes, and the event says what was inserted", async () => {
     const { field, ghost, element } = make();
     const events = eventsOf(element, "gpt2-accept");
     field.maxLength = 11;
@@ -348,7 +351,7 @@ describe("a suggestion that no longer fits", () => {
     [4, " ae\u0301"],
     [8, " ae\u0301"], // an astronaut is one character of five units
     [9, " ae\u0301\ud83d\udc69\u200d\ud83d\ude80"],
-  ])("with room for %i units is cut to %j", async (room, expected) => {
+  ])("a suggestion with room for %i units is cut to %j", async (room, expected) => {
     const { field, ghost } = make();
     field.maxLength = 6 + room;
     await propose(field, [" ae\u0301\ud83d\udc69\u200d\ud83d\ude80 bed"]);
@@ -363,7 +366,7 @@ describe("a field that gets no suggestions", () => {
     { autocomplete: "section-a new-password" },
     { autocomplete: "one-time-code" },
     { autocomplete: "billing CC-NUMBER" },
-  ])("is one for secrets: %j", async (attributes) => {
+  ])("a field for secrets gets no suggestions: %j", async (attributes) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const { field } = make({}, "input");
     for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value);
@@ -385,7 +388,7 @@ describe("a field that gets no suggestions", () => {
     ["editor", /no suggestions in <div id="field">: .*for an editor, set the property "field"/],
     ["wrong", /"for" is "field", but no element has this id/],
     ["none", /expected the attribute "for" with the id of a field/],
-  ])("is said once in the console: %s", (kind, message) => {
+  ])("a field that gets no suggestions is reported once in the console: %s", (kind, message) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const { field, element } = make({}, "input");
     let target: HTMLElement = field;
@@ -408,7 +411,7 @@ describe("a field that gets no suggestions", () => {
 });
 
 describe("an editor of the page", () => {
-  it("gets suggestions through the property `field`", async () => {
+  it("an editor of the page gets suggestions through the property `field`", async () => {
     const { element, ghost } = make();
     const editor = document.createElement("div");
     const line = document.createElement("p");
@@ -460,7 +463,7 @@ describe("its field and its model", () => {
     log.mockRestore();
   });
 
-  it("another model while one is loaded is no error", async () => {
+  it("setting another model during a load is no error", async () => {
     const { field, element, ghost } = make();
     const events = eventsOf(element, "gpt2-error");
     load.mockImplementationOnce(
@@ -500,7 +503,7 @@ describe("its field and its model", () => {
     expect(load.mock.lastCall?.[0]).toBe("o/");
   });
 
-  it("stays as it is when the focus comes back to the same field, or an attribute is set to what it was", async () => {
+  it("a suggestion element stays as it is when the focus comes back to the same field, or an attribute is set to what it was", async () => {
     const { field, element, ghost } = make({ kv: "q8" });
     await propose(field, [" to bed"]);
     field.dispatchEvent(new FocusEvent("focusin", { bubbles: true }));
@@ -518,7 +521,7 @@ describe("its field and its model", () => {
     expect(new Set(after)).toEqual(new Set([true])); // nothing is left at somebody else's field
   });
 
-  it("properties that were set before it was defined are kept", () => {
+  it("properties that were set before the element was defined are kept", () => {
     const early = document.createElement("gpt2-early");
     Object.assign(early, { options: { topK: 1 }, loadOptions: { kv: "q8" } });
     document.body.append(early);
@@ -528,7 +531,7 @@ describe("its field and its model", () => {
     expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
   });
 
-  it("proposes nothing while it is disabled, or for another field", async () => {
+  it("a suggestion element proposes nothing while it is disabled, or for another field", async () => {
     const { field, element } = make({ disabled: "" });
     await propose(field, ["x"]);
     element.removeAttribute("disabled");
@@ -549,7 +552,7 @@ describe("its field and its model", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("keeps its suggestion where it is moved as a whole, and looks for its field in another tree", async () => {
+  it("a suggestion element keeps its suggestion where it is moved as a whole, and looks for its field in another tree", async () => {
     const { field, element, ghost } = make();
     await propose(field, [" to bed"]);
     element.connectedMoveCallback();
@@ -581,7 +584,7 @@ describe("its field and its model", () => {
     warn.mockRestore();
   });
 
-  it("finds a field that has the focus already, and lets it go with itself", async () => {
+  it("a suggestion element finds a field that has the focus already, and lets it go with itself", async () => {
     const { field, element, ghost } = make();
     element.remove();
     field.focus();
@@ -632,7 +635,7 @@ describe("its field and its model", () => {
     log.mockRestore();
   });
 
-  it("draws into the line of an input, too", async () => {
+  it("a suggestion element draws into the line of an input, too", async () => {
     const { field, ghost } = make({}, "input");
     await propose(field, [" to bed"]);
     expect(ghost.textContent).toBe(" to bed");

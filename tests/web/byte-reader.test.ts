@@ -27,7 +27,7 @@ function byteStreamOf(count: number): ReadableStream<Uint8Array<ArrayBuffer>> {
 }
 
 describe("byteReader", () => {
-  it("reads a stream of bytes into the same memory again and again", async () => {
+  it("byteReader reads a stream of bytes into the same memory again and again", async () => {
     const reader = byteReader(byteStreamOf(3));
     const found: number[] = [];
     const first = await reader.read();
@@ -37,7 +37,7 @@ describe("byteReader", () => {
     expect(first).toHaveLength(0); // its memory has gone on to the next
   });
 
-  it("reads any other stream as it is, and cancels both", async () => {
+  it("byteReader reads any other stream as it is, and cancels both", async () => {
     const reader = byteReader(streamOf(2));
     expect(await reader.read()).toEqual(Uint8Array.of(1));
     expect(await reader.read()).toEqual(Uint8Array.of(2));

@@ -15,7 +15,7 @@ const text = (words: string) => new TextEncoder().encode(words);
 const readAll = async (stream: ReadableStream<Uint8Array> | undefined) =>
   stream && new TextDecoder().decode(await bytesOf(stream));
 
-it("keeps files by folder and name, under addresses that nothing is fetched from", async () => {
+it("the store keeps files by folder and name, under addresses that are never fetched", async () => {
   const store = await CacheStorageStore.open();
   expect(store.kind).toBe("cache-storage");
   await writeFile(store, "blobs", "a/b?c", text("hello"));
@@ -31,7 +31,7 @@ it("keeps files by folder and name, under addresses that nothing is fetched from
   ]);
 });
 
-it("has nothing of a file that is not there", async () => {
+it("the store returns nothing for a missing file", async () => {
   const store = await CacheStorageStore.open();
   expect(await store.size("blobs", "x")).toBeUndefined();
   expect(await store.read("blobs", "x")).toBeUndefined();
@@ -40,7 +40,7 @@ it("has nothing of a file that is not there", async () => {
   expect(await store.list("blobs")).toEqual([]);
 });
 
-it("writes on behind the bytes that it is told, and cuts off the rest", async () => {
+it("the store appends after the given number of bytes, and cuts off the rest", async () => {
   const store = await CacheStorageStore.open();
   await writeFile(store, "blobs", "x", text("0123456789"));
   const file = await store.append("blobs", "x", 4);
@@ -61,7 +61,7 @@ it("writes on behind the bytes that it is told, and cuts off the rest", async ()
   expect(await readAll(await store.read("blobs", "new"))).toBe("n");
 });
 
-it("lists a folder with sizes and times, and removes what it is told", async () => {
+it("the store lists a folder with sizes and times, and removes files", async () => {
   vi.useFakeTimers({ now: new Date("2026-05-04T03:02:01Z") });
   const store = await CacheStorageStore.open();
   await writeFile(store, "kept", "a b", text("123"));
@@ -81,19 +81,19 @@ it("lists a folder with sizes and times, and removes what it is told", async () 
   expect(await store.list("kept")).toEqual([]);
 });
 
-it("does not open if the browser refuses Cache Storage", async () => {
+it("the store does not open if the browser refuses Cache Storage", async () => {
   vi.stubGlobal("caches", { open: () => Promise.reject(new DOMException("no", "SecurityError")) });
   await expect(CacheStorageStore.open()).rejects.toThrow("no");
 });
 
-it("puts a file once more where the browser loses what is put at an address of before", async () => {
+it("the store writes a file again if the browser loses a file at a used address", async () => {
   const store = await CacheStorageStore.open();
   (await caches.open("gpt2-wasm-store")).ghosts.add("https://gpt2-wasm.invalid/blobs/x");
   await writeFile(store, "blobs", "x", text("hello"));
   expect(await readAll(await store.read("blobs", "x"))).toBe("hello");
 });
 
-it("says so where the browser loses everything", async () => {
+it("the store reports a browser that loses every file", async () => {
   const store = await CacheStorageStore.open();
   (await caches.open("gpt2-wasm-store")).losesAll = true;
   await expect(writeFile(store, "blobs", "x", text("hello"))).rejects.toThrow("loses stored files");

@@ -39,7 +39,7 @@ async function dieWhile(host: Host, cutAfter: number): Promise<void> {
 const blob = async (piece: Uint8Array) => (await disk.folder("blobs")).files.get(hash(piece));
 
 describe("a model that was loaded once", () => {
-  it("is read without its host, byte for byte", async () => {
+  it("a model that was loaded once is read without its host, byte for byte", async () => {
     const host = new Host();
     const first = await load(host);
     expect(first.origins).toEqual(["network", "network"]);
@@ -53,7 +53,7 @@ describe("a model that was loaded once", () => {
     expect(second.read.has("generation_config.json")).toBe(false); // the host has none
   });
 
-  it("shares what is equal with other models", async () => {
+  it("a model that was loaded once shares what is equal with other models", async () => {
     await load(new Host());
     const other = new Host([bytes(1000, 1), bytes(500, 9)]);
     const { origins } = await load(other, { of: "http://host/other/" });
@@ -64,7 +64,7 @@ describe("a model that was loaded once", () => {
     expect(await blob(bytes(500, 9))).toBeUndefined();
   });
 
-  it("is asked for anew where its host has another version, of which only what differs is fetched", async () => {
+  it("a model that was loaded once is asked for anew where its host has another version, of which only what differs is fetched", async () => {
     await load(new Host());
     const changed = new Host([bytes(1000, 1), bytes(700, 3)], '{"changed":1}');
     const { origins, read } = await load(changed);
@@ -77,7 +77,7 @@ describe("a model that was loaded once", () => {
     expect(await listModels()).toHaveLength(1);
   });
 
-  it("stays whole until all of another version is there", async () => {
+  it("a model that was loaded once stays whole until all of another version is there", async () => {
     const old = new Host();
     await load(old);
     await dieWhile(new Host([bytes(1000, 4), bytes(700, 5)]), 300);
@@ -85,7 +85,7 @@ describe("a model that was loaded once", () => {
     expect((await load(old)).origins).toEqual(["cache", "cache"]);
   });
 
-  it("is used at once where its host is slow, whose answer counts the next time", async () => {
+  it("a model that was loaded once is used at once where its host is slow, whose answer counts the next time", async () => {
     await load(new Host());
     const changed = new Host([bytes(1000, 1), bytes(700, 3)]);
     let answer: (hasChanged: boolean) => void = () => {};
@@ -102,7 +102,7 @@ describe("a model that was loaded once", () => {
     expect((await load(changed, { revalidation: slow })).origins).toEqual(["cache", "network"]);
   });
 
-  it("is not used unasked where the same address may mean another model", async () => {
+  it("a model that was loaded once is not used unasked where the same address may mean another model", async () => {
     await load(new Host());
     const other = new Host([bytes(1000, 1), bytes(600, 7)]);
     const { read, origins } = await load(other, { revalidation: undefined });
@@ -117,7 +117,7 @@ describe("what is damaged", () => {
     ["the end of a piece", (file: { bytes: Uint8Array }) => (file.bytes = file.bytes.slice(0, 400))],
     ["all of a piece", (file: { bytes: Uint8Array }) => (file.bytes = new Uint8Array())],
     ["a piece that is longer", (file: { bytes: Uint8Array }) => (file.bytes = new Uint8Array(2000))],
-  ])("heals itself: %s", async (_, damage) => {
+  ])("a damaged stored model heals itself: %s", async (_, damage) => {
     const host = new Host();
     await load(host);
     damage((await blob(bytes(1000, 1))) ?? { bytes: new Uint8Array() });
@@ -128,7 +128,7 @@ describe("what is damaged", () => {
     expect(host.given).toBe(given);
   });
 
-  it("heals itself: a small file, which nobody else would find out", async () => {
+  it("a damaged stored model heals itself: a small file, which nobody else would find out", async () => {
     const host = new Host();
     await load(host);
     const file = (await disk.folder("blobs")).files.get(hash(new TextEncoder().encode("m")));
@@ -139,7 +139,7 @@ describe("what is damaged", () => {
     expect((await load(host)).origins).toEqual(["cache", "cache"]);
   });
 
-  it("is refused where the host has another version of a small file, and right the next time", async () => {
+  it("a damaged stored model is refused where the host has another version of a small file, and right the next time", async () => {
     const host = new Host();
     await load(host);
     const file = (await disk.folder("blobs")).files.get(hash(new TextEncoder().encode("m")));
@@ -153,7 +153,7 @@ describe("what is damaged", () => {
     expect(new TextDecoder().decode(read.get("merges.txt"))).toBe("n");
   });
 
-  it("heals itself: a record that was cut short is no record", async () => {
+  it("a damaged stored model heals itself: a record that was cut short is no record", async () => {
     const host = new Host();
     await load(host);
     for (const file of (await disk.folder("models")).files.values()) file.bytes = file.bytes.slice(0, 50);
@@ -164,7 +164,7 @@ describe("what is damaged", () => {
 });
 
 describe("a download that is interrupted", () => {
-  it("goes on where it was, at ten places", async () => {
+  it("an interrupted download resumes where it stopped, at ten places", async () => {
     const host = new Host([bytes(5000, 1), bytes(3000, 2)]);
     for (let cut = 300; cut < 5000; cut += 480) await dieWhile(host, cut);
     const { read } = await load(host);
@@ -175,7 +175,7 @@ describe("a download that is interrupted", () => {
     expect(host.given - 11 * indexBytes).toBeLessThanOrEqual(8000); // no byte of the weights twice
   });
 
-  it("is listed with what there is of it", async () => {
+  it("an interrupted download is listed with its stored bytes", async () => {
     await dieWhile(new Host(), 600);
     await vi.waitFor(async () => expect(await listModels()).toHaveLength(1));
     const [model] = await listModels();
@@ -184,7 +184,7 @@ describe("a download that is interrupted", () => {
     expect(model?.bytes).toBeLessThan(model?.totalBytes ?? 0);
   });
 
-  it("is never taken for whole, also where what is there is wrong", async () => {
+  it("an interrupted download is never taken for whole, also where what is there is wrong", async () => {
     const host = new Host();
     await dieWhile(host, 600);
     const part = await blob(bytes(1000, 1));
@@ -195,14 +195,14 @@ describe("a download that is interrupted", () => {
 });
 
 describe("two that load the same at once", () => {
-  it("download it once", async () => {
+  it("two tabs that load the same model download it once", async () => {
     const host = new Host();
     const [one, two] = await Promise.all([load(host), load(host)]);
     expect(host.asked.sort()).toEqual(["w.000", "w.001"]);
     expect(one.read.get("w.001")).toEqual(two.read.get("w.001"));
   });
 
-  it("do not wait for one that died", async () => {
+  it("a tab does not wait for another tab that died", async () => {
     const host = new Host();
     host.cutAfter = 500;
     const dying = load(host).catch(() => "died");
@@ -213,7 +213,7 @@ describe("two that load the same at once", () => {
     expect(await dying).toBe("died");
   });
 
-  it("abort while they wait", async () => {
+  it("a tab that waits for another tab's download can be aborted", async () => {
     const host = new Host();
     const holder = new CachedSource(store, host, id, undefined);
     await holder.open("weights.json", { signal });
@@ -229,7 +229,7 @@ describe("two that load the same at once", () => {
     expect(hash(await bytesOf(next.stream))).toBe(hash(bytes(1000, 1)));
   });
 
-  it("stream without storing where there are no locks", async () => {
+  it("two tabs stream without storing where there are no locks", async () => {
     Object.assign(disk.navigator, { locks: undefined });
     const host = new Host();
     expect((await load(host)).origins).toEqual(["network", "network"]);
@@ -278,7 +278,7 @@ class ConvertedHost extends Host {
 }
 
 describe("a model that is converted while it is read", () => {
-  it("is stored as it was converted, in pieces, and read without its hub", async () => {
+  it("a model that is converted while it is read is stored as it was converted, in pieces, and read without its hub", async () => {
     const host = new ConvertedHost(9_000_000);
     const first = await host.read();
     expect(first.from).toBe("host");
@@ -291,7 +291,7 @@ describe("a model that is converted while it is read", () => {
     expect(disk.used()).toBe(0);
   });
 
-  it("is converted anew when its hub has another version", async () => {
+  it("a model that is converted while it is read is converted anew when its hub has another version", async () => {
     const host = new ConvertedHost(1000);
     await host.read();
     host.commit = "c2";
@@ -300,7 +300,7 @@ describe("a model that is converted while it is read", () => {
     expect(await listModels()).toHaveLength(1);
   });
 
-  it("is removed where it is damaged, and converted anew the next time", async () => {
+  it("a model that is converted while it is read is removed where it is damaged, and converted anew the next time", async () => {
     const host = new ConvertedHost(1000);
     await host.read();
     const file = await blob(host.converted);
@@ -335,7 +335,7 @@ describe("a model that is converted while it is read", () => {
       hash(weights ?? bytes(0, 0)) === hash(host.converted);
     const noted = 8 * 2 * 1024 * 1024;
 
-    it("is listed as not complete, and goes on behind what is stored", async () => {
+    it("a model whose first load was interrupted is listed as not complete, and goes on behind what is stored", async () => {
       const host = await interrupted();
       const [model] = await listModels();
       expect(model).toMatchObject({ id: "hf:a/b@main", isComplete: false, totalBytes: size + 2 });
@@ -354,7 +354,7 @@ describe("a model that is converted while it is read", () => {
       expect(isRight(host, third)).toBe(true);
     });
 
-    it("goes on before a piece that is damaged", async () => {
+    it("a model whose first load was interrupted goes on before a piece that is damaged", async () => {
       const host = await interrupted();
       const file = await blob(host.converted.slice(3 * 2 * 1024 * 1024, 4 * 2 * 1024 * 1024));
       if (file) file.bytes[7] = 255 - (file.bytes[7] ?? 0);
@@ -362,7 +362,7 @@ describe("a model that is converted while it is read", () => {
       expect(weightsAsked(host)).toEqual([3 * 2 * 1024 * 1024]);
     });
 
-    it("begins anew where its hub has another version, or does not say which", async () => {
+    it("a model whose first load was interrupted begins anew where its hub has another version, or does not say which", async () => {
       const host = await interrupted();
       host.commit = "c2";
       expect(isRight(host, await host.read())).toBe(true);
@@ -370,7 +370,7 @@ describe("a model that is converted while it is read", () => {
       expect(await listModels()).toHaveLength(1);
     });
 
-    it("is removed with what is stored of it", async () => {
+    it("a model whose first load was interrupted is removed with what is stored of it", async () => {
       await interrupted();
       expect(await removeModel("hf:a/b@main")).toBe(true);
       expect(await listModels()).toEqual([]);
@@ -378,7 +378,7 @@ describe("a model that is converted while it is read", () => {
       expect(disk.used()).toBeLessThanOrEqual(2 * 2 * 1024 * 1024);
     });
 
-    it("makes room for what is missing", async () => {
+    it("a model whose first load was interrupted makes room for what is missing", async () => {
       const host = await interrupted();
       await load(new Host(), { of: "http://host/other/" });
       disk.quota = disk.used() + Math.ceil((size - noted) * 1.01) - 1000; // the other model takes 1700
@@ -401,7 +401,7 @@ describe("room", () => {
     disk.quota = 1_540_000;
     const { read, notStored } = await load(new Host([bytes(1_200_000, 1), bytes(800_000, 2)]));
     expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(800_000, 2)));
-    expect(notStored).toBe("it needs 2.0 MB more, and the browser gives this site 1.5 MB");
+    expect(notStored).toBe("it needs 2.0 MB more, but the browser has only 1.5 MB left for this site");
   });
 
   it("room that the small files exceed is noticed before a piece is read", async () => {
@@ -409,7 +409,7 @@ describe("room", () => {
     host.files.set("merges.txt", bytes(5000, 3));
     disk.quota = 6500; // the pieces take 1700
     expect((await load(host)).notStored).toMatch(
-      /^it needs \d kB more, and the browser gives this site \d kB$/,
+      /^it needs \d kB more, but the browser has only \d kB left for this site$/,
     );
   });
 
@@ -419,14 +419,14 @@ describe("room", () => {
     disk.quota = 1600;
     const { read, notStored } = await load(host);
     expect(hash(read.get("w.001") ?? bytes(0, 0))).toBe(hash(bytes(700, 2)));
-    expect(notStored).toBe("the browser gives this site no more room");
+    expect(notStored).toBe("the browser gives this site no more storage");
     disk.quota = Infinity;
     const second = await load(host);
     expect(hash(second.read.get("w.000") ?? bytes(0, 0))).toBe(hash(bytes(1000, 1)));
     expect(second.notStored).toBeNull();
   });
 
-  it("is made by removing what was used longest ago, and nothing that is kept", async () => {
+  it("room for a model is made by removing what was used longest ago, and nothing that is kept", async () => {
     await load(new Host([bytes(1000, 1)]), { of: "http://host/kept/" });
     await load(new Host([bytes(1000, 2)]), { of: "http://host/old/" });
     await load(new Host([bytes(1000, 3)]), { of: "http://host/new/" });
@@ -443,7 +443,7 @@ describe("room", () => {
 });
 
 describe("what pages ask", () => {
-  it("lists, keeps and removes models by their addresses, also relative ones", async () => {
+  it("the cache API of pages lists, keeps and removes models by their addresses, also relative ones", async () => {
     await load(new Host());
     expect(await listModels()).toEqual([
       expect.objectContaining({ id, isComplete: true, isKept: false, used: expect.any(Date) }),
@@ -461,7 +461,7 @@ describe("what pages ask", () => {
     expect(disk.used()).toBe(0);
   });
 
-  it("tells what is stored, and what there is room for", async () => {
+  it("the cache API of pages tells what is stored, and what there is room for", async () => {
     await load(new Host());
     disk.quota = 1e6;
     const { modelBytes, kind, quota, usage, persisted, notice } = await storage();
@@ -475,7 +475,7 @@ describe("what pages ask", () => {
     expect(usage).toBeGreaterThan(modelBytes);
   });
 
-  it("says why nothing is stored where nothing can be", async () => {
+  it("the cache API of pages says why nothing is stored where nothing can be", async () => {
     vi.stubGlobal("navigator", {});
     expect(await listModels()).toEqual([]);
     expect(await removeModel("m")).toBe(false);

@@ -66,7 +66,7 @@ describe("what is stored", () => {
     ["https://host.example/m/a.gguf", "a.gguf", "https://host.example/m/a.gguf"],
     ["hf:owner/name@main", "a.gguf", "hf:owner/name/a.gguf@main"],
     ["hf:owner/name", "a.gguf", "hf:owner/name/a.gguf"],
-  ])("%s with the file %s is listed as %s", async (id, file, listed) => {
+  ])("the source %s with the file %s is stored as %s", async (id, file, listed) => {
     const source = sourceOf({ id });
     const found = await make(source, request({}, { file }));
     expect(found.id).toBe(listed);
@@ -82,23 +82,23 @@ describe("what is stored", () => {
     "my files",
     "xhttps://host.example/",
     "hf",
-  ])("%s is not", async (id) => {
+  ])("a source with the id %s is not stored", async (id) => {
     openStoreFor.mockClear();
     const source = sourceOf({ id });
     expect(await cached(source, request())).toBe(source);
     expect(openStoreFor).not.toHaveBeenCalled();
   });
 
-  it("a model with an adapter of this device is not: the source says why", async () => {
+  it("a model with a local adapter is not stored, and the source says why", async () => {
     const source = sourceOf({ id: undefined });
     expect(await cached(source, request())).toBe(source);
-    expect(await source.notStored?.()).toBe("an adapter of this device's files is not stored");
+    expect(await source.notStored?.()).toBe("an adapter from local files is not stored");
     const files = sourceOf({ id: undefined });
     await cached(files, request({}, { kind: "files" }));
     expect(typeof files.notStored).toBe("undefined");
   });
 
-  it("nothing is, where there is no store: the source says why", async () => {
+  it("nothing is stored without a store, and the source says why", async () => {
     opened.store = undefined;
     opened.refusal = "a private window";
     const source = sourceOf();
@@ -118,7 +118,7 @@ describe("a host is asked", () => {
     [{}, 500],
     [{ headers: [["a", "b"]] }, 10_000],
     [{ credentials: "include" }, 10_000],
-  ])("with %j, and is waited for %i ms", async (more, patienceMs) => {
+  ])("a host is asked with %j, and waited for %i ms", async (more, patienceMs) => {
     for (const source of [sourceOf(), sourceOf({ version: async () => "v" })])
       expect((await make(source, request(more))).revalidation?.patienceMs).toBe(patienceMs);
   });
@@ -228,13 +228,13 @@ describe("a host is asked", () => {
     ["null", "null"],
     ["a page", "<!doctype html>"],
     ["half of the file", '{"size":0,"pie'],
-  ])("in vain where it answers 200 with %s: nothing has changed then", async (_, body) => {
+  ])("a host that answers 200 with %s counts as unchanged", async (_, body) => {
     const { revalidation } = await make(sourceOf(), request());
     for (const path of ["weights.json", "config.json"]) {
       answers.set(url + path, { body });
       const stored = record({ files: [{ path, sha256: hash("stored") }] });
       await expect(revalidation?.hasChanged(stored, signal)).rejects.toThrow(
-        `the host's ${path} does not belong to`,
+        `the host's ${path} is not the file of`,
       );
     }
   });

@@ -16,13 +16,13 @@ function flipped(text: string, at: number): Uint8Array {
 }
 
 describe("damageOf", () => {
-  it("says nothing of a script that is as it was built, and asks the cache first", async () => {
+  it("damageOf says nothing of a script that is as it was built, and asks the cache first", async () => {
     const ask = vi.fn(async () => new Response(hashedWorker(script)));
     expect(await damageOf(url, ask)).toBeUndefined();
     expect(ask).toHaveBeenCalledWith(url, expect.objectContaining({ cache: "force-cache" }));
   });
 
-  it("names the script and both hashes where one bit is another", async () => {
+  it("damageOf names the script and both hashes where one bit is another", async () => {
     for (const at of [0, 13, script.length]) {
       expect(await said(flipped(hashedWorker(script), at))).toMatch(
         /^https:\/\/site\/gpt2-worker\.js has SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}$/,
@@ -32,14 +32,14 @@ describe("damageOf", () => {
     expect(await said(flipped(hashedWorker(script), last))).toBeDefined();
   });
 
-  it("says nothing of what others have made of it, or of what says nothing itself", async () => {
+  it("damageOf says nothing of what others have made of it, or of what says nothing itself", async () => {
     expect(await said(script)).toBeUndefined();
     expect(await said(hashedScript(script))).toBeUndefined();
     expect(await said(`import "/@vite/env";\n${hashedWorker(script)}`)).toBeUndefined();
     expect(await said("")).toBeUndefined();
   });
 
-  it("says nothing where the script cannot be read, and does not wait for ever", async () => {
+  it("damageOf says nothing where the script cannot be read, and does not wait for ever", async () => {
     expect(await damageOf(url, () => Promise.reject(new TypeError("no")))).toBeUndefined();
     vi.useFakeTimers();
     const silent = damageOf(url, () => new Promise(() => {}));
@@ -48,7 +48,7 @@ describe("damageOf", () => {
     vi.useRealTimers();
   });
 
-  it("asks for nothing that is not on a host", async () => {
+  it("damageOf asks for nothing that is not on a host", async () => {
     const ask = vi.fn();
     expect(await damageOf("file:///src/worker.js", ask)).toBeUndefined();
     expect(ask).not.toHaveBeenCalled();
@@ -56,7 +56,7 @@ describe("damageOf", () => {
 });
 
 describe("withoutHash", () => {
-  it("gives what the hash was put behind", () => {
+  it("withoutHash gives what the hash was put behind", () => {
     expect(withoutHash(hashedWorker(script))).toBe(script);
     expect(withoutHash(hashedScript(script))).toBe(script);
   });

@@ -23,7 +23,7 @@ async function stateOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("Connection", () => {
-  it("sends a request and gives each its own answer, in any order", async () => {
+  it("a connection sends a request and gives each its own answer, in any order", async () => {
     const { worker, connection } = connect();
     const first = connection.request("detokenize", [1]);
     const second = connection.request("detokenize", [2]);
@@ -37,7 +37,7 @@ describe("Connection", () => {
     expect(await second).toBe("two");
   });
 
-  it("hands events on until the answer has come", async () => {
+  it("a connection hands events on until the answer has come", async () => {
     const { worker, connection } = connect();
     const events: unknown[] = [];
     const request = connection.request(
@@ -53,7 +53,7 @@ describe("Connection", () => {
     expect(events).toEqual([{ done: 1, total: 2 }]);
   });
 
-  it("takes events that nobody asked for", async () => {
+  it("a connection takes events that nobody asked for", async () => {
     const { worker, connection } = connect();
     const request = connection.request("score", { prompt: "", stride: 1 });
     worker.say({ type: "event", id: 1, event: { done: 1, total: 2 } });
@@ -72,7 +72,7 @@ describe("Connection", () => {
     ["disposed", WorkerError],
     ["out-of-memory", Error],
     ["some-new-code", Error],
-  ])("keeps the code %s of the worker's error", async (code, type) => {
+  ])("a connection keeps the code %s of the worker's error", async (code, type) => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
     worker.say(failed(1, code));
@@ -85,7 +85,7 @@ describe("Connection", () => {
     expect(worker.terminations).toBe(0);
   });
 
-  it("settles once, whatever comes afterwards", async () => {
+  it("a connection settles once, whatever comes afterwards", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
     worker.say({ type: "done", id: 1, result: "one" });
@@ -94,7 +94,7 @@ describe("Connection", () => {
     expect(await request).toBe("one");
   });
 
-  it("rejects at once what cannot be sent", async () => {
+  it("a connection rejects at once what cannot be sent", async () => {
     const { worker, connection } = connect();
     const args = [() => {}] as unknown as number[];
     await expect(connection.request("detokenize", args)).rejects.toThrow(InvalidArgumentError);
@@ -103,7 +103,7 @@ describe("Connection", () => {
     expect(await next).toBe("one");
   });
 
-  it("tells what the worker says of itself", () => {
+  it("a connection tells what the worker says of itself", () => {
     const { worker, connection } = connect();
     worker.say({ type: "info", info: { threads: 1, notice: "before anybody listens" } });
     const infos: unknown[] = [];
@@ -114,7 +114,7 @@ describe("Connection", () => {
 });
 
 describe("Connection, offline", () => {
-  it("passes on that the network is back, until it ends", () => {
+  it("a connection that is offline passes on that the network is back, until it ends", () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
     vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
@@ -137,17 +137,20 @@ describe("Connection, whose worker says what it must not", () => {
     ["info", { type: "info" }, "message.info is undefined, expected an object"],
     ["alive", { type: "alive", lock: 5 }, "message.lock is 5, expected text"],
     ["started", { type: "started" }, "message.release is undefined, expected text"],
-  ])("dies of a bad %s, and names the field", async (_, data, message) => {
-    const { worker, connection } = connect();
-    const request = connection.request("detokenize", [1]);
-    worker.onmessage?.({ data } as MessageEvent<unknown>);
-    await expect(request).rejects.toMatchObject({ code: "worker-died" });
-    await expect(request).rejects.toThrow(message);
-    expect(worker.terminations).toBe(1);
-  });
+  ])(
+    "a connection whose worker sends an invalid message dies of a bad %s, and names the field",
+    async (_, data, message) => {
+      const { worker, connection } = connect();
+      const request = connection.request("detokenize", [1]);
+      worker.onmessage?.({ data } as MessageEvent<unknown>);
+      await expect(request).rejects.toMatchObject({ code: "worker-died" });
+      await expect(request).rejects.toThrow(message);
+      expect(worker.terminations).toBe(1);
+    },
+  );
 
   it.each([null, 5, "done", {}, { type: "toString" }, { type: "webpackOk" }, []])(
-    "leaves %j to whom it belongs",
+    "a connection whose worker sends an invalid message leaves %j to whom it belongs",
     async (data) => {
       const { worker, connection } = connect();
       const request = connection.request("detokenize", [1]);
@@ -159,14 +162,14 @@ describe("Connection, whose worker says what it must not", () => {
 });
 
 describe("Connection, aborted", () => {
-  it("sends nothing for a signal that was aborted before", async () => {
+  it("an aborted request sends nothing for a signal that was aborted before", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1], { signal: AbortSignal.abort(new Error("late")) });
     await expect(request).rejects.toThrow("late");
     expect(worker.received).toEqual([]);
   });
 
-  it("rejects at once with the signal's reason, tells the worker, and ignores its answer", async () => {
+  it("an aborted request rejects at once with the signal's reason, tells the worker, and ignores its answer", async () => {
     const { worker, connection } = connect();
     const controller = new AbortController();
     const events: unknown[] = [];
@@ -186,7 +189,7 @@ describe("Connection, aborted", () => {
     expect(events).toEqual([]);
   });
 
-  it("leaves other requests, and requests that have their answer, alone", async () => {
+  it("an aborted request leaves other requests, and requests that have their answer, alone", async () => {
     const { worker, connection } = connect();
     const controller = new AbortController();
     const done = connection.request("detokenize", [1], { signal: controller.signal });
@@ -199,7 +202,7 @@ describe("Connection, aborted", () => {
     expect(await other).toBe("two");
   });
 
-  it("keeps no listener at a signal whose request has settled", async () => {
+  it("an aborted request keeps no listener at a signal whose request has settled", async () => {
     const { worker, connection } = connect();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
@@ -216,7 +219,7 @@ describe("Connection, aborted", () => {
     expect(remove).toHaveBeenCalledTimes(2);
   });
 
-  it("can be given up by its caller, once", async () => {
+  it("an aborted request can be given up by its caller, once", async () => {
     const { worker, connection } = connect();
     const request = connection.open("detokenize", [1]);
     request.cancel(new Error("left"));
@@ -225,7 +228,7 @@ describe("Connection, aborted", () => {
     expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
   });
 
-  it("says how much was read, until the request has settled", async () => {
+  it("an aborted request says how much was read, until the request has settled", async () => {
     const { worker, connection } = connect();
     const request = connection.open("detokenize", [1]);
     request.read(64);
@@ -237,7 +240,7 @@ describe("Connection, aborted", () => {
 });
 
 describe("Connection, whose worker is of another release", () => {
-  it("asks nothing of it, and says to reload", async () => {
+  it("a connection whose worker has another release asks nothing of it, and says to reload", async () => {
     const { worker, connection } = connect();
     const waiting = connection.request("detokenize", [1]);
     worker.say({ type: "started", release: "0.0.9-12345678" });
@@ -248,7 +251,7 @@ describe("Connection, whose worker is of another release", () => {
     expect(worker.terminations).toBe(1);
   });
 
-  it("is content with its own", async () => {
+  it("a connection accepts a worker of its own release", async () => {
     const { worker, connection } = connect();
     const waiting = connection.request("detokenize", [1]);
     worker.say({ type: "started", release: "unbuilt" });
@@ -299,33 +302,39 @@ describe("Connection, whose worker dies", () => {
     ],
   ];
 
-  it.each(deaths)("rejects all that waits, and ends it, when it %s", async (_, die, error) => {
-    const made = connect();
-    const { worker, connection } = made;
-    const requests = [1, 2].map((id) => connection.request("detokenize", [id]));
-    const caught = requests.map((request) => request.catch((reason: unknown) => reason));
-    die(made);
-    for (const reason of await Promise.all(caught)) expect(reason).toMatchObject(error);
-    expect(worker.terminations).toBeGreaterThan(0);
-  });
+  it.each(deaths)(
+    "a connection whose worker dies rejects all that waits, and ends it, when it %s",
+    async (_, die, error) => {
+      const made = connect();
+      const { worker, connection } = made;
+      const requests = [1, 2].map((id) => connection.request("detokenize", [id]));
+      const caught = requests.map((request) => request.catch((reason: unknown) => reason));
+      die(made);
+      for (const reason of await Promise.all(caught)) expect(reason).toMatchObject(error);
+      expect(worker.terminations).toBeGreaterThan(0);
+    },
+  );
 
-  it.each(deaths)("answers what comes later with worker-died, when it %s", async (_, die) => {
-    const made = connect();
-    const { worker, connection } = made;
-    const first = connection.request("detokenize", [1]).catch((reason: Error) => reason.message);
-    die(made);
-    const sent = worker.received.length;
-    await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
-      name: "WorkerError",
-      code: "worker-died",
-      message: `${await first}; the model must be loaded again`,
-    });
-    expect(worker.received.length).toBe(sent);
-    await connection.dispose();
-    expect(worker.all("end")).toEqual([]);
-  });
+  it.each(deaths)(
+    "a connection whose worker dies answers what comes later with worker-died, when it %s",
+    async (_, die) => {
+      const made = connect();
+      const { worker, connection } = made;
+      const first = connection.request("detokenize", [1]).catch((reason: Error) => reason.message);
+      die(made);
+      const sent = worker.received.length;
+      await expect(connection.request("detokenize", [3])).rejects.toMatchObject({
+        name: "WorkerError",
+        code: "worker-died",
+        message: `${await first}; the model must be loaded again`,
+      });
+      expect(worker.received.length).toBe(sent);
+      await connection.dispose();
+      expect(worker.all("end")).toEqual([]);
+    },
+  );
 
-  it("waits for the lock that the worker names, and for none where there is none", () => {
+  it("a connection whose worker dies waits for the lock that the worker names, and for none where there is none", () => {
     const { worker, locks } = connect();
     worker.say(alive);
     expect(locks).toEqual([]);
@@ -335,7 +344,7 @@ describe("Connection, whose worker dies", () => {
 });
 
 describe("Connection, whose worker is silent", () => {
-  it("waits as long as it takes: who starts the worker knows how long that may be", async () => {
+  it("a connection whose worker is silent waits as long as it takes: who starts the worker knows how long that may be", async () => {
     const { connection } = connect();
     const request = connection.request("detokenize", [1]);
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -344,7 +353,7 @@ describe("Connection, whose worker is silent", () => {
 });
 
 describe("Connection, whose worker's script is damaged", () => {
-  it("says so", async () => {
+  it("the damage of a worker's script is reported", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
     worker.say({ type: "damaged", what: "worker.js has SHA-256 1, expected 2" });
@@ -358,7 +367,7 @@ describe("Connection, whose worker's script is damaged", () => {
 });
 
 describe("Connection, disposed of", () => {
-  it("rejects what waits and what comes, and lets the worker end itself", async () => {
+  it("a disposed connection rejects what waits and what comes, and lets the worker end itself", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
     const disposed = connection.dispose();
@@ -375,7 +384,7 @@ describe("Connection, disposed of", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends by force a worker that does not answer", async () => {
+  it("a disposed connection ends by force a worker that does not answer", async () => {
     const { worker, connection } = connect();
     const disposed = connection.dispose();
     await vi.advanceTimersByTimeAsync(999);
@@ -385,7 +394,7 @@ describe("Connection, disposed of", () => {
     await disposed;
   });
 
-  it("can be disposed of again", async () => {
+  it("a disposed connection can be disposed of again", async () => {
     const { worker, connection } = connect();
     const first = connection.dispose();
     const second = connection.dispose();
@@ -394,7 +403,7 @@ describe("Connection, disposed of", () => {
     await Promise.all([first, second]);
   });
 
-  it("stays disposed of, whatever the worker dies of afterwards", async () => {
+  it("a disposed connection stays disposed of, whatever the worker dies of afterwards", async () => {
     const { worker, connection } = connect();
     worker.say({ type: "alive", lock: "l" });
     const disposed = connection.dispose();
@@ -403,7 +412,7 @@ describe("Connection, disposed of", () => {
     await expect(connection.request("detokenize", [2])).rejects.toMatchObject({ code: "disposed" });
   });
 
-  it("ignores answers to what it has rejected", async () => {
+  it("a disposed connection ignores answers to what it has rejected", async () => {
     const { worker, connection } = connect();
     const request = connection.request("detokenize", [1]);
     void connection.dispose();

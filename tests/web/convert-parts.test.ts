@@ -27,7 +27,7 @@ describe("portions", () => {
   /** First byte and size of each. */
   const seen = (given: Iterable<Uint8Array>) => Array.from(given, (bytes) => [bytes[0], bytes.length]);
 
-  it("are handed on when they are full, and the rest at the end", () => {
+  it("portions are handed on when they are full, and the rest at the end", () => {
     const portions = new Portions(0);
     expect(seen(portions.add(of(full - 1, 1)))).toEqual([]);
     expect(seen(portions.add(of(1, 2)))).toEqual([[1, full]]);
@@ -39,13 +39,13 @@ describe("portions", () => {
     expect(seen(portions.rest())).toEqual([]);
   });
 
-  it("begin behind what is there already", () => {
+  it("portions begin behind what is there already", () => {
     const portions = new Portions(5);
     for (const value of [1, 2, 3]) expect(seen(portions.add(of(3, value)))).toEqual([]);
     expect(Array.from(portions.rest(), (bytes) => [...bytes])).toEqual([[2, 3, 3, 3]]);
   });
 
-  it("are handed on sooner where nothing has been for a tenth of a second, and at first", () => {
+  it("portions are handed on sooner where nothing has been for a tenth of a second, and at first", () => {
     vi.useFakeTimers();
     const portions = new Portions(0);
     const late = (size: number) => {
@@ -62,7 +62,7 @@ describe("portions", () => {
 });
 
 describe("the head of a safetensors file", () => {
-  it("says how long it is once its length is there, wherever it lies in memory", () => {
+  it("the head of a safetensors file says how long it is once its length is there, wherever it lies in memory", () => {
     const head = headWith({ a: 4 });
     expect(headSize(head.subarray(0, 7))).toBe(8);
     expect(headSize(head.subarray(0, 8))).toBe(head.length);
@@ -71,7 +71,7 @@ describe("the head of a safetensors file", () => {
     expect(headSize(apart.subarray(3))).toBe(head.length);
   });
 
-  it("names its tensors in the order in which they lie there, empty ones first", () => {
+  it("the head of a safetensors file names its tensors in the order in which they lie there, empty ones first", () => {
     const header = JSON.stringify({
       __metadata__: { format: "pt" },
       last: { data_offsets: [6, 9] },
@@ -88,7 +88,7 @@ describe("the head of a safetensors file", () => {
     expect(endOfTensors(head)).toBe(head.length + 9);
   });
 
-  it("is all of a file without tensors", () => {
+  it("the head of a safetensors file is all of a file without tensors", () => {
     const head = headWith({});
     expect(endOfTensors(head)).toBe(head.length);
   });
@@ -106,16 +106,19 @@ describe("where a conversion goes on", () => {
     [14, at(41)],
     [15, at(61)],
     [17, at(61)],
-  ])("is the last tensor that begins within the first %i bytes behind the head", (from, place) => {
-    expect(restartPlace([hub], output, output.length + from)).toEqual(place);
-  });
+  ])(
+    "the place where a conversion resumes is the last tensor that begins within the first %i bytes behind the head",
+    (from, place) => {
+      expect(restartPlace([hub], output, output.length + from)).toEqual(place);
+    },
+  );
 
-  it("is the first tensor as long as not all of the head is there", () => {
+  it("the place where a conversion resumes is the first tensor as long as not all of the head is there", () => {
     expect(restartPlace([hub], output, output.length - 1)).toEqual(at(0));
     expect(restartPlace([hub], output.subarray(0, -1), output.length + 10)).toEqual(at(0));
   });
 
-  it("may be in another file than the first", () => {
+  it("the place where a conversion resumes may be in another file than the first", () => {
     const files = [headWith({ a: 40 }), headWith({ b: 20, c: 8 })];
     const second = files[1]?.length ?? 0;
     expect(restartPlace(files, output, output.length + 9)).toEqual({ file: 0, at: files[0]?.length });
@@ -140,7 +143,7 @@ describe("zeros in the place of what is not read again", () => {
     return { fed, converter: { feed } as unknown as Converter };
   }
 
-  it("are fed in portions, and what they become is counted", async () => {
+  it("zeros in place of bytes that are not read again are fed in portions, and what they become is counted", async () => {
     const { fed, converter } = counting();
     const { signal } = new AbortController();
     expect(await feedZeros(converter, 0, signal)).toBe(0);
@@ -152,7 +155,7 @@ describe("zeros in the place of what is not read again", () => {
     expect(fed).toEqual([6000, portion, portion, 2000]);
   });
 
-  it("let others in between, such as who aborts", async () => {
+  it("zeros are fed in portions between which an abort is handled", async () => {
     const { fed, converter } = counting();
     const controller = new AbortController();
     const feeding = feedZeros(converter, 3 * portion, controller.signal);

@@ -36,7 +36,7 @@ describe("model.safetensors.index.json", () => {
     ['{"weight_map": {"a": "x y"}}'],
     ['{"weight_map": {"a": "/x"}}'],
     ['{"weight_map": {"a": ""}}'],
-  ])("that is %s is refused", async (text) => {
+  ])("a model.safetensors.index.json that is %s is refused", async (text) => {
     await expect(open({ "model.safetensors.index.json": text })).rejects.toMatchObject({
       code: "corrupt",
       message: wanted,
@@ -50,7 +50,7 @@ describe("model.safetensors.index.json", () => {
     });
   });
 
-  it("is not asked for where model.safetensors is there, but cannot be read", async () => {
+  it("model.safetensors.index.json is not asked for where model.safetensors is there, but cannot be read", async () => {
     await expect(
       open({ "model.safetensors": "broken", "model.safetensors.index.json": "{" }),
     ).rejects.toMatchObject({ code: "network", message: "model.safetensors is broken" });

@@ -86,7 +86,7 @@ describe.each(folders)("pytorch_model.bin (%s)", (_, files) => {
   });
 });
 
-it("is not looked for where there is model.safetensors", async () => {
+it("pytorch_model.bin is not requested if model.safetensors exists", async () => {
   const folder = new Folder({
     "model.safetensors": data("model.safetensors"),
     "pytorch_model.bin": data("exploit.bin"),
@@ -95,7 +95,7 @@ it("is not looked for where there is model.safetensors", async () => {
   expect(folder.opened.filter((name) => name.includes("bin"))).toEqual([]);
 });
 
-it("is read in parts, and then once", async () => {
+it("pytorch_model.bin is read in parts, and then once as a whole", async () => {
   const file = Buffer.concat([data("zip.bin")]);
   const folder = new Folder({ "pytorch_model.bin": file });
   await convert(folder);
@@ -109,14 +109,14 @@ it("is read in parts, and then once", async () => {
 it.each([
   ["exploit.bin", "unsupported", /^pytorch_model\.bin: this file would call posix\.system, /],
   ["config.json", "corrupt", /^pytorch_model\.bin is not a file of weights: it begins with the text/],
-])("is refused by what it asks for: %s", async (name, code, message) => {
+])("pytorch_model.bin is refused by the name of what it would call: %s", async (name, code, message) => {
   await expect(convert(new Folder({ "pytorch_model.bin": data(name) }))).rejects.toMatchObject({
     code,
     message: expect.stringMatching(message) as string,
   });
 });
 
-it("needs a host that says its size for the zip form, and not for the older one", async () => {
+it("the zip form of pytorch_model.bin needs a host that states its size; the older form does not", async () => {
   await expect(convert(new Folder({ "pytorch_model.bin": data("zip.bin") }, false))).rejects.toMatchObject({
     code: "unsupported",
     message: expect.stringContaining("does not state its size") as string,
@@ -124,7 +124,7 @@ it("needs a host that says its size for the zip form, and not for the older one"
   await convert(new Folder({ "pytorch_model.bin": data("older.bin") }, false));
 });
 
-it("is named where it changes while it is read", async () => {
+it("a pytorch_model.bin that changes while it is read is named", async () => {
   let opened = 0;
   const [first, second] = [data("zip.bin"), data("one-storage.bin")];
   const changing = new Folder({ "pytorch_model.bin": first });
@@ -136,11 +136,13 @@ it("is named where it changes while it is read", async () => {
   };
   await expect(convert(inner)).rejects.toMatchObject({
     code: "corrupt",
-    message: expect.stringMatching(/^pytorch_model\.bin: its part .* is not where its list says/) as string,
+    message: expect.stringMatching(
+      /^pytorch_model\.bin: its part .* is not where the central directory says/,
+    ) as string,
   });
 });
 
-it("says that there are no weights where there are none", async () => {
+it("a folder without weights is refused as such", async () => {
   await expect(convert(new Folder({}))).rejects.toMatchObject({
     code: "not-found",
     message: "there is no model.safetensors",

@@ -125,7 +125,7 @@ function asBFloat16(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
 
 describe("Converter", () => {
   it.each(models.flatMap((model) => formats.map((weights) => [model, weights] as const)))(
-    "makes of %s in %s what the native tool makes of it",
+    "the converter makes of %s in %s what the native tool makes of it",
     async (model, weights) => {
       const expected = natively(model, weights);
       const found = await convert(configOf(model), [hubFile(model)], weights, 5000);
@@ -134,12 +134,12 @@ describe("Converter", () => {
     },
   );
 
-  it.each([1, 7, 300_000])("gives the same bytes for chunks of up to %d", async (most) => {
+  it.each([1, 7, 300_000])("the converter gives the same bytes for chunks of up to %d", async (most) => {
     const expected = (await convert(configOf("tied"), [hubFile("tied")], "q4")).file;
     expect((await convert(configOf("tied"), [hubFile("tied")], "q4", most)).file.equals(expected)).toBe(true);
   });
 
-  it("takes bfloat16", async () => {
+  it("the converter reads bfloat16", async () => {
     const tensors = asBFloat16(readSafetensors(hubFile("tied")));
     const { tensors: found } = await convert(configOf("tied"), [writeSafetensors(tensors)], "f32");
     for (const { bytes } of found.values()) {
@@ -147,7 +147,7 @@ describe("Converter", () => {
     }
   });
 
-  it("takes several files one after the other, as it takes one", async () => {
+  it("the converter takes several files one after the other, as it takes one", async () => {
     const tensors = [...readSafetensors(hubFile("tied"))];
     const half = Math.floor(tensors.length / 2);
     const files = [tensors.slice(0, half), tensors.slice(half)].map((part) =>
@@ -158,7 +158,7 @@ describe("Converter", () => {
     expect(found.file.equals(expected.file)).toBe(true);
   });
 
-  it("holds no more than a tensor, and is used again", async () => {
+  it("the converter holds no more than a tensor, and is used again", async () => {
     const converter = await Converter.create(code);
     const before = converter.memoryBytes;
     for (let i = 0; i < 3; ++i) {
@@ -181,15 +181,15 @@ describe("Converter", () => {
       /tensor ".*" row \d+: a value that is not finite/,
     ],
   ];
-  it.each(damages)("refuses a file that %s", async (_, damage, message) => {
+  it.each(damages)("the converter refuses a file that %s", async (_, damage, message) => {
     const attempt = convert(configOf("tied"), [damage(hubFile("tied"))], "q8");
     await expect(attempt).rejects.toMatchObject({ name: "LoadError", code: "corrupt" });
     await expect(convert(configOf("tied"), [damage(hubFile("tied"))], "q8")).rejects.toThrow(message);
   });
 
-  it("refuses a model that is quantized, and a file that changes once its head was read", async () => {
+  it("the converter refuses a model that is quantized, and a file that changes once its head was read", async () => {
     const { config, file } = await convert(configOf("tied"), [hubFile("tied")], "q8");
-    await expect(convert(config, [file], "q4")).rejects.toThrow("the model is q8 already");
+    await expect(convert(config, [file], "q4")).rejects.toThrow("the model is already converted to q8");
     const tensors = [...readSafetensors(hubFile("tied"))];
     const files = [tensors.slice(0, 3), tensors.slice(3)].map((part) => writeSafetensors(new Map(part)));
     const converter = await Converter.create(code);
@@ -233,7 +233,7 @@ describe("ConvertedSource", () => {
   };
 
   it.each(models)(
-    "goes on at any byte of what %s becomes, and reads no tensor that is whole by then",
+    "a converted source goes on at any byte of what %s becomes, and reads no tensor that is whole by then",
     async (model) => {
       for (const weights of ["q8", "q4", "f32"] as const) {
         const { file } = await convert(configOf(model), [hubFile(model)], weights);
@@ -256,7 +256,7 @@ describe("ConvertedSource", () => {
     },
   );
 
-  it("is a converted folder, read in any order and more than once", async () => {
+  it("a converted source is a converted folder, read in any order and more than once", async () => {
     const expected = await convert(configOf("tied"), [hubFile("tied")], "q8");
     const inner = new MemorySource({
       "config.json": configOf("tied"),
@@ -273,7 +273,7 @@ describe("ConvertedSource", () => {
     expect((await whole(source)).equals(expected.file)).toBe(true);
   });
 
-  it("finds the files that model.safetensors is cut into", async () => {
+  it("a converted source finds the files that model.safetensors is cut into", async () => {
     const tensors = [...readSafetensors(hubFile("tied"))];
     const [first, second] = [tensors.slice(0, 4), tensors.slice(4)];
     const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
@@ -292,7 +292,7 @@ describe("ConvertedSource", () => {
     expect(inner.begun).toMatchObject([{ name: names[1] }]);
   });
 
-  it("names the file where there is none", async () => {
+  it("a converted source names the file where there is none", async () => {
     const inner = new MemorySource({ "config.json": configOf("tied") });
     await expect(new ConvertedSource(inner, options).open("config.json", { signal })).rejects.toThrow(
       "there is no model.safetensors",
@@ -320,7 +320,7 @@ describe("a LoRA adapter", () => {
   const read = async (source: ConvertedSource, from = 0) =>
     Buffer.from(await bytesOf((await source.open("model.safetensors", { signal, from })).stream));
 
-  it("is merged into the floats with its weight, bit-identical to its definition", async () => {
+  it("a LoRA adapter is merged into the floats with its weight, bit-identical to its definition", async () => {
     for (const weights of [1, -0.3]) {
       const merged = writeSafetensors(merge(tensors, adapter, weights));
       const expected = await convert(configOf("tied"), [merged], "q8");
@@ -368,13 +368,13 @@ describe("a tokenizer that other files than vocab.json and merges.txt describe",
       2,
     );
 
-  it("is read for the engine, as rules", async () => {
+  it("a tokenizer that other files than vocab.json and merges.txt describe is read for the engine, as rules", async () => {
     const { vocab, merges, rules } = await read({ add_bos_token: true, bos_token: "<end>" });
     expect({ "vocab.json": vocab, "merges.txt": merges }).toEqual(texts);
     expect(rules).toMatchObject({ beginning: [1], end: [] });
   });
 
-  it("is refused by the name of the file and the field", async () => {
+  it("a tokenizer that other files than vocab.json and merges.txt describe is refused by the name of the file and the field", async () => {
     await expect(read({ add_eos_token: true })).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringMatching(/^tokenizer_config\.json: "add_eos_token"/) as string,
@@ -436,38 +436,41 @@ describe("what goes wrong while a model is converted", () => {
     ["no room for bytes", "_gpt2_allocate", 0, () => 0, "out-of-memory", /^no memory for \d+ bytes$/],
     ["no memory in the head", "_gpt2_converter_feed", 0, takeAllMemory, "out-of-memory", /memory/],
     ["no memory behind it", "_gpt2_converter_feed", 1, takeAllMemory, "out-of-memory", /memory/],
-  ] as const)("keeps its name: %s", async (_, name, good, instead, errorCode, message) => {
-    vi.resetModules(); // as in the worker, which has the converter in a chunk with classes of its own
-    const chunk = {
-      ...(await import("../../web/src/convert/converted-source.js")),
-      ...(await import("../../web/src/convert/converter.js")),
-    };
-    const { Memory } = WebAssembly;
-    class SmallMemory extends Memory {
-      constructor(descriptor: WebAssembly.MemoryDescriptor) {
-        super({ ...descriptor, maximum: 256 }); // pages: 16 MiB
-      }
-    }
-    Object.assign(WebAssembly, { Memory: SmallMemory });
-    try {
-      const inner = new MemorySource({
-        "config.json": configOf("tied"),
-        "model.safetensors": hubFile("tied"),
-      });
-      const source = new chunk.ConvertedSource(inner, {
-        weights: "q8",
-        createConverter: () => chunk.Converter.create(code, spoiled(name, good, instead)),
-      });
-      const read = async () => {
-        const file = await source.open("model.safetensors", { signal });
-        for await (const _ of chunksOf(file, "model.safetensors", signal));
+  ] as const)(
+    "an error during a conversion keeps its name: %s",
+    async (_, name, good, instead, errorCode, message) => {
+      vi.resetModules(); // as in the worker, which has the converter in a chunk with classes of its own
+      const chunk = {
+        ...(await import("../../web/src/convert/converted-source.js")),
+        ...(await import("../../web/src/convert/converter.js")),
       };
-      const failure = failureOf(await read().catch((error: unknown) => error));
-      expect(failure).toMatchObject({ code: errorCode, message: expect.stringMatching(message) as string });
-    } finally {
-      Object.assign(WebAssembly, { Memory });
-    }
-  });
+      const { Memory } = WebAssembly;
+      class SmallMemory extends Memory {
+        constructor(descriptor: WebAssembly.MemoryDescriptor) {
+          super({ ...descriptor, maximum: 256 }); // pages: 16 MiB
+        }
+      }
+      Object.assign(WebAssembly, { Memory: SmallMemory });
+      try {
+        const inner = new MemorySource({
+          "config.json": configOf("tied"),
+          "model.safetensors": hubFile("tied"),
+        });
+        const source = new chunk.ConvertedSource(inner, {
+          weights: "q8",
+          createConverter: () => chunk.Converter.create(code, spoiled(name, good, instead)),
+        });
+        const read = async () => {
+          const file = await source.open("model.safetensors", { signal });
+          for await (const _ of chunksOf(file, "model.safetensors", signal));
+        };
+        const failure = failureOf(await read().catch((error: unknown) => error));
+        expect(failure).toMatchObject({ code: errorCode, message: expect.stringMatching(message) as string });
+      } finally {
+        Object.assign(WebAssembly, { Memory });
+      }
+    },
+  );
 });
 
 const types = Object.keys(blockTypes) as BlockType[];
@@ -566,7 +569,7 @@ function makePair(type: BlockType, isTied = true) {
 }
 
 describe("a GGUF file", () => {
-  it.each(types)("of %s becomes what its values become as a hub's file", async (type) => {
+  it.each(types)("a GGUF file of %s becomes the same as a Hub file with its values", async (type) => {
     const { file, config, hub } = makePair(type);
     for (const weights of type === "Q4_K" ? formats : (["f32"] as const)) {
       const expected = await convert(config, [hub], weights);
@@ -574,7 +577,7 @@ describe("a GGUF file", () => {
     }
   });
 
-  it("has its config and its tokenizer in it", async () => {
+  it("a GGUF file has its config and its tokenizer in it", async () => {
     const { folder } = await convertGguf(makePair("Q4_0").file, "q8", 5);
     expect(JSON.parse(folder.config)).toMatchObject({
       ...wide,
@@ -588,7 +591,7 @@ describe("a GGUF file", () => {
     expect(folder.tokenizerConfig).toBe("");
   });
 
-  it("keeps its added tokens in tokenizer_config.json", async () => {
+  it("a GGUF file keeps its added tokens in tokenizer_config.json", async () => {
     const metadata = ggufMetadata(wide, vocabulary);
     const types = Array.from({ length: wide.vocab_size }, (_, id) => (id < 33 ? 1 : id === 33 ? 4 : 5));
     metadata["tokenizer.ggml.token_type"] = { i32s: types };
@@ -607,14 +610,14 @@ describe("a GGUF file", () => {
     await expect(source.open("tokenizer.json", { signal })).rejects.toMatchObject({ code: "not-found" });
   });
 
-  it("may have an output matrix of its own", async () => {
+  it("a GGUF file may have an output matrix of its own", async () => {
     const { file, config, hub } = makePair("Q6_K", false);
     const found = await convertGguf(file, "f32");
     expect(JSON.parse(found.folder.config)).toMatchObject({ tie_word_embeddings: false });
     expect(digests(found.tensors)).toEqual(digests((await convert(config, [hub], "f32")).tensors));
   });
 
-  it("is a converted folder by itself", async () => {
+  it("a GGUF file is a converted folder by itself", async () => {
     const { file } = makePair("Q5_K");
     const source = new ConvertedSource(new MemorySource({ "model.gguf": file }), {
       weights: "q4",

@@ -54,7 +54,7 @@ describe("an element's model", () => {
     return { lazy, dispose };
   };
 
-  it("is loaded once, and disposed of when it is released", async () => {
+  it("an element's model is loaded once, and disposed of when it is released", async () => {
     const { lazy, dispose } = make();
     expect(await lazy.load()).toBe(await lazy.load());
     expect(load).toHaveBeenCalledTimes(1);
@@ -64,7 +64,7 @@ describe("an element's model", () => {
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  it("outlives a moment without its element", async () => {
+  it("an element's model outlives a moment without its element", async () => {
     vi.useFakeTimers();
     const { lazy, dispose } = make();
     await lazy.load();

@@ -65,7 +65,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
   const small = (bytes: number) =>
     new WebAssembly.Memory({ initial: pages(4 * megabyte), maximum: pages(bytes) });
 
-  it("says that memory is out, and goes on", async () => {
+  it("the engine says that memory is out, and goes on", async () => {
     const engine = await start(small(12 * megabyte));
     const expected = write(engine, "Once");
     const long = "a".repeat(4_000_000); // one word: three times its size, and its own
@@ -80,23 +80,26 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     expect(engine.tokenize("aaaaa", {})).toEqual([128, 97]);
   });
 
-  it.each(["q8", "f32"] as const)("takes as much as was estimated, or a little less: kv %s", async (kv) => {
-    const demo = resolve(root, "web/models/demo");
-    const read = (file: string) => readFileSync(resolve(demo, file));
-    const engine = await Engine.create(factory, code, small(256 * megabyte), 1);
-    const text = (file: string) => read(file).toString();
-    engine.loadBegin(text("config.json"), text("vocab.json"), text("merges.txt"), { kv });
-    const index = parseWeightsIndex(text("weights.json"));
-    for (const { path } of index.pieces) engine.loadWeights(read(path));
-    const info = engine.call("_gpt2_load_end") as { weightBytes: number; contextBytes: number };
-    const estimate = estimateMemory(JSON.parse(text("config.json")), index.size, kv);
-    const expectCloseBelow = (bytes: number, estimated: number) => {
-      expect(bytes).toBeLessThanOrEqual(estimated);
-      expect(bytes).toBeGreaterThan(estimated * 0.75);
-    };
-    expectCloseBelow(info.weightBytes, estimate.weights);
-    expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
-  });
+  it.each(["q8", "f32"] as const)(
+    "the engine takes as much as was estimated, or a little less: kv %s",
+    async (kv) => {
+      const demo = resolve(root, "web/models/demo");
+      const read = (file: string) => readFileSync(resolve(demo, file));
+      const engine = await Engine.create(factory, code, small(256 * megabyte), 1);
+      const text = (file: string) => read(file).toString();
+      engine.loadBegin(text("config.json"), text("vocab.json"), text("merges.txt"), { kv });
+      const index = parseWeightsIndex(text("weights.json"));
+      for (const { path } of index.pieces) engine.loadWeights(read(path));
+      const info = engine.call("_gpt2_load_end") as { weightBytes: number; contextBytes: number };
+      const estimate = estimateMemory(JSON.parse(text("config.json")), index.size, kv);
+      const expectCloseBelow = (bytes: number, estimated: number) => {
+        expect(bytes).toBeLessThanOrEqual(estimated);
+        expect(bytes).toBeGreaterThan(estimated * 0.75);
+      };
+      expectCloseBelow(info.weightBytes, estimate.weights);
+      expectCloseBelow(info.contextBytes, estimate.cache + estimate.activations + estimate.logits);
+    },
+  );
 
   it.each([
     [{ n_layer: 1e9 }, /"n_layer" is 1000000000/],
@@ -105,7 +108,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     [{ vocab_size: 1e9 }, /"vocab_size" is 1000000000/],
     [{ n_layer: 1024, n_positions: 2 ** 20 }, /a matrix of \d+ values, more than this build can address/],
   ])(
-    "says what is wrong with a config that claims %o, in the memory that is planned for it",
+    "the engine says what is wrong with a config that claims %o, in the memory that is planned for it",
     async (claims, why) => {
       const config = JSON.parse(readFileSync(resolve(folder, "config.json"), "utf8")) as object;
       const wrong = { ...config, ...claims };
@@ -124,7 +127,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     },
   );
 
-  it("tokenizes 3 MB in 4 times that and a megabyte", async () => {
+  it("the engine tokenizes 3 MB in 4 times that and a megabyte", async () => {
     const engine = await start(small(4 * 3 * megabyte + 3 * megabyte)); // and the engine itself with its model
     for (const word of ["a", "ab ", "aaa bbbb"]) {
       const text = word.repeat(3 * megabyte).slice(0, 3 * megabyte);
@@ -134,14 +137,14 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     }
   });
 
-  it("takes a prompt of 10 MB", async () => {
+  it("the engine takes a prompt of 10 MB", async () => {
     const engine = await start(small(16 * megabyte));
     const end = " the end of it all, forty-eight tokens and more in all of it";
     const ids = write(engine, "ab ".repeat(3_333_333) + end);
     expect(ids).toEqual(write(engine, end));
   });
 
-  it("hands out the scores of 300,000 tokens while it computes them", async () => {
+  it("the engine hands out the scores of 300,000 tokens while it computes them", async () => {
     const engine = await start(small(8 * megabyte));
     const ids = Array.from({ length: 300_000 }, (_, i) => 33 + (i % 90));
     engine.start("_gpt2_score", ids, { stride: 47 });
@@ -156,7 +159,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     expect(engine.memoryBytes).toBe(before);
   });
 
-  it("works with pointers above 2 GiB", async ({ skip }) => {
+  it("the engine works with pointers above 2 GiB", async ({ skip }) => {
     let memory: WebAssembly.Memory;
     try {
       memory = new WebAssembly.Memory({ initial: pages(64 * megabyte), maximum: 65536 });

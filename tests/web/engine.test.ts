@@ -68,7 +68,7 @@ const trap = () => {
 };
 
 describe("Engine", () => {
-  it("is created with its threads", async () => {
+  it("the engine object is created with its threads", async () => {
     let threads;
     await create({ _gpt2_create: (count) => ((threads = count), 7) });
     expect(threads).toBe(3);
@@ -77,11 +77,11 @@ describe("Engine", () => {
   it.each([
     [() => 0, "out-of-memory"],
     [trap, "worker-died"],
-  ])("is not created where there is no memory, or it traps", async (reply, code) => {
+  ])("the engine object is not created where there is no memory, or it traps", async (reply, code) => {
     await expect(create({ _gpt2_create: reply })).rejects.toMatchObject({ code });
   });
 
-  it("classifies what its script throws", async () => {
+  it("the engine object classifies what its script throws", async () => {
     const { memory } = new FakeModule();
     const link: ModuleFactory = async () => Promise.reject(new WebAssembly.LinkError("env.x"));
     await expect(Engine.create(link, code, memory, 1)).rejects.toMatchObject({ code: "unsupported" });
@@ -92,7 +92,7 @@ describe("Engine", () => {
     });
   });
 
-  it("gives the engine's own errors with their code", async () => {
+  it("the engine object gives the engine's own errors with their code", async () => {
     const module = new FakeModule();
     module.replies = {
       _gpt2_step: () => module.reply({ error: { code: "corrupt", message: "tensor h.0" } }),
@@ -104,7 +104,7 @@ describe("Engine", () => {
     expect(engine.call("_gpt2_summary")).toEqual({}); // and can be asked again
   });
 
-  it("gives numbers, and what was suspended, on to the engine", async () => {
+  it("the engine object gives numbers, and what was suspended, on to the engine", async () => {
     const seen: [string, number[]][] = [];
     const record =
       (name: string, answer: number) =>
@@ -136,12 +136,12 @@ describe("Engine", () => {
     ]);
   });
 
-  it("is not exact where the engine says so", async () => {
+  it("the engine object is not exact where the engine says so", async () => {
     const { engine } = await create({ _gpt2_is_exact: () => 0 });
     expect(engine.isExact).toBe(false);
   });
 
-  it("says where memory is short", async () => {
+  it("the engine object says where memory is short", async () => {
     const { engine, module } = await create();
     module.replies = { _gpt2_allocate: () => 0 };
     expect(() => engine.loadWeights(new Uint8Array(5))).toThrow(
@@ -158,7 +158,7 @@ describe("Engine", () => {
     });
   }
 
-  it("reads what a step has to say", async () => {
+  it("the engine object reads what a step has to say", async () => {
     const text = new TextEncoder().encode("\u{feff}€😀é");
     const { engine, module } = await create({ _gpt2_step: () => 0, _gpt2_output: () => 256 });
     putWords(module.memory, 256, [512, 5, 768, text.length, 5, 6, 1]);
@@ -197,7 +197,7 @@ describe("Engine", () => {
     expect(engine.output()).toEqual({ tokens: [], done: 1, total: 6, isDone: false });
   });
 
-  it("copies bytes in and frees them, whatever comes of them", async () => {
+  it("the engine object copies bytes in and frees them, whatever comes of them", async () => {
     const { engine, module } = await create();
     let seen: number[] = [];
     module.replies = {
@@ -213,7 +213,7 @@ describe("Engine", () => {
 });
 
 describe("an engine that trapped", () => {
-  it("is never called again", async () => {
+  it("an engine that trapped is never called again", async () => {
     const { engine, module } = await create({ _gpt2_step: trap });
     expect(() => engine.step("_gpt2_step")).toThrow(
       expect.objectContaining({ code: "worker-died", message: "the engine failed (unreachable)" }),
@@ -231,7 +231,7 @@ describe("an engine that trapped", () => {
     expect(module.calls.length).toBe(calls);
   });
 
-  it("is not even asked to free what it was given", async () => {
+  it("an engine that trapped is not even asked to free what it was given", async () => {
     const { engine, module } = await create({ _gpt2_load_weights: trap });
     expect(() => engine.loadWeights(Uint8Array.of(1))).toThrow("unreachable");
     expect(module.calls.at(-1)).toBe("_gpt2_load_weights");

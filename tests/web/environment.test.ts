@@ -24,7 +24,7 @@ const describeWithout = (facts: Partial<Facts>) => describeEnvironment({ ...ever
 afterEach(() => vi.unstubAllGlobals());
 
 describe("describeEnvironment", () => {
-  it("finds nothing to change where everything is there", () => {
+  it("describeEnvironment finds nothing to change where everything is there", () => {
     const environment = describeEnvironment(everything);
     for (const [name, capability] of Object.entries(environment)) {
       expect(capability, name).toMatchObject({ has: true, remedy: null });
@@ -57,24 +57,27 @@ describe("describeEnvironment", () => {
     ["simd", "simd", { webAssembly: "missing" }, /no WebAssembly/, /Safari 16\.4/],
     ["simd", "simd", { webAssembly: "forbidden" }, /security policy/, /'wasm-unsafe-eval' to the script-src/],
     ["simd", "simd", { simd: false }, /no WebAssembly SIMD/, /Chrome or Edge/],
-    ["relaxedSimd", "relaxedSimd", { relaxedSimd: false }, /same without, but slower/, null],
+    ["relaxedSimd", "relaxedSimd", { relaxedSimd: false }, /the results are the same, but slower/, null],
     ["storage", "storage", { storage: undefined }, /stores nothing/, null],
     ["storage", "storage", { storage: undefined, isSecure: false }, /over http/, /https/],
     ["memory", "memory", { mostBytes: 64e6 }, /64 MB/, /smaller model/],
-  ] as const)("says of %s and %s, with %j, why and what would help", (one, other, facts, reason, remedy) => {
-    const environment = describeWithout(facts);
-    for (const capability of [environment[one], environment[other]]) {
-      expect(capability.has).toBe(false);
-      expect(capability.reason).toMatch(reason);
-      expect(capability.reason).toMatch(/^[A-Z].*\.$/);
-      if (remedy) expect(capability.remedy).toMatch(remedy);
-      else expect(capability.remedy).toBeNull();
-    }
-  });
+  ] as const)(
+    "describeEnvironment says of %s and %s, with %j, why and what would help",
+    (one, other, facts, reason, remedy) => {
+      const environment = describeWithout(facts);
+      for (const capability of [environment[one], environment[other]]) {
+        expect(capability.has).toBe(false);
+        expect(capability.reason).toMatch(reason);
+        expect(capability.reason).toMatch(/^[A-Z].*\.$/);
+        if (remedy) expect(capability.remedy).toMatch(remedy);
+        else expect(capability.remedy).toBeNull();
+      }
+    },
+  );
 });
 
 describe("explainEnvironment", () => {
-  it("looks at what there is", async () => {
+  it("explainEnvironment looks at what there is", async () => {
     vi.stubGlobal("crossOriginIsolated", true);
     vi.stubGlobal("isSecureContext", true);
     const estimate = async () => ({ quota: 100, usage: 40 });
@@ -86,14 +89,14 @@ describe("explainEnvironment", () => {
     expect(memory.mostBytes).toBe(2 ** 32);
   });
 
-  it("bears that hardly anything is there", async () => {
+  it("explainEnvironment bears that hardly anything is there", async () => {
     vi.stubGlobal("navigator", undefined);
     vi.stubGlobal("WebAssembly", undefined);
     const environment = await explainEnvironment();
     expect(Object.values(environment).map(({ has }) => has)).toEqual(Array(6).fill(false));
   });
 
-  it("tells a policy that forbids WebAssembly from a browser without", async () => {
+  it("explainEnvironment tells a policy that forbids WebAssembly from a browser without", async () => {
     vi.stubGlobal("navigator", {});
     class Module {
       constructor() {
@@ -109,7 +112,7 @@ describe("explainSpeed", () => {
   const info = (changes: Partial<ModelInfo>) =>
     ({ variant: "threads-relaxed", threads: 4, notice: null, ...changes }) as ModelInfo;
 
-  it("says what runs, and that nothing would help", () => {
+  it("explainSpeed says what runs, and that nothing would help", () => {
     const { speed, threads } = explainSpeed(info({}), describeEnvironment(everything));
     expect(speed).toEqual({
       has: true,
@@ -119,7 +122,7 @@ describe("explainSpeed", () => {
     expect(threads.has).toBe(true);
   });
 
-  it("says what keeps it back, and what would help", () => {
+  it("explainSpeed says what keeps it back, and what would help", () => {
     const slow = info({ variant: "simd", threads: 1, notice: "Running on one thread: why." });
     const { speed } = explainSpeed(slow, describeWithout({ isIsolated: false, relaxedSimd: false }));
     expect(speed.has).toBe(false);

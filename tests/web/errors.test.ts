@@ -18,7 +18,7 @@ describe("an error of a chunk", () => {
     ["network", "LoadError"],
     ["worker-died", "WorkerError"],
     ["disposed", "WorkerError"],
-  ] as const)("with the code %s is a %s, and nothing else", (code, kind) => {
+  ] as const)("an error with the code %s is a %s, and nothing else", (code, kind) => {
     const error = new chunk[kind](code, "why");
     expect(Object.getPrototypeOf(error)).not.toBe(own[kind].prototype);
     expect(error).toBeInstanceOf(own.Gpt2Error);
@@ -26,14 +26,14 @@ describe("an error of a chunk", () => {
     expect(failureOf(error)).toBe(error);
   });
 
-  it("is of no narrower class than its code says", () => {
+  it("the error of a chunk is of no narrower class than its code says", () => {
     const error = new chunk.Gpt2Error("out-of-memory", "no memory for 5 bytes");
     expect(error).toBeInstanceOf(own.Gpt2Error);
     expect(kinds.filter((kind) => error instanceof own[kind])).toEqual([]);
     expect(failureOf(error)).toBe(error);
   });
 
-  it("is none of an embedder's own, narrower class", () => {
+  it("the error of a chunk is none of an embedder's own, narrower class", () => {
     class Mine extends own.LoadError {}
     expect(new Mine("network", "mine")).toBeInstanceOf(Mine);
     expect(new Mine("network", "mine")).toBeInstanceOf(own.LoadError);

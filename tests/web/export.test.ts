@@ -28,13 +28,13 @@ describe("the command", () => {
       1,
       "--model docs: no model folder, it has no config.json",
     ],
-  ])("%j is refused in words", (args, status, sentence) => {
+  ])("the command refuses %j with a message", (args, status, sentence) => {
     const found = run(...args);
     expect(found.stderr).toContain(`export: ${sentence}`);
     expect(found.status).toBe(status);
   });
 
-  it("does not replace a file unless it is told to", () => {
+  it("the command does not replace a file unless it is told to", () => {
     const file = join(folder, "there.html");
     writeFileSync(file, "mine");
     const found = run("--model", demo, "-o", file);
@@ -43,7 +43,7 @@ describe("the command", () => {
     expect(readdirSync(folder)).toEqual(["there.html"]);
   });
 
-  it("explains itself", () => {
+  it("the command has --help", () => {
     expect(
       execFileSync("node", ["web/scripts/export.mjs", "--help"], { cwd: root, encoding: "utf8" }),
     ).toContain("-o, --output FILE");
@@ -74,7 +74,7 @@ describe("the file", () => {
   const index = JSON.stringify({ size: 4, pieces: [{ path: "w.000", size: 4, sha256: hash }] });
   const texts = { "config.json": () => chunks([123, 125]) };
 
-  it("has each file in base64 between what is before and what is after the model", async () => {
+  it("the one-file page holds each file in base64 between the parts before and after the model", async () => {
     const html = await compose(modelFiles(index), { ...texts, "w.000": () => chunks([1, 2], [3], [], [4]) });
     expect(html).toBe(
       '<a><script type="text/plain" data-file="config.json">e30=</script>\n' +
@@ -85,7 +85,7 @@ describe("the file", () => {
     );
   });
 
-  it("is of the files that the index lists, and of a tokenizer that may lie beside them", () => {
+  it("the one-file page holds the files that the index lists, and a tokenizer beside them", () => {
     const names = (text: string) => modelFiles(text).map(({ name }) => name);
     const { pieces } = JSON.parse(index) as { pieces: unknown[] };
     const files = [
@@ -102,7 +102,7 @@ describe("the file", () => {
     expect(names(index)).toEqual(["config.json", "vocab.json", "merges.txt", "weights.json", "w.000"]);
   });
 
-  it("has large files in elements of 4 MiB, of which each can be decoded alone", async () => {
+  it("the one-file page holds large files in elements of 4 MiB that can be decoded separately", async () => {
     const size = 7_000_001;
     const bytes = Uint8Array.from({ length: size }, (_, place) => place % 251);
     async function* halves() {
@@ -134,11 +134,11 @@ describe("the file", () => {
       /w\.000 has SHA-256 [0-9a-f]{64}, weights\.json says 9f64a7/,
     ],
     ["a piece that is not there", texts, "the model has no w.000"],
-  ])("%s ends it in words", async (_, contents, sentence) => {
+  ])("making the one-file page stops with a message for %s", async (_, contents, sentence) => {
     await expect(compose(modelFiles(index), contents)).rejects.toThrow(sentence);
   });
 
-  it("is not made of a page that is damaged", async () => {
+  it("the one-file page is not made from a damaged page", async () => {
     const pages = [start, "", `x${start}${ending}`, (start + ending).slice(1), `${start}${ending} `];
     for (const page of pages) {
       await expect(compose([], {}, page)).rejects.toThrow("one-file.html is damaged");
@@ -154,11 +154,11 @@ describe("the file", () => {
     ['{"pieces": [null]}', "weights.json: piece 0 is not"],
     ['{"pieces": [], "files": {}}', 'weights.json: expected a list "files"'],
     ['{"pieces": [], "files": [{"path": "a"}]}', "weights.json: file 0 is not"],
-  ])("an index of %s ends it in words", (text, sentence) => {
+  ])("making the one-file page stops with a message for an index of %s", (text, sentence) => {
     expect(() => modelFiles(text)).toThrow(sentence);
   });
 
-  it("takes the one file of a folder without an index", () => {
+  it("the one-file page takes the one file of a folder without an index", () => {
     expect(modelFiles(undefined).map(({ name }) => name)).toContain("model.safetensors");
   });
 });

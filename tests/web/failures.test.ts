@@ -12,7 +12,7 @@ import {
 const thrown = (name: string, message: string) => Object.assign(new Error(message), { name });
 
 describe("failureOf", () => {
-  it("gives this module's own errors back as they are", () => {
+  it("failureOf gives this module's own errors back as they are", () => {
     const error = new LoadError("corrupt", "tensor h.0 ...");
     expect(failureOf(error)).toBe(error);
   });
@@ -45,7 +45,7 @@ describe("failureOf", () => {
     ["DataCloneError", "Data cannot be cloned, out of memory.", "out-of-memory"],
     ["Error", "out of memory", "out-of-memory"],
     ["TypeError", "x is not a function", "worker-died"],
-  ])("%s: %s is %s", (name, message, code) => {
+  ])("failureOf turns %s: %s into %s", (name, message, code) => {
     expect(failureOf(thrown(name, message)).code).toBe(code);
   });
 
@@ -69,11 +69,11 @@ describe("failureOf", () => {
     ["Aborted(cut off", "the engine failed (cut off)"],
     ["Was Aborted(a reason)", "the engine failed (Was Aborted(a reason))"],
     ["unreachable", "the engine failed (unreachable)"],
-  ])("says %s in plain words", (message, sentence) => {
+  ])("failureOf says %s in plain words", (message, sentence) => {
     expect(failureOf(thrown("RuntimeError", message)).message).toBe(sentence);
   });
 
-  it("says what went wrong", () => {
+  it("failureOf says what went wrong", () => {
     expect(failureOf(thrown("RuntimeError", "Aborted(OOM)")).message).toBe("there is not enough memory: OOM");
     expect(failureOf(thrown("RangeError", "Maximum call stack size exceeded")).message).toBe(
       "the engine failed (Maximum call stack size exceeded)",
@@ -121,13 +121,13 @@ describe("workerFailure", () => {
       "the worker's script s.js has not started in time: its host is slow, or",
     ],
     ["SyntaxError", false, "unsupported", "this browser cannot run s.js (SyntaxError): Chrome"],
-  ])("%s, run: %s is %s", (message, hasRun, code, sentence) => {
+  ])("workerFailure turns %s, run: %s into %s", (message, hasRun, code, sentence) => {
     const failure = workerFailure(message, hasRun, "s.js");
     expect(failure.code).toBe(code);
     expect(failure.message.startsWith(sentence)).toBe(true);
   });
 
-  it("says that there is no network where a browser says so", () => {
+  it("workerFailure says that there is no network where a browser says so", () => {
     vi.stubGlobal("navigator", { onLine: false });
     const { code, message } = workerFailure("", false, "s.js");
     expect([code, message]).toEqual([
@@ -137,7 +137,7 @@ describe("workerFailure", () => {
     vi.unstubAllGlobals();
   });
 
-  it("says what a policy has to allow", () => {
+  it("workerFailure says what a policy has to allow", () => {
     const refused = "This document requires 'TrustedScriptURL' assignment.";
     expect(noWorkerFailure(thrown("TypeError", refused)).message).toContain("trusted-types gpt2-wasm");
     const forbidden =
@@ -148,7 +148,7 @@ describe("workerFailure", () => {
     });
   });
 
-  it("has one for a worker that cannot be made", () => {
+  it("workerFailure has a failure for a worker that cannot be created", () => {
     expect(noWorkerFailure(thrown("SecurityError", "file://"))).toMatchObject({
       code: "unsupported",
       message: "the engine needs a worker, and cannot start one: file://",

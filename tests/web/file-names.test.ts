@@ -10,7 +10,7 @@ describe("fileAddress", () => {
     ["a?b#c%2e%2e.gguf", "a%3Fb%23c%252e%252e.gguf"],
     ["modèle.gguf", "mod%C3%A8le.gguf"],
     ["..a/b..", "..a/b.."],
-  ])("encodes each part of %j", (name, encoded) => {
+  ])("fileAddress encodes each part of %j", (name, encoded) => {
     expect(fileAddress(folder, name)).toBe(folder + encoded);
   });
 
@@ -42,7 +42,7 @@ describe("fileAddress", () => {
     "\ufeffx",
     "a\ud800b",
     "x".repeat(1025),
-  ])("refuses %j", (name) => {
+  ])("fileAddress refuses %j", (name) => {
     expect(problemOfFileName(name)).toBeTypeOf("string");
     expect(() => fileAddress(folder, name)).toThrow(RangeError);
   });

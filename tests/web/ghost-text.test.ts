@@ -48,7 +48,7 @@ beforeEach(() => {
 });
 
 describe("text in somebody else's field", () => {
-  it("stands where the field's own text ends, in its letters", () => {
+  it("ghost text in another field stands where the field's own text ends, in its letters", () => {
     const { ghost, overlay, lines, field, place } = draw();
     field.scrollLeft = 4;
     field.scrollTop = 9;
@@ -74,7 +74,7 @@ describe("text in somebody else's field", () => {
     expect(lines.style.lineHeight).toBe("32px");
   });
 
-  it("follows the field where that moves or is scrolled, and is laid out no more than that", () => {
+  it("ghost text in another field follows the field where that moves or is scrolled, and is laid out no more than that", () => {
     const { ghost, overlay, lines, field, place, move } = draw();
     ghost.show(place, " home");
     field.scrollTop += 10;
@@ -94,7 +94,7 @@ describe("text in somebody else's field", () => {
     expect(lines.style.transform).toBe("translate(0px, -10px)");
   });
 
-  it("counts as seen where its first letter is within the field", () => {
+  it("ghost text in another field counts as seen where its first letter is within the field", () => {
     const { ghost, place } = draw();
     ghost.show(place, "  home");
     const letter = vi.spyOn(Range.prototype, "getBoundingClientRect");
@@ -118,7 +118,7 @@ describe("text in somebody else's field", () => {
     ["right", "rtl", "auto"],
     ["left", "rtl", "0px"],
   ])(
-    "in text that is aligned %s and runs %s is %s wide, so that it moves nothing",
+    "ghost text in text that is aligned %s and runs %s is %s wide, so that it moves nothing",
     (align, direction, width) => {
       const { ghost, overlay, field, place } = draw();
       Object.assign(field.style, { textAlign: align, direction });
@@ -127,7 +127,7 @@ describe("text in somebody else's field", () => {
     },
   );
 
-  it("stands at the caret of an editor, up to the editor's end", () => {
+  it("ghost text in another field stands at the caret of an editor, up to the editor's end", () => {
     const { ghost, overlay, lines, field } = draw();
     const caret = { right: 60, top: 70, height: 18 } as DOMRect;
     const editor = document.createElement("div");
@@ -144,15 +144,18 @@ describe("text in somebody else's field", () => {
     ["I went", "ltr", "normal"],
     ["I went", "rtl", "isolate"],
     ["הלכתי home", "ltr", "isolate"],
-  ])("after %j in a field that runs %s is not reordered with it: %s", (text, direction, expected) => {
-    const { ghost, overlay, field, place } = draw();
-    field.value = text;
-    field.style.direction = direction;
-    ghost.show(place, " now");
-    expect(overlay.querySelector<HTMLElement>(".ghost")?.style.unicodeBidi).toBe(expected);
-  });
+  ])(
+    "ghost text after %j in a field that runs %s is not reordered with it: %s",
+    (text, direction, expected) => {
+      const { ghost, overlay, field, place } = draw();
+      field.value = text;
+      field.style.direction = direction;
+      ghost.show(place, " now");
+      expect(overlay.querySelector<HTMLElement>(".ghost")?.style.unicodeBidi).toBe(expected);
+    },
+  );
 
-  it("goes from one field to another", () => {
+  it("ghost text in another field goes from one field to another", () => {
     const { ghost, lines, place, makeField } = draw();
     ghost.show(place, " home");
     const other = makeField();
@@ -161,7 +164,7 @@ describe("text in somebody else's field", () => {
     expect(lines.textContent).toBe("Once upon");
   });
 
-  it("is taken by a tap, which leaves the focus where it is", () => {
+  it("ghost text in another field is taken by a tap, which leaves the focus where it is", () => {
     const { root, onTap } = draw();
     const letters = root.querySelector("[part=ghost]");
     for (const type of ["pointerdown", "mousedown"]) {
@@ -176,13 +179,13 @@ describe("text in somebody else's field", () => {
 });
 
 describe("elements", () => {
-  it("are made of attributes and children", () => {
+  it("elements are made of attributes and children", () => {
     const link = make("a", { href: "x", part: "y" }, "text", make("b"));
     expect(link.outerHTML).toBe('<a href="x" part="y">text<b></b></a>');
     expect(Base).toBe(HTMLElement);
   });
 
-  it("share a sheet of the same styles", () => {
+  it("elements share a sheet of the same styles", () => {
     const [one, two, three] = [1, 2, 3].map(() =>
       document.createElement("div").attachShadow({ mode: "open" }),
     ) as [ShadowRoot, ShadowRoot, ShadowRoot];
@@ -195,14 +198,14 @@ describe("elements", () => {
     expect(one.adoptedStyleSheets[0]?.cssRules.length).toBeGreaterThan(0);
   });
 
-  it("are defined once", () => {
+  it("elements are defined once", () => {
     class First extends HTMLElement {}
     define("x-once", First);
     define("x-once", class extends HTMLElement {});
     expect(customElements.get("x-once")).toBe(First);
   });
 
-  it("take the properties that were set before they had accessors, and no others", () => {
+  it("elements take the properties that were set before they had accessors, and no others", () => {
     class WithAccessor extends HTMLElement {
       seen: string[] = [];
       set word(word: string) {

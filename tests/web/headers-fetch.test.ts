@@ -37,7 +37,7 @@ describe("a redirect to another origin", () => {
     hosts.answers["/back"] = redirectTo(`${hosts.own}/elsewhere`);
   });
 
-  it("gets no token", async () => {
+  it("a redirect to another origin gets no token", async () => {
     expect(await (await ask(`${hosts.own}/m/moved`, { headers: [token] })).text()).toBe("other/x");
     expect(seen()).toEqual([
       ["own", "/m/moved", "Bearer t", undefined, "bytes=1-"],
@@ -49,16 +49,19 @@ describe("a redirect to another origin", () => {
     ["Chrome/118.0.0.0", "manual"],
     ["Chrome/119.0.0.0", undefined],
     ["Gecko/20100101 Firefox/114.0", undefined],
-  ])("gets no token from %s, though old ones would send it", async (userAgent, redirect) => {
-    vi.stubGlobal("navigator", { userAgent: `Mozilla/5.0 (X11) ${userAgent} Safari/537.36` });
-    const fetchSpy = vi.fn(fetch);
-    vi.stubGlobal("fetch", fetchSpy);
-    await ask(`${hosts.own}/m/moved`, { headers: [token] });
-    expect(fetchSpy.mock.calls[0]?.[1]?.redirect).toBe(redirect);
-    expect(seen().at(-1)).toEqual(["other", "/x", undefined, undefined, "bytes=1-"]);
-  });
+  ])(
+    "a redirect to another origin gets no token from %s, though old ones would send it",
+    async (userAgent, redirect) => {
+      vi.stubGlobal("navigator", { userAgent: `Mozilla/5.0 (X11) ${userAgent} Safari/537.36` });
+      const fetchSpy = vi.fn(fetch);
+      vi.stubGlobal("fetch", fetchSpy);
+      await ask(`${hosts.own}/m/moved`, { headers: [token] });
+      expect(fetchSpy.mock.calls[0]?.[1]?.redirect).toBe(redirect);
+      expect(seen().at(-1)).toEqual(["other", "/x", undefined, undefined, "bytes=1-"]);
+    },
+  );
 
-  it("gets no other header, after whichever redirect", async () => {
+  it("a redirect to another origin gets no other header, after whichever redirect", async () => {
     expect(await (await ask(`${hosts.own}/m/twice`, { headers: [token, key] })).text()).toBe("other/x");
     expect(seen()).toEqual([
       ["own", "/m/twice", "Bearer t", "k", "bytes=1-"],
@@ -76,7 +79,7 @@ describe("a redirect to another origin", () => {
     ]);
   });
 
-  it('is refused with redirect: "error"', async () => {
+  it('a redirect to another origin is refused with redirect: "error"', async () => {
     await expect(ask(`${hosts.own}/m/moved`, { redirect: "error" })).rejects.toMatchObject({
       code: "network",
       message: `cannot fetch ${hosts.own}/m/moved: the host redirects, and the option redirect is "error"`,
@@ -85,7 +88,7 @@ describe("a redirect to another origin", () => {
   });
 });
 
-it("an address of another origin gets none of them", async () => {
+it("a request to another origin gets none of the headers", async () => {
   await ask(`${hosts.other}/m/x`, { headers: [token, key] });
   expect(seen()).toEqual([["other", "/m/x", undefined, undefined, "bytes=1-"]]);
 });

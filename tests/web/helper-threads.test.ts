@@ -31,7 +31,7 @@ function watch(): {
 }
 
 describe("watchWorkers", () => {
-  it("makes workers as before", () => {
+  it("watchWorkers makes workers as before", () => {
     const { scope, failures } = watch();
     const worker = new scope.Worker("s.mjs", { type: "module" });
     expect(worker).toBeInstanceOf(NativeWorker);
@@ -40,13 +40,13 @@ describe("watchWorkers", () => {
     expect(failures()).toBe(0);
   });
 
-  it("makes them from the script that it was given, whatever was asked for", () => {
+  it("watchWorkers makes them from the script that it was given, whatever was asked for", () => {
     const { scope, startFrom } = watch();
     startFrom("engine-1a2b.js");
     expect(new scope.Worker("s.mjs").script).toBe("engine-1a2b.js");
   });
 
-  it("counts one that fails, and lets nobody else hear of it", () => {
+  it("watchWorkers counts one that fails, and lets nobody else hear of it", () => {
     const { scope, failures } = watch();
     const worker = new scope.Worker("s.mjs");
     const other = vi.fn();
@@ -61,7 +61,7 @@ describe("watchWorkers", () => {
     expect(other).not.toHaveBeenCalled();
   });
 
-  it("counts one that cannot be made, and gives one that does nothing", () => {
+  it("watchWorkers counts one that cannot be made, and gives one that does nothing", () => {
     const { scope, failures } = watch();
     const worker = new scope.Worker("refused") as unknown as Worker;
     expect(failures()).toBe(1);
@@ -86,23 +86,23 @@ describe("gatherThreads", () => {
     };
   }
 
-  it("waits for all of them", async () => {
+  it("gatherThreads waits for all of them", async () => {
     const engine = engineWith([1, 2, 2, 4]);
     expect(await gatherThreads(engine, 4, () => 0, signal)).toBe(4);
     expect(engine.dropped).toBe(1);
   });
 
-  it("does not wait for one that failed", async () => {
+  it("gatherThreads does not wait for one that failed", async () => {
     expect(await gatherThreads(engineWith([1, 3]), 4, () => 1, signal)).toBe(3);
   });
 
-  it("does not wait for the only one", async () => {
+  it("gatherThreads does not wait for the only one", async () => {
     const start = performance.now();
     expect(await gatherThreads(engineWith([1]), 1, () => 0, signal)).toBe(1);
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  it("waits two seconds at most", async () => {
+  it("gatherThreads waits two seconds at most", async () => {
     vi.useFakeTimers();
     const engine = engineWith([2]);
     let threads: number | undefined;
@@ -114,7 +114,7 @@ describe("gatherThreads", () => {
     vi.useRealTimers();
   });
 
-  it("can be aborted", async () => {
+  it("gatherThreads can be aborted", async () => {
     const controller = new AbortController();
     const waiting = gatherThreads(engineWith([1]), 2, () => 0, controller.signal);
     controller.abort(new Error("enough"));
@@ -127,6 +127,6 @@ it.each([
   [1, 1, null],
   [3, 4, "Running on 3 of 4 threads: a helper thread could not be started, or failed."],
   [1, 4, "Running on 1 of 4 threads: helper threads could not be started, or failed."],
-])("%i of %i threads: %s", (threads, wanted, notice) => {
+])("the thread notice for %i of %i threads is: %s", (threads, wanted, notice) => {
   expect(threadNotice(threads, wanted)).toBe(notice);
 });

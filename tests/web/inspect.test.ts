@@ -32,7 +32,7 @@ function make() {
 }
 
 describe("inspect", () => {
-  it("prefills up to the position, and sorts what comes by layers and heads", async () => {
+  it("inspect prefills up to the position, and sorts what comes by layers and heads", async () => {
     const { engine, asked, look } = make();
     const whole = await inspect(look, config, { prompt: "abcdefg", position: 4, top: 2 }, signal, tell);
     expect(engine.requests).toEqual([
@@ -51,7 +51,7 @@ describe("inspect", () => {
       expect(share).toBeCloseTo((shares[i % 5] ?? 0) / 16, 4);
   });
 
-  it("reads a long text as a generation does, and tells how far it is", async () => {
+  it("inspect reads a long text as a generation does, and tells how far it is", async () => {
     const { engine, look } = make();
     const told: unknown[] = [];
     const prompt = Array.from({ length: 80 }, (_, id) => id);
@@ -69,7 +69,7 @@ describe("inspect", () => {
     expect(told.at(-1)).toEqual({ done: 78, total: 80 });
   });
 
-  it("gives the attention of one head", async () => {
+  it("inspect gives the attention of one head", async () => {
     const { look } = make();
     const { heads, attention, layer } = await inspect(
       look,
@@ -90,7 +90,7 @@ describe("inspect", () => {
     [{ prompt: "ab", layer: 2 }, "layer is 2, expected a whole number from 0 to 1"],
     [{ prompt: "ab", head: "all" }, 'head is "all", expected a whole number from 0 to 2'],
     [{ prompt: "ab", top: 1.5 }, "top is 1.5, expected a whole number from 0 to 100"],
-  ])("refuses %o", async (request, message) => {
+  ])("inspect refuses %o", async (request, message) => {
     const { engine, look } = make();
     await expect(inspect(look, config, request, signal, tell)).rejects.toMatchObject({
       code: "invalid-argument",
@@ -99,7 +99,7 @@ describe("inspect", () => {
     expect(engine.calls).toEqual([]);
   });
 
-  it("refuses a position behind the context, and takes one in it of a longer text", async () => {
+  it("inspect refuses a position behind the context, and takes one in it of a longer text", async () => {
     const prompt = Array.from({ length: 12 }, (_, id) => id);
     await expect(inspect(make().look, config, { prompt }, signal, tell)).rejects.toMatchObject({
       code: "capacity",
@@ -110,7 +110,7 @@ describe("inspect", () => {
     expect(engine.requests).toMatchObject([{ prompt: [0, 1, 2, 3, 4] }]);
   });
 
-  it("stops between two steps", async () => {
+  it("inspect stops between two steps", async () => {
     const { engine, look } = make();
     const controller = new AbortController();
     const looking = inspect(look, config, { prompt: "abcde" }, controller.signal, tell);

@@ -16,7 +16,7 @@ const vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n中\nab\n##c\n";
 const read = (files: Record<string, string>, size = 100) => LanguageTokenizer.read(code, files, size);
 
 describe("the module of tokenizers", () => {
-  it("has the functions of its header, and asks for memory and numbers alone", () => {
+  it("the module of tokenizers has the functions of its header, and asks for memory and numbers alone", () => {
     const declared = [...header.matchAll(/^[\w*\s]*?\b(gpt2_languages_\w+)\(/gm)].map(([, name]) => name);
     const exported = WebAssembly.Module.exports(code).map(({ name }) => name);
     expect(declared.length).toBeGreaterThan(5);
@@ -26,7 +26,7 @@ describe("the module of tokenizers", () => {
     );
   });
 
-  it("makes ids of a text, and text of ids", async () => {
+  it("the module of tokenizers makes ids of a text, and text of ids", async () => {
     const tokenizer = await read({ "vocab.txt": vocabulary });
     expect(tokenizer.encode("ABC 中[SEP]?", true, "both")).toEqual([2, 5, 6, 4, 3, 1, 3]);
     expect(tokenizer.encode("ABC 中", false, "beginning")).toEqual([2, 5, 6, 4]);
@@ -34,7 +34,7 @@ describe("the module of tokenizers", () => {
     expect(JSON.parse(tokenizer.tokens)).toHaveLength(7);
   });
 
-  it("reads the scores of a Unigram model as JavaScript does", async () => {
+  it("the module of tokenizers reads the scores of a Unigram model as JavaScript does", async () => {
     const vocab = [
       ["<unk>", 0],
       ["a", -1.5],
@@ -46,7 +46,7 @@ describe("the module of tokenizers", () => {
     expect(tokenizer.encode("ab", false, "both")).toEqual([3]);
   });
 
-  it("names the field that it does not compute", async () => {
+  it("the module of tokenizers names the field that it does not compute", async () => {
     const json = { normalizer: { type: "Nmt" }, model: { type: "WordLevel", vocab: { a: 0 } } };
     const reading = read({ "tokenizer.json": JSON.stringify(json) });
     await expect(reading).rejects.toMatchObject({ code: "unsupported" });

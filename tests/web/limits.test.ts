@@ -40,26 +40,26 @@ describe("a file that is read whole", () => {
     ["vocab.json", 64],
     ["merges.txt", 64],
   ])(
-    "is refused before its first byte where its host says that %s is larger than %i MiB",
+    "a file that is read as a whole is refused before its first byte where its host says that %s is larger than %i MiB",
     async (name, most) => {
       const { state, file } = endless(most * mebibyte + 1);
       await expect(readText(giving(file), name, signal)).rejects.toMatchObject({
         code: "corrupt",
-        message: `${name}: found ${most * mebibyte + 1} bytes, expected ${most * mebibyte} at most`,
+        message: `${name}: found ${most * mebibyte + 1} bytes, expected at most ${most * mebibyte}`,
       });
       expect(state).toEqual({ sent: 0, isCancelled: true });
     },
   );
 
-  it("is left as soon as it is larger than its host said", async () => {
+  it("a file that is read as a whole is left as soon as it is larger than its host said", async () => {
     const { state, file } = endless(10);
     await expect(readText(giving(file), "config.json", signal)).rejects.toThrow(
-      "config.json: found 17825792 bytes, expected 16777216 at most",
+      "config.json: found 17825792 bytes, expected at most 16777216",
     );
     expect(state).toEqual({ sent: 17 * mebibyte, isCancelled: true });
   });
 
-  it("may be as large as allowed", async () => {
+  it("a file that is read as a whole may be as large as allowed", async () => {
     const file = { size: 16 * mebibyte, stream: new Blob([new Uint8Array(16 * mebibyte).fill(32)]).stream() };
     expect(await readText(giving(file), "config.json", signal)).toHaveLength(16 * mebibyte);
   });
@@ -83,9 +83,9 @@ describe("a model in several files", () => {
     });
 
   it.each([
-    [16385, () => "a.safetensors", "16385 tensors, expected 16384 at most"],
-    [1001, (i: number) => `${i}.safetensors`, "1001 files, expected 1000 at most"],
-  ])("with an index of %i tensors is refused", async (count, name, message) => {
+    [16385, () => "a.safetensors", "16385 tensors, expected at most 16384"],
+    [1001, (i: number) => `${i}.safetensors`, "1001 files, expected at most 1000"],
+  ])("a model with an index of %i tensors is refused", async (count, name, message) => {
     await expect(open({ "model.safetensors.index.json": index(count, name) })).rejects.toMatchObject({
       message: `model.safetensors.index.json, "weight_map": found ${message}`,
     });
@@ -107,7 +107,7 @@ describe("a record of the cache", () => {
     return (await readRecords(store)).length === 1;
   };
 
-  it("may list as many pieces as a weights.json, and no more", async () => {
+  it("a record of the cache may list as many pieces as a weights.json, and no more", async () => {
     const pieces = (length: number) => Array.from({ length }, () => piece);
     expect(await isRead(record({ pieces: pieces(mostListed) }))).toBe(true);
     expect(await isRead(record({ pieces: pieces(mostListed + 1) }))).toBe(false);
@@ -115,7 +115,7 @@ describe("a record of the cache", () => {
     expect(await isRead(record({ missing: pieces(mostListed + 1).map(({ path }) => path) }))).toBe(false);
   });
 
-  it("is not read where it is larger than a weights.json may be", async () => {
+  it("a record of the cache is not read where it is larger than a weights.json may be", async () => {
     expect(await isRead(record({}), 1000)).toBe(true);
     expect(await isRead(record({}), mostRecordBytes)).toBe(false);
   });

@@ -219,7 +219,7 @@ function load(setting: Setting = {}) {
 }
 
 describe("loadEngine", () => {
-  it("streams a folder with an index", async () => {
+  it("loadEngine streams a folder with an index", async () => {
     const { books, progress, fetched, loaded } = load();
     const { info, measure, engine } = await loaded;
     expect(fetched).toEqual(["threads-relaxed"]);
@@ -245,7 +245,7 @@ describe("loadEngine", () => {
     expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 10, totalBytes: 10 });
   });
 
-  it("runs a prompt through each layer that has arrived, and is ready after the last one", async () => {
+  it("loadEngine runs a prompt through each layer that has arrived, and is ready after the last one", async () => {
     const { books, progress, loaded } = load({ request: { prompt: "Once" } });
     await loaded;
     const layers = [1, 2, 3, 4, 5].map((layer) => `layer ${layer}`);
@@ -255,7 +255,7 @@ describe("loadEngine", () => {
     expect(told.at(-1)).toEqual({ done: 5, total: 5 });
   });
 
-  it("runs no further once it is aborted", async () => {
+  it("loadEngine runs no further once it is aborted", async () => {
     const controller = new AbortController();
     const books = new Books();
     const { loaded, progress } = load({
@@ -270,7 +270,7 @@ describe("loadEngine", () => {
     expect(books.calls).not.toContain("load_end");
   });
 
-  it("streams a hub's one file, whether or not the host says its size", async () => {
+  it("loadEngine streams a hub's one file, whether or not the host says its size", async () => {
     const { books, progress, loaded } = load({ files: hub });
     await loaded;
     expect(books.weights).toEqual([...weights]);
@@ -285,7 +285,7 @@ describe("loadEngine", () => {
   describe("a folder of floats", () => {
     const converted = { ...hub, "model.safetensors": weights.subarray(0, 6) };
 
-    it("is converted while it is read where it is to be stored, and tells of the bytes that come", async () => {
+    it("a folder of floats is converted while it is read where it is to be stored, and tells of the bytes that come", async () => {
       const { books, progress, opened, request, loaded } = load({
         files: hub,
         converted,
@@ -298,7 +298,7 @@ describe("loadEngine", () => {
       expect(progress.at(-1)).toMatchObject({ stage: "ready", loadedBytes: 40, totalBytes: 40 });
     });
 
-    it("is quantized by the engine where nothing of it would be found again", async () => {
+    it("a folder of floats is quantized by the engine where nothing of it would be found again", async () => {
       const { books, opened, loaded } = load({ files: hub, converted });
       await loaded;
       expect(opened).toHaveLength(1);
@@ -317,7 +317,7 @@ describe("loadEngine", () => {
         const { loaded } = load({ files: { "config.json": config }, request: { cache } });
         await expect(loaded).rejects.toMatchObject({
           code: "not-found",
-          message: "there is no weights.json, and without it no model.safetensors",
+          message: "there is no weights.json; without it, no model.safetensors",
         });
       }
     });
@@ -326,14 +326,14 @@ describe("loadEngine", () => {
   describe("a load that fails, of a source that has something else to load,", () => {
     const broken = { ...indexed, "w.000": "no weights" };
 
-    it("loads that, as the stored version where the host's newer one is broken", async () => {
+    it("a failed load whose source has an alternative loads that, as the stored version where the host's newer one is broken", async () => {
       const { books, opened, loaded } = load({ files: broken, another: () => folder(indexed) });
       await loaded;
       expect(opened).toHaveLength(1);
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
     });
 
-    it("begins anew, as where the stored copy was damaged and has been removed", async () => {
+    it("a failed load whose source has an alternative begins anew, as where the stored copy was damaged and has been removed", async () => {
       const files: Record<string, Uint8Array | string> = { ...broken };
       const another = () => {
         Object.assign(files, indexed);
@@ -345,7 +345,7 @@ describe("loadEngine", () => {
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
     });
 
-    it("fails where that fails, too", async () => {
+    it("a failed load whose source has an alternative fails where that fails, too", async () => {
       const { loaded } = load({ files: broken, another: () => folder(broken) });
       await expect(loaded).rejects.toMatchObject({ code: "corrupt" });
     });
@@ -364,7 +364,7 @@ describe("loadEngine", () => {
       ["another hash", flip(/(?<="sha256":\s*")[0-9a-f]{4}/, "beef")],
       ["a name", flip("w.001", "w.0p1")],
       ["the end", index.slice(0, -1)],
-    ])("is read once more past all caches: %s", async (_, damaged) => {
+    ])("a damaged or changed weights.json is read once more past all caches: %s", async (_, damaged) => {
       const files: Record<string, Uint8Array | string> = { ...indexed, "weights.json": damaged };
       const { books, opened, loaded } = load({
         files,
@@ -375,7 +375,7 @@ describe("loadEngine", () => {
       expect(books.weights.slice(-weights.length)).toEqual([...weights]);
     });
 
-    it("leaves no engine of the first attempt behind, which may only just be starting", async () => {
+    it("a damaged or changed weights.json leaves no engine of the first attempt behind, which may only just be starting", async () => {
       const files: Record<string, Uint8Array | string> = {
         ...indexed,
         "weights.json": flip("w.000", "w.0p0"),
@@ -395,7 +395,7 @@ describe("loadEngine", () => {
       expect(lives.map((call) => call.split(" ")[0])).toEqual(["create", "destroy", "create"]);
     });
 
-    it("is an error where its host has no other", async () => {
+    it("a damaged or changed weights.json is an error where its host has no other", async () => {
       let asked = 0;
       const damaged = flip("w.001", "w.0p1");
       const files = { ...indexed, "weights.json": damaged };
@@ -415,27 +415,33 @@ describe("loadEngine", () => {
       ["q8", "q8"],
       ["f32", "f32"],
       ["f16", "f32"],
-    ] as const)("may be what it is: %s, and %s is wanted", async (to, wanted) => {
-      const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
-      await loaded;
-      expect(books.weights).toEqual([...weights]);
-    });
+    ] as const)(
+      "the option weights for a converted model may be what it is: %s, and %s is wanted",
+      async (to, wanted) => {
+        const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
+        await loaded;
+        expect(books.weights).toEqual([...weights]);
+      },
+    );
 
     it.each([
       ["q8", "q4"],
       ["q4", "f32"],
       ["f16", "q8"],
-    ] as const)("may not be others: %s, and %s is wanted", async (to, wanted) => {
-      const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
-      await expect(loaded).rejects.toMatchObject({
-        code: "unsupported",
-        message: `the model is already converted to ${to === "f16" ? "f32" : to}: the option weights is "${wanted}", to which only a model of floats can be converted`,
-      });
-      expect(books.weights).toEqual([]);
-    });
+    ] as const)(
+      "the option weights for a converted model may not be others: %s, and %s is wanted",
+      async (to, wanted) => {
+        const { books, loaded } = load({ files: made(to), request: { weights: wanted } });
+        await expect(loaded).rejects.toMatchObject({
+          code: "unsupported",
+          message: `weights is "${wanted}", but the model is already converted to ${to === "f16" ? "f32" : to}: leave out the option, or load the original model`,
+        });
+        expect(books.weights).toEqual([]);
+      },
+    );
   });
 
-  it("says why a file is asked for once more, and that it is no longer", async () => {
+  it("loadEngine says why a file is asked for once more, and that it is no longer", async () => {
     const onOpen = (onRetry: (reason: string | null) => void) => {
       onRetry("the host answered 503");
       onRetry(null);
@@ -462,7 +468,7 @@ describe("loadEngine", () => {
     [
       { "vocab.json": undefined, "merges.txt": undefined, "spiece.model": "\n\u000e\n\u0005<unk>" },
       "unsupported",
-      "the tokenizer is spiece.model, which is not read: save it as tokenizer.json",
+      "the tokenizer is spiece.model, which cannot be read: save it as tokenizer.json",
     ],
     [{ "vocab.json": "" }, "corrupt", "vocab.json is empty"],
     [{ "merges.txt": "" }, "corrupt", "merges.txt is empty"],
@@ -470,9 +476,9 @@ describe("loadEngine", () => {
     [
       { "weights.json": undefined },
       "not-found",
-      "there is no weights.json, and without it no model.safetensors",
+      "there is no weights.json; without it, no model.safetensors",
     ],
-  ])("refuses a folder with %j", async (changed, code, message) => {
+  ])("loadEngine refuses a folder with %j", async (changed, code, message) => {
     const files = Object.fromEntries(
       Object.entries({ ...indexed, ...changed }).filter(([, content]) => content !== undefined),
     ) as Record<string, Uint8Array | string>;
@@ -481,7 +487,7 @@ describe("loadEngine", () => {
     expect(books.weights).toEqual([]);
   });
 
-  it("hashes without crypto.subtle, too", async () => {
+  it("loadEngine hashes without crypto.subtle, too", async () => {
     vi.stubGlobal("crypto", {});
     const { books, loaded } = load({ request: { variant: "simd" } });
     await loaded;
@@ -510,19 +516,19 @@ describe("loadEngine", () => {
       ["that the index lists", withIndex(listed)],
       ["of an index that lists no files", withIndex({})],
       ["of a folder without an index", { ...hub, "generation_config.json": defaults }],
-    ])("reach the engine: those %s", async (_, files) => {
+    ])("the model's own defaults reach the engine: those %s", async (_, files) => {
       const { books, loaded } = load({ files });
       await loaded;
       expect(JSON.parse(String(books.texts[3]))).toEqual({ generationConfig: defaults });
     });
 
-    it("are not asked for where the list of an index lacks them", async () => {
+    it("the model's own defaults are not asked for where the list of an index lacks them", async () => {
       const { books, loaded } = load({ files: withIndex({ version: 2, files: [] }) });
       await loaded;
       expect(books.texts[3]).toBe("{}");
     });
 
-    it("have to be there where the index lists them", async () => {
+    it("the model's own defaults have to be there where the index lists them", async () => {
       const { "generation_config.json": _, ...files } = withIndex(listed);
       await expect(load({ files }).loaded).rejects.toMatchObject({
         code: "not-found",
@@ -531,13 +537,13 @@ describe("loadEngine", () => {
     });
   });
 
-  it("passes the cache's format on", async () => {
+  it("loadEngine passes the cache's format on", async () => {
     const { books, loaded } = load({ request: { kv: "f32" } });
     await loaded;
     expect(books.texts[3]).toBe('{"kv":"f32"}');
   });
 
-  it("measures no threads where it is known how many pay, or there are no others", async () => {
+  it("loadEngine measures no threads where it is known how many pay, or there are no others", async () => {
     for (const setting of [{ request: { threads: 3 } }, { features: { threads: false } }]) {
       const { measure, info } = await load(setting).loaded;
       expect(measure).toBeUndefined();
@@ -545,7 +551,7 @@ describe("loadEngine", () => {
     }
   });
 
-  it("goes on without threads that failed, says so, and remembers nothing of it", async () => {
+  it("loadEngine goes on without threads that failed, says so, and remembers nothing of it", async () => {
     const books = new Books();
     books.startedThreads = 3;
     const { info, measure } = await load({ books, failed: 1 }).loaded;
@@ -555,12 +561,12 @@ describe("loadEngine", () => {
     expect(books.calls).toContain("drop");
   });
 
-  it("says why it is slower than it could be", async () => {
+  it("loadEngine says why it is slower than it could be", async () => {
     const { info } = await load({ features: { threads: false, isIsolated: false } }).loaded;
     expect(info.notice).toContain("cross-origin isolated");
   });
 
-  it("takes the build without relaxed SIMD where that computes wrong", async () => {
+  it("loadEngine takes the build without relaxed SIMD where that computes wrong", async () => {
     const books = new Books();
     let looks = 0;
     Object.defineProperty(books, "isExact", { get: () => looks++ > 0 });
@@ -571,7 +577,7 @@ describe("loadEngine", () => {
     expect(info.notice).toContain("without relaxed SIMD");
   });
 
-  it("takes one thread where the builds with more do not compile", async () => {
+  it("loadEngine takes one thread where the builds with more do not compile", async () => {
     const books = new Books();
     books.startedThreads = 1;
     const { fetched, loaded } = load({ books, refused: ["threads-relaxed", "threads"] });
@@ -588,30 +594,33 @@ describe("loadEngine", () => {
     ["host, too", { "config.json": config }, "not-found", "no model.safetensors"],
     ["index", { ...indexed, "weights.json": "{}" }, "corrupt", "weights.json"],
     ["hash", { ...indexed, "w.001": weights.subarray(0, 4) }, "corrupt", "w.001 has SHA-256"],
-  ])("gives the %s's error with its code", async (_, files, code, message) => {
+  ])("loadEngine gives the %s's error with its code", async (_, files, code, message) => {
     await expect(load({ files }).loaded).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
   });
 
-  it.each([indexed, hub])("gives the engine's error while a file streams, as it is", async (files) => {
-    const books = new Books();
-    books.refusal = new Gpt2Error("unsupported", "tensor h.0.x has type F64");
-    await expect(load({ books, files }).loaded).rejects.toMatchObject({
-      code: "unsupported",
-      message: "tensor h.0.x has type F64",
-    });
-    expect(books.calls).not.toContain("load_end");
-  });
+  it.each([indexed, hub])(
+    "loadEngine gives the engine's error while a file streams, as it is",
+    async (files) => {
+      const books = new Books();
+      books.refusal = new Gpt2Error("unsupported", "tensor h.0.x has type F64");
+      await expect(load({ books, files }).loaded).rejects.toMatchObject({
+        code: "unsupported",
+        message: "tensor h.0.x has type F64",
+      });
+      expect(books.calls).not.toContain("load_end");
+    },
+  );
 
-  it("refuses a browser that cannot, before it fetches", async () => {
+  it("loadEngine refuses a browser that cannot, before it fetches", async () => {
     const { fetched, loaded } = load({ features: { simd: false } });
     await expect(loaded).rejects.toMatchObject({ code: "unsupported" });
     expect(fetched).toEqual([]);
   });
 
-  it("hands the engine out before it is loaded, and stops where that aborts", async () => {
+  it("loadEngine hands the engine out before it is loaded, and stops where that aborts", async () => {
     const controller = new AbortController();
     const { books, loaded } = load({
       signal: controller.signal,

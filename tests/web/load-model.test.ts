@@ -42,7 +42,7 @@ describe("loadModel", () => {
     ["/m//", "http://host/m/"],
     ["http://other/x?v=2#y", "http://other/x/"],
     [new URL("http://other/y"), "http://other/y/"],
-  ])("finds %s relative to the page", (url, folder) => {
+  ])("loadModel finds %s relative to the page", (url, folder) => {
     expect(load(url).worker.all("request")[0]?.args).toEqual({
       source: { kind: "folder", url: folder },
       threads: undefined,
@@ -59,7 +59,7 @@ describe("loadModel", () => {
     });
   });
 
-  it("finds it relative to a worker that has no page", () => {
+  it("loadModel finds it relative to a worker that has no page", () => {
     vi.stubGlobal("document", undefined);
     vi.stubGlobal("location", { href: "http://host/worker/w.js" });
     expect(load("m").worker.all("request")[0]?.args).toMatchObject({
@@ -67,7 +67,7 @@ describe("loadModel", () => {
     });
   });
 
-  it("passes its options on", () => {
+  it("loadModel passes its options on", () => {
     const options = { threads: 3, kv: "f32", variant: "simd", headers: [["a", "b"]], credentials: "include" };
     expect(load("m", options).worker.all("request")[0]?.args).toMatchObject(options);
   });
@@ -81,7 +81,7 @@ describe("loadModel", () => {
     [
       "m",
       { thread: 1 },
-      'there is no option "thread" of loadModel; did you mean threads? There are hub, adapter, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, redirect, fetch, stallMs, cache, prompt',
+      'unknown option "thread" of loadModel: did you mean threads? Expected one of hub, adapter, threads, signal, onProgress, weights, kv, variant, baseUrl, headers, credentials, redirect, fetch, stallMs, cache, prompt',
     ],
     ["m", { threads: 0 }, "threads is 0, expected a whole number from 1 to 64"],
     ["m", { stallMs: 0 }, "stallMs is 0, expected a whole number from 1 to 2147483647"],
@@ -109,14 +109,14 @@ describe("loadModel", () => {
       'hub is "blob:http://host/1", expected a folder\'s URL, as https://host/folder/',
     ],
     ["m", { credentials: "all" }, 'credentials is "all", expected one of "omit", "same-origin", "include"'],
-  ])("refuses %s, %s, and starts no worker", async (url, options, message) => {
+  ])("loadModel refuses %s, %s, and starts no worker", async (url, options, message) => {
     const start = vi.fn();
     await expect(loadThrough(start, url, options)).rejects.toEqual(refusal(message));
     expect(start).not.toHaveBeenCalled();
     await expect(loadModel(url as string, options as object)).rejects.toEqual(refusal(message));
   });
 
-  it("gives the model, and tells how far it is", async () => {
+  it("loadModel gives the model, and tells how far it is", async () => {
     const events: unknown[] = [];
     const { worker, model } = load("m", { onProgress: (event: unknown) => events.push(event), signal: null });
     const event: LoadProgress = {
@@ -136,7 +136,7 @@ describe("loadModel", () => {
     expect(worker.all("end")).toEqual([]);
   });
 
-  it("remembers the threads that were measured", async () => {
+  it("loadModel remembers the threads that were measured", async () => {
     const { worker, model } = load("m");
     worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
@@ -151,7 +151,7 @@ describe("loadModel", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("lets the model know what has changed", async () => {
+  it("loadModel lets the model know what has changed", async () => {
     const { worker, model } = load("m");
     worker.say({ type: "done", id: 1, result: { info: { ...info } } });
     await model;
@@ -159,14 +159,14 @@ describe("loadModel", () => {
     expect((await model).info).toEqual({ threads: 3, notice: "one is lost" });
   });
 
-  it("ends the worker of a load that failed", async () => {
+  it("loadModel ends the worker of a load that failed", async () => {
     const { worker, model } = load("m");
     worker.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });
     await expect(model).rejects.toMatchObject({ code: "corrupt", name: "LoadError" });
     expect(worker.all("end").length).toBe(1);
   });
 
-  it("gives back the error of a worker that cannot be started", async () => {
+  it("loadModel gives back the error of a worker that cannot be started", async () => {
     const start = () => {
       throw new Error("no worker");
     };
@@ -175,7 +175,7 @@ describe("loadModel", () => {
 });
 
 describe("startWorker", () => {
-  it("says that there are no workers", async () => {
+  it("startWorker says that there are no workers", async () => {
     vi.stubGlobal("Worker", undefined);
     await expect(loadModel("m")).rejects.toMatchObject({
       code: "unsupported",
@@ -183,7 +183,7 @@ describe("startWorker", () => {
     });
   });
 
-  it("starts the module beside it, and waits for its lock where there are locks", async () => {
+  it("startWorker starts the module beside it, and waits for its lock where there are locks", async () => {
     const made: { url: URL; options: WorkerOptions; onmessage: (event: object) => void }[] = [];
     vi.stubGlobal(
       "Worker",
@@ -209,7 +209,7 @@ describe("startWorker", () => {
     return expect(connection.request("detokenize", [1])).rejects.toMatchObject({ code: "worker-died" });
   });
 
-  it("does not mind a lock that is refused", async () => {
+  it("startWorker does not mind a lock that is refused", async () => {
     vi.stubGlobal("navigator", { locks: { query: async () => Promise.reject(new Error("not active")) } });
     vi.stubGlobal(
       "Worker",
@@ -226,7 +226,7 @@ describe("startWorker", () => {
 });
 
 describe("thread choices", () => {
-  it("are added to those that there are", () => {
+  it("stored thread choices are added to those that there are", () => {
     rememberThreads({ key: "a", threads: 2 });
     rememberThreads({ key: "b", threads: 3 });
     rememberThreads({ key: "a", threads: 4, speed: 1e9 });
@@ -241,12 +241,12 @@ describe("thread choices", () => {
       '{"a":{"threads":2,"speed":null}}',
       '{"a":{"threads":2,"speed":"fast"}}',
     ],
-  ])("ignore %s", (stored) => {
+  ])("stored thread choices ignore %s", (stored) => {
     storage.items.set("gpt2-wasm:threads", stored.replace("{", '{"browser":"Browser/1",'));
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("keep what is right beside what is not", () => {
+  it("stored thread choices keep what is right beside what is not", () => {
     storage.items.set(
       "gpt2-wasm:threads",
       '{"browser":"Browser/1","a":{"threads":1},"b":{"threads":64},"c":{"threads":-1}}',
@@ -254,7 +254,7 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({ a: { threads: 1 }, b: { threads: 64 } });
   });
 
-  it("are measured anew by another version of the browser, which keeps none of the old ones", () => {
+  it("stored thread choices are measured anew by another version of the browser, which keeps none of the old ones", () => {
     rememberThreads({ key: "a", threads: 2 });
     vi.stubGlobal("navigator", { userAgent: "Browser/2" });
     expect(readThreadChoices()).toEqual({});
@@ -264,12 +264,12 @@ describe("thread choices", () => {
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("choices without a browser, as older pages stored them, are measured again", () => {
+  it("stored thread choices choices without a browser, as older pages stored them, are measured again", () => {
     storage.items.set("gpt2-wasm:threads", '{"a":{"threads":1}}');
     expect(readThreadChoices()).toEqual({});
   });
 
-  it("are nowhere where nothing may be stored", () => {
+  it("stored thread choices are nowhere where nothing may be stored", () => {
     vi.stubGlobal("localStorage", undefined);
     rememberThreads({ key: "a", threads: 2 });
     expect(readThreadChoices()).toEqual({});

@@ -21,7 +21,7 @@ describe("progress", () => {
   });
   const last = () => told.at(-1);
 
-  it("begins with the engine", () => {
+  it("the progress of a load begins with the engine", () => {
     report.set({});
     expect(told).toEqual([
       {
@@ -35,7 +35,7 @@ describe("progress", () => {
     ]);
   });
 
-  it("is told twenty times a second at most, and the last of it always", async () => {
+  it("the progress of a load is told twenty times a second at most, and the last of it always", async () => {
     report.set({ totalBytes: 1000 });
     report.onBytes(100, "cache");
     expect(last()).toMatchObject({ stage: "download", loadedBytes: 100, totalBytes: 1000, source: "cache" });
@@ -62,7 +62,7 @@ describe("progress", () => {
     expect(last()).toMatchObject({ stage: "check", loadedBytes: 1000 });
   });
 
-  it("has its rate from the last three seconds, once it is no chance", () => {
+  it("the progress of a load has its rate from the last three seconds, once it is no chance", () => {
     report.set({ totalBytes: 100_000 });
     const go = (ms: number, bytes: number) => {
       vi.advanceTimersByTime(ms);
@@ -78,7 +78,7 @@ describe("progress", () => {
     expect(go(500, 10)[0]).toBe(0); // it begins anew
   });
 
-  it("progress has no total if the host states none, and a later total if the host sends more", () => {
+  it("the progress of a load progress has no total if the host states none, and a later total if the host sends more", () => {
     report.onBytes(100, "network");
     vi.advanceTimersByTime(1000);
     report.onBytes(1100, "network");
@@ -94,7 +94,7 @@ describe("progress", () => {
     expect(last()).toMatchObject({ totalBytes: 3000, stage: "check" });
   });
 
-  it("says why a file is asked for once more, until its bytes come", () => {
+  it("the progress of a load says why a file is asked for once more, until its bytes come", () => {
     report.onBytes(10, "network");
     report.onRetry("the connection broke");
     expect(last()).toMatchObject({ retry: "the connection broke", loadedBytes: 10 });
@@ -115,7 +115,7 @@ describe("sizes as people read them", () => {
     [213_400_000, "213 MB"],
     [1e9, "1.0 GB"],
     [4.26e9, "4.3 GB"],
-  ])("%i is %s", (bytes, text) => {
+  ])("the size %i is written as %s", (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
   });
 });
@@ -129,19 +129,22 @@ describe("a model without model.safetensors", () => {
   it.each([
     ["tf_model.h5", ", from_tf=True"],
     ["flax_model.msgpack", ", from_flax=True"],
-  ])("but %s: Python makes one of it", async (file, argument) => {
-    for (const [id, name] of [
-      ["hf:owner/name@v1", "owner/name"],
-      ["https://hub.example/owner/name@main", "owner/name"],
-      [undefined, "FOLDER"],
-    ] as const) {
-      const error = await of(["config.json", file], id);
-      expect(error.code).toBe("unsupported");
-      expect(error.message).toBe(
-        `${name} has its weights in ${file} only, which is no format that a page can load safely; Python with transformers makes model.safetensors of it: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
-      );
-    }
-  });
+  ])(
+    "a model with %s but no model.safetensors names the Python line that converts it",
+    async (file, argument) => {
+      for (const [id, name] of [
+        ["hf:owner/name@v1", "owner/name"],
+        ["https://hub.example/owner/name@main", "owner/name"],
+        [undefined, "FOLDER"],
+      ] as const) {
+        const error = await of(["config.json", file], id);
+        expect(error.code).toBe("unsupported");
+        expect(error.message).toBe(
+          `${name} has its weights only in ${file}, which a page cannot load safely. Convert them to model.safetensors with Python: python3 -c 'from transformers import GPT2LMHeadModel as M; M.from_pretrained("${name}"${argument}).save_pretrained("FOLDER")'`,
+        );
+      }
+    },
+  );
 
   it("the error names the GGUF files to choose from", async () => {
     const error = await of(["a.gguf", "b.GGUF", "c.gguf.txt"], "hf:owner/name@v1");
@@ -152,7 +155,7 @@ describe("a model without model.safetensors", () => {
   });
 
   it.each([[["config.json", "pytorch_model.bin", "tf_model.h5.txt", "x"]], [undefined]])(
-    "and nothing else (%j) is not there",
+    "a model without weights (%j) is not found",
     async (files) => {
       expect(await of(files, "hf:a/b")).toBe(missing);
       expect(await withoutWeights({ open: vi.fn() }, missing, signal)).toBe(missing);
@@ -178,7 +181,7 @@ describe("a model that is converted where it has to be", () => {
   const read = async (source: ModelSource, name: string) =>
     new Response((await source.open(name, { signal })).stream as ReadableStream).text();
 
-  it("is read as it is where it was converted", async () => {
+  it("a model that needs a conversion is read as it is where it was converted", async () => {
     const version = vi.fn(async () => "v");
     const source = new ConvertibleSource(
       sourceOf({ "weights.json": "{}", "config.json": "mine", "tokenizer.json": "{}" }, { version }),
@@ -192,7 +195,7 @@ describe("a model that is converted where it has to be", () => {
     expect(await read(source, "tokenizer.json")).toBe("{}");
   });
 
-  it("says what is missing, and what is broken", async () => {
+  it("a model that needs a conversion says what is missing, and what is broken", async () => {
     packConverter();
     const without = new ConvertibleSource(sourceOf({ "tf_model.h5": "x", "config.json": "{}" }), options);
     await expect(without.open("weights.json", { signal })).rejects.toMatchObject({ code: "not-found" });

@@ -52,7 +52,7 @@ function collect() {
 }
 
 describe("loadPieces", () => {
-  it("hands on all bytes in order and reports them", async () => {
+  it("loadPieces hands on all bytes in order and reports them", async () => {
     const { files, index } = twoPieces();
     const { taken, progress, sink } = collect();
     await loadPieces(memorySource(files), index, sink, noSignal);
@@ -61,7 +61,7 @@ describe("loadPieces", () => {
     expect(progress).toHaveLength(4);
   });
 
-  it.each(["a", "b"])("hands on nothing of a piece whose hash is wrong: %s", async (name) => {
+  it.each(["a", "b"])("loadPieces hands on nothing of a piece whose hash is wrong: %s", async (name) => {
     const { files, index } = twoPieces();
     files[name]?.fill(99, 1, 2);
     const { taken, sink } = collect();
@@ -71,7 +71,7 @@ describe("loadPieces", () => {
     expect(taken).not.toContain(99);
   });
 
-  it("names a piece that is too short or too long", async () => {
+  it("loadPieces names a piece that is too short or too long", async () => {
     for (const [bytes, sentence] of [
       [[1, 2], "a is 2 bytes, weights.json says 7"],
       [[1, 2, 3, 4, 5, 6, 7, 8], "a is longer than the 7 bytes"],
@@ -102,7 +102,7 @@ describe("loadPieces", () => {
     ["another byte", [1, 2, 99, 4, 5, 6, 7]],
     ["too little", [1, 2]],
     ["too much", [1, 2, 3, 4, 5, 6, 7, 8]],
-  ])("fetches a piece past the caches that have kept %s of it", async (_, damaged) => {
+  ])("loadPieces fetches a piece past the caches that have kept %s of it", async (_, damaged) => {
     const { asked, source, index } = cachedBadly("a", Uint8Array.from(damaged));
     const { taken, progress, sink } = collect();
     await loadPieces(source, index, sink, noSignal);
@@ -127,7 +127,7 @@ describe("loadPieces", () => {
     expect(asked.filter((name) => name === "b")).toHaveLength(2);
   });
 
-  it("takes more pieces than a call takes arguments", async () => {
+  it("loadPieces takes more pieces than a call takes arguments", async () => {
     const piece = { path: "a", size: 0, sha256: sha256(new Uint8Array()) };
     const index = { size: 0, pieces: new Array<typeof piece>(200_000).fill(piece), files: [] };
     const controller = new AbortController();
@@ -141,7 +141,7 @@ describe("loadPieces", () => {
     await expect(loading).rejects.toThrow("enough");
   });
 
-  it("stops when it is aborted", async () => {
+  it("loadPieces stops when it is aborted", async () => {
     const { files, index } = twoPieces();
     const controller = new AbortController();
     const { taken, sink } = collect();
@@ -154,7 +154,7 @@ describe("loadPieces", () => {
 });
 
 describe("loadPlainFile", () => {
-  it("streams a file without pieces", async () => {
+  it("loadPlainFile streams a file without pieces", async () => {
     const { taken, progress, sink } = collect();
     const source = memorySource({ f: Uint8Array.from([1, 2, 3, 4]) });
     await loadPlainFile(await source.open("f", { signal: noSignal }), "f", sink, noSignal);
@@ -162,7 +162,7 @@ describe("loadPlainFile", () => {
     expect(progress).toEqual([3, 4]);
   });
 
-  it("gives what the engine says of the bytes as it is, and reads no further", async () => {
+  it("loadPlainFile gives what the engine says of the bytes as it is, and reads no further", async () => {
     let isCancelled = false;
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(Uint8Array.of(1)),
@@ -183,7 +183,7 @@ describe("loadPlainFile", () => {
     "<!doctype html><title>404</title>",
     "Entry not found",
     "version https://git-lfs",
-  ])("refuses %s, which a host sent in place of weights", async (text) => {
+  ])("loadPlainFile refuses %s, which a host sent in place of weights", async (text) => {
     const take = vi.fn();
     const sink = { ready: Promise.resolve(take), onBytes: () => {} };
     const file = { size: undefined, stream: new Blob([text]).stream() };
@@ -194,7 +194,7 @@ describe("loadPlainFile", () => {
     expect(take).not.toHaveBeenCalled();
   });
 
-  it("calls a stream that breaks a broken connection", async () => {
+  it("loadPlainFile calls a stream that breaks a broken connection", async () => {
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("reset")),
     });
@@ -215,7 +215,7 @@ describe("loadPlainFile", () => {
 describe("UrlSource", () => {
   const answer = (response: Response) => new UrlSource("http://host/m/", async () => response);
 
-  it("names the address and what the host answered", async () => {
+  it("UrlSource names the address and what the host answered", async () => {
     await expect(
       answer(new Response("", { status: 404 })).open("x", { signal: noSignal }),
     ).rejects.toMatchObject({
@@ -229,12 +229,12 @@ describe("UrlSource", () => {
     });
   });
 
-  it("takes a web page for a missing file", async () => {
+  it("UrlSource takes a web page for a missing file", async () => {
     const page = new Response("<!doctype html>", { headers: { "content-type": "text/html; charset=utf-8" } });
     await expect(answer(page).open("x", { signal: noSignal })).rejects.toMatchObject({ code: "not-found" });
   });
 
-  it("calls what fails before an answer the network's fault, but for an abort", async () => {
+  it("UrlSource calls what fails before an answer the network's fault, but for an abort", async () => {
     const source = new UrlSource("http://host/m/", async () => Promise.reject(new TypeError("offline")));
     await expect(source.open("x", { signal: noSignal })).rejects.toMatchObject({
       code: "network",
@@ -245,7 +245,7 @@ describe("UrlSource", () => {
     );
   });
 
-  it("takes an answer without a body for an empty file", async () => {
+  it("UrlSource takes an answer without a body for an empty file", async () => {
     const { size, stream } = await answer(new Response(null, { status: 204 })).open("x", {
       signal: noSignal,
     });
@@ -253,7 +253,7 @@ describe("UrlSource", () => {
     expect((await stream.getReader().read()).done).toBe(true);
   });
 
-  it("does not believe the length of a compressed answer", async () => {
+  it("UrlSource does not believe the length of a compressed answer", async () => {
     const headers = { "content-length": "5", "content-encoding": "gzip" };
     expect(
       (await answer(new Response("abc", { headers })).open("x", { signal: noSignal })).size,
@@ -271,12 +271,12 @@ describe("UrlSource", () => {
 describe("parseWeightsIndex", () => {
   const piece = { path: "model.safetensors.000", size: 4, sha256: "0".repeat(64) };
 
-  it("reads what the tools write", () => {
+  it("parseWeightsIndex reads what the tools write", () => {
     const text = JSON.stringify({ file: "model.safetensors", size: 4, sha256: "", pieces: [piece] });
     expect(parseWeightsIndex(text)).toEqual({ size: 4, pieces: [piece] });
   });
 
-  it("refuses arrays inside each other, however many", () => {
+  it("parseWeightsIndex refuses arrays inside each other, however many", () => {
     const nested = "[".repeat(100_000) + "]".repeat(100_000);
     expect(() => parseWeightsIndex(nested)).toThrow("expected");
   });
@@ -291,8 +291,8 @@ describe("parseWeightsIndex", () => {
     [JSON.stringify({ size: 4, pieces: [{ ...piece, size: -1 }] }), "piece 0"],
     [JSON.stringify({ size: 4, pieces: [{ ...piece, size: 1e12 }] }), "piece 0"],
     [JSON.stringify({ size: 4, pieces: [{ ...piece, sha256: "xyz" }] }), "piece 0"],
-    [JSON.stringify({ size: 5, pieces: [piece] }), "4 bytes together, its size is 5"],
-  ])("refuses %s", (text, sentence) => {
+    [JSON.stringify({ size: 5, pieces: [piece] }), "4 bytes together, but its size is 5"],
+  ])("parseWeightsIndex refuses %s", (text, sentence) => {
     expect(() => parseWeightsIndex(text)).toThrow(sentence);
   });
 });

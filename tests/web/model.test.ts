@@ -14,7 +14,7 @@ const refusal = (message: string) => expect.objectContaining({ code: "invalid-ar
 const token = (id: number, index = 0): Token => ({ index, id, text: `${id} `, logprob: -1, rank: 1 });
 
 describe("Model sends", () => {
-  it("a generation that it will read, and one that it takes whole", () => {
+  it("Model requests a generation that is read token by token, and one that is taken whole", () => {
     const { worker, model } = make();
     const signal = new AbortController().signal;
     void model.generate("p", { topK: 3, signal, onPrompt: () => {}, onSummary: () => {} }).next();
@@ -30,7 +30,7 @@ describe("Model sends", () => {
     ]);
   });
 
-  it("what is to be tokenized, detokenized and scored", () => {
+  it("Model requests tokens, texts and scores", () => {
     const { worker, model } = make();
     void model.tokenize("t");
     void model.tokenize("t", { allowSpecial: true });
@@ -61,25 +61,25 @@ describe("Model sends", () => {
       [
         "tokenize",
         ["t", { special: 1 }],
-        'there is no option "special" of tokenize; there are allowSpecial, signal',
+        'unknown option "special" of tokenize, expected one of allowSpecial, signal',
       ],
       ["tokenize", ["t", 3], "the options of tokenize are 3, expected an object"],
       ["tokenize", ["t", { signal: 1 }], "signal is 1, expected an AbortSignal"],
       ["detokenize", ["t"], 'ids is "t", expected an array of token ids'],
-      ["detokenize", [[1], { skip: 1 }], 'there is no option "skip" of detokenize; there are signal'],
+      ["detokenize", [[1], { skip: 1 }], 'unknown option "skip" of detokenize, expected one of signal'],
       ["detokenize", [[1], { signal: 1 }], "signal is 1, expected an AbortSignal"],
       ["prefill", [3], "text is 3, expected text or an array of token ids"],
       [
         "prefill",
         ["t", { stride: 1 }],
-        'there is no option "stride" of prefill; there are allowSpecial, signal, onProgress',
+        'unknown option "stride" of prefill, expected one of allowSpecial, signal, onProgress',
       ],
       ["prefill", ["t", { allowSpecial: "y" }], 'allowSpecial is "y", expected true or false'],
       ["inspect", [3], "text is 3, expected text or an array of token ids"],
       [
         "inspect",
         ["t", { heads: 1 }],
-        'there is no option "heads" of inspect; did you mean head? There are position, layer, head, top, signal, onProgress',
+        'unknown option "heads" of inspect: did you mean head? Expected one of position, layer, head, top, signal, onProgress',
       ],
       ["inspect", ["t", { layer: () => 1 }], "layer is a function, which no option accepts"],
       ["inspect", ["t", { head: Symbol("h") }], "head is a symbol, which no option accepts"],
@@ -88,7 +88,7 @@ describe("Model sends", () => {
       [
         "score",
         ["t", { strid: 1 }],
-        'there is no option "strid" of score; did you mean stride? There are stride, start, signal, onProgress',
+        'unknown option "strid" of score: did you mean stride? Expected one of stride, start, signal, onProgress',
       ],
       ["score", ["t", { stride: NaN }], "stride is NaN, expected a finite number"],
       ["score", ["t", { start: Infinity }], "start is Infinity, expected a finite number"],
@@ -103,7 +103,7 @@ describe("Model sends", () => {
       [
         "complete",
         ["p", { max_tokens: 3 }],
-        'there is no option "max_tokens" of complete; did you mean maxNewTokens? There are maxNewTokens, ' +
+        'unknown option "max_tokens" of complete: did you mean maxNewTokens? Expected one of maxNewTokens, ' +
           "temperature, topK, topP, minP, typicalP, noRepeatNgramSize, repetitionPenalty, n, lookup, heal, seed, stop, ignoreEos, logprobs, strict, " +
           "allowSpecial, signal, onPrompt, onSummary",
       ],
@@ -121,7 +121,7 @@ describe("Model sends", () => {
 describe("Model makes", () => {
   const summary = { finishReasons: ["length", "stop"], seed: 5 };
 
-  it("continuations of the tokens, each with its seed", async () => {
+  it("Model returns several continuations, each with its seed", async () => {
     const { worker, model } = make();
     const prompts: unknown[] = [];
     const completion = model.complete("p", { onPrompt: (event) => prompts.push(event) });
@@ -141,7 +141,7 @@ describe("Model makes", () => {
     expect(prompts).toEqual([{ done: 1, total: 2 }]);
   });
 
-  it("a stream of the tokens, with the summary at its end", async () => {
+  it("Model streams the tokens, with the summary at the end", async () => {
     const { worker, model } = make();
     const prompts: unknown[] = [];
     const stream = model.generate("p", { onPrompt: (event) => prompts.push(event) });
@@ -154,7 +154,7 @@ describe("Model makes", () => {
     expect(prompts).toEqual([{ done: 1, total: 2 }]);
   });
 
-  it("a stream of text, in pieces that are whole characters", async () => {
+  it("Model streams text in pieces of whole characters", async () => {
     const { worker, model } = make();
     const summaries: unknown[] = [];
     const stream = model.stream("p", { topK: 1, onSummary: (result) => summaries.push(result) });
@@ -168,7 +168,7 @@ describe("Model makes", () => {
     expect(worker.all("request")[0]?.args).toEqual({ prompt: "p", options: { topK: 1 }, ahead: 256 });
   });
 
-  it("a stream that goes through a pipe into a Response", async () => {
+  it("the text stream of a Model can be piped into a Response", async () => {
     const { worker, model } = make();
     const response = new Response(model.stream("p").pipeThrough(new TextEncoderStream()));
     worker.say({ type: "event", id: 1, event: { tokens: [{ ...token(1), text: "é" }] } });
@@ -176,7 +176,7 @@ describe("Model makes", () => {
     expect(await response.text()).toBe("é");
   });
 
-  it("a stream that the model does not run ahead of", async () => {
+  it("the model does not run far ahead of its text stream", async () => {
     const { worker, model } = make();
     const reader = model.stream("p").getReader();
     for (let id = 0; id < 256; ++id) worker.say({ type: "event", id: 1, event: { tokens: [token(id)] } });
@@ -186,7 +186,7 @@ describe("Model makes", () => {
     expect(worker.all("read")).toEqual([{ type: "read", id: 1, tokens: 64 }]);
   });
 
-  it("a stream that stops the model when it is cancelled, also while it waits", async () => {
+  it("cancelling the text stream stops the model, also while it waits", async () => {
     const { worker, model } = make();
     const reader = model.stream("p").getReader();
     const waiting = reader.read();
@@ -195,7 +195,7 @@ describe("Model makes", () => {
     expect(worker.all("cancel")).toEqual([{ type: "cancel", id: 1 }]);
   });
 
-  it("a stream that fails as the generation does", async () => {
+  it("the text stream fails with the error of the generation", async () => {
     const { worker, model } = make();
     const controller = new AbortController();
     const aborted = model.stream("p", { signal: controller.signal }).getReader().read();
@@ -211,7 +211,7 @@ describe("Model makes", () => {
     );
   });
 
-  it("progress of a scoring", async () => {
+  it("Model reports the progress of scoring", async () => {
     const { worker, model } = make();
     const events: unknown[] = [];
     void model.score("t", { onProgress: (event) => events.push(event) });
@@ -244,17 +244,20 @@ describe("what a callback throws", () => {
     ["inspect's onProgress", (model, onProgress) => model.inspect("t", { onProgress }), progress],
   ];
 
-  it.each(calls)("rejects the call, and no other: %s", async (_, start, message) => {
-    for (const callback of callbacks) {
-      const { worker, model } = make();
-      const failing = start(model, callback);
-      worker.say(message);
-      await expect(failing).rejects.toBe(mine);
-      const next = model.detokenize([1]);
-      worker.say({ type: "done", id: 2, result: "one" });
-      expect(await next).toBe("one");
-    }
-  });
+  it.each(calls)(
+    "an error that a callback throws rejects the call, and no other: %s",
+    async (_, start, message) => {
+      for (const callback of callbacks) {
+        const { worker, model } = make();
+        const failing = start(model, callback);
+        worker.say(message);
+        await expect(failing).rejects.toBe(mine);
+        const next = model.detokenize([1]);
+        worker.say({ type: "done", id: 2, result: "one" });
+        expect(await next).toBe("one");
+      }
+    },
+  );
 });
 
 describe("every call can be aborted", () => {
@@ -268,7 +271,7 @@ describe("every call can be aborted", () => {
     ["prefill", (model, signal) => model.prefill("t", { signal })],
     ["inspect", (model, signal) => model.inspect("t", { signal })],
   ];
-  it("is said of all of them", () => {
+  it("every call of Model is in the list of calls that can be aborted", () => {
     const takeNone = ["constructor", "read", "explain", "dispose"];
     const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
     expect(calls.map(([name]) => name).sort()).toEqual(names.sort());
@@ -288,7 +291,7 @@ describe("every call can be aborted", () => {
 
 describe("garbage collection", () => {
   /** Models are registered with what disposes of them, and with nothing that holds them. */
-  it("disposes of a model that nobody holds", async () => {
+  it("garbage collection disposes of a model that nobody holds", async () => {
     const collect = (globalThis as { gc?: () => void }).gc;
     expect(collect, "tests run with --expose-gc").toBeDefined();
     const { worker, connection } = connect();
@@ -309,7 +312,7 @@ describe("garbage collection", () => {
     });
   });
 
-  it("disposes of one whose generation nobody reads any more", async () => {
+  it("garbage collection disposes of one whose generation nobody reads any more", async () => {
     const { worker, connection } = connect();
     await (async () => {
       const stream = new Model(connection, {} as ModelInfo).generate("p");
@@ -323,7 +326,7 @@ describe("garbage collection", () => {
     });
   });
 
-  it("leaves a model alone whose generation is being read", async () => {
+  it("garbage collection leaves a model alone whose generation is being read", async () => {
     const { worker, connection } = connect();
     const stream = new Model(connection, {} as ModelInfo).generate("p");
     const first = stream.next();
@@ -338,7 +341,7 @@ describe("garbage collection", () => {
 });
 
 describe("TokenQueue", () => {
-  it("gives what waits before it ends", async () => {
+  it("TokenQueue gives what waits before it ends", async () => {
     for (const fails of [false, true]) {
       const queue = new TokenQueue(() => {}, 64);
       queue.push(token(1));
@@ -351,7 +354,7 @@ describe("TokenQueue", () => {
     }
   });
 
-  it("wakes a reader that waits, for a token and for the end", async () => {
+  it("TokenQueue wakes a reader that waits, for a token and for the end", async () => {
     const queue = new TokenQueue(() => {}, 64);
     const first = queue.next();
     queue.push(token(1));
@@ -365,7 +368,7 @@ describe("TokenQueue", () => {
     await expect(third).rejects.toThrow("over");
   });
 
-  it("reports what was read, batch by batch", async () => {
+  it("TokenQueue reports what was read, batch by batch", async () => {
     const read: number[] = [];
     const queue = new TokenQueue((tokens) => read.push(tokens), 2);
     for (let id = 0; id < 5; ++id) queue.push(token(id));

@@ -80,7 +80,7 @@ describe("fetch", async () => {
     ["b.js", "text/javascript", 7],
     ["c", "application/octet-stream", 4],
     ["d.tar.gz", "application/octet-stream", 11],
-  ])("reads %s as %s", async (name, type, size) => {
+  ])("fetch reads %s as %s", async (name, type, size) => {
     const response = await fetch(address(name));
     expect([response.status, await response.text()]).toEqual([200, `of ${name}`]);
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -91,12 +91,12 @@ describe("fetch", async () => {
     expect(other).not.toHaveBeenCalled();
   });
 
-  it.each(["none", "sub", "c/below"])("has no file %s", async (name) => {
+  it.each(["none", "sub", "c/below"])("fetch has no file %s", async (name) => {
     const response = await fetch(address(name).href);
     expect([response.status, response.statusText]).toEqual([404, "no such file"]);
   });
 
-  it("says what else is wrong, and reads no file that is not wanted any more", async () => {
+  it("fetch says what else is wrong, and reads no file that is not wanted any more", async () => {
     await expect(fetch(address("x".repeat(300)))).rejects.toMatchObject({ code: "ENAMETOOLONG" });
     const reason = new Error("enough");
     await expect(fetch(address("c"), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -106,7 +106,7 @@ describe("fetch", async () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it("leaves other addresses to the one that there is", async () => {
+  it("fetch leaves other addresses to the one that there is", async () => {
     const init = { method: "POST" };
     expect(await (await fetch("https://h.example/x", init)).text()).toBe("fetched");
     expect(other).toHaveBeenCalledWith("https://h.example/x", init);
@@ -120,14 +120,14 @@ describe("the thread of the engine", async () => {
   const portOf = (connection: Connection) => (connection as unknown as { worker: WorkerPort }).worker;
   const start = (baseUrl?: string) => ({ connection: startThread(baseUrl), thread: lastThread() });
 
-  it("runs the script beside the module, or in the folder that it is told, without the program's own options", () => {
+  it("the engine's thread runs the script beside the module, or in the folder that it is told, without the program's own options", () => {
     expect(start().thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
     const { thread } = start("file:///app/gpt2/");
     expect(thread.address.href).toBe("file:///app/gpt2/gpt2-node-worker.js");
     expect(thread.options).toEqual({ execArgv: [] });
   });
 
-  it("keeps the process alive while an answer is awaited", () => {
+  it("the engine's thread keeps the process alive while an answer is awaited", () => {
     const { connection, thread } = start();
     const port = portOf(connection);
     const heard: unknown[] = [];
@@ -154,7 +154,7 @@ describe("the thread of the engine", async () => {
     expect(thread.isReferenced).toBe(false);
   });
 
-  it("says what becomes of it as a worker does, and is ended with it", () => {
+  it("the engine's thread says what becomes of it as a worker does, and is ended with it", () => {
     const { connection, thread } = start();
     const port = portOf(connection);
     const onerror = (port.onerror = vi.fn());
@@ -178,7 +178,7 @@ describe("a worker in the engine's thread", async () => {
     return { worker, thread: lastThread() };
   };
 
-  it("is a thread with the same script, that does not keep the process alive", () => {
+  it("a worker in the engine's thread is a thread with the same script, that does not keep the process alive", () => {
     const { worker, thread } = start({ name: "em-pthread" });
     expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
     expect(thread.options).toEqual({
@@ -201,7 +201,7 @@ describe("a worker in the engine's thread", async () => {
     expect(thread.isTerminated).toBe(true);
   });
 
-  it("tells its error to the first listener, who may keep it from the others", () => {
+  it("a worker in the engine's thread tells its error to the first listener, who may keep it from the others", () => {
     const { worker, thread } = start();
     thread.say("error", new Error("nobody listens"));
     const onerror = (worker.onerror = vi.fn());
@@ -254,7 +254,7 @@ describe("the script of a thread", () => {
     `globalThis.seen = { self, name, origin, href: location.href, isSecureContext, crossOriginIsolated, Worker };`,
   )}`;
 
-  it("sees the scope of a worker", async () => {
+  it("the script of a thread sees the scope of a worker", async () => {
     await run({ script, name: "em-pthread" });
     const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
     expect(seen()).toEqual({
@@ -281,12 +281,12 @@ describe("the script of a thread", () => {
     expect(await (await fetch(pathToFileURL(join(tmpdir(), "gpt2-node.json")))).json()).toEqual({});
   });
 
-  it("counts processors where Node.js has no navigator", async () => {
+  it("the script of a thread counts processors where Node.js has no navigator", async () => {
     await run({ script, name: "" }, null);
     expect(navigator.hardwareConcurrency).toBeGreaterThan(0);
   });
 
-  it("hears messages once it listens, whoever listens last", async () => {
+  it("the script of a thread hears messages once it listens, whoever listens last", async () => {
     await run({ script, name: "" });
     expect(threads.parentPort.on).not.toHaveBeenCalled();
     const scope = globalThis as unknown as { onmessage: ((event: unknown) => void) | null };
@@ -306,7 +306,7 @@ describe("the script of a thread", () => {
     hear("three");
   });
 
-  it("is the engine's worker where nothing else is said", async () => {
+  it("the script of a thread is the engine's worker where nothing else is said", async () => {
     await expect(run(undefined)).rejects.toThrow(/gpt2-worker\.js/);
     expect((globalThis as { name?: string }).name).toBe("gpt2");
     vi.restoreAllMocks();
@@ -324,11 +324,14 @@ describe("what a model is loaded from", () => {
   };
   const fileUrl = (path: string) => pathToFileURL(resolve(path)).href;
 
-  it.each(["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"])("%s is an address", async (source) => {
-    expect(await asked(source)).toEqual([source, {}]);
-  });
+  it.each(["https://h.example/m/", "hf:a/b", "blob:x", "x+y.z-1:w"])(
+    "%s is read as an address",
+    async (source) => {
+      expect(await asked(source)).toEqual([source, {}]);
+    },
+  );
 
-  it("has adapters by path, too, alone, with a weight, or several", async () => {
+  it("adapters are read as paths, too: one, one with a weight, or several", async () => {
     const file = new File([], "adapter_config.json");
     for (const [adapter, expected] of [
       ["./lora", fileUrl("lora")],
@@ -350,7 +353,7 @@ describe("what a model is loaded from", () => {
     ]);
   });
 
-  it.each(["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"])("%s is an id", async (source) => {
+  it.each(["models/gpt2", "a-b.c/d_e.f@v1.0", "a/b@x:y"])("%s is read as a Hub id", async (source) => {
     expect(await asked(source)).toEqual([`hf:${source}`, {}]);
   });
 
@@ -366,7 +369,7 @@ describe("what a model is loaded from", () => {
     "C:x",
     "x/https://y",
     "a/b@c d",
-  ])("%s is a path", async (source) => {
+  ])("%s is read as a path", async (source) => {
     expect(await asked(source)).toEqual([fileUrl(source), {}]);
   });
 

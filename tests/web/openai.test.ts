@@ -62,7 +62,7 @@ function fakeModel(texts = [[" b", " c"], [" d"]]) {
 const call = (mock: ReturnType<typeof fakeModel>["model"]) => mock.complete.mock.calls[0]?.[1];
 
 describe("completions.create", () => {
-  it("has the API's shape and defaults", async () => {
+  it("completions.create has the API's shape and defaults", async () => {
     const { client, model } = fakeModel();
     const result: CompletionResult = await client.create({ model: "gpt-3.5-turbo-instruct", prompt: "one" });
     expect(result).toStrictEqual({
@@ -84,7 +84,7 @@ describe("completions.create", () => {
     });
   });
 
-  it("hands its options on, and leaves out what is null", async () => {
+  it("completions.create hands its options on, and leaves out what is null", async () => {
     const { client, model } = fakeModel();
     const stop = ["\n"];
     await client.create({
@@ -109,7 +109,7 @@ describe("completions.create", () => {
     expect(model.complete.mock.calls[1]?.[1]).toMatchObject({ maxNewTokens: 16, n: 1 });
   });
 
-  it("numbers the choices of several prompts on", async () => {
+  it("completions.create numbers the choices of several prompts on", async () => {
     const { client, model } = fakeModel();
     const { choices, usage } = await client.create({ prompt: ["one", "three"], n: 2 });
     expect(choices.map(({ index, text, finish_reason }) => [index, text, finish_reason])).toEqual([
@@ -124,14 +124,14 @@ describe("completions.create", () => {
     expect(model.complete.mock.calls.slice(2).map(([prompt]) => prompt)).toEqual([[1, 2], [1], [2, 3]]);
   });
 
-  it("gives the likeliest of best_of", async () => {
+  it("completions.create gives the likeliest of best_of", async () => {
     const { client } = fakeModel([[" dull"], [" worse"]]);
     const { choices, usage } = await client.create({ best_of: 2 });
     expect(choices.map(({ text }) => text)).toEqual([" dull"]);
     expect(usage.completion_tokens).toBe(2);
   });
 
-  it("says where tokens begin and what else was likely", async () => {
+  it("completions.create says where tokens begin and what else was likely", async () => {
     const { client } = fakeModel();
     const { choices } = await client.create({ prompt: "ab", logprobs: 1 });
     expect(choices[0]?.logprobs).toEqual({
@@ -147,7 +147,7 @@ describe("completions.create", () => {
     expect(none.choices[0]?.logprobs?.top_logprobs).toBeNull();
   });
 
-  it("echoes the prompt, with its own logprobs", async () => {
+  it("completions.create echoes the prompt, with its own logprobs", async () => {
     const { client } = fakeModel();
     const { choices } = await client.create({ prompt: [4, 5], echo: true, logprobs: 1, max_tokens: 1 });
     expect(choices[0]).toEqual({
@@ -167,25 +167,31 @@ describe("completions.create", () => {
   it.each([
     [
       { frequency_penalty: 0.5 },
-      "frequency_penalty is 0.5, but the engine counts no tokens; repetition_penalty is similar",
+      "frequency_penalty is 0.5, but the engine has no such penalty; repetition_penalty is similar",
     ],
     [
       { logit_bias: { "50256": -100 } },
-      "logit_bias is an object, but the engine cannot prefer single tokens",
+      "logit_bias is an object, but the engine cannot change the probability of single tokens",
     ],
     [{ suffix: "." }, 'suffix is ".", but GPT-2 only continues a text: it cannot use a text that follows'],
     [{ max_tokens: 1.5 }, "max_tokens is 1.5, expected a whole number from 0 to 16777216"],
     [{ top_p: 2 }, "top_p is 2, expected a number from 0 to 1"],
     [{ n: 3, best_of: 2 }, "best_of is 2, expected at least n, which is 3"],
-    [{ best_of: 2, stream: true }, "best_of is 2: the best is known only at the end, so nothing can stream"],
+    [
+      { best_of: 2, stream: true },
+      "best_of is 2: the best text is known only at the end, so it cannot be streamed",
+    ],
     [{ echo: 1 }, "echo is 1, expected true or false"],
-    [{ prompt: [] }, "prompt is an array, expected a text, an array of token ids, or a list of such"],
-    [{ prompt: ["a", 1] }, "prompt is an array, expected a text, an array of token ids, or a list of such"],
-    [{ stop: [1] }, "stop is an array, expected a text or a list of texts"],
+    [{ prompt: [] }, "prompt is an array, expected text, an array of token ids, or an array of these"],
+    [{ prompt: ["a", 1] }, "prompt is an array, expected text, an array of token ids, or an array of these"],
+    [{ stop: [1] }, "stop is an array, expected text or an array of texts"],
     [{ model: { name: "a" } }, "model is an object, expected a name"],
-    [{ messages: [] }, 'there is no "messages" in a completion request; there are model, prompt, stop,'],
+    [
+      { messages: [] },
+      'a completion request has the unknown member "messages", expected model, prompt, stop,',
+    ],
     ["text", 'a completion request is "text", expected an object'],
-  ])("refuses %j", async (request, message) => {
+  ])("completions.create refuses %j", async (request, message) => {
     const { client, model } = fakeModel();
     await expect(client.create(request as object)).rejects.toMatchObject({
       code: "invalid-argument",
@@ -202,14 +208,14 @@ describe("what JSON has no form for", () => {
     [{ temperature: NaN }, "temperature is NaN, expected a number from 0 to 100"],
     [{ top_p: Infinity }, "top_p is Infinity, expected a number from 0 to 1"],
     [{ seed: 5n }, "seed is 5n, expected a whole number from 0 to 9007199254740991"],
-    [{ prompt: [1n] }, "prompt is an array, expected a text"],
+    [{ prompt: [1n] }, "prompt is an array, expected text"],
     [{ model: circular }, "model is an object, expected a name"],
     [{ logit_bias: circular }, "logit_bias is an object, but the engine"],
-    [{ stop: () => 1 }, "stop is a function, expected a text"],
+    [{ stop: () => 1 }, "stop is a function, expected text"],
     [{ echo: Symbol("e") }, "echo is a symbol, expected true or false"],
     [{ suffix: "x".repeat(1e6) }, `suffix is "${"x".repeat(40)}…", but GPT-2`],
-    [{ ["x".repeat(1e6)]: 1 }, `there is no "${"x".repeat(40)}…" in a completion request`],
-  ])("is refused in few words", async (request, message) => {
+    [{ ["x".repeat(1e6)]: 1 }, `a completion request has the unknown member "${"x".repeat(40)}…"`],
+  ])("a value that JSON cannot express is refused in few words", async (request, message) => {
     const { client } = fakeModel();
     const error: unknown = await client.create(request as object).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -227,7 +233,7 @@ describe("a stream", () => {
     return chunks;
   };
 
-  it("gives each choice token by token, its end, and the usage where it is asked for", async () => {
+  it("a stream gives each choice token by token, its end, and the usage where it is asked for", async () => {
     const { client } = fakeModel();
     const request = {
       prompt: "ab",
@@ -256,13 +262,13 @@ describe("a stream", () => {
     expect(chunks[0]).not.toHaveProperty("usage");
   });
 
-  it("says where each token begins", async () => {
+  it("a stream says where each token begins", async () => {
     const { client } = fakeModel();
     const chunks = await read(await client.create({ prompt: "ab", logprobs: 1, stream: true }));
     expect(chunks.slice(0, 2).map(({ choices }) => choices[0]?.logprobs?.text_offset)).toEqual([[2], [4]]);
   });
 
-  it("ends quietly when its controller or the caller's signal aborts it, as OpenAI's client does", async () => {
+  it("a stream ends quietly when its controller or the caller's signal aborts it, as OpenAI's client does", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     stream.controller.abort();
@@ -277,14 +283,14 @@ describe("a stream", () => {
     await expect(early).rejects.toThrow(/abort/);
   });
 
-  it("throws the reason that it is aborted for", async () => {
+  it("a stream throws the reason that it is aborted for", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     stream.controller.abort(new Error("enough"));
     await expect(read(stream)).rejects.toThrow("enough");
   });
 
-  it("is read twice after tee, and as lines of JSON", async () => {
+  it("a stream is read twice after tee, and as lines of JSON", async () => {
     const { client } = fakeModel();
     const [one, two] = (await client.create({ prompt: "ab", stream: true })).tee();
     const chunks = await read(one);
@@ -296,7 +302,7 @@ describe("a stream", () => {
     expect(textOf(lines.map((line) => JSON.parse(line) as CompletionChunk))).toEqual(textOf(chunks));
   });
 
-  it("is stopped by leaving the loop, and then its controller is aborted", async () => {
+  it("a stream is stopped by leaving the loop, and then its controller is aborted", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     for await (const { choices } of stream) {
@@ -309,7 +315,7 @@ describe("a stream", () => {
     expect(whole.controller.signal.aborted).toBe(false);
   });
 
-  it("is read once: again, or beside what tee gave, is an error that names tee", async () => {
+  it("a stream is read once: again, or beside what tee gave, is an error that names tee", async () => {
     const { client } = fakeModel();
     const stream = await client.create({ prompt: "ab", stream: true });
     await read(stream);
@@ -320,7 +326,7 @@ describe("a stream", () => {
     await expect(read(other)).rejects.toThrow("use `.tee()`");
   });
 
-  it("comes with the response of a server, of which nothing is read before its body is", async () => {
+  it("a stream comes with the response of a server, of which nothing is read before its body is", async () => {
     const { client } = fakeModel();
     const { data, response } = await client.create({ prompt: "ab", stream: true }).withResponse();
     expect((await read(data)).length).toBeGreaterThan(1);
@@ -336,7 +342,7 @@ describe("completionsFetch", () => {
   const post = (body: string, url = "https://any.example/v1/completions") =>
     [url, { method: "POST", body }] as const;
 
-  it("answers as a server does: with a result, a stream of events, or an error", async () => {
+  it("completionsFetch answers as a server does: with a result, a stream of events, or an error", async () => {
     const { fetch } = fakeModel();
     const whole = await fetch(...post(JSON.stringify({ prompt: "ab", model: "mine" })));
     expect(await whole.json()).toMatchObject({ object: "text_completion", model: "mine" });
@@ -362,7 +368,7 @@ describe("completionsFetch", () => {
     }
   });
 
-  it("rejects when it is aborted", async () => {
+  it("completionsFetch rejects when it is aborted", async () => {
     const { fetch } = fakeModel();
     const [url, init] = post('{"prompt":"ab"}');
     await expect(fetch(url, { ...init, signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
@@ -373,7 +379,7 @@ describe("completionsFetch", () => {
     await expect(response.text()).rejects.toThrow(/abort/); // a part of it does not pass for all
   });
 
-  it("is stopped by its caller's signal also after the garbage was collected", async () => {
+  it("completionsFetch is stopped by its caller's signal also after the garbage was collected", async () => {
     const { fetch } = fakeModel();
     const stopped = new AbortController();
     const [url, init] = post('{"prompt":"ab","stream":true}');

@@ -44,7 +44,7 @@ function chunks(count: number) {
   return { state, body };
 }
 
-it("brings bytes, status and headers, and hands its own headers and credentials over", async () => {
+it("the page's fetch returns bytes, status and headers, and gets its headers and credentials", async () => {
   const fetchFile = vi.fn(
     async () => new Response(chunks(100).body, { status: 206, headers: { "X-A": "1" } }),
   );
@@ -59,7 +59,7 @@ it("brings bytes, status and headers, and hands its own headers and credentials 
   });
 });
 
-it("asks for the rest of a file where a connection broke, beside its own headers", async () => {
+it("the page's fetch is asked for the rest of a file after a broken connection, with its own headers", async () => {
   const asked: [string | null, string | null][] = [];
   const fetchFile = async (_: string, init: RequestInit) => {
     const headers = new Headers(init.headers);
@@ -77,13 +77,13 @@ it("asks for the rest of a file where a connection broke, beside its own headers
   ]);
 });
 
-it("answers several at once, each its own", async () => {
+it("the page's fetch answers several requests at once", async () => {
   const ask = through(async (url: string) => new Response(`text of ${url}`));
   const texts = await Promise.all(["a", "b", "c"].map(async (url) => (await ask(url)).text()));
   expect(texts).toEqual(["text of a", "text of b", "text of c"]);
 });
 
-it("takes answers without a body", async () => {
+it("the page's fetch may answer without a body", async () => {
   const ask = through(async () => new Response(null, { status: 204 }));
   expect((await bytesOf(await ask("a"))).length).toBe(0);
   const source = new UrlSource(
@@ -93,7 +93,7 @@ it("takes answers without a body", async () => {
   await expect(readText(source, "config.json", never)).rejects.toMatchObject({ code: "not-found" });
 });
 
-it("reads no further ahead of its reader than a few chunks", async () => {
+it("the page's fetch is read only a few chunks ahead", async () => {
   const { state, body } = chunks(1000);
   const response = await through(async () => new Response(body))("a");
   const reader = response.body?.getReader();
@@ -105,7 +105,7 @@ it("reads no further ahead of its reader than a few chunks", async () => {
   await vi.waitFor(() => expect(state.isCancelled).toBe(true));
 });
 
-it("leaves the chunks to whoever made them", async () => {
+it("chunks of the page's fetch stay usable for their maker", async () => {
   const kept = Uint8Array.of(1, 2, 3);
   const body = new ReadableStream({
     start(controller) {
@@ -117,7 +117,7 @@ it("leaves the chunks to whoever made them", async () => {
   expect(kept.length).toBe(3);
 });
 
-it("is aborted before, during, and by the end of the load", async () => {
+it("the page's fetch is aborted before, during and at the end of the load", async () => {
   const signals: AbortSignal[] = [];
   const ask = through((_: string, { signal }: { signal: AbortSignal }) => {
     signals.push(signal);
@@ -136,7 +136,7 @@ it("is aborted before, during, and by the end of the load", async () => {
   expect(signals[1]?.aborted).toBe(true);
 });
 
-it("breaks off a body that is aborted", async () => {
+it("the page's fetch cancels the body of an aborted request", async () => {
   const { state, body } = chunks(1000);
   const controller = new AbortController();
   const response = await through(async () => new Response(body))("a", { signal: controller.signal });
@@ -159,7 +159,7 @@ it.each<[string, unknown, string]>([
     async () => Response.error(),
     'TypeError: the option fetch gave a response of type "error"',
   ],
-])("names the file where the page's fetch %s", async (_, fetchFile, message) => {
+])("an error names the file where the page's fetch %s", async (_, fetchFile, message) => {
   const source = new UrlSource("http://host/m/", through(fetchFile));
   await expect(readText(source, "config.json", never)).rejects.toMatchObject({
     code: "network",
@@ -167,7 +167,7 @@ it.each<[string, unknown, string]>([
   });
 });
 
-it("names the file whose body breaks off", async () => {
+it("an error names the file whose body breaks off", async () => {
   const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
   const source = new UrlSource(
     "http://host/m/",
@@ -179,7 +179,7 @@ it("names the file whose body breaks off", async () => {
   });
 });
 
-it("without it, the worker's own fetch sends headers and credentials", async () => {
+it("without the option fetch, the worker's fetch sends headers and credentials", async () => {
   const fetched = vi.fn(async (..._: Parameters<typeof fetch>) => new Response("x"));
   vi.stubGlobal("fetch", fetched);
   const home = "http://host/m/";

@@ -8,7 +8,7 @@ it.each([
   ["<p>Sign in</p>", 'config.json is not valid JSON: it begins with "<p>Sign in</p>" ('],
   ["no\n such file", 'config.json is not valid JSON: it begins with "no such file" ('],
   ["x".repeat(99), `config.json is not valid JSON: it begins with "${"x".repeat(40)}…" (`],
-])("quotes %j", (text, message) => {
+])("a stored text keeps the quotes in %j", (text, message) => {
   expect(() => parseJson(text, "config.json")).toThrow(
     expect.objectContaining({ code: "corrupt", message: expect.stringContaining(message) }),
   );

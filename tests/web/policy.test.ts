@@ -20,20 +20,23 @@ describe("a request that fails", () => {
   it.each([
     ["before", () => violate("connect-src", "https://host.example/m/config.json")],
     ["after", () => void setTimeout(() => violate("connect-src", "https://host.example/m/config.json"))],
-  ])("is named by the directive, also where the browser tells of it %s", async (_, tell) => {
-    const request = namingPolicy(url, () => {
-      tell();
-      return failing();
-    });
-    await expect(request).rejects.toMatchObject({
-      code: "network",
-      message:
-        `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
-        "Add https://host.example, and each host that it redirects to, to connect-src",
-    });
-  });
+  ])(
+    "a request that fails is named by the directive, also where the browser tells of it %s",
+    async (_, tell) => {
+      const request = namingPolicy(url, () => {
+        tell();
+        return failing();
+      });
+      await expect(request).rejects.toMatchObject({
+        code: "network",
+        message:
+          `cannot fetch ${url}: the Content-Security-Policy forbids it. ` +
+          "Add https://host.example, and each host that it redirects to, to connect-src",
+      });
+    },
+  );
 
-  it("keeps its own error where nothing forbids it", async () => {
+  it("a request that fails keeps its own error where nothing forbids it", async () => {
     const request = namingPolicy(url, () => {
       violate("connect-src", "https://host.example/m/other.json");
       violate("connect-src", "https://host.example/m/config.json", "report");
@@ -42,7 +45,7 @@ describe("a request that fails", () => {
     await expect(request).rejects.toThrow(TypeError);
   });
 
-  it("keeps it where nobody tells of policies, as in Node.js", async () => {
+  it("a request that fails keeps it where nobody tells of policies, as in Node.js", async () => {
     vi.stubGlobal("document", undefined);
     await expect(namingPolicy(url, failing)).rejects.toThrow(TypeError);
   });

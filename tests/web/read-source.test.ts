@@ -28,11 +28,11 @@ describe("an id", () => {
     ["HF:gpt2", hub("gpt2")],
     ["hf:user/fine-tune@refs/pr/1", hub("user/fine-tune", "refs/pr/1")],
     ["hf:user/gpt2-GGUF/q/gpt2.Q8_0.gguf@v1", hub("user/gpt2-GGUF", "v1", { file: "q/gpt2.Q8_0.gguf" })],
-  ])("%s is the hub's", async (source, request) => {
+  ])("the address %s is the Hub's", async (source, request) => {
     expect(await readSource(source, undefined)).toEqual(request);
   });
 
-  it("is another hub's where that is named", async () => {
+  it("an id is another hub's where that is named", async () => {
     expect(await readSource("models/demo", "https://hub.example/sub")).toEqual({
       kind: "hub",
       hub: "https://hub.example/sub/",
@@ -65,7 +65,7 @@ describe("an id", () => {
     [new URL("http://host/m"), usual, /hub needs a model's id, but the model is an object/],
     ["a/b", "http://[", /hub is "http:\/\/\[", which is not a URL/],
     ["a/b", 3, /hub is 3, expected a URL/],
-  ])("is refused: %s at %s", async (source, base, message) => {
+  ])("an id is refused: %s at %s", async (source, base, message) => {
     await expect(readSource(source, base)).rejects.toEqual(refusal(message));
   });
 });
@@ -84,9 +84,12 @@ describe("an address", () => {
     ["https://cdn/x/y.Q4_K.GGUF?v=1", { url: "https://cdn/x/", file: "y.Q4_K.GGUF?v=1" }],
     [new URL("https://cdn/x/y.gguf"), { url: "https://cdn/x/", file: "y.gguf" }],
     [new URL("https://cdn/x"), { url: "https://cdn/x/" }],
-  ])("%s is a folder's, and an id only where it could be nothing else", async (source, request) => {
-    expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
-  });
+  ])(
+    "%s is read as a folder's address, and as an id only if it cannot be an address",
+    async (source, request) => {
+      expect(await readSource(source, undefined)).toEqual({ kind: "folder", ...request });
+    },
+  );
 
   it.each([
     ["blob:http://host/x.gguf", /expected a folder's URL, as https:/],
@@ -99,7 +102,7 @@ describe("an address", () => {
     await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
   });
 
-  it("is relative to the page's, without the password that the page was opened with", async () => {
+  it("an address is relative to the page's, without the password that the page was opened with", async () => {
     vi.stubGlobal("document", { baseURI: "https://user:secret@host/page/a@b.html" });
     expect(await readSource("models/demo/", undefined)).toMatchObject({
       url: "https://host/page/models/demo/",
@@ -120,7 +123,7 @@ describe("files", () => {
     return { names: request.files.map(({ name }) => name), file: request.file };
   };
 
-  it("are those of the one folder that has a config.json", async () => {
+  it("local files are those of the one folder that has a config.json", async () => {
     const files = [
       file("readme.md", "drop"),
       file("config.json", "drop/gpt2"),
@@ -131,7 +134,7 @@ describe("files", () => {
     expect(await namesOf(new Set(files))).toEqual(await namesOf(files));
   });
 
-  it("are a GGUF file, by itself or among others", async () => {
+  it("local files are a GGUF file, by itself or among others", async () => {
     expect(await namesOf(file("a.gguf"))).toEqual({ names: ["a.gguf"], file: "a.gguf" });
     expect(await namesOf([file("a.GGUF"), file("config.json")])).toEqual({
       names: ["a.GGUF"],
@@ -141,7 +144,7 @@ describe("files", () => {
     expect((await namesOf(both)).file).toBeUndefined();
   });
 
-  it("are the same for the same files, in whatever list", async () => {
+  it("local files are the same for the same files, in whatever list", async () => {
     const files = [file("config.json"), file("weights.json")];
     const keyOf = async (source: object) => ((await readSource(source, undefined)) as FilesRequest).key;
     expect(await keyOf([...files])).toBe(await keyOf(files));
@@ -163,9 +166,9 @@ describe("files", () => {
     ],
     [
       [file("config.json"), file("config.json")],
-      /there are two files "config\.json", expected those of one model/,
+      /two files are named "config\.json", expected the files of one model/,
     ],
-  ])("are refused: %s", async (source, message) => {
+  ])("local files are refused: %s", async (source, message) => {
     await expect(readSource(source, undefined)).rejects.toEqual(refusal(message));
   });
 });
@@ -187,7 +190,7 @@ describe("a handle", () => {
     }),
   });
 
-  it("gives its files, once the page may read them", async () => {
+  it("a handle gives its files, once the page may read them", async () => {
     expect(await readSource(handle("directory"), undefined)).toMatchObject({
       files: [{ name: "config.json" }, { name: "weights.json" }],
     });
@@ -200,7 +203,7 @@ describe("a handle", () => {
   it.each([
     ["denied", undefined],
     ["prompt", "denied"],
-  ] as const)("that may not be read is named: %s", async (permission, answer) => {
+  ] as const)("a handle that may not be read is named: %s", async (permission, answer) => {
     await expect(readSource(handle("directory", permission, answer), undefined)).rejects.toMatchObject({
       code: "not-found",
       message: expect.stringContaining('this page may not read "gpt2"'),

@@ -13,7 +13,7 @@ vi.mock("../../web/src/worker/yield-to-messages.js", () => ({
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 describe("generate", () => {
-  it("gives every token in order, then the summary", async () => {
+  it("generate gives every token in order, then the summary", async () => {
     const { model } = await loadFake();
     const ids: number[] = [];
     let summary: unknown;
@@ -46,7 +46,7 @@ describe("generate", () => {
     expect(summary).toMatchObject({ finishReason: "length", seed: completion.seed });
   });
 
-  it("starts with the first pull, and not before", async () => {
+  it("generate starts with the first pull, and not before", async () => {
     const { model, engine } = await loadFake();
     const stream = model.generate("p");
     await pause();
@@ -56,7 +56,7 @@ describe("generate", () => {
     await stream.return(undefined as never);
   });
 
-  it("stops the model when the loop is left", async () => {
+  it("generate stops the model when the loop is left", async () => {
     const { model, engine, port } = await loadFake();
     for await (const token of model.generate("p", { maxNewTokens: 1e9 })) if (token.id === 10) break;
     await vi.waitFor(() =>
@@ -71,7 +71,7 @@ describe("generate", () => {
     expect((await model.complete("p", { maxNewTokens: 3 })).tokens.length).toBe(3);
   });
 
-  it("cancels nothing when it has come to its end", async () => {
+  it("generate cancels nothing when it has come to its end", async () => {
     const { model, port } = await loadFake();
     for await (const _ of model.generate("p", { maxNewTokens: 3 }));
     expect(port.sent.map(({ type }) => type)).not.toContain("cancel");
@@ -79,7 +79,7 @@ describe("generate", () => {
 });
 
 describe("a reader that does not read", () => {
-  it("stops the model after a few hundred tokens, and lets others go first", async () => {
+  it("a reader that does not read stops the model after a few hundred tokens, and lets others go first", async () => {
     const { model, engine } = await loadFake();
     const stream = model.generate("p", { maxNewTokens: 2000 });
     const ids = [(await stream.next()).value];
@@ -93,7 +93,7 @@ describe("a reader that does not read", () => {
     expect(engine.suspended).toBe(0);
   });
 
-  it("goes on as soon as a batch was read", async () => {
+  it("a reader that does not read goes on as soon as a batch was read", async () => {
     const { model, engine, port } = await loadFake();
     const stream = model.generate("p", { maxNewTokens: 2000 });
     for (let i = 0; i < 63; ++i) await stream.next();
@@ -107,7 +107,7 @@ describe("a reader that does not read", () => {
     await stream.return(undefined as never);
   });
 
-  it("may be one of many", async () => {
+  it("a reader that does not read may be one of many", async () => {
     const { model, engine } = await loadFake();
     const streams = numbers(4).map(() => model.generate("p", { maxNewTokens: 700 }));
     for (const stream of streams) await stream.next();
@@ -122,7 +122,7 @@ describe("a reader that does not read", () => {
     for (const ids of rest) expect(ids).toEqual(numbers(700).slice(1));
   });
 
-  it("is forgotten when it is aborted", async () => {
+  it("a reader that does not read is forgotten when it is aborted", async () => {
     const { model, engine } = await loadFake();
     const controller = new AbortController();
     const stream = model.generate("p", { maxNewTokens: 2000, signal: controller.signal });
@@ -138,7 +138,7 @@ describe("a reader that does not read", () => {
 });
 
 describe("an abort", () => {
-  it("lets no further token through, though hundreds have arrived", async () => {
+  it("an abort lets no further token through, though hundreds have arrived", async () => {
     const { model } = await loadFake();
     const controller = new AbortController();
     const seen: number[] = [];
@@ -155,7 +155,7 @@ describe("an abort", () => {
     expect(seen).toEqual(numbers(6));
   });
 
-  it("settles what waits for its turn at once", async () => {
+  it("an abort settles what waits for its turn at once", async () => {
     const { model } = await loadFake();
     const controller = new AbortController();
     const running = model
@@ -204,7 +204,7 @@ describe("an abort", () => {
 });
 
 describe("an engine in trouble", () => {
-  it("gives its own error, after the tokens before it", async () => {
+  it("an engine in trouble gives its own error, after the tokens before it", async () => {
     const { model, engine } = await loadFake();
     const seen: number[] = [];
     const loop = async (call: GenerateCall) => {
@@ -236,7 +236,7 @@ describe("an engine in trouble", () => {
 });
 
 describe("dispose", () => {
-  it("ends engine and worker, whatever is under way", async () => {
+  it("dispose ends engine and worker, whatever is under way", async () => {
     const { model, engine, port } = await loadFake();
     engine.stepMs = 0.5;
     const calls = [model.complete("p", { maxNewTokens: 1e9 }), model.detokenize([1])];
@@ -256,7 +256,7 @@ describe("dispose", () => {
     expect(engine.calls.filter((name) => name === "detokenize")).toEqual([]);
   });
 
-  it("while a generation waits for its reader", async () => {
+  it("dispose ends a generation that waits for its reader", async () => {
     const { model, engine } = await loadFake();
     const stream = model.generate("p", { maxNewTokens: 2000 });
     await stream.next();
@@ -272,7 +272,7 @@ describe("dispose", () => {
 });
 
 describe("helper threads that are lost", () => {
-  it("change the model's info, and nothing else", async () => {
+  it("lost helper threads change the model's info, and nothing else", async () => {
     const { model, port } = await loadFake();
     expect(model.info.threads).toBe(4);
     port.server.loseThread();

@@ -14,8 +14,8 @@ it.each([
   [503, { "retry-after": "soon" }, ""],
   [503, {}, ""],
   [429, {}, ": try again later"],
-  [401, {}, ": give the options headers or credentials"],
-])("an answer %i with %o is told with the advice '%s'", async (status, headers, advice) => {
+  [401, {}, ": set the option headers or credentials"],
+])("the error for the answer %i with %o has the advice '%s'", async (status, headers, advice) => {
   const answer = new Response(null, { status, headers, statusText: "No" });
   await expect(fetchFile("http://host/f", signal, async () => answer)).rejects.toMatchObject({
     code: "network",

@@ -7,12 +7,12 @@ afterEach(() => vi.unstubAllGlobals());
 const load = () => import("../../web/src/shared/script-address.js");
 
 describe("trusted", () => {
-  it("is the address itself where there are no Trusted Types", async () => {
+  it("trustedScriptUrl is the address itself where there are no Trusted Types", async () => {
     const { trustedScriptUrl } = await load();
     expect(trustedScriptUrl("http://host/a.js")).toBe("http://host/a.js");
   });
 
-  it("is what the policy gpt2-wasm makes of it, which is made once, when it is needed", async () => {
+  it("trustedScriptUrl is what the policy gpt2-wasm makes of it, which is made once, when it is needed", async () => {
     const createPolicy = vi.fn((_name: string, rules: object) => rules);
     vi.stubGlobal("trustedTypes", { createPolicy });
     const { trustedScriptUrl } = await load();
@@ -21,7 +21,7 @@ describe("trusted", () => {
     expect(createPolicy.mock.calls.map(([name]) => name)).toEqual(["gpt2-wasm"]);
   });
 
-  it("is the address itself where the page does not allow the policy", async () => {
+  it("trustedScriptUrl is the address itself where the page does not allow the policy", async () => {
     vi.stubGlobal("trustedTypes", {
       createPolicy() {
         throw new TypeError("not in the list");
@@ -70,7 +70,7 @@ describe("a script's address", () => {
     expect(decodeURIComponent(address)).toContain('import("http://cdn/x.js")');
   });
 
-  it("imports the script that lies elsewhere, which gets what was sent meanwhile", async () => {
+  it("a script's address imports the script that lies elsewhere, which gets what was sent meanwhile", async () => {
     vi.stubGlobal("self", { origin: "http://page" });
     const blob = resolveObjectURL((await load()).asOwnScript('http://cdn/"x".js'));
     expect(blob?.type).toBe("text/javascript");
@@ -89,7 +89,7 @@ describe("a script's address", () => {
     expect(thrown).toEqual([]);
   });
 
-  it("throws what is known if it cannot be had", async () => {
+  it("a script's address throws what is known if it cannot be had", async () => {
     vi.stubGlobal("self", { origin: "http://page" });
     const { asOwnScript, notImported } = await load();
     const blob = resolveObjectURL(asOwnScript("http://cdn/x.js"));

@@ -111,7 +111,7 @@ describe("isolation", () => {
     ["Firefox", firefox, { [opener]: "same-origin", [embedder]: "credentialless" }],
     ["Firefox on Android", androidFirefox, { [opener]: "same-origin", [embedder]: "require-corp" }],
     ["Safari", safari, { [opener]: "same-origin", [embedder]: "require-corp" }],
-  ])("is asked of %s in the mildest way that it knows", async (_, navigator, expected) => {
+  ])("isolation is asked of %s in the mildest way that it knows", async (_, navigator, expected) => {
     vi.stubGlobal("navigator", navigator);
     const { isolate } = await load();
     const response = isolate(
@@ -125,7 +125,7 @@ describe("isolation", () => {
     expect([response.status, response.statusText, await response.text()]).toEqual([203, "so so", "body"]);
   });
 
-  it("leaves alone what the host isolates itself, and what cannot be rebuilt", async () => {
+  it("isolation leaves alone what the host isolates itself, and what cannot be rebuilt", async () => {
     const { isolate } = await load();
     for (const name of [own, embedder]) {
       const response = new Response("", { headers: { [name]: "x" } });
@@ -135,7 +135,7 @@ describe("isolation", () => {
     expect(isolate(opaque)).toBe(opaque);
   });
 
-  it("asks other hosts for what they share with everyone, where nothing else would be shown", async () => {
+  it("isolation asks other hosts for what they share with everyone, where nothing else would be shown", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
     serve("https://other.example/picture.png", "picture");
@@ -153,7 +153,7 @@ describe("isolation", () => {
     expect(fetchShared(picture)).toBeUndefined();
   });
 
-  it("takes what a host gives that shares nothing", async () => {
+  it("isolation takes what a host gives that shares nothing", async () => {
     vi.stubGlobal("navigator", safari);
     const { fetchShared } = await load();
     const picture = asking("https://other.example/picture.png", { mode: "no-cors" });
@@ -171,7 +171,7 @@ describe("isolation", () => {
 describe("isolate.js", () => {
   beforeEach(() => import("../../web/src/service-worker/isolate-only.js"));
 
-  it("is there at once, for the pages that are open, too", async () => {
+  it("isolate.js is there at once, for the pages that are open, too", async () => {
     await tell("install");
     expect(skipWaiting).toHaveBeenCalledTimes(1);
     await tell("activate");
@@ -179,7 +179,7 @@ describe("isolate.js", () => {
   });
 
   it.each(["document", "iframe", "frame", "worker", "sharedworker"])(
-    "isolates each %s",
+    "isolate.js isolates each %s",
     async (destination) => {
       serve("x", "it");
       const { answer } = await tell("fetch", { request: asking("x", { destination }) });
@@ -187,7 +187,7 @@ describe("isolate.js", () => {
     },
   );
 
-  it("leaves everything else to the browser, but what would not be shown", async () => {
+  it("isolate.js leaves everything else to the browser, but what would not be shown", async () => {
     const quiet = { request: asking("https://other.example/p", { destination: "image", mode: "no-cors" }) };
     expect((await tell("fetch", quiet)).answer).toBeUndefined();
     vi.stubGlobal("navigator", safari);

@@ -52,13 +52,13 @@ describe("two loads", () => {
     ["other headers", { headers: { authorization: "a" } }, "m"],
     ["other credentials", { credentials: "include" }, "m"],
     ["a fetch", { fetch: async () => new Response() }, "m"],
-  ])("with %s have two", async (_, options, folder) => {
+  ])("two loads with %s have two workers", async (_, options, folder) => {
     void load({});
     void load(options, folder);
     await vi.waitFor(() => expect(workers.length).toBe(2));
   });
 
-  it("tell both how far they are, and the later one where they are by now", async () => {
+  it("two loads tell both how far they are, and the later one where they are by now", async () => {
     const told: [string, number][] = [];
     const tell = (name: string) => ({
       onProgress: ({ loadedBytes }: { loadedBytes: number }) => void told.push([name, loadedBytes]),
@@ -79,7 +79,7 @@ describe("two loads", () => {
     ]);
   });
 
-  it("fail each with what its own onProgress throws; the other goes on", async () => {
+  it("a load fails with what its own onProgress throws, and the other load goes on", async () => {
     const told: number[] = [];
     const mine = new Error("mine");
     const thrown = load({
@@ -102,7 +102,7 @@ describe("two loads", () => {
     expect(workers.map((worker) => worker.all("end").length)).toEqual([1]);
   });
 
-  it("end with the last one whose onProgress throws", async () => {
+  it("two loads end with the last one whose onProgress throws", async () => {
     const failing = load({
       onProgress: () => {
         throw new Error("mine");
@@ -116,7 +116,7 @@ describe("two loads", () => {
     await next;
   });
 
-  it("fail together, and a third one starts anew", async () => {
+  it("two loads that share a worker fail together, and a third one starts anew", async () => {
     const both = [load(), load()].map((model) => expect(model).rejects.toMatchObject({ code: "corrupt" }));
     workers[0]?.say({ type: "failed", id: 1, error: { code: "corrupt", message: "config.json" } });
     await Promise.all(both);
@@ -127,7 +127,7 @@ describe("two loads", () => {
     expect((await third).info).toBe(info);
   });
 
-  it("are aborted one by one, and the last one's abort ends the worker", async () => {
+  it("two loads are aborted one by one, and the last one's abort ends the worker", async () => {
     const controllers = [new AbortController(), new AbortController()];
     const [first, second] = controllers.map(({ signal }) => load({ signal }));
     controllers[0]?.abort(new Error("first"));
@@ -150,7 +150,7 @@ describe("two models of one worker", () => {
     return { first, second, worker: workers[0] };
   }
 
-  it("are disposed of on their own", async () => {
+  it("two models of one worker are disposed of on their own", async () => {
     const { first, second, worker } = await two();
     const mine = first.tokenize("a");
     const other = second.tokenize("b");
@@ -165,7 +165,7 @@ describe("two models of one worker", () => {
     expect(await other).toEqual([1]);
   });
 
-  it("end it with the last of them, and a load after that starts anew", async () => {
+  it("two models of one worker end it with the last of them, and a load after that starts anew", async () => {
     const { first, second, worker } = await two();
     await second.dispose();
     let isOver = false;
@@ -180,7 +180,7 @@ describe("two models of one worker", () => {
     expect(worker?.terminations).toBe(1);
   });
 
-  it("die together, and a load after that starts anew", async () => {
+  it("two models of one worker die together, and the next load starts anew", async () => {
     const { first, second, worker } = await two();
     const waiting = [first.tokenize("a"), second.tokenize("b")].map((request) =>
       expect(request).rejects.toMatchObject({ code: "worker-died" }),
@@ -195,7 +195,7 @@ describe("two models of one worker", () => {
     expect(workers.length).toBe(2); // what the dead ones left behind ends nothing new
   });
 
-  it("are disposed of by `await using`", async () => {
+  it("two models of one worker are disposed of by `await using`", async () => {
     const { first, second, worker } = await two();
     await first.dispose();
     const end = second[Symbol.asyncDispose]();

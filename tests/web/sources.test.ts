@@ -54,7 +54,7 @@ describe("a folder", () => {
   const folder = { kind: "folder", url: "http://host/m%C3%BC/" } as const;
   afterEach(() => vi.unstubAllGlobals());
 
-  it("gives the file of a GGUF address as its caller wrote it, with its query", async () => {
+  it("a folder gives the file of a GGUF address as its caller wrote it, with its query", async () => {
     const asked = vi.fn(async (_: string) => new Response("GGUF"));
     vi.stubGlobal("fetch", asked);
     const source = new UrlSource(folder.url, fetch, "a%20b%2Fc.gguf?sign=%2F#1");
@@ -67,7 +67,7 @@ describe("a folder", () => {
   });
 
   it.each(["../x", "http://other/x", "//other/x", "\\\\other\\x", "/x", "a/../../x", "x\n"])(
-    "gives no file %j",
+    "a folder gives no file %j",
     async (name) => {
       const asked = vi.fn();
       await expect(new UrlSource(folder.url, asked).open(name, { signal })).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe("a hub", () => {
   const request = (revision = "main") =>
     ({ kind: "hub", hub: `${origin}/`, id: "user/tale", revision }) as const;
 
-  it("gives small and large files, with the page's headers", async () => {
+  it("a hub gives small and large files, with the page's headers", async () => {
     const source = open(request());
     expect(await readText(source, "config.json", signal)).toBe("{}");
     expect(await readText(source, "model.safetensors", signal)).toBe("weights");
@@ -103,13 +103,13 @@ describe("a hub", () => {
     ]);
   });
 
-  it("takes revisions with slashes", async () => {
+  it("a hub takes revisions with slashes", async () => {
     hub.revisions.push("refs/pr/1");
     expect(await readText(open(request("refs/pr/1")), "config.json", signal)).toBe("{}");
     expect(hub.asked[0]?.path).toBe("/user/tale/resolve/refs%2Fpr%2F1/config.json");
   });
 
-  it("names its version and its files, and no files where it does not tell", async () => {
+  it("a hub names its version and its files, and no files where it does not tell", async () => {
     const source = open(request());
     expect(source.id).toBe(`${origin}/user/tale@main`);
     expect(await source.version?.(signal)).toBe(commit);
@@ -119,7 +119,7 @@ describe("a hub", () => {
     expect(await source.version?.(signal)).toBeUndefined();
   });
 
-  it("is asked for the version and the files that are read, whatever the branch has by then", async () => {
+  it("a hub is asked for the version and the files that are read, whatever the branch has by then", async () => {
     hub.revisions.push("a/b");
     const source = open(request("a/b"));
     await source.version?.(signal);
@@ -132,7 +132,7 @@ describe("a hub", () => {
     ]);
   });
 
-  it("gives up asking for its files where the load is aborted, and says why", async () => {
+  it("a hub gives up asking for its files where the load is aborted, and says why", async () => {
     const controller = new AbortController();
     controller.abort(new Error("enough"));
     await expect(open(request()).list?.(controller.signal)).rejects.toThrow("enough");
@@ -144,11 +144,11 @@ describe("a hub", () => {
     hub.commit = "0".repeat(40);
     await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
       code: "network",
-      message: "user/tale@v1 has changed on the hub while it was loaded: load it again",
+      message: "user/tale@v1 changed on the hub while it was loading: load it again",
     });
   });
 
-  it("is asked again where the address that it signed has expired", async () => {
+  it("a hub is asked again where the address that it signed has expired", async () => {
     hub.usesOfAddress = 0;
     const reading = readText(open(request()), "model.safetensors", signal);
     await vi.waitFor(() => expect(hub.asked).toHaveLength(2));
@@ -158,7 +158,7 @@ describe("a hub", () => {
   });
 
   const token = 'give a token that may read it, as headers: { Authorization: "Bearer hf_…" }';
-  const conditions = `its owner asks for conditions to be accepted, at http://HOST/user/tale; then ${token}`;
+  const conditions = `you have to accept its owner's conditions at http://HOST/user/tale; then ${token}`;
   it.each([
     [
       401,
@@ -172,9 +172,14 @@ describe("a hub", () => {
     [404, "RevisionNotFound", "not-found", 'it has no revision "v1"'],
     [404, "RepoNotFound", "not-found", "there is no model of this name"],
     [404, "EntryNotFound", "not-found", "it has no config.json"],
-    [429, undefined, "network", `it has had too many requests from here: try again later, or ${token}`],
+    [
+      429,
+      undefined,
+      "network",
+      `the hub received too many requests from your network: try again later, or ${token}`,
+    ],
     [451, undefined, "network", "for config.json it answered 451"],
-  ])("says what %i with %s means", async (status, errorCode, code, reason) => {
+  ])("a hub says what %i with %s means", async (status, errorCode, code, reason) => {
     Object.assign(hub, { status, errorCode, retryAfter: "0" });
     const { host } = new URL(origin);
     await expect(readText(open(request("v1")), "config.json", signal)).rejects.toMatchObject({
@@ -190,7 +195,7 @@ describe("a hub", () => {
     const source = open({ ...request(), insteadOf: "http://host/user/tale/" });
     await expect(readText(source, "config.json", signal)).rejects.toMatchObject({
       code: "not-found",
-      message: `cannot load user/tale from ${new URL(origin).host}: there is no model of this name; nor is there a folder http://host/user/tale/`,
+      message: `cannot load user/tale from ${new URL(origin).host}: there is no model of this name; there is no folder http://host/user/tale/ either`,
     });
   });
 });
@@ -211,29 +216,35 @@ describe("a name that may be a folder's or an id", () => {
     [() => new Response("<p>", { headers: { "Content-Type": "text/html" } }), "http://hub/user/tale@main"],
     [() => new Response(null, { status: 403 }), either.url],
     [() => Promise.reject(new TypeError("no network")), either.url],
-  ])("is an id only where the host says that there is no folder: %s", async (answer, id) => {
-    const asked = vi.fn(async (_: string) => answer());
-    vi.stubGlobal("fetch", asked);
-    expect((await opened(either)).id).toBe(id);
-    expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
-  });
+  ])(
+    "a name that may be a folder's or an id is an id only where the host says that there is no folder: %s",
+    async (answer, id) => {
+      const asked = vi.fn(async (_: string) => answer());
+      vi.stubGlobal("fetch", asked);
+      expect((await opened(either)).id).toBe(id);
+      expect(asked.mock.calls.map(([url]) => url)).toEqual(["http://host/user/tale/config.json"]);
+    },
+  );
 
   it.each([
     [200, { "http://host": [null, "Bearer t"] }],
     [401, { "http://host": [null, "Bearer t"] }],
     [404, { "http://host": [null], "http://hub": ["Bearer t", "Bearer t"] }],
-  ])("gets the caller's headers only where the model is: the folder answers %s", async (status, expected) => {
-    const sent: Record<string, (string | null)[]> = {};
-    vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
-      (sent[new URL(url).origin] ??= []).push(new Headers(init?.headers).get("authorization"));
-      return new Response("{}", { status: new URL(url).host === "host" ? status : 200 });
-    });
-    const source = await opened(either);
-    await source.open("weights.json", { signal }).catch(() => undefined);
-    expect(sent).toEqual(expected);
-  });
+  ])(
+    "a name that may be a folder's or an id gets the caller's headers only where the model is: the folder answers %s",
+    async (status, expected) => {
+      const sent: Record<string, (string | null)[]> = {};
+      vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+        (sent[new URL(url).origin] ??= []).push(new Headers(init?.headers).get("authorization"));
+        return new Response("{}", { status: new URL(url).host === "host" ? status : 200 });
+      });
+      const source = await opened(either);
+      await source.open("weights.json", { signal }).catch(() => undefined);
+      expect(sent).toEqual(expected);
+    },
+  );
 
-  it("is no longer looked for where the load is aborted", async () => {
+  it("a name that may be a folder's or an id is no longer looked for where the load is aborted", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const controller = new AbortController();
     controller.abort(new Error("enough"));
@@ -244,7 +255,7 @@ describe("a name that may be a folder's or an id", () => {
     [true, true, "http://hub/user/tale@main"],
     [true, false, either.url], // a part of it is of no use without network
     [false, true, either.url],
-  ])("without network, is what is stored: asked %s, whole %s", async (cache, isComplete, id) => {
+  ])("a name without network is the stored model: asked %s, complete %s", async (cache, isComplete, id) => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
     const others = { id: "http://hub/user/other@main", isComplete: true };
     const models = [others, { id: "http://hub/user/tale@main", isComplete }];
@@ -261,7 +272,7 @@ describe("files", () => {
   const request = (files: File[]) =>
     ({ kind: "files", files: files.map((file) => ({ name: file.name, file })), key: "" }) as const;
 
-  it("are read by their names", async () => {
+  it("local files are read by their names", async () => {
     const source = open(request([new File(["{}"], "config.json")]));
     expect(await readText(source, "config.json", signal)).toBe("{}");
     expect((await source.open("config.json", { signal })).size).toBe(2);
@@ -271,7 +282,7 @@ describe("files", () => {
     });
   });
 
-  it("are all known, and named where one is missing, up to eight", async () => {
+  it("local files are all known, and named where one is missing, up to eight", async () => {
     const names = Array.from({ length: 9 }, (_, i) => `${i}`);
     const source = open(request(names.map((name) => new File([], name))));
     expect(await source.list?.(signal)).toEqual(names);
@@ -280,14 +291,14 @@ describe("files", () => {
     );
   });
 
-  it("are not opened for a load that is aborted", async () => {
+  it("local files are not opened for a load that is aborted", async () => {
     const controller = new AbortController();
     controller.abort(new Error("enough"));
     const opening = open(request([new File(["{}"], "config.json")])).open("config.json", controller);
     await expect(opening).rejects.toThrow("enough");
   });
 
-  it("are read from where it is wanted", async () => {
+  it("local files are read from where it is wanted", async () => {
     const { size, stream } = await open(request([new File(["0123"], "w")])).open("w", { signal, from: 3 });
     expect([size, String.fromCharCode(...(await bytesOf(stream)))]).toEqual([undefined, "3"]);
   });
@@ -316,7 +327,7 @@ describe("what has to be converted", () => {
       key: "",
     }) satisfies FilesRequest;
 
-  it("is a hub's model or one of files, and says what it becomes", async () => {
+  it("a model that needs a conversion is a hub's model or one of files, and says what it becomes", async () => {
     expect((await opened(files("config.json"))).weights).toBe("q8");
     expect((await opened(files("config.json"), { weights: "q4" })).weights).toBe("q4");
     expect((await opened(folder)).weights).toBeUndefined();
@@ -324,12 +335,12 @@ describe("what has to be converted", () => {
     expect((await opened({ ...folder, file: "m.gguf" })).weights).toBe("q8");
   });
 
-  it("is not what is converted already", async () => {
+  it("a converted model needs no conversion", async () => {
     const source = await opened(files("config.json", "weights.json"));
     expect(await readText(source, "config.json", signal)).toBe("{}");
   });
 
-  it("is read by the module that converts, and needs weights", async () => {
+  it("a model that needs a conversion is read by the module that converts, and needs weights", async () => {
     packConverter();
     const whole = await opened(files("config.json", "model.safetensors"));
     await expect(readText(whole, "config.json", signal)).rejects.toMatchObject({
@@ -359,7 +370,7 @@ describe("a model without model.safetensors", () => {
     [["a.gguf", "b.gguf"], "hf:user/m@main", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],
     [["README.md"], "hf:user/m@main", /^no model\.safetensors$/],
     [undefined, "hf:user/m@main", /^no model\.safetensors$/],
-  ])("says what %s are", async (files, id, message) => {
+  ])("the error names %s", async (files, id, message) => {
     expect((await withoutWeights(among(files, id), missing, signal)).message).toMatch(message);
   });
 });

@@ -22,7 +22,7 @@ const unsupported = () => Promise.reject(new LoadError("unsupported", "no such i
 const patience = { stallMs: 1000, onRetry: () => {} };
 
 describe("fetchBuild", () => {
-  it("takes the script and the code of the build", async () => {
+  it("fetchBuild takes the script and the code of the build", async () => {
     const source: BuildSource = {
       importScript: async (variant) => ({ ...script, threadScript: `${variant}.js` }),
       compile: async () => code,
@@ -35,7 +35,7 @@ describe("fetchBuild", () => {
     });
   });
 
-  it.each(["importScript", "compile"] as const)("gives the error of %s", async (part) => {
+  it.each(["importScript", "compile"] as const)("fetchBuild gives the error of %s", async (part) => {
     const source = {
       importScript: async () => script,
       compile: async () => code,
@@ -55,7 +55,7 @@ describe("findBuild", () => {
     return { asked, fetch };
   };
 
-  it("takes the build that was asked for", async () => {
+  it("findBuild takes the build that was asked for", async () => {
     const { fetch, asked } = fetchable("threads-relaxed", "threads");
     const { build, notice } = await findBuild("threads-relaxed", fetch);
     expect([build.variant, notice, asked]).toEqual(["threads-relaxed", null, ["threads-relaxed"]]);
@@ -66,13 +66,16 @@ describe("findBuild", () => {
     ["threads-relaxed", ["simd"], /^Running on one thread: this browser cannot run/],
     ["simd-relaxed", ["simd"], /^Running without relaxed SIMD/],
     ["threads", ["simd"], /^Running on one thread/],
-  ] as const)("takes, where %s does not compile, the next of %j", async (wanted, compiling, notice) => {
-    const found = await findBuild(wanted, fetchable(...compiling).fetch);
-    expect(found.build.variant).toBe(compiling[0]);
-    expect(found.notice).toMatch(notice);
-  });
+  ] as const)(
+    "findBuild, where %s does not compile, takes the next of %j",
+    async (wanted, compiling, notice) => {
+      const found = await findBuild(wanted, fetchable(...compiling).fetch);
+      expect(found.build.variant).toBe(compiling[0]);
+      expect(found.notice).toMatch(notice);
+    },
+  );
 
-  it("fails where none compiles, and at once where it is not the browser's fault", async () => {
+  it("findBuild fails where none compiles, and at once where it is not the browser's fault", async () => {
     await expect(findBuild("threads-relaxed", unsupported)).rejects.toThrow("no such instruction");
     const asked: Variant[] = [];
     const broken = (variant: Variant) => {
@@ -96,7 +99,7 @@ describe("makeMemory", () => {
     vi.stubGlobal("WebAssembly", { Memory });
   }
 
-  it("is as planned where the browser grants it", () => {
+  it("makeMemory is as planned where the browser grants it", () => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(1e9, asked);
     makeMemory({ initial: 100, maximum: 500 }, true);
@@ -107,14 +110,14 @@ describe("makeMemory", () => {
     ]);
   });
 
-  it("has less room to grow where it does not, and none at worst", () => {
+  it("makeMemory has less room to grow where it does not, and none at worst", () => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(100, asked);
     makeMemory({ initial: 100, maximum: 501 }, true);
     expect(asked.map(({ maximum }) => maximum)).toEqual([501, 300, 200, 100]);
   });
 
-  it("is an error that says how much was needed", () => {
+  it("makeMemory is an error that says how much was needed", () => {
     grant(99, []);
     expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
       expect.objectContaining({
@@ -124,7 +127,7 @@ describe("makeMemory", () => {
     );
   });
 
-  it("is not tried again where something else is wrong", () => {
+  it("makeMemory is not tried again where something else is wrong", () => {
     const asked: WebAssembly.MemoryDescriptor[] = [];
     grant(1, asked, new TypeError("shared memory"));
     expect(() => makeMemory({ initial: 100, maximum: 500 }, true)).toThrow(
@@ -154,7 +157,7 @@ describe("startEngine", () => {
     notice: null,
   });
 
-  it("starts the build that was found, with its notice", async () => {
+  it("startEngine starts the build that was found, with its notice", async () => {
     const log: string[] = [];
     const started = await startEngine(first("threads-relaxed", true, log), plan, 4, nothing);
     expect(started).toMatchObject({ variant: "threads-relaxed", notice: null });
@@ -168,7 +171,7 @@ describe("startEngine", () => {
     ["threads-relaxed", "threads", "without relaxed SIMD"],
     ["simd-relaxed", "simd", "without relaxed SIMD"],
     ["threads", "simd", "on one thread"],
-  ] as const)("takes, for %s that computes wrong, %s", async (variant, plain, notice) => {
+  ] as const)("startEngine replaces %s, which computes wrong, by %s", async (variant, plain, notice) => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, true, log);
     const started = await startEngine(first(variant, false, log), plan, 4, fetchOther);
@@ -179,7 +182,7 @@ describe("startEngine", () => {
     expect(log).toEqual([...steps(variant), `destroy ${variant}`, ...steps(plain)]);
   });
 
-  it("gives up where every build computes wrong", async () => {
+  it("startEngine gives up where every build computes wrong", async () => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, false, log);
     await expect(startEngine(first("simd-relaxed", false, log), plan, 4, fetchOther)).rejects.toMatchObject({

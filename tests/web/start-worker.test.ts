@@ -51,19 +51,19 @@ beforeEach(() => {
 const addresses = () => made.map(({ address }) => address);
 
 describe("the worker of a folder", () => {
-  it("is a module of that folder, started once", () => {
+  it("the worker of a folder is a module of that folder, started once", () => {
     startWorker("https://page.example/gpt2/");
     expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js"]);
     expect(made[0]?.options).toEqual({ type: "module", name: "gpt2" });
   });
 
-  it("is imported by a script of the page's own where it lies at another origin", async () => {
+  it("the worker of a folder is imported by a script of the page's own where it lies at another origin", async () => {
     startWorker("https://cdn.example/gpt2/");
     expect(addresses()).toEqual(["blob:1"]);
     expect(await blobs[0]?.text()).toContain('import("https://cdn.example/gpt2/gpt2-worker.js")');
   });
 
-  it("is imported so, too, where the browser does not start it", async () => {
+  it("the worker of a folder is imported so, too, where the browser does not start it", async () => {
     startWorker("https://page.example/gpt2/");
     made[0]?.fail();
     expect(addresses()).toEqual(["https://page.example/gpt2/gpt2-worker.js", "blob:1"]);
@@ -81,7 +81,7 @@ describe("the worker of a folder", () => {
     expect(await blobs[1]?.text()).toContain(`import("https://cdn.example/${renewed}")`);
   });
 
-  it("cannot be had where nothing can be started: the reason is said", () => {
+  it("the worker of a folder cannot be had where nothing can be started: the reason is said", () => {
     refuses = () => true;
     expect(() => startWorker("https://page.example/gpt2/")).toThrow(
       "the engine needs a worker, and cannot start one: blob:1 is refused",
@@ -92,7 +92,7 @@ describe("the worker of a folder", () => {
 });
 
 describe("the worker beside the module", () => {
-  it("is named as bundlers read it, and by its address where that is refused", () => {
+  it("the worker beside the module is named as bundlers read it, and by its address where that is refused", () => {
     const browsers = globalThis.Worker;
     startWorker();
     expect(addresses()[0]).toMatch(/\/web\/src\/client\/gpt2-worker\.js$/);
@@ -102,7 +102,7 @@ describe("the worker beside the module", () => {
     expect(globalThis.Worker).toBe(browsers);
   });
 
-  it("is started from its address where that is the page's origin", () => {
+  it("the worker beside the module is started from its address where that is the page's origin", () => {
     const { href } = new URL("../../web/src/client/gpt2-worker.js", import.meta.url);
     const { origin } = new URL(href);
     vi.stubGlobal("self", { location: new URL(href), origin });
@@ -121,7 +121,7 @@ describe("the worker of one file", () => {
   });
   const load = async () => (await import("../../web/src/client/start-packed-worker.js")).startWorker;
 
-  it("is made of what the file has of it, once", async () => {
+  it("the worker of one file is made of what the file has of it, once", async () => {
     const startPacked = await load();
     await startPacked.prepare();
     startPacked();
@@ -137,7 +137,7 @@ describe("the worker of one file", () => {
     expect(made[0]?.options).toEqual({ name: "gpt2" });
   });
 
-  it("lies in no folder, and says why it cannot be had", async () => {
+  it("the worker of one file lies in no folder, and says why it cannot be had", async () => {
     const startPacked = await load();
     expect(() => startPacked("https://page.example/")).toThrow(
       "baseUrl has no effect: worker and engine are in this file",
@@ -162,7 +162,7 @@ describe("the builds of one file", () => {
   const createModule = vi.fn(() => (() => {}) as never);
   const make = () => new PackedBuilds({ data, parts }, createModule, "this.js");
 
-  it("are unpacked once, each from where it is and from what it differs", async () => {
+  it("the builds of one file are unpacked once, each from where it is and from what it differs", async () => {
     const builds = make();
     const unpacked = vi.fn();
     const native = DecompressionStream;
@@ -181,7 +181,7 @@ describe("the builds of one file", () => {
     expect(unpacked.mock.calls).toEqual([["deflate-raw"]]);
   });
 
-  it("builds that are missing, broken or cannot be unpacked give an error", async () => {
+  it("the builds of one file builds that are missing, broken or cannot be unpacked give an error", async () => {
     await expect(make().compile("threads-relaxed")).rejects.toMatchObject({
       code: "not-found",
       message: 'there is no build "threads-relaxed" in this file',
@@ -194,7 +194,7 @@ describe("the builds of one file", () => {
     });
   });
 
-  it("come with their scripts, whose threads run this one", async () => {
+  it("the builds of one file come with their scripts, whose threads run this one", async () => {
     const script = await make().importScript("threads");
     expect(script.threadScript).toBe("this.js");
     expect(createModule).toHaveBeenCalledWith("threads");
@@ -203,7 +203,7 @@ describe("the builds of one file", () => {
 });
 
 describe("what is loaded when somebody asks", () => {
-  it("is the module that knows", async () => {
+  it("a part that is loaded on demand is the module that knows", async () => {
     const { listModels, removeModel, keepModel, storage } =
       await import("../../web/src/client/stored-models.js");
     expect([

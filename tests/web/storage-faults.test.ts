@@ -53,7 +53,7 @@ const isRight = ({ read }: Awaited<ReturnType<typeof load>>, host: Host) =>
 const blobNames = async () => [...(await disk.folder("blobs")).files.keys()];
 
 describe("a full disk", () => {
-  it("leaves stored models listed, loadable without their host, and removable", async () => {
+  it("a full disk leaves stored models listed, loadable without their host, and removable", async () => {
     const host = new Host();
     await load(host);
     disk.quota = 0;
@@ -70,11 +70,11 @@ describe("a full disk", () => {
     disk.quota = 0;
     expect(await openStoreFor(id)).toEqual({
       store: undefined,
-      refusal: "the browser gives this site no more room",
+      refusal: "the browser gives this site no more storage",
     });
   });
 
-  it("throws a Gpt2Error where a model cannot be marked as kept", async () => {
+  it("a full disk throws a Gpt2Error where a model cannot be marked as kept", async () => {
     await load(new Host());
     disk.quota = 0;
     await expect(keepModel(id)).rejects.toSatisfy(
@@ -93,19 +93,22 @@ describe("a full disk", () => {
   it.each([
     ["throws", false],
     ["returns its error as a number of bytes", true],
-  ])("is relieved of the oldest model that nobody keeps: writing %s", async (_, returnsErrors) => {
-    await fill();
-    disk.returnsErrors = returnsErrors;
-    expect(await keepModel(others[0] ?? "")).toBe(true);
-    const host = new Host([bytes(900, 20)]);
-    const first = await load(host);
-    expect(first.notStored).toBeNull();
-    expect(await listed()).toEqual([others[0], others[2], id]);
-    host.isDown = true;
-    expect(isRight(await load(host), host)).toBe(true);
-  });
+  ])(
+    "a full disk is relieved of the oldest model that nobody keeps: writing %s",
+    async (_, returnsErrors) => {
+      await fill();
+      disk.returnsErrors = returnsErrors;
+      expect(await keepModel(others[0] ?? "")).toBe(true);
+      const host = new Host([bytes(900, 20)]);
+      const first = await load(host);
+      expect(first.notStored).toBeNull();
+      expect(await listed()).toEqual([others[0], others[2], id]);
+      host.isDown = true;
+      expect(isRight(await load(host), host)).toBe(true);
+    },
+  );
 
-  it("loses one model, not two, to two files that fit in its place", async () => {
+  it("a full disk loses one model, not two, to two files that fit in its place", async () => {
     await fill();
     const stop = await markLoading(await digestOf(id)); // its files are on no list yet
     const store = new RoomyStore(await storeFor(id), id, withStoreLock);
@@ -115,7 +118,7 @@ describe("a full disk", () => {
     stop();
   });
 
-  it("is relieved of no model that another tab is loading", async () => {
+  it("a full disk is relieved of no model that another tab is loading", async () => {
     await fill();
     const stop = await markLoading(await digestOf(others[0] ?? ""));
     expect((await load(new Host([bytes(900, 20)]))).notStored).toBeNull();
@@ -123,19 +126,19 @@ describe("a full disk", () => {
     stop();
   });
 
-  it("loses no model where all of them together would not make enough room", async () => {
+  it("a full disk loses no model where all of them together would not make enough room", async () => {
     await fill();
     for (const other of others) await keepModel(other);
     const host = new Host([bytes(900, 20), bytes(5000, 21)]);
     const { notStored, ...loaded } = await load(host);
     expect(isRight({ notStored, ...loaded }, host)).toBe(true);
-    expect(notStored).toBe("the browser gives this site no more room");
+    expect(notStored).toBe("the browser gives this site no more storage");
     expect((await listModels()).filter(({ isComplete }) => isComplete)).toHaveLength(3);
   });
 });
 
 describe("a model that is removed while it is loaded", () => {
-  it("leaves nothing, and the load says so", async () => {
+  it("a model that is removed while it is loaded leaves nothing, and the load says so", async () => {
     const host = new Host();
     const store = await storeFor(id);
     const source = new CachedSource(store, host, id, revalidationBy(host));
@@ -149,13 +152,13 @@ describe("a model that is removed while it is loaded", () => {
     expect(await removeModel(id)).toBe(true);
     while (!(await reader.read()).done);
     await bytesOf((await source.open("w.001", { signal })).stream);
-    expect(await source.notStored()).toBe("it was removed while it was loaded");
+    expect(await source.notStored()).toBe("it was removed during loading");
     expect(await listed()).toEqual([]);
     expect(await blobNames()).toEqual([]);
     expect((await load(host)).notStored).toBeNull(); // and it can be stored again
   });
 
-  it("leaves nothing where it was read from the store", async () => {
+  it("a model that is removed while it is loaded leaves nothing where it was read from the store", async () => {
     const host = new Host();
     await load(host);
     const source = new CachedSource(await storeFor(id), host, id, revalidationBy(host));
@@ -170,7 +173,7 @@ describe("a model that is removed while it is loaded", () => {
 });
 
 describe("files that no model needs", () => {
-  it("go when a model is removed, unless a load may need them", async () => {
+  it("files that no model needs go when a model is removed, unless a load may need them", async () => {
     await load(new Host());
     await (await disk.folder("blobs")).getFileHandle("orphan", { create: true });
     await (await disk.folder("changed")).getFileHandle("probe 0.5", { create: true });
@@ -183,7 +186,7 @@ describe("files that no model needs", () => {
     expect([...(await disk.folder("changed")).files.keys()]).toEqual([]);
   });
 
-  it("stay where a record cannot be read at the moment", async () => {
+  it("files that no model needs stay where a record cannot be read at the moment", async () => {
     const host = new Host();
     await load(host);
     const names = await blobNames();
@@ -204,25 +207,28 @@ describe("files that no model needs", () => {
 describe("a stored model that cannot be read", () => {
   const unreadable = () => new DOMException("The file could not be read", "NotReadableError");
 
-  it.each(["open", "read", "getFile"])("comes from the network (%s)", async (what) => {
-    const host = new Host();
-    await load(host);
-    const names = new Set(await blobNames());
-    const fail = (operation: string) => {
-      const [action, name = ""] = operation.split(" ");
-      if (names.has(name) && (action === what || (what === "open" && action === "getFile")))
-        throw unreadable();
-    };
-    disk.before = disk.beforeSync = fail;
-    const loaded = await load(host);
-    expect(isRight(loaded, host)).toBe(true);
-    disk.before = disk.beforeSync = () => {};
-    expect(isRight(await load(host), host)).toBe(true);
-    expect(await removeModel(id)).toBe(true); // no handle is left open
-    expect(disk.used()).toBe(0);
-  });
+  it.each(["open", "read", "getFile"])(
+    "a stored model that cannot be read comes from the network (%s)",
+    async (what) => {
+      const host = new Host();
+      await load(host);
+      const names = new Set(await blobNames());
+      const fail = (operation: string) => {
+        const [action, name = ""] = operation.split(" ");
+        if (names.has(name) && (action === what || (what === "open" && action === "getFile")))
+          throw unreadable();
+      };
+      disk.before = disk.beforeSync = fail;
+      const loaded = await load(host);
+      expect(isRight(loaded, host)).toBe(true);
+      disk.before = disk.beforeSync = () => {};
+      expect(isRight(await load(host), host)).toBe(true);
+      expect(await removeModel(id)).toBe(true); // no handle is left open
+      expect(disk.used()).toBe(0);
+    },
+  );
 
-  it("comes from the network where its files are deleted while it is read", async () => {
+  it("a stored model that cannot be read comes from the network where its files are deleted while it is read", async () => {
     const host = new Host();
     await load(host);
     const source = new CachedSource(await storeFor(id), host, id, revalidationBy(host));
@@ -241,7 +247,7 @@ describe("a file system that never answers", () => {
   const never = () => new Promise<void>(() => {});
 
   it.each(["root", "folder", "file", "getFile", "open", "list", "remove"])(
-    "ends no load: it goes on without (%s)",
+    "a file system that never answers ends no load: it goes on without (%s)",
     async (what) => {
       const host = new Host();
       await load(host);
@@ -261,7 +267,7 @@ describe("a file system that never answers", () => {
     },
   );
 
-  it("is said in the load's report", async () => {
+  it("a file system that never answers is said in the load's report", async () => {
     const host = new Host();
     await load(host);
     const store = await storeFor(id);
@@ -271,7 +277,7 @@ describe("a file system that never answers", () => {
     expect((await settled(loading)).notStored).toContain("the browser's storage has not answered for 15 s");
   });
 
-  it("ends no load where another tab never finishes its change", async () => {
+  it("a file system that never answers ends no load where another tab never finishes its change", async () => {
     const host = new Host();
     void disk.navigator.locks.request("gpt2-wasm store", () => new Promise(() => {}));
     vi.useFakeTimers({ toFake: [...toFake] });
@@ -325,7 +331,7 @@ describe("a record", () => {
     expect(isRight(await load(host), host)).toBe(true);
   });
 
-  it("whose rewriting was interrupted is still there", async () => {
+  it("a record whose rewriting was interrupted still exists", async () => {
     const host = new Host();
     await load(host);
     const [name] = (await disk.folder("models")).files.keys();
@@ -377,7 +383,7 @@ it("a tab that ends at any step leaves no model that is listed as whole and is n
 describe("two places to store in", () => {
   const refuse = () => Promise.reject(new DOMException("no", "SecurityError"));
 
-  it("are both looked into: a model of Cache Storage is found when the file system is there again", async () => {
+  it("two stores are both looked into: a model of Cache Storage is found when the file system is there again", async () => {
     vi.stubGlobal("caches", new FakeCaches());
     const { getDirectory } = disk.navigator.storage;
     disk.navigator.storage.getDirectory = refuse;
@@ -394,7 +400,7 @@ describe("two places to store in", () => {
     expect(await listed()).toEqual(["http://host/other/"]);
   });
 
-  it("are of no use where both are refused: nothing throws", async () => {
+  it("two stores are of no use where both are refused: nothing throws", async () => {
     vi.stubGlobal("caches", { open: refuse, has: refuse });
     disk.navigator.storage.getDirectory = refuse;
     expect(await listModels()).toEqual([]);
@@ -438,7 +444,7 @@ describe("a host's newer version", () => {
     expect(hash(await bytesOf(stream))).toBe(hash(bytes(700, 2)));
   });
 
-  it("is not waited for without end where its host was late before, and now is silent", async () => {
+  it("a host's newer version is not waited for without end where its host was late before, and now is silent", async () => {
     const host = new Host();
     const { source } = await load(host);
     expect(source.another()).toBeUndefined();

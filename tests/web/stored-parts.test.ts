@@ -41,7 +41,7 @@ async function addModel(id: string, size: number, usedHoursAgo = 0) {
 const stored = () => store.names("blobs").sort();
 
 describe("room", () => {
-  it("is made of what no record needs, unless it may still be wanted", async () => {
+  it("room for a model is made of what no record needs, unless it may still be wanted", async () => {
     await addModel("a", 100);
     store.put("blobs", "old", 7, Date.now() - hour);
     store.put("blobs", "young", 5, Date.now() - hour + 1);
@@ -69,7 +69,7 @@ describe("room", () => {
     expect(store.names("changed")).toEqual([]);
   });
 
-  it("is made of the models that were used longest ago, but none that is kept or wanted", async () => {
+  it("room for a model is made of the models that were used longest ago, but none that is kept or wanted", async () => {
     await addModel("kept", 500, 9);
     await addModel("oldest", 100, 5);
     await addModel("old", 100, 4);
@@ -79,12 +79,12 @@ describe("room", () => {
     expect(await makeRoom(store, 150, "wanted")).toBeNull();
     expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "new", "wanted"]);
     expect(await makeRoom(store, 2000, "wanted")).toBe(
-      "it needs 2 kB more, and the browser gives this site 0 kB",
+      "it needs 2 kB more, but the browser has only 0 kB left for this site",
     );
     expect((await readRecords(store)).map(({ id }) => id).sort()).toEqual(["kept", "wanted"]);
   });
 
-  it("is not made where it is there, or nobody knows, with a hundredth for what is around it", async () => {
+  it("room for a model is not made where it is there, or nobody knows, with a hundredth for what is around it", async () => {
     await addModel("a", 100, 5);
     disk = { quota: 1101, usage: 1000 };
     expect(await makeRoom(store, 100, "b")).toBeNull();
@@ -104,7 +104,7 @@ describe("room", () => {
     expect(await readRecords(store)).toHaveLength(0);
     disk = { quota: 4_000_000, usage: 1_000_000 };
     expect(await makeRoom(store, 3_000_000, "b")).toBe(
-      "it needs 3.0 MB more, and the browser gives this site 3.0 MB",
+      "it needs 3.0 MB more, but the browser has only 3.0 MB left for this site",
     );
     store.put("blobs", "old", 40_000, 0);
     expect(await makeRoom(store, 3_000_000, "b")).toBeNull(); // sweeping was enough
@@ -112,7 +112,7 @@ describe("room", () => {
 });
 
 describe("records", () => {
-  it("are told apart by model, format and weights.json, the one that was used last first", async () => {
+  it("records are told apart by model, format and weights.json, the one that was used last first", async () => {
     const files = [piece("weights.json", 5)];
     const first = await writeRecord(store, { id: "a", files, missing: ["x"], pieces: [] });
     expect(first).toBe(`${hash("a")}-as-is-${hash("weights.json").slice(0, 16)}`);
@@ -171,12 +171,12 @@ describe("records", () => {
       "with a hash that is more",
       { id: "a", files: [], missing: [], pieces: [{ ...piece("p", 1), sha256: `0${hash("")}` }] },
     ],
-  ])("that are damaged are none: %s", async (_, what) => {
+  ])("damaged records are ignored: %s", async (_, what) => {
     store.put("models", "key", typeof what === "string" ? what : JSON.stringify(what));
     expect(await readRecords(store)).toEqual([]);
   });
 
-  it("know how much of a model is there", async () => {
+  it("records state how much of a model is stored", async () => {
     const record = { id: "a", files: [piece("f", 5)], missing: [], pieces: [piece("p", 10), piece("p", 10)] };
     expect(await storedBytes(store, record)).toEqual({ bytes: 0, missing: 15, isWhole: false });
     store.put("blobs", hash("p"), 10);
@@ -229,7 +229,7 @@ describe("a piece", () => {
     onStored.mockReset();
   });
 
-  it("is downloaded and stored, and comes from the store from then on", async () => {
+  it("a piece is downloaded and stored, and comes from the store from then on", async () => {
     expect((await open()).bytes).toEqual([...content]);
     expect(opened).toEqual([{ signal, anew: false, from: 0 }]);
     expect(onStored).toHaveBeenCalledTimes(1);
@@ -251,7 +251,7 @@ describe("a piece", () => {
     [40 + 1, 0, 0],
     [0, 0, 0],
   ])(
-    "of which %i bytes are stored, wanted from %i on, is fetched from %i on",
+    "a piece with %i stored bytes, wanted from %i on, is fetched from %i on",
     async (found, from, fetchedFrom) => {
       store.files.set(`blobs/${wanted.sha256}`, {
         bytes: Uint8Array.from({ length: found }, (_, i) => i),
@@ -275,24 +275,27 @@ describe("a piece", () => {
     expect(await readStored(store, wanted)).toBeUndefined();
   });
 
-  it.each(["append", "write", "close"])("that cannot be stored (%s) is given all the same", async (what) => {
-    const full = new DOMException("no room", "QuotaExceededError");
-    const append = store.append.bind(store);
-    vi.spyOn(store, "append").mockImplementation(async (...args) => {
-      if (what === "append") throw full;
-      const appender = await append(...args);
-      const fails = () => {
-        throw full;
-      };
-      return { ...appender, ...(what === "write" ? { write: fails } : { close: async () => fails() }) };
-    });
-    expect((await open()).bytes).toEqual([...content]);
-    expect(onRefusal).toHaveBeenCalledWith(full);
-    expect(onRefusal).toHaveBeenCalledTimes(1);
-    expect(onStored).not.toHaveBeenCalled();
-  });
+  it.each(["append", "write", "close"])(
+    "a piece that cannot be stored (%s) is passed on all the same",
+    async (what) => {
+      const full = new DOMException("no room", "QuotaExceededError");
+      const append = store.append.bind(store);
+      vi.spyOn(store, "append").mockImplementation(async (...args) => {
+        if (what === "append") throw full;
+        const appender = await append(...args);
+        const fails = () => {
+          throw full;
+        };
+        return { ...appender, ...(what === "write" ? { write: fails } : { close: async () => fails() }) };
+      });
+      expect((await open()).bytes).toEqual([...content]);
+      expect(onRefusal).toHaveBeenCalledWith(full);
+      expect(onRefusal).toHaveBeenCalledTimes(1);
+      expect(onStored).not.toHaveBeenCalled();
+    },
+  );
 
-  it("whose connection breaks keeps what came", async () => {
+  it("a piece whose connection breaks keeps the received bytes", async () => {
     const broken = new Error("broken");
     vi.spyOn(source, "open").mockResolvedValueOnce({
       size: 40,

@@ -36,7 +36,7 @@ function builds(
 }
 
 describe("UrlBuilds", () => {
-  it("has patience with code that comes slowly, and says how long none came", async () => {
+  it("UrlBuilds has patience with code that comes slowly, and says how long none came", async () => {
     vi.useFakeTimers();
     const retries: (string | null)[] = [];
     const slow = { stallMs: 1000, onRetry: (reason: string | null) => void retries.push(reason) };
@@ -60,15 +60,15 @@ describe("UrlBuilds", () => {
       await vi.advanceTimersByTimeAsync(60_000);
       await expect(failing).rejects.toMatchObject({
         code: "network",
-        message: expect.stringMatching(/no byte for 1 s$/),
+        message: expect.stringMatching(/no data for 1 s$/),
       });
-      expect(new Set(retries)).toEqual(new Set(["no byte for 1 s"]));
+      expect(new Set(retries)).toEqual(new Set(["no data for 1 s"]));
     } finally {
       vi.useRealTimers();
     }
   });
 
-  it("compiles a build's code, whatever type the host gives it, and asks for that of this release", async () => {
+  it("UrlBuilds compiles a build's code, whatever type the host gives it, and asks for that of this release", async () => {
     for (const type of [wasm, {}]) {
       const { source, asked } = builds(() => new Response(empty, type));
       expect(await source.compile("simd", signal, patience)).toBeInstanceOf(WebAssembly.Module);
@@ -76,7 +76,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("compiles while it streams where the host gives the type", async () => {
+  it("UrlBuilds compiles while it streams where the host gives the type", async () => {
     const streaming = vi.spyOn(WebAssembly, "compileStreaming");
     await builds(() => new Response(empty)).source.compile("simd", signal, patience);
     expect(streaming).not.toHaveBeenCalled();
@@ -85,7 +85,7 @@ describe("UrlBuilds", () => {
     streaming.mockRestore();
   });
 
-  it("says that the browser cannot run what does not compile", async () => {
+  it("UrlBuilds says that the browser cannot run what does not compile", async () => {
     for (const type of [wasm, {}]) {
       const code = Uint8Array.from(hashedCode(Uint8Array.of(1, 2, 3, 4)));
       const { source } = builds(() => new Response(code, type));
@@ -93,7 +93,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("gives the host's refusal", async () => {
+  it("UrlBuilds gives the host's refusal", async () => {
     const { source } = builds(() => new Response("", { status: 404 }));
     await expect(source.compile("simd", signal, patience)).rejects.toMatchObject({
       code: "not-found",
@@ -105,7 +105,7 @@ describe("UrlBuilds", () => {
   const withoutPauses = () =>
     vi.stubGlobal("setTimeout", (task: () => void, ms = 0) => ms < 10_000 && queueMicrotask(task));
 
-  it("asks again where the connection breaks or the host is busy", async () => {
+  it("UrlBuilds asks again where the connection breaks or the host is busy", async () => {
     withoutPauses();
     for (const type of [wasm, {}]) {
       const answers = [
@@ -118,7 +118,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it.each([wasm, {}])("fetches code that is damaged past every cache, once", async (type) => {
+  it.each([wasm, {}])("UrlBuilds fetches code that is damaged past every cache, once", async (type) => {
     withoutPauses();
     const flipped = empty.slice();
     flipped[empty.length - 70] = (flipped[empty.length - 70] ?? 0) ^ 4; // in what is skipped: it compiles
@@ -145,7 +145,7 @@ describe("UrlBuilds", () => {
     }
   });
 
-  it("says that the connection broke, but for an abort", async () => {
+  it("UrlBuilds says that the connection broke, but for an abort", async () => {
     withoutPauses();
     const broken = () => new Response(new ReadableStream({ pull: (to) => to.error(new TypeError("reset")) }));
     await expect(builds(broken).source.compile("simd", signal, patience)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe("UrlBuilds", () => {
     const elsewhere = pathToFileURL(`${folder}/nowhere/`).href;
     const page = (origin: string) => vi.stubGlobal("self", { origin, location: { href: "http://page/" } });
 
-    it("imports one, and starts threads from where it lies", async () => {
+    it("a build with scripts is imported, and starts threads from its address", async () => {
       page("null"); // which is the origin of files, here
       const { source } = builds(() => new Response(), here);
       const address = pathToFileURL(join(folder, "x.mjs")).href;
@@ -173,7 +173,7 @@ describe("UrlBuilds", () => {
       });
     });
 
-    it("starts threads from a blob where it lies at another origin, or the worker is in one", async () => {
+    it("a build at another origin starts its threads from a blob", async () => {
       for (const [origin, isInBlob] of [
         ["http://page", false],
         ["file://", true],
@@ -188,7 +188,7 @@ describe("UrlBuilds", () => {
       }
     });
 
-    it("imports one again that comes back", async () => {
+    it("a script that was unreachable is imported again", async () => {
       page("null");
       const late = join(folder, "late");
       mkdirSync(late);
@@ -203,7 +203,7 @@ describe("UrlBuilds", () => {
       expect(asked).toHaveLength(2);
     });
 
-    it("checks one that says its hash, as no bundler's does", async () => {
+    it("a script that states its hash is checked", async () => {
       page("null");
       for (const text of [hashedScript("export default 42;"), "export default 42;"]) {
         const { source, asked } = builds(() => new Response(text, script), here);
@@ -221,14 +221,14 @@ describe("UrlBuilds", () => {
       expect(asked).toHaveLength(2);
     });
 
-    it("gives the host's answer where one cannot be had", async () => {
+    it("the error for a missing script has the host's answer", async () => {
       const { source } = builds(() => new Response("", { status: 404 }), elsewhere);
       await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
         code: "not-found",
       });
     });
 
-    it("names the type that keeps a browser from running one", async () => {
+    it("the error for a script of a wrong type names the type", async () => {
       const typed = { headers: { "content-type": "application/octet-stream" } };
       for (const [type, words] of [
         [typed, 'as "application/octet-stream"'],
@@ -242,7 +242,7 @@ describe("UrlBuilds", () => {
       }
     });
 
-    it("says so where one is there, but does not run", async () => {
+    it("a script that loads but does not run is reported", async () => {
       const { source } = builds(() => new Response("oh", script), elsewhere);
       await expect(source.importScript("simd", signal, patience)).rejects.toMatchObject({
         code: "unsupported",

@@ -7,7 +7,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
-it("calls back once the holder of the lock has ended, not before", async () => {
+it("waitForLock calls back after the holder of the lock has ended, not before", async () => {
   const locks = new FakeLocks();
   vi.stubGlobal("navigator", { locks });
   let end: () => void = () => {};
@@ -21,7 +21,7 @@ it("calls back once the holder of the lock has ended, not before", async () => {
   await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1));
 });
 
-it("never calls back for a lock that this page cannot see, as after the site's data is cleared", async () => {
+it("waitForLock never calls back for a lock that this page cannot see", async () => {
   vi.stubGlobal("navigator", { locks: new FakeLocks() });
   const run = vi.fn();
   waitForLock("worker", run);
@@ -32,7 +32,7 @@ it("never calls back for a lock that this page cannot see, as after the site's d
 it.each([
   ["there are no locks", {}],
   ["the browser refuses them", { locks: { query: () => Promise.reject(new Error("no")) } }],
-])("does nothing where %s", async (_, navigator) => {
+])("waitForLock does nothing where %s", async (_, navigator) => {
   vi.stubGlobal("navigator", navigator);
   const run = vi.fn();
   waitForLock("worker", run);

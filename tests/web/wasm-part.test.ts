@@ -8,13 +8,13 @@ import { converterCode } from "./support/converter-code.js";
 const packed = pack(hashedCode(converterCode));
 const corrupt = { name: "LoadError", code: "corrupt", message: expect.stringContaining("part.js") as string };
 
-it("is compiled as it was built", async () => {
+it("a WebAssembly part is compiled unchanged", async () => {
   const module = await compilePart("part.js", packed);
   expect(WebAssembly.Module.exports(module).map(({ name }) => name)).toContain("gpt2_converter_create");
 });
 
 it.each([0, 0.25, 0.5, 0.75, 1])(
-  "is refused where one character is another: %s of the text",
+  "a WebAssembly part with one changed character is refused: %s of the text",
   async (share) => {
     const at = Math.floor((packed.text.length - 10) * share);
     const other = packed.text[at] === "a" ? "b" : "a";
@@ -23,7 +23,7 @@ it.each([0, 0.25, 0.5, 0.75, 1])(
   },
 );
 
-it("is refused where it is not whole, or says no hash", async () => {
+it("a WebAssembly part that is cut short or has no hash is refused", async () => {
   const size = packed.size - 1000;
   await expect(compilePart("part.js", { ...packed, size })).rejects.toMatchObject(corrupt);
   await expect(compilePart("part.js", pack(converterCode))).rejects.toMatchObject(corrupt);

@@ -60,30 +60,30 @@ describe("parseWeightsIndex", () => {
     [ofPieces({ ...piece, sha256: `x${piece.sha256}` }), "piece 0 is not"],
     [ofPieces({ ...piece, sha256: `${piece.sha256}\n` }), "piece 0 is not"],
     [ofPieces(piece, { ...piece, path: "/" }), "piece 1 is not"],
-    [ofPieces(piece, { ...piece, path: "b" }), "8 bytes together, its size is 4"],
+    [ofPieces(piece, { ...piece, path: "b" }), "8 bytes together, but its size is 4"],
     [ofPieces({ ...piece, size: 0 }, piece, { ...piece, path: "b" }), 'lists "a" twice'],
     [JSON.stringify({ version: 2, size: 4, pieces: [piece], files: [piece] }), 'lists "a" twice'],
-  ])("refuses %s", (text, sentence) => {
+  ])("parseWeightsIndex refuses %s", (text, sentence) => {
     expect(() => parseWeightsIndex(text)).toThrow(
       expect.objectContaining({ code: "corrupt", message: expect.stringContaining(sentence) }),
     );
   });
 
-  it.each([0, largest])("takes a piece of %i bytes", (size) => {
+  it.each([0, largest])("parseWeightsIndex takes a piece of %i bytes", (size) => {
     const pieces = [{ ...piece, size }];
     expect(parseWeightsIndex(JSON.stringify({ size, pieces }))).toEqual({ size, pieces });
   });
 
-  it.each(["pieces", "files"])("refuses more %s than any model has", (list) => {
+  it.each(["pieces", "files"])("parseWeightsIndex refuses more %s than any model has", (list) => {
     expect(() => parseWeightsIndex(ofMany(most + 1, list))).toThrow(
       expect.objectContaining({
         code: "corrupt",
-        message: `weights.json lists 10001 ${list}, expected 10000 at most`,
+        message: `weights.json lists 10001 ${list}, expected at most 10000`,
       }),
     );
   });
 
-  it("looks at each of many pieces a few times, however many there are", () => {
+  it("parseWeightsIndex looks at each of many pieces a few times, however many there are", () => {
     const text = ofMany(most);
     expect(parseWeightsIndex(text).pieces).toHaveLength(most);
     expect(looksOf(() => parseWeightsIndex(text))).toBeLessThan(10 * most);
@@ -94,7 +94,7 @@ describe("parseWeightsIndex", () => {
     ["{}", "an object"],
     [JSON.stringify("x".repeat(100_000)), `"${"x".repeat(39)}`],
     ["true", "true"],
-  ])("names a version in few words: %#", (version, found) => {
+  ])("parseWeightsIndex names a version in few words: %#", (version, found) => {
     expect(() => parseWeightsIndex(`{"version":${version},"size":0,"pieces":[],"files":[]}`)).toThrow(
       expect.objectContaining({
         code: "unsupported",
@@ -103,7 +103,7 @@ describe("parseWeightsIndex", () => {
     );
   });
 
-  it("takes the files of version 2, and of no other", () => {
+  it("parseWeightsIndex takes the files of version 2, and of no other", () => {
     const files = [{ ...piece, path: "config.json" }];
     const index = { size: 4, pieces: [piece], files };
     expect(parseWeightsIndex(JSON.stringify(index)).files).toBeUndefined();

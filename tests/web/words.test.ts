@@ -26,11 +26,11 @@ describe("the language", () => {
     ["den", "Write"],
     ["fi", "Write"],
     ["-", "Write"],
-  ])("of lang=%j: the button says %j", (lang, expected) => {
+  ])("the button for lang=%j says %j", (lang, expected) => {
     expect(make(lang).words.get("write")).toBe(expected);
   });
 
-  it("is that of the nearest element around it, also outside a shadow tree", () => {
+  it("the language is that of the nearest element around it, also outside a shadow tree", () => {
     document.documentElement.lang = "de";
     const { words, around, element } = make();
     expect(words.get("stop")).toBe("Stopp");
@@ -43,7 +43,7 @@ describe("the language", () => {
     expect(words.get("stop")).toBe("Stopp");
   });
 
-  it("is observed while the element is watched: the words change with it, and with it alone", async () => {
+  it("the language is observed while the element is watched: the words change with it, and with it alone", async () => {
     const { words, around, element, onChange } = make("en");
     words.watch();
     expect(onChange).toHaveBeenCalledTimes(1);
@@ -65,7 +65,7 @@ describe("the language", () => {
 });
 
 describe("words that are set", () => {
-  it("are the element's own, the page's, the general language's, the built-in ones, and English, in this order", () => {
+  it("words that a page sets are the element's own, the page's, the general language's, the built-in ones, and English, in this order", () => {
     const { words, around } = make("fr-CA");
     setWords("fr", { write: "Écrire", stop: "Arrêter" });
     setWords("fr-ca", { stop: "Stopper" });
@@ -89,12 +89,12 @@ describe("words that are set", () => {
     [null, "words is null, expected an object"],
     ["Write", 'words is "Write", expected an object'],
     [["Write"], "words is an array, expected an object"],
-    [{ wirte: "x" }, 'there is no "wirte" in words; there are write, stop,'],
-    [{ toString: "x" }, 'there is no "toString" in words'],
+    [{ wirte: "x" }, 'words has the unknown name "wirte", expected one of write, stop,'],
+    [{ toString: "x" }, 'words has the unknown name "toString"'],
     [{ write: 5 }, "words.write is 5, expected a text"],
     [{ failures: "no" }, 'words.failures is "no", expected an object'],
     [{ failures: { network: null } }, "words.failures.network is null, expected a text"],
-  ])("%j is refused: %s", (given, message) => {
+  ])("the words %j are refused: %s", (given, message) => {
     const { words } = make();
     expect(() => (words.overrides = given as Partial<Words>)).toThrow(message);
     expect(() => setWords("en", given as Partial<Words>)).toThrow(message);
@@ -103,11 +103,11 @@ describe("words that are set", () => {
 });
 
 describe("what is put into words", () => {
-  it("an error: its own message in English, a sentence for its code in German, or what the page set", () => {
+  it("an error is shown by its own message in English, by its code in German, or as the page set", () => {
     const error = Object.assign(new Error("503"), { code: "network" });
     const { words, around } = make("en");
-    expect(words.ofError(error)).toBe("It did not work: 503");
-    expect(words.ofError("no error")).toBe("It did not work: no error");
+    expect(words.ofError(error)).toBe("Something went wrong: 503");
+    expect(words.ofError("no error")).toBe("Something went wrong: no error");
     around.lang = "de";
     expect(words.ofError(error)).toMatch(/^Das Modell konnte nicht geladen werden/);
     expect(words.ofError(new Error("x"))).toBe("Es hat nicht geklappt: x");
@@ -128,7 +128,7 @@ describe("what is put into words", () => {
     [9_940_000, "9.9 MB", "9,9 MB"],
     [213_400_000, "213 MB", "213 MB"],
     [4.26e9, "4.3 GB", "4,3 GB"],
-  ])("%i bytes are %j, in German %j", (bytes, english, german) => {
+  ])("%i bytes are written as %j, in German as %j", (bytes, english, german) => {
     const { words, around } = make("en");
     const size = () => words.size(bytes).replace("\u00a0", " ");
     expect(size()).toBe(english);
@@ -142,7 +142,7 @@ describe("what is put into words", () => {
     [11.2, "12 sec"],
     [60, "1 min"],
     [61, "2 min"],
-  ])("%f seconds are %j", (seconds, text) => {
+  ])("%f seconds are written as %j", (seconds, text) => {
     expect(make("en").words.time(seconds)).toBe(text);
   });
 });

@@ -21,7 +21,7 @@ describe("detectFeatures", () => {
   const validateOnly = (has: boolean) =>
     vi.stubGlobal("WebAssembly", { ...WebAssembly, validate: () => has });
 
-  it("finds what this Node has", async () => {
+  it("detectFeatures finds what this Node has", async () => {
     isolated(true);
     expect(await detectFeatures()).toMatchObject({
       webAssembly: true,
@@ -31,24 +31,24 @@ describe("detectFeatures", () => {
     });
   });
 
-  it("finds no threads where the page is not isolated", async () => {
+  it("detectFeatures finds no threads where the page is not isolated", async () => {
     isolated(false);
     expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: false });
   });
 
-  it("finds no threads without SharedArrayBuffer", async () => {
+  it("detectFeatures finds no threads without SharedArrayBuffer", async () => {
     isolated(true);
     vi.stubGlobal("SharedArrayBuffer", undefined);
     expect(await detectFeatures()).toMatchObject({ simd: true, threads: false, isIsolated: true });
   });
 
-  it("finds no SIMD where the validator knows none", async () => {
+  it("detectFeatures finds no SIMD where the validator knows none", async () => {
     isolated(true);
     validateOnly(false);
     expect(await detectFeatures()).toEqual({ ...all, simd: false, relaxedSimd: false, threads: false });
   });
 
-  it("finds that WebAssembly is turned off", async () => {
+  it("detectFeatures finds that WebAssembly is turned off", async () => {
     isolated(true);
     vi.stubGlobal("WebAssembly", undefined);
     const features = await detectFeatures();
@@ -70,12 +70,12 @@ describe("detectFeatures", () => {
 });
 
 describe("chooseVariant", () => {
-  it("takes the fastest build that the browser runs", () => {
+  it("chooseVariant takes the fastest build that the browser runs", () => {
     expect(chooseVariant(all, undefined)).toEqual({ variant: "threads-relaxed", notice: null });
     expect(chooseVariant({ ...all, relaxedSimd: false }, undefined).variant).toBe("threads");
   });
 
-  it("says why there is one thread", () => {
+  it("chooseVariant says why there is one thread", () => {
     const choice = chooseVariant({ ...all, threads: false, isIsolated: false }, undefined);
     expect(choice.variant).toBe("simd-relaxed");
     expect(choice.notice).toBe(
@@ -90,7 +90,7 @@ describe("chooseVariant", () => {
     });
   });
 
-  it("refuses browsers without SIMD, and forced builds that cannot run", () => {
+  it("chooseVariant refuses browsers without SIMD, and forced builds that cannot run", () => {
     const refusal = (features: typeof all, wanted?: "threads" | "simd-relaxed") => {
       try {
         return chooseVariant(features, wanted);
@@ -121,7 +121,7 @@ describe("chooseThreads", () => {
   const ask = (wanted: { threads?: number; threadChoices?: ThreadChoices }, cores = 8, bytes = 133e6) =>
     chooseThreads(true, { threads: undefined, threadChoices: {}, ...wanted }, cores, bytes);
 
-  it("takes what was asked for, and one thread where there are no others", () => {
+  it("chooseThreads takes what was asked for, and one thread where there are no others", () => {
     expect(ask({ threads: 3 })).toEqual({ threads: 3 });
     expect(ask({}, 1)).toEqual({ threads: 1 });
     expect(ask({}, 0)).toEqual({ threads: 1 });
@@ -130,7 +130,7 @@ describe("chooseThreads", () => {
     expect(chooseThreads(false, { threads: 3, threadChoices: {} }, 8, 1).threads).toBe(1);
   });
 
-  it("measures more threads than there are cores, and remembers those by themselves", () => {
+  it("chooseThreads measures more threads than there are cores, and remembers those by themselves", () => {
     const { threads, measureAs } = ask({ threads: 4 }, 2);
     expect(threads).toBe(4);
     expect(measureAs).not.toBe(ask({}, 2).measureAs);
@@ -142,7 +142,7 @@ describe("chooseThreads", () => {
     expect(chooseThreads(true, { threads: 4, threadChoices: {} }, undefined, 1)).toEqual({ threads: 4 });
   });
 
-  it("starts all cores to measure them, and remembers by device and size of model", () => {
+  it("chooseThreads starts all cores to measure them, and remembers by device and size of model", () => {
     const { threads, measureAs } = ask({});
     expect(threads).toBe(8);
     expect(measureAs).toBeDefined();
@@ -168,14 +168,14 @@ describe("planMemory", () => {
   };
   const pages = (bytes: number) => bytes / 65536;
 
-  it("fits GPT-2 124M in q8 into 1.3 times its weights plus 80 MB", () => {
+  it("planMemory fits GPT-2 124M in q8 into 1.3 times its weights plus 80 MB", () => {
     const plan = planMemory(gpt2, 133_329_032, undefined);
     expect(plan.initial).toBeLessThan(pages(1.3 * 133e6 + 80e6));
     expect(plan.initial).toBeGreaterThan(pages(133e6));
     expect(plan.maximum).toBeGreaterThan(plan.initial);
   });
 
-  it("stays within 4 GiB whatever it is given", () => {
+  it("planMemory stays within 4 GiB whatever it is given", () => {
     for (const config of [null, 3, {}, { n_embd: 1e30 }, { n_embd: "x" }, { quantization_config: null }]) {
       const plan = planMemory(config, 1e15, "f32");
       expect(plan.maximum).toBeLessThanOrEqual(65536);

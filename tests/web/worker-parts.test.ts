@@ -26,7 +26,7 @@ describe("toJson", () => {
     ["\\ud800 is text", "\\ud800 is text"],
     ["\\\ud800", "\\\ufffd"],
     ['"\n\t\u0000\ue000\ud7ff', '"\n\t\u0000\ue000\ud7ff'],
-  ])("%j becomes %j", (text, expected) => {
+  ])("toJson turns %j into %j", (text, expected) => {
     expect(JSON.parse(toJson(text))).toBe(expected);
     expect(JSON.parse(toJson({ stop: [text], [text]: 1 }))).toEqual({ stop: [expected], [expected]: 1 });
     expect(new TextEncoder().encode(toJson(text))).toEqual(new TextEncoder().encode(toJson(expected)));
@@ -34,7 +34,7 @@ describe("toJson", () => {
 });
 
 describe("EngineQueue", () => {
-  it("come in the order in which they were asked for", async () => {
+  it("turns come in the order in which they were requested", async () => {
     const queue = new EngineQueue();
     const order: number[] = [];
     await Promise.all(
@@ -50,7 +50,7 @@ describe("EngineQueue", () => {
     await queue.take(never); // free again
   });
 
-  it("are not had by who gave up waiting", async () => {
+  it("a turn is not passed to a waiter that gave up", async () => {
     const queue = new EngineQueue();
     await queue.take(never);
     const controllers = [abortLater(), abortLater(), abortLater()];
@@ -68,7 +68,7 @@ describe("EngineQueue", () => {
     await queue.take(never);
   });
 
-  it("leave no listener behind", async () => {
+  it("turns of the EngineQueue leave no listener behind", async () => {
     const queue = new EngineQueue();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
@@ -79,7 +79,7 @@ describe("EngineQueue", () => {
     expect(remove).toHaveBeenCalledTimes(1);
   });
 
-  it("can be given only by who has one", async () => {
+  it("only the holder of a turn can pass it on", async () => {
     const queue = new EngineQueue();
     const first = new EngineTurn(queue);
     const second = new EngineTurn(queue);
@@ -95,7 +95,7 @@ describe("EngineQueue", () => {
     expect(await isSettled(third)).toBe(false);
   });
 
-  it("can be given for a while", async () => {
+  it("a turn can be passed on for a limited time", async () => {
     const queue = new EngineQueue();
     const first = new EngineTurn(queue);
     await first.take(never);
@@ -109,7 +109,7 @@ describe("EngineQueue", () => {
     expect(await isSettled(queue.take(never))).toBe(false);
   });
 
-  it("a turn that was given without a limit is not taken back", async () => {
+  it("a turn that was passed on without a limit is not taken back", async () => {
     const queue = new EngineQueue();
     const turn = new EngineTurn(queue);
     await turn.take(never);
@@ -120,7 +120,7 @@ describe("EngineQueue", () => {
 });
 
 describe("ReadAhead", () => {
-  it("is spent by tokens and renewed by reading", async () => {
+  it("read-ahead is spent by tokens and renewed by reading", async () => {
     const readAhead = new ReadAhead(3);
     expect(readAhead.isSpent).toBe(false);
     await readAhead.wait(never);
@@ -137,7 +137,7 @@ describe("ReadAhead", () => {
     readAhead.add(1); // nobody waits
   });
 
-  it("waits for nobody who gave up", async () => {
+  it("read-ahead does not wait for a reader that gave up", async () => {
     const readAhead = new ReadAhead(0);
     const controller = abortLater();
     const waiting = readAhead.wait(controller.signal);
@@ -146,7 +146,7 @@ describe("ReadAhead", () => {
     await expect(readAhead.wait(controller.signal)).rejects.toThrow("enough");
   });
 
-  it("leaves no listener behind", async () => {
+  it("ReadAhead leaves no listener behind", async () => {
     const readAhead = new ReadAhead(0);
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
@@ -156,7 +156,7 @@ describe("ReadAhead", () => {
     expect(remove).toHaveBeenCalledTimes(1);
   });
 
-  it("can be without end", () => {
+  it("read-ahead can be unlimited", () => {
     const readAhead = new ReadAhead(Infinity);
     readAhead.spend(1e9);
     expect(readAhead.isSpent).toBe(false);
@@ -164,7 +164,7 @@ describe("ReadAhead", () => {
 });
 
 describe("holdLock", () => {
-  it("names a lock of its own, once it has it, and never gives it back", async () => {
+  it("holdLock names a lock of its own, once it has it, and never gives it back", async () => {
     const held: Promise<unknown>[] = [];
     const names: string[] = [];
     const locks = {
@@ -181,7 +181,7 @@ describe("holdLock", () => {
     for (const lock of held) expect(await isSettled(lock)).toBe(false);
   });
 
-  it("has none where there are no locks, or they are refused", async () => {
+  it("holdLock has none where there are no locks, or they are refused", async () => {
     expect(await holdLock(undefined)).toBeNull();
     const refusing = { request: async () => Promise.reject(new Error("SecurityError")) };
     expect(await holdLock(refusing as unknown as LockManager)).toBeNull();

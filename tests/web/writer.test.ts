@@ -47,7 +47,7 @@ const progress = (of: Partial<LoadProgress>) =>
   options().onProgress?.({ stage: "download", loadedBytes: 0, totalBytes: 0, ...of } as LoadProgress);
 
 describe("writing", () => {
-  it("goes on from the text, says what it does, and ends with what was written", async () => {
+  it("a writer goes on from the text, says what it does, and ends with what was written", async () => {
     model.texts = [" upon", " a time"];
     const { writer, text, button, status, written } = make({
       prompt: "Once",
@@ -96,7 +96,7 @@ describe("writing", () => {
     expect(model.calls.map(({ prompt }) => prompt)).toEqual(["", "a"]);
   });
 
-  it("says that it writes once the model is there, and is stopped by its button", async () => {
+  it("a writer says that it writes once the model is there, and is stopped by its button", async () => {
     const { writer, button, status } = make({ prompt: "A", loading: "use" });
     model.texts = [" b"];
     model.waits = true;
@@ -114,7 +114,7 @@ describe("writing", () => {
     expect(button.textContent).toBe("Write");
   });
 
-  it("is stopped while the model is loaded, which goes on", async () => {
+  it("a writer is stopped while the model is loaded, which goes on", async () => {
     const { writer, status } = make({ loading: "use" });
     load.mockReturnValue(new Promise(() => {}));
     const done = writer.write();
@@ -124,14 +124,14 @@ describe("writing", () => {
     expect(options().signal?.aborted).toBe(false);
   });
 
-  it("says why it failed, and loads anew after an error that the model does not survive", async () => {
+  it("a writer says why it failed, and loads anew after an error that the model does not survive", async () => {
     const { writer, status, bar, pace } = make({ loading: "use" });
     const events = eventsOf(writer, "gpt2-error");
     model.texts = [new RangeError("the worker died")];
     bar.classList.add("busy");
     pace.textContent = "5 MB/s";
     await writer.write();
-    expect(status.textContent).toBe("It did not work: the worker died");
+    expect(status.textContent).toBe("Something went wrong: the worker died");
     expect(status.className).toBe("status failed");
     expect(bar.classList.contains("busy")).toBe(false);
     expect(pace.textContent).toBe("");
@@ -139,21 +139,21 @@ describe("writing", () => {
     expect((events[0]?.detail as { error: Error }).error.message).toBe("the worker died");
     load.mockRejectedValueOnce("no words");
     await writer.write();
-    expect(status.textContent).toBe("It did not work: no words");
+    expect(status.textContent).toBe("Something went wrong: no words");
     expect(load).toHaveBeenCalledTimes(2);
     model.texts = [];
     await writer.write();
     expect(status.className).toBe("status");
   });
 
-  it("is refused where it is disabled", async () => {
+  it("a writer is refused where it is disabled", async () => {
     const { writer } = make({ loading: "use", disabled: "" });
     vi.spyOn(writer, "matches").mockReturnValue(true);
     await writer.write();
     expect(load).not.toHaveBeenCalled();
   });
 
-  it("follows the text's end, unless the reader scrolled up", async () => {
+  it("a writer follows the text's end, unless the reader scrolled up", async () => {
     const { writer, text } = make({ loading: "use" });
     Object.defineProperties(text, {
       scrollHeight: { get: () => 100 + 10 * text.value.length },
@@ -170,7 +170,7 @@ describe("writing", () => {
 });
 
 describe("loading", () => {
-  it("is told in words once, and by the bar; nothing is left when it is over", async () => {
+  it("a loading writer is told in words once, and by the bar; nothing is left when it is over", async () => {
     const { writer, status, bar, pace } = make({ loading: "eager" });
     const events = eventsOf(writer, "gpt2-progress");
     progress({ bytesPerSecond: 1e6, secondsLeft: 3 });
@@ -195,7 +195,7 @@ describe("loading", () => {
     expect(events).toHaveLength(6);
   });
 
-  it("leaves the words to writing, where it writes", async () => {
+  it("a loading writer leaves the words to writing, where it writes", async () => {
     const { writer, status } = make({ loading: "use" });
     let isLoaded = (_: ScriptedModel) => {};
     load.mockReturnValue(new Promise((resolve) => (isLoaded = resolve)));
@@ -210,7 +210,7 @@ describe("loading", () => {
     writer.stop();
   });
 
-  it("begins when the element is seen", () => {
+  it("a loading writer begins when the element is seen", () => {
     const { writer } = make({ threads: "2" });
     writer.loadOptions = { headers: { a: "b" } };
     const [observer] = FakeObserver.all;
@@ -225,7 +225,7 @@ describe("loading", () => {
     expect(observer?.observed.size).toBe(0);
   });
 
-  it("begins at once where it is to, when it is used where it is to, and never without a model", () => {
+  it("a loading writer begins at once where it is to, when it is used where it is to, and never without a model", () => {
     make({ loading: "use" });
     make({ model: "", loading: "eager" });
     expect(FakeObserver.all).toEqual([]);
@@ -238,7 +238,7 @@ describe("loading", () => {
   it("a load that fails is reported if the element is still in the page", async () => {
     load.mockRejectedValue(new Error("404"));
     const { status } = make({ loading: "eager" });
-    await vi.waitFor(() => expect(status.textContent).toBe("It did not work: 404"));
+    await vi.waitFor(() => expect(status.textContent).toBe("Something went wrong: 404"));
     const gone = make({ loading: "eager" });
     gone.writer.remove();
     await new Promise((resolve) => setTimeout(resolve));
@@ -262,7 +262,7 @@ describe("loading", () => {
     expect(load.mock.lastCall?.[0]).toBe("n/");
   });
 
-  it("outlives a moment without the element, in which nothing is written or observed", async () => {
+  it("a loading writer outlives a moment without the element, in which nothing is written or observed", async () => {
     vi.useFakeTimers();
     const { writer } = make({ loading: "eager" });
     writer.remove();
@@ -289,7 +289,7 @@ describe("loading", () => {
 });
 
 describe("in a page and its form", () => {
-  it("is made of parts that screen readers name", () => {
+  it("a writer in a form is made of parts that screen readers name", () => {
     const { writer } = make({ loading: "use" });
     expect(writer.shadowRoot?.innerHTML).toBe(
       '<textarea part="text" rows="6" aria-busy="false" aria-label="Text to continue"></textarea>' +
@@ -320,7 +320,7 @@ describe("in a page and its form", () => {
     writer.stop();
   });
 
-  it("properties are attributes", () => {
+  it("the properties of a writer reflect its attributes", () => {
     const { writer, text } = make({ loading: "use" });
     writer.model = "o/";
     writer.name = "story";
@@ -337,7 +337,7 @@ describe("in a page and its form", () => {
     expect(writer.hasAttribute("disabled")).toBe(false);
   });
 
-  it("properties that were set before it was defined are kept", () => {
+  it("properties that were set before the writer was defined are kept", () => {
     const writer = document.createElement("gpt2-late");
     const attributes = { model: "o/", prompt: "p", name: "n", disabled: true };
     Object.assign(writer, { ...attributes, value: "mine", options: { topK: 1 }, loadOptions: { kv: "q8" } });
@@ -387,7 +387,7 @@ describe("in a page and its form", () => {
     expect([text.disabled, button.disabled]).toEqual([false, false]);
   });
 
-  it("is missing where it is required and empty, and invalid while a custom error is set", () => {
+  it("a writer in a form is missing where it is required and empty, and invalid while a custom error is set", () => {
     const { writer, text } = make({ loading: "use" });
     const { setValidity } = internalsOf(writer);
     const expectValidity = (valueMissing: boolean, customError: boolean, message: unknown) =>
@@ -448,12 +448,12 @@ describe("in a page and its form", () => {
     writer.removeAttribute("model");
     await writer.write();
     expect(status.textContent).toBe(
-      'It did not work: expected the attribute "model" with the address of a model',
+      'Something went wrong: expected the attribute "model" with the address of a model',
     );
     expect(load).not.toHaveBeenCalled();
   });
 
-  it("what it is asked as a control of a form, its internals answer", () => {
+  it("the form methods of a writer return what its internals return", () => {
     const { writer } = make({ loading: "use" });
     const internals = internalsOf(writer);
     expect(Gpt2Writer.formAssociated).toBe(true);

@@ -39,13 +39,13 @@ function piecesOf(model: string, format: string, ...more: string[]): Record<stri
 }
 
 describe("an adapter", () => {
-  it.each(["f32", "q8", "q4"])("is merged before the model becomes %s", (format) => {
+  it.each(["f32", "q8", "q4"])("an adapter is merged before the model becomes %s", (format) => {
     const found = piecesOf(base, format, "--adapter", adapter);
     expect(found).toEqual(piecesOf(merged, format));
     expect(found).not.toEqual(piecesOf(base, format));
   });
 
-  it("is merged for every command that runs or shows a model", () => {
+  it("an adapter is merged for every command that runs or shows a model", () => {
     const calls = [
       ["generate", "--ids", "1,2,3", "--max-new-tokens", "8", "--temperature", "0", "--json"],
       ["trace", "--ids", "1,2,3"],
@@ -70,7 +70,7 @@ describe("an adapter", () => {
     }
   });
 
-  it("has the weight behind its path, and several are merged in their order", () => {
+  it("an adapter has the weight behind its path, and several are merged in their order", () => {
     const twice = merge(merge(tensors, files, 0.5), makeAdapter(tensors, 2), -2);
     const expected = piecesOf(modelOf("twice", twice), "f32");
     expect(piecesOf(base, "f32", "--adapter", `${adapter}=0.5`, "--adapter", `${other}=-2`)).toEqual(
@@ -79,12 +79,12 @@ describe("an adapter", () => {
     expect(piecesOf(base, "f32", "--adapter", `${adapter}=0`)).toEqual(piecesOf(base, "f32"));
   });
 
-  it("may lie in a folder with = in its name", () => {
+  it("an adapter may lie in a folder with = in its name", () => {
     const odd = write("a=b", filesOf(files));
     expect(piecesOf(base, "f32", "--adapter", odd)).toEqual(piecesOf(merged, "f32"));
   });
 
-  it("is merged into a model in several files", () => {
+  it("an adapter is merged into a model in several files", () => {
     const entries = [...tensors];
     const names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
     const parts = names.map((_, part) => new Map(entries.filter((__, at) => at % 2 === part)));
@@ -101,7 +101,7 @@ describe("an adapter", () => {
     expect(found).toEqual(json(["trace", merged, "--ids", "1,2"]));
   });
 
-  it("is merged into the floats of a GGUF file, and not into what is quantized", () => {
+  it("an adapter is merged into the floats of a GGUF file, and not into what is quantized", () => {
     const gguf = (type: BlockType) => {
       const path = join(scratch, `${type}.gguf`);
       const typeOf = (name: string) => (name.includes("attn_qkv.weight") ? type : "F32");
@@ -147,7 +147,7 @@ describe("a refusal says why", () => {
 
   it("an adapter for a converted model is refused", () => {
     expect(run(converted("tied", "q8"), adapter)).toMatch(
-      /tied-q8 is converted already, and an adapter can only/,
+      /tied-q8 is already converted: merge the adapter into the original model/,
     );
   });
 
@@ -184,7 +184,7 @@ describe("a refusal says why", () => {
     ["", /--adapter is empty/],
     [`${adapter}=1e9`, /the weight of --adapter is 1e9, expected/],
     [`${adapter}=`, /the weight of --adapter is empty, expected/],
-  ])("of wrong usage: --adapter %s", (value, message) => {
+  ])("wrong usage of --adapter is refused: --adapter %s", (value, message) => {
     const { status, stderr } = weights(["trace", base, "--ids", "1", "--adapter", value]);
     expect(status).toBe(2);
     expect(stderr).toMatch(message);

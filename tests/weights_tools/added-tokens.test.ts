@@ -68,13 +68,13 @@ const write = (...options: string[]) =>
 describe("added tokens", () => {
   const tokenize = (text: string, ...options: string[]) => json(["tokenize", folder, ...options], text);
 
-  it("are found in a text: special ones where it may have them, others always", () => {
+  it("added tokens are found in a text: special ones where it may have them, others always", () => {
     expect(tokenize("<|im_start|>u<tool>", "--allow-special")).toEqual([start, byte("u"), 258]);
     expect(tokenize("<|im_start|>u<tool>")).toEqual(Array.from("<|im_start|>u", byte).concat(258));
     expect(tokenize("x<|im_end|>y", "--allow-special")).toEqual([byte("x"), end, byte("y")]);
   });
 
-  it("are written out by detokenize and by generate", () => {
+  it("added tokens are written out by detokenize and by generate", () => {
     expect(weights(["detokenize", folder], JSON.stringify([start, byte("u"), 258])).stdout.trimEnd()).toBe(
       "<|im_start|>u<tool>",
     );
@@ -83,13 +83,13 @@ describe("added tokens", () => {
     expect(text).toBe("ab<|im_end|>c<tool>d");
   });
 
-  it("end a text where they are a stop text, or a part of one", () => {
+  it("added tokens end a text where they are a stop text, or a part of one", () => {
     expect(write("--ids", "120", "--stop", "<|im_end|>").text).toBe("ab");
     expect(write("--ids", "120", "--stop", "b<|im").text).toBe("a");
     expect(write("--ids", "120", "--stop", "end|>c<to").text).toBe("ab<|im_");
   });
 
-  it("are neither taken back nor written by heal", () => {
+  it("added tokens are neither taken back nor written by heal", () => {
     const heal = (prompt: string) => write("--prompt", prompt, "--allow-special", "--heal");
     // Nothing behind the token is there to be healed: what follows is written at once.
     expect(heal("x<|im_end|>").ids.slice(0, 5)).toEqual(written.slice(1));
@@ -100,7 +100,7 @@ describe("added tokens", () => {
 });
 
 describe("a vocabulary that is not as large as the matrix", () => {
-  it("may be smaller: the other rows write nothing", () => {
+  it("a vocabulary that is not as large as the matrix may be smaller: the other rows write nothing", () => {
     const small = model("small", tokenizer([]), [259, byte("a")]);
     const { ids, text } = json([
       ...["generate", small, "--json", "--ids", "120", "--temperature", "0", "--max-new-tokens", "2"],
@@ -109,7 +109,7 @@ describe("a vocabulary that is not as large as the matrix", () => {
     expect(text).toBe("a");
   });
 
-  it("may have holes, which write nothing; ids beyond the matrix are refused by detokenize", () => {
+  it("a vocabulary that is not as large as the matrix may have holes, which write nothing; ids beyond the matrix are refused by detokenize", () => {
     const holed = model("holed", tokenizer([], { ...bytes, ab: 258 }));
     expect(json(["tokenize", holed], "ab")).toEqual([byte("a"), byte("b")]);
     expect(weights(["detokenize", holed], "[97,257,258]").stdout.trimEnd()).toBe("aab");
@@ -118,7 +118,7 @@ describe("a vocabulary that is not as large as the matrix", () => {
     expect(weights(["detokenize", holed], "[97,260]").stderr).toContain("token id 260, expected 0 to 259");
   });
 
-  it("is refused with the token where it has an id beyond the matrix", () => {
+  it("a vocabulary that is not as large as the matrix is refused with the token where it has an id beyond the matrix", () => {
     const large = model("large", tokenizer([], { ...bytes, ab: vocabSize }));
     expect(refusal(weights(["tokenize", large], "a"))).toContain(
       'the token "ab" has the id 260, expected a whole number below 260',
@@ -126,7 +126,7 @@ describe("a vocabulary that is not as large as the matrix", () => {
   });
 
   // As `tokenizer.add_special_tokens({"pad_token": "[PAD]"})` leaves it, without a larger matrix.
-  it("may have an added token beyond the matrix, which no prompt may have", () => {
+  it("a vocabulary that is not as large as the matrix may have an added token beyond the matrix, which no prompt may have", () => {
     const pads = [...chat, added(259, "[A]", true), added(vocabSize, "[PAD]", true)];
     const padded = model("padded", tokenizer(pads), written);
     expect(json(["tokenize", padded, "--allow-special"], "a[PAD]")).toEqual([byte("a"), vocabSize]);

@@ -19,7 +19,7 @@ import { converted, json, root, scratch, tiny, tool, vocabulary, weights } from 
 
 describe("convert", () => {
   it.each(["f32", "f16", "q8", "q4"])(
-    "makes a %s folder that gives the reference's greedy tokens",
+    "convert makes a %s folder that gives the reference's greedy tokens",
     (format) => {
       const golden = JSON.parse(readFileSync(join(tiny, "tied/golden.json"), "utf8"));
       const result = json([
@@ -38,7 +38,7 @@ describe("convert", () => {
     },
   );
 
-  it("gives the same bytes for the same input, listed with their sizes and hashes", () => {
+  it("convert gives the same bytes for the same input, listed with their sizes and hashes", () => {
     const first = converted("tied", "q8");
     const second = join(scratch, "again");
     json(["convert", join(tiny, "tied"), second, "--json"]);
@@ -55,7 +55,7 @@ describe("convert", () => {
     ["q4", [], "e17fb12128cceb44b93d55482d6cbb193b90e45dc130534fc8ab31dba7ac3473"],
     ["q4", ["--echo"], "b6ccaec9d45659e4f79bcce0f0e2b5dbb07a01c8fe4ce196b386ecaa2118c77f"],
   ])(
-    "makes the same random weights in %s %s on every machine and number of threads",
+    "convert makes the same random weights in %s %s on every machine and number of threads",
     (format, more, hash) => {
       const config = join(scratch, "random.json");
       // More rows than threads take at once, and no multiple of it.
@@ -77,7 +77,7 @@ describe("convert", () => {
     },
   );
 
-  it("cuts the weights into pieces of 4 MiB that together are one safetensors file", () => {
+  it("convert cuts the weights into pieces of 4 MiB that together are one safetensors file", () => {
     const config = join(scratch, "wide.json");
     writeFileSync(
       config,
@@ -96,12 +96,12 @@ describe("convert", () => {
     expect(header["wte.weight"]).toMatchObject({ dtype: "F32", shape: [5000, 512] });
   });
 
-  it("makes q4 folders from a calibration text, or from what the model writes itself", () => {
+  it("convert makes q4 folders from a calibration text, or from what the model writes itself", () => {
     const text = join(scratch, "calibration.txt");
     writeFileSync(text, "Once upon a time there was a dog. ".repeat(20));
     const model = join(root, "web/models/demo");
     expect(weights(["convert", model, join(scratch, "q4-of-q8"), "--weights", "q4"]).stderr).toContain(
-      "q8 already",
+      "already converted to q8",
     );
     expect(
       weights(["convert", join(tiny, "tied"), join(scratch, "q8c"), "--calibrate", text]).stderr,
@@ -136,14 +136,14 @@ describe("convert", () => {
     expect(weights(["convert", join(tiny, "tied"), out, "--force"]).status).toBe(0);
   });
 
-  it("takes a folder name that ends in a slash", () => {
+  it("convert takes a folder name that ends in a slash", () => {
     const folder = mkdtempSync(join(scratch, "slash-"));
     json(["convert", join(tiny, "tied"), `${join(folder, "out")}/`, "--json"]);
     expect(readdirSync(folder)).toEqual(["out"]); // what it was written to has gone
     expect(readdirSync(join(folder, "out")).sort()).toEqual(readdirSync(converted("tied", "q8")).sort());
   });
 
-  it("leaves no folder behind when it fails", () => {
+  it("convert leaves no folder behind when it fails", () => {
     const cut = mkdtempSync(join(scratch, "cut-"));
     cpSync(join(tiny, "tied"), cut, { recursive: true });
     truncateSync(join(cut, "model.safetensors"), 400_000); // of 457 kB: it has written by then
@@ -165,7 +165,7 @@ describe("damaged folders", () => {
     return stderr;
   }
 
-  it("refuses 4-bit tensors of another shape, in an old version, or without scales", () => {
+  it("damaged folders with 4-bit tensors of another shape, an old version or no scales are refused", () => {
     const edit = (from: string, to: string) =>
       damaged((folder) => {
         const bytes = readFileSync(join(folder, "model.safetensors.000"));
@@ -183,7 +183,7 @@ describe("damaged folders", () => {
     expect(edit('"dtype":"U8","shape":[', '"dtype":"I8","shape":[')).toContain("config.json asks for");
   });
 
-  it("names what is wrong", () => {
+  it("an error about a damaged folder names the file and the problem", () => {
     const piece = "model.safetensors.000";
     expect(damaged((folder) => rmSync(join(folder, piece)))).toContain(piece);
     expect(damaged((folder) => rmSync(join(folder, "config.json")))).toContain("config.json");
@@ -223,7 +223,7 @@ describe("inspect", () => {
     ["tied", { tie: true, bias: true, head: 0 }],
     ["untied-bias", { tie: false, bias: true, head: 97 }],
     ["no-qkv-bias", { tie: true, bias: false, head: 0 }],
-  ])("counts the parameters of %s", (name, { tie, bias, head }) => {
+  ])("inspect counts the parameters of %s", (name, { tie, bias, head }) => {
     const config = JSON.parse(readFileSync(join(tiny, name, "config.json"), "utf8"));
     const { n_embd: d, n_layer: layers, vocab_size: vocab, n_positions: positions } = config;
     const block = 12 * d * d + 13 * d - (bias ? 0 : 3 * d);
@@ -231,7 +231,7 @@ describe("inspect", () => {
     expect(json(["inspect", join(tiny, name), "--json"]).parameters.total).toBe(expected);
   });
 
-  it("states the error of each tensor against the original", () => {
+  it("inspect states the error of each tensor against the original", () => {
     const { errors } = json(["inspect", converted("tied", "q8"), "--original", join(tiny, "tied"), "--json"]);
     const byName = Object.fromEntries(errors.map((row: { tensor: string }) => [row.tensor, row]));
     expect(byName["h.0.mlp.c_fc.weight"].relative_rms_error).toBeGreaterThan(0.001);
@@ -241,7 +241,7 @@ describe("inspect", () => {
 });
 
 describe("trace", () => {
-  it("prints what golden.json holds, in its layout", () => {
+  it("trace prints what golden.json holds, in its layout", () => {
     const golden = JSON.parse(readFileSync(join(tiny, "odd-width/golden.json"), "utf8"));
     const trace = json([
       ...["trace", join(tiny, "odd-width"), "--ids", golden.ids.join(), "--weights", "f32", "--json"],
@@ -254,7 +254,7 @@ describe("trace", () => {
 });
 
 describe("tokenize and detokenize", () => {
-  it("are each other's inverse, whole and by lines", () => {
+  it("tokenize and detokenize are each other's inverse, whole and by lines", () => {
     const text = "Hello, world!\n\n  naïve 漢字 😀";
     const ids = weights(["tokenize", vocabulary], text).stdout;
     expect(weights(["detokenize", vocabulary], ids).stdout).toBe(text);
@@ -266,7 +266,7 @@ describe("tokenize and detokenize", () => {
     expect(weights(["tokenize", vocabulary, "--allow-special"], "<|endoftext|>").stdout).toBe("[50256]\n");
   });
 
-  it("name the line that is wrong", () => {
+  it("tokenize and detokenize name the line that is wrong", () => {
     const failed = weights(["tokenize", vocabulary, "--lines"], '"good"\nbad\n');
     expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining("line 2") });
     expect(weights(["detokenize", vocabulary], "[50257]")).toMatchObject({
@@ -287,7 +287,7 @@ function writeVocabulary(folder: string): void {
 }
 
 describe("eval", () => {
-  it("states perplexity, stride and speed", () => {
+  it("eval states perplexity, stride and speed", () => {
     const folder = mkdtempSync(join(scratch, "eval-"));
     cpSync(join(tiny, "tied"), folder, { recursive: true });
     writeVocabulary(folder);
@@ -302,7 +302,7 @@ describe("eval", () => {
     });
   });
 
-  it("states how far a model is from its original", () => {
+  it("eval states how far a model is from its original", () => {
     const folder = mkdtempSync(join(scratch, "kl-"));
     cpSync(join(tiny, "tied"), folder, { recursive: true });
     writeVocabulary(folder);
@@ -328,7 +328,7 @@ describe("eval", () => {
 describe.skipIf(!process.env.GPT2_MODELS)("trained models (GPT2_MODELS)", () => {
   const demo = join(process.env.GPT2_MODELS ?? "", "demo");
 
-  it("write the reference's greedy text", () => {
+  it("trained models write the reference's greedy text", () => {
     const golden = JSON.parse(readFileSync(join(demo, "golden.json"), "utf8"));
     for (const { prompt, greedy_ids } of golden.greedy) {
       const result = json([
@@ -349,7 +349,7 @@ describe.skipIf(!process.env.GPT2_MODELS)("trained models (GPT2_MODELS)", () => 
     }
   });
 
-  it("give the reference's logits", () => {
+  it("trained models give the reference's logits", () => {
     const golden = JSON.parse(readFileSync(join(demo, "golden.json"), "utf8"));
     const { logits } = json([
       ...["trace", demo, "--ids", golden.text_ids.join(), "--weights", "f32", "--json"],

@@ -120,7 +120,7 @@ constexpr Verdict kYes = Verdict::kPassed, kNo = Verdict::kFailed,
                   kSkipped = Verdict::kNotApplicable;
 
 // release, parameters, tokens, continuation, loss, perplexity
-TEST_F(FactComparisonTest, WhatIsRightPasses) {
+TEST_F(FactComparisonTest, RightFactsPass) {
   EXPECT_EQ(Compare(NamedText{"text", text}), std::vector<Verdict>(6, kYes));
 }
 
@@ -167,7 +167,7 @@ TEST_F(FactComparisonTest, TheMostProbableTokenAndItsLogitAreCompared) {
   EXPECT_EQ(compare(best + 1, logit).verdict, kNo);
 }
 
-TEST(PublishedFacts, AreToldInTokensOfTheRealTokenizer) {
+TEST(PublishedFacts, AreStatedInTokensOfTheRealTokenizer) {
   const auto tokenizer = LoadTokenizer(GPT2_TEST_DATA "/gpt2-tokenizer");
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
   const auto encode = [&](const std::string& text) {

@@ -46,7 +46,7 @@ function partial(): string {
 }
 const storeRequests = () => hub.asked.filter(({ host }) => host === "store");
 
-it("brings what convert takes, at one commit, with the hub's hashes", async () => {
+it("fetch downloads what convert needs, at one commit, and checks the hub's hashes", async () => {
   const { status, stdout, stderr } = await fetchModel("user/tied", { args: ["--json"] });
   expect([status, stderr]).toEqual([0, expect.stringContaining("model.safetensors: ")]);
   const result = JSON.parse(stdout) as {
@@ -68,12 +68,12 @@ it("brings what convert takes, at one commit, with the hub's hashes", async () =
   expect(json(["convert", out, `${out}-q8`, "--json"])).toMatchObject({ parameters: 113408 });
 });
 
-it("asks for nothing that is there", async () => {
+it("fetch requests no file that is already there", async () => {
   await fetchModel();
   hub.asked.length = 0;
   const { status, stderr } = await fetchModel();
   expect(status).toBe(0);
-  expect(stderr).toContain("model.safetensors: 457 kB, is there, hash as the hub's");
+  expect(stderr).toContain("model.safetensors: 457 kB, is there, hash verified");
   expect(hub.asked.filter(({ path }) => path.includes("/resolve/"))).toEqual([]);
 });
 
@@ -102,7 +102,7 @@ it("a second run resumes where the first was interrupted", async () => {
   expect(readFileSync(join(out, "model.safetensors"))).toEqual(weights());
 });
 
-it("leaves a file alone that has come meanwhile, and one that is called as if it were its own", async () => {
+it("fetch leaves files of other programs alone, even with names like its own", async () => {
   mkdirSync(out);
   writeFileSync(join(out, "model.safetensors.partial"), "mine");
   hub.fault = (name) => {
@@ -116,7 +116,7 @@ it("leaves a file alone that has come meanwhile, and one that is called as if it
   expect(readFileSync(partial())).toEqual(weights());
 });
 
-it("refuses symbolic links and everything else that is not a file", async () => {
+it("fetch refuses symbolic links and everything else that is not a file", async () => {
   mkdirSync(out);
   const other = `${out}-other`;
   symlinkSync(other, partial());
@@ -132,7 +132,7 @@ it("refuses symbolic links and everything else that is not a file", async () => 
   expect(storeRequests()).toEqual([]);
 });
 
-it("begins again where what lies there is damaged, and says so where the hub's own bytes are wrong", async () => {
+it("fetch starts again if the partial file is damaged, and reports wrong bytes of the hub", async () => {
   mkdirSync(out);
   writeFileSync(partial(), Buffer.alloc(3000, 7));
   expect((await fetchModel()).status).toBe(0);
@@ -145,7 +145,7 @@ it("begins again where what lies there is damaged, and says so where the hub's o
   const { status, stderr } = await fetchModel();
   expect(status).toBe(1);
   expect(stderr).toMatch(
-    /model\.safetensors has the hash [0-9a-f]{64}, the hub says [0-9a-f]{64} \(sha256\)/,
+    /model\.safetensors has the hash [0-9a-f]{64}, but the hub states [0-9a-f]{64} \(sha256\)/,
   );
   expect(existsSync(join(out, "model.safetensors"))).toBe(false);
   hub.fault = (name, response) => {
@@ -156,7 +156,7 @@ it("begins again where what lies there is damaged, and says so where the hub's o
   expect((await fetchModel()).stderr).toMatch(/config\.json has the hash [0-9a-f]{40}, .*\(git-sha1\)/);
 });
 
-it("leaves a file alone that is another", async () => {
+it("fetch does not replace a different file", async () => {
   mkdirSync(out);
   writeFileSync(join(out, "config.json"), "mine");
   const { status, stderr } = await fetchModel();
@@ -167,7 +167,7 @@ it("leaves a file alone that is another", async () => {
   expect(readFileSync(join(out, "config.json"), "utf8")).toBe("mine");
 });
 
-it("is alone in its folder", async () => {
+it("only one fetch writes to a folder", async () => {
   let release: () => void = () => {};
   const reached = new Promise<void>((resolve) => {
     hub.fault = (name, response) => {
@@ -188,7 +188,7 @@ it("is alone in its folder", async () => {
   expect((await first).status).toBe(0);
 });
 
-it("asks a busy hub again", async () => {
+it("fetch asks a busy hub again", async () => {
   let isFirst = true;
   hub.fault = (_, response) => {
     if (isFirst) response.writeHead(503, { "Retry-After": "0" }).end();
@@ -199,7 +199,7 @@ it("asks a busy hub again", async () => {
   expect((await fetchModel()).status).toBe(0);
 });
 
-it("sends the token to the hub alone", async () => {
+it("fetch sends the token only to the hub", async () => {
   await fetchModel("user/tied", { env: { HF_TOKEN: "hf_secret" } });
   const tokens = (host: string) =>
     new Set(hub.asked.filter((each) => each.host === host).map(({ token }) => token));
@@ -211,9 +211,9 @@ it.each([
   [401, /does not give access to user\/tied at main: .*HF_TOKEN/],
   [403, /restricts access to user\/tied at main: accept its conditions/],
   [404, /has no user\/tied at main/],
-  [429, /had too many requests from this network/],
+  [429, /received too many requests from this network/],
   [500, /answered 500 for user\/tied at main/],
-])("says what %i means", async (status, sentence) => {
+])("fetch explains the answer %i", async (status, sentence) => {
   hub.status = status;
   const run = await fetchModel();
   expect(run.status).toBe(1);
@@ -221,15 +221,15 @@ it.each([
   expect(existsSync(out)).toBe(false);
 });
 
-it("takes a revision, and names one that is not there", async () => {
+it("fetch takes a revision, and names a missing one", async () => {
   expect((await fetchModel("user/tied@v1")).status).toBe(0);
   expect((await fetchModel("user/tied@v2")).stderr).toContain("has no user/tied at v2");
 });
 
 it.each([
-  [["config.json"], "has no config.json: it is not a model of the library transformers"],
+  [["config.json"], "has no config.json: it is not a model in the format of transformers"],
   [["model.safetensors"], "has no model.safetensors\n"],
-])("names what a repository lacks: %j", async (lacking, sentence) => {
+])("fetch names what a repository lacks: %j", async (lacking, sentence) => {
   for (const name of lacking) Reflect.deleteProperty(hub.files, name);
   expect((await fetchModel()).stderr).toContain(`user/tied ${sentence}`);
 });
@@ -237,7 +237,7 @@ it.each([
 it.each([
   ["tf_model.h5", 'M.from_pretrained("user/tied", from_tf=True)'],
   ["flax_model.msgpack", 'M.from_pretrained("user/tied", from_flax=True)'],
-])("names %s, and the line that converts it", async (name, line) => {
+])("fetch names %s, and the line that converts it", async (name, line) => {
   Reflect.deleteProperty(hub.files, "model.safetensors");
   hub.files[name] = Buffer.from("x");
   const { stderr } = await fetchModel();
@@ -245,7 +245,7 @@ it.each([
   expect(stderr).toContain(line);
 });
 
-it("refuses half a tokenizer", async () => {
+it("fetch refuses half a tokenizer", async () => {
   hub.files["vocab.json"] = Buffer.from("{}");
   expect((await fetchModel()).stderr).toContain("user/tied has vocab.json, but no merges.txt");
 });
@@ -253,12 +253,12 @@ it("refuses half a tokenizer", async () => {
 it.each([
   ["no id", /"no id" is not a model id: expected user\/name/],
   ["a/b/c", /"a\/b\/c" is not a model id/],
-])("refuses the id %s", async (id, sentence) => {
+])("fetch refuses the id %s", async (id, sentence) => {
   const { status, stderr } = await fetchModel(id);
   expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
 });
 
-it("says where the hub cannot be reached, and what an option should have been", async () => {
+it("fetch reports an unreachable hub, and a wrong option", async () => {
   const gone = await fetchModel("user/tied", { args: ["--hub", "http://localhost:1"] });
   expect([gone.status, gone.stderr]).toEqual([
     1,
@@ -283,7 +283,7 @@ function cutIntoShards(map: Record<string, unknown> = { a: shards[0], b: shards[
   hub.files["model.safetensors.index.json"] = Buffer.from(JSON.stringify({ weight_map: map }));
 }
 
-it("fetches the shards that a list names, each once", async () => {
+it("fetch downloads the shards that a list names, each once", async () => {
   cutIntoShards();
   hub.files["model-00003-of-00002.safetensors"] = Buffer.from("no tensor is in it");
   const { status } = await fetchModel();
@@ -294,7 +294,7 @@ it("fetches the shards that a list names, each once", async () => {
   for (const name of shards) expect(readFileSync(join(out, name))).toEqual(hub.files[name]);
 });
 
-it("fetches pytorch_model.bin where there is no model.safetensors, in one file or several", async () => {
+it("fetch downloads pytorch_model.bin if there is no model.safetensors, in one file or several", async () => {
   delete hub.files["model.safetensors"];
   const parts = ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"];
   for (const name of ["pytorch_model.bin", ...parts]) hub.files[name] = Buffer.from(`the bytes of ${name}`);
@@ -323,7 +323,7 @@ it.each([
   [{ a: ".fetching" }, 'names the shard ".fetching", expected'],
   [{ a: "x".repeat(1000) }, `names the shard "${"x".repeat(100)}"... (1000 characters), expected`],
   [{}, 'has no "weight_map"'],
-])("refuses a list of shards %j", async (map, sentence) => {
+])("fetch refuses a list of shards %j", async (map, sentence) => {
   cutIntoShards(map);
   const { status, stderr } = await fetchModel();
   expect([status, stderr]).toEqual([
@@ -339,7 +339,7 @@ it.each([
     "an array",
   ],
   ["one that is null", "null", 'has no "weight_map"'],
-])("refuses %s in a sentence", async (_, text, sentence) => {
+])("fetch refuses %s with a message", async (_, text, sentence) => {
   cutIntoShards();
   hub.files["model.safetensors.index.json"] = Buffer.from(text);
   const { status, stderr } = await fetchModel();
@@ -348,32 +348,35 @@ it.each([
   expect(stderr).toContain(sentence);
 });
 
-it.each(["--json", "--help", "--"])("says that standard output cannot be written: %s", async (option) => {
-  const command = [
-    process.execPath,
-    "weights_tools/run.mjs",
-    "fetch",
-    "user/tied",
-    out,
-    "--hub",
-    origin,
-    option,
-  ];
-  const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], {}, "bash");
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^gpt2-weights fetch: cannot write standard output: .+\n$/m);
-  const add = await run(
-    ["-c", '"$@" > /dev/full', "bash", process.execPath, "weights_tools/hub/add-model.mjs", "--help"],
-    {},
-    "bash",
-  );
-  expect([add.status, add.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^model: cannot write standard output: .+\n$/),
-  ]);
-});
+it.each(["--json", "--help", "--"])(
+  "fetch reports that standard output cannot be written: %s",
+  async (option) => {
+    const command = [
+      process.execPath,
+      "weights_tools/run.mjs",
+      "fetch",
+      "user/tied",
+      out,
+      "--hub",
+      origin,
+      option,
+    ];
+    const { status, stderr } = await run(["-c", '"$@" > /dev/full', "bash", ...command], {}, "bash");
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^gpt2-weights fetch: cannot write standard output: .+\n$/m);
+    const add = await run(
+      ["-c", '"$@" > /dev/full', "bash", process.execPath, "weights_tools/hub/add-model.mjs", "--help"],
+      {},
+      "bash",
+    );
+    expect([add.status, add.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^model: cannot write standard output: .+\n$/),
+    ]);
+  },
+);
 
-it("makes a model for the page in one command", async () => {
+it("npm run model makes a model for the page in one command", async () => {
   const args = [
     "user/tied@v1",
     "--weights",

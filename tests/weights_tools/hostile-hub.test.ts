@@ -137,7 +137,7 @@ it("HTML in place of an answer is refused in one sentence", async () => {
   const { status, stderr } = await fetchModel().ended;
   expect([status, stderr]).toEqual([
     1,
-    `gpt2-weights fetch: ${origin} did not answer with JSON for user/tied at main, but with the type "text/html": is it a Hugging Face hub?\n`,
+    `gpt2-weights fetch: ${origin} answered with the type "text/html" for user/tied at main, expected JSON: check that it is a Hugging Face hub\n`,
   ]);
 });
 

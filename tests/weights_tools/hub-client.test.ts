@@ -29,9 +29,9 @@ async function problem(work: Promise<unknown>): Promise<string> {
 }
 
 it.each<[string, unknown, string]>([
-  ["HTML", "<html>", "did not answer with JSON for the list"],
-  ["half of it", '[{"type":"file"', "did not answer with JSON"],
-  ["deep nesting", "[".repeat(1e6), "did not answer with JSON"],
+  ["HTML", "<html>", "for the list"],
+  ["half of it", '[{"type":"file"', "expected JSON"],
+  ["deep nesting", "[".repeat(1e6), "expected JSON"],
   ["null", null, "answered null for the list of files of user/tied at main, expected an array"],
   ["an object", {}, "answered an object for"],
   ["a null entry", [null], "lists null without a path and a type"],
@@ -235,7 +235,7 @@ it("a hub in a private network may redirect within it", async () => {
 it("what a hub says of a model comes from the hub alone", async () => {
   const scripted = new ScriptedHub(hub, (url) => (isAbout(url) ? to("https://cdn.example/x") : undefined));
   expect(await problem(open(scripted))).toContain(
-    "redirects user/tied at main to cdn.example, expected its own answer",
+    "redirects user/tied at main to cdn.example, expected an answer from the hub itself",
   );
   expect(scripted.asked.length).toBe(1);
 });

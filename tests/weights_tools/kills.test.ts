@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { killAtRandom } from "./kills.mjs";
 
 it(
-  "killed at random moments, leaves the old model or the new one at OUT, whole",
+  "convert, killed at random moments, leaves the old model or the new one at OUT, complete",
   { timeout: 300_000 },
   async () => {
     const kills = Number(process.env.GPT2_KILLS ?? 20);

@@ -136,7 +136,7 @@ TEST(WeightsIndexTest, PathsThatLeaveTheFolderAreRefused) {
   }
 }
 
-TEST(WeightsIndexTest, APieceThatStandsTwiceIsRefused) {
+TEST(WeightsIndexTest, ADuplicatePieceIsRefused) {
   const auto index = ReadWeightsIndex(IndexOf({"a", "b", "a"}).dump());
   ASSERT_FALSE(index.ok());
   EXPECT_EQ(index.error().message, "weights.json lists \"a\" twice");
@@ -182,7 +182,7 @@ TEST(ShownDuration, IsNoMoreExactThanAnEstimate) {
   EXPECT_EQ(ShownDuration(3920), "1 h 5 min");
 }
 
-TEST(ProgressLine, TellsTheTimeLeftOnceItIsKnown) {
+TEST(ProgressLine, ShowsTheTimeLeftOnceItIsKnown) {
   EXPECT_EQ(ProgressLine("making", 0.4, 20), "making: 40 %, 30 s left");
   EXPECT_EQ(ProgressLine("making", 1, 20), "making: 100 %, 0 s left");
   EXPECT_EQ(ProgressLine("making", 0.01, 20), "making: 1 %");

@@ -24,13 +24,13 @@ describe("logits that are not finite", () => {
   it.each([
     ["generate", "--json", "--ids", "5,17,40,3"],
     ["trace", "--ids", "5,17,40,3"],
-  ])("are an error of %s", (command, ...args) => {
+  ])("logits that are not finite are an error of %s", (command, ...args) => {
     const stderr = refusal(weights([command, folder, ...args]));
     expect(stderr).toMatch(/the logits after position \d \(token id \d+\) are not finite/);
     expect(stderr).toContain('likely cause is tensor "h.1.mlp.c_fc.weight"');
   });
 
-  it("are an error of eval", () => {
+  it("logits that are not finite are an error of eval", () => {
     writeFileSync(join(folder, "vocab.json"), '{"a":1,"b":2}');
     writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");
     writeFileSync(join(scratch, "letters.txt"), "abba");

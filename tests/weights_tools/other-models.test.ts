@@ -41,16 +41,19 @@ describe("a GGUF file", () => {
     ),
   );
 
-  it.each(["f32", "q8", "q4"])("becomes what the folder that it was made from becomes in %s", (format) => {
-    expect(piecesOf(file, format)).toEqual(piecesOf(hub, format));
-  });
+  it.each(["f32", "q8", "q4"])(
+    "a GGUF file becomes what the folder that it was made from becomes in %s",
+    (format) => {
+      expect(piecesOf(file, format)).toEqual(piecesOf(hub, format));
+    },
+  );
 
-  it("is run as its folder is, by default in 8 bits as on the page", () => {
+  it("a GGUF file is run as its folder is, by default in 8 bits as on the page", () => {
     expect(written(file)).toEqual(written(hub));
     expect(written(file)).toEqual(written(file, "--weights", "q8"));
   });
 
-  it.each(["f32", "q8", "q4"])("is run in %s as the page runs it", (format) => {
+  it.each(["f32", "q8", "q4"])("a GGUF file is run in %s as the page runs it", (format) => {
     expect(written(file, "--weights", format)).toEqual(writtenOnceConverted(file, format));
   });
 
@@ -71,7 +74,7 @@ describe("a GGUF file", () => {
     const named = (rules: string) => converted({ "tokenizer.ggml.pre": { text: rules } });
 
     it.each(["gpt-2", "default", "olmo", "phi-2"])(
-      "of the rules %s, which are GPT-2's, keeps it",
+      "a GGUF tokenizer of the rules %s, which are GPT-2's, is kept",
       (rules) => {
         expect(named(rules).status).toBe(0);
         const kept = readFileSync(join(scratch, "rules/vocab.json"), "utf8");
@@ -79,9 +82,12 @@ describe("a GGUF file", () => {
       },
     );
 
-    it.each(["llama-bpe", "gpt-4o", "starcoder"])("of the rules %s is refused by their name", (rules) => {
-      expect(refusal(named(rules))).toContain(`"tokenizer.ggml.pre" is "${rules}", expected "gpt-2"`);
-    });
+    it.each(["llama-bpe", "gpt-4o", "starcoder"])(
+      "a GGUF tokenizer of the rules %s is refused by their name",
+      (rules) => {
+        expect(refusal(named(rules))).toContain(`"tokenizer.ggml.pre" is "${rules}", expected "gpt-2"`);
+      },
+    );
 
     describe("of bytes and added tokens", () => {
       const letters = Object.fromEntries(Array.from("abcdefghij").map((letter, id) => [letter, id]));
@@ -98,12 +104,12 @@ describe("a GGUF file", () => {
       const ids = (folder: string, ...options: string[]) =>
         json(["tokenize", folder, ...options], "a<user>bj<control>") as number[];
 
-      it("finds them in the text, as llama.cpp does", () => {
+      it("a tokenizer of bytes and added tokens finds them in the text, as llama.cpp does", () => {
         expect(converted(fields).status).toBe(0);
         expect(ids(join(scratch, "rules"), "--allow-special")).toEqual([0, 10, 1, 9, 11]);
       });
 
-      it("begins a text with the token of add_bos_token", () => {
+      it("a tokenizer of bytes and added tokens begins a text with the token of add_bos_token", () => {
         const begin = {
           "tokenizer.ggml.add_bos_token": { flag: true },
           "tokenizer.ggml.bos_token_id": { u32: 11 },
@@ -120,7 +126,7 @@ describe("a GGUF file", () => {
         ["tokenizer.ggml.token_type", { i32s: tokens.map(() => 6) }],
         ["tokenizer.ggml.token_type", { i32s: [1] }],
         ["tokenizer.ggml.model", { text: "llama" }],
-      ])("is refused by the name of %s, which is %j", (key, value) => {
+      ])("a tokenizer of bytes and added tokens is refused by the name of %s, which is %j", (key, value) => {
         expect(refusal(converted({ ...fields, [key]: value }))).toContain(`"${key}"`);
       });
     });
@@ -148,21 +154,24 @@ describe("weights in several files", () => {
   const weight_map = Object.fromEntries(entries.map(([name], at) => [name, names[at % 2]]));
   writeFileSync(join(folder, "model.safetensors.index.json"), JSON.stringify({ metadata: {}, weight_map }));
 
-  it.each(["f16", "q8"])("become what one file becomes in %s", (format) => {
+  it.each(["f16", "q8"])("weights in several files convert to the same %s folder as one file", (format) => {
     expect(piecesOf(folder, format)).toEqual(piecesOf(hub, format));
   });
 
-  it.each(["f32", "q8", "q4"])("are run in %s as the page runs them, and as one file is", (format) => {
-    const expected = writtenOnceConverted(folder, format);
-    expect(written(folder, "--weights", format)).toEqual(expected);
-    expect(written(hub, "--weights", format)).toEqual(expected);
-  });
+  it.each(["f32", "q8", "q4"])(
+    "weights in several files are run in %s as the page runs them, and as one file is",
+    (format) => {
+      const expected = writtenOnceConverted(folder, format);
+      expect(written(folder, "--weights", format)).toEqual(expected);
+      expect(written(hub, "--weights", format)).toEqual(expected);
+    },
+  );
 
   it("converted weights in several files keep their format", () => {
     const out = join(scratch, "converted-once");
     json(["convert", folder, out, "--weights", "f32", "--json"]);
     expect(refusal(weights(["generate", out, "--ids", "1", "--weights", "q4"]))).toContain(
-      "is converted to f32 already",
+      "is already converted to f32",
     );
   });
 
@@ -186,7 +195,7 @@ describe("pytorch_model.bin", () => {
   };
 
   it.each(["zip", "older", "float16", "bfloat16", "one-storage", "interleaved", "parameters"])(
-    "of the form %s becomes what its model.safetensors becomes",
+    "a pytorch_model.bin of the form %s converts to the same bytes as its model.safetensors",
     (form) => {
       give({ "pytorch_model.bin": `${form}.bin` });
       for (const format of ["f16", "q8", "q4"])
@@ -199,7 +208,7 @@ describe("pytorch_model.bin", () => {
     expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
   });
 
-  it("has the same logits and writes the same text", () => {
+  it("pytorch_model.bin has the same logits and writes the same text", () => {
     const of = (command: string, model: string) =>
       json([command, model, "--ids", "1,2,3", "--weights", "f32", "--json"]);
     give({ "pytorch_model.bin": "zip.bin" });
@@ -207,7 +216,7 @@ describe("pytorch_model.bin", () => {
     expect(of("trace", folder)).toEqual(of("trace", data));
   });
 
-  it("gives way to model.safetensors", () => {
+  it("pytorch_model.bin gives way to model.safetensors", () => {
     give({ "model.safetensors": "model.safetensors", "pytorch_model.bin": "exploit.bin" });
     expect(piecesOf(folder, "q8")).toEqual(piecesOf(data, "q8"));
   });
@@ -223,7 +232,7 @@ describe("pytorch_model.bin", () => {
     give({ "pytorch_model.bin": "zip.bin" });
     writeFileSync(join(folder, "pytorch_model.bin"), readFileSync(join(data, "zip.bin")).subarray(0, 5000));
     expect(refusal(weights(["convert", folder, join(scratch, "none")]))).toContain(
-      "pytorch_model.bin: it begins like a zip file, but its end is missing",
+      "pytorch_model.bin: it begins like a zip file, but has no end record",
     );
   });
 });

@@ -115,7 +115,7 @@ TEST(QuantizeToQ4, CalibrationMakesTheOutputsErrorSmaller) {
   for (std::size_t r = 0; r < 24; ++r) EXPECT_EQ(RowOf(again, r), RowOf(calibrated, r));
 }
 
-TEST(QuantizeToQ4, InputsThatWereNeverSeenAreNoTrouble) {
+TEST(QuantizeToQ4, InputsThatWereNeverSeenAreHandled) {
   ThreadPool pool(1);
   const Matrix matrix = RandomMatrix(4, 64);
   Gram gram{64, std::vector<float>(64 * 64, 0.0f)};

@@ -36,7 +36,7 @@ function refusedUntouched(args: string[], folder: string): string {
 }
 
 describe("--force", () => {
-  it("replaces a converted folder, a plain hub folder and an empty folder", () => {
+  it("--force replaces a converted folder, a plain hub folder and an empty folder", () => {
     for (const make of [
       model,
       () => {
@@ -51,14 +51,14 @@ describe("--force", () => {
       },
     ]) {
       const out = make();
-      expect(refusal(weights(["convert", other, out]))).toContain("exists already; --force replaces it");
+      expect(refusal(weights(["convert", other, out]))).toContain("already exists: --force replaces it");
       json(["convert", other, out, "--force", "--json"]);
       expect(contents(out)).toEqual(contents(converted("odd-width", "q8")));
       expect(readdirSync(join(out, ".."))).toEqual(["out"]);
     }
   });
 
-  it("replaces no folder in which anything else is, and names it", () => {
+  it("--force replaces no folder in which anything else is, and names it", () => {
     for (const [make, found] of [
       [(out: string) => writeFileSync(join(out, "thesis.txt"), "dear"), 'the file "thesis.txt"'],
       [(out: string) => writeFileSync(join(out, ".hidden"), "dear"), 'the file ".hidden"'],
@@ -74,7 +74,7 @@ describe("--force", () => {
     }
   });
 
-  it("replaces no file, link or pipe", () => {
+  it("--force replaces no file, link or pipe", () => {
     const folder = fresh();
     const out = model(folder);
     writeFileSync(join(folder, "file"), "dear");
@@ -99,7 +99,7 @@ describe("--force", () => {
     expect(readdirSync(folder).sort()).toEqual(["dangling", "file", "link", "out", "pipe"]);
   });
 
-  it("replaces neither the current folder, nor its parents, nor the root", () => {
+  it("--force replaces neither the current folder, nor its parents, nor the root", () => {
     const out = model();
     mkdirSync(join(fresh(), "empty"));
     for (const [path, found] of [
@@ -132,7 +132,7 @@ describe("the input", () => {
     return input;
   }
 
-  it("is not replaced, whatever path leads to it", () => {
+  it("the input folder is not replaced, whatever path leads to it", () => {
     const input = hub();
     const folder = join(input, "..");
     symlinkSync("in", join(folder, "link"));
@@ -156,7 +156,7 @@ describe("the input", () => {
     expect(readdirSync(folder).sort()).toEqual(["here", "in", "link"]);
   });
 
-  it("is not replaced where a bind mount leads to it", (test) => {
+  it("the input folder is not replaced where a bind mount leads to it", (test) => {
     const input = hub();
     const script = `mkdir ${input}2 && mount --bind ${input} ${input}2 || exit 77
       "$tool" convert ${input} ${input}2 --force`;
@@ -169,7 +169,7 @@ describe("the input", () => {
     expect(existsSync(join(input, "model.safetensors"))).toBe(true);
   });
 
-  it("keeps the files that it has by links in OUT", () => {
+  it("the input folder keeps the files that it has by links in OUT", () => {
     for (const link of [symlinkSync, linkSync]) {
       const input = hub();
       const out = join(input, "../out");
@@ -181,7 +181,7 @@ describe("the input", () => {
     }
   });
 
-  it("may have OUT inside it", () => {
+  it("the input folder may have OUT inside it", () => {
     const input = hub();
     json(["convert", input, join(input, "q8"), "--json"]);
     json(["convert", input, join(input, "q8"), "--force", "--json"]);
@@ -206,7 +206,7 @@ describe("folders of others", () => {
     }
   });
 
-  it("above OUT are made if missing, and removed again if it fails", () => {
+  it("missing folders above OUT are created, and removed again if convert fails", () => {
     const folder = fresh();
     json(["convert", tied, join(folder, "a/b/out"), "--json"]);
     expect(existsSync(join(folder, "a/b/out/weights.json"))).toBe(true);
@@ -231,7 +231,7 @@ describe("two at once", () => {
       const results = await Promise.all([tied, other, tied].map((input) => start(["convert", input, out])));
       const losers = results.filter(({ status }) => status !== 0);
       expect(losers).toHaveLength(2);
-      for (const loser of losers) expect(refusal(loser)).toContain("exists already; --force replaces it");
+      for (const loser of losers) expect(refusal(loser)).toContain("already exists: --force replaces it");
       const winner = results[1]?.status === 0 ? "odd-width" : "tied";
       expect(contents(out)).toEqual(contents(converted(winner, "q8")));
       expect(readdirSync(folder)).toEqual(["out"]);
@@ -275,7 +275,7 @@ describe("two at once", () => {
 });
 
 describe("what cannot be written", () => {
-  it("is an error that leaves nothing behind", () => {
+  it("a folder that cannot be written is an error that leaves nothing behind", () => {
     const folder = fresh();
     const limited = refusal(shell(`ulimit -f 8; "$tool" convert ${tied} ${folder}/out --weights f32`));
     expect(limited).toMatch(/cannot write .*model\.safetensors\.000: File too large/);
@@ -286,7 +286,7 @@ describe("what cannot be written", () => {
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 
-  it("keeps the old model when the disk is full", () => {
+  it("a folder that cannot be written keeps the old model when the disk is full", () => {
     const out = model();
     const before = contents(out);
     refusal(shell(`ulimit -f 8; "$tool" convert ${tied} ${out} --weights f32 --force`));
@@ -295,14 +295,14 @@ describe("what cannot be written", () => {
     );
   });
 
-  it("is found before the hard work begins", () => {
+  it("a folder that cannot be written is found before the hard work begins", () => {
     const { stderr } = weights(["convert", join(scratch, "nowhere"), "/proc/out"]);
     expect(stderr).toMatch(/cannot (write into|create|read)/);
   });
 });
 
 describe("signals", () => {
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s removes what is half written", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s removes the half-written folder", async (signal) => {
     const folder = fresh();
     const config = join(folder, "config.json");
     writeFileSync(

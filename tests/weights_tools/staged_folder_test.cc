@@ -117,7 +117,7 @@ TEST_P(StagedFolderTest, WithoutForceWhatIsThereStays) {
   EXPECT_EQ(Names(), only_out);
 }
 
-TEST_P(StagedFolderTest, WhatBecameNoModelMeanwhileStays) {
+TEST_P(StagedFolderTest, AFolderThatIsNoLongerAModelStays) {
   MakeOut("old");
   {
     StagedFolder staged = Stage("new");

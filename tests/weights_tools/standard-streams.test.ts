@@ -17,7 +17,7 @@ describe("standard output that takes nothing", () => {
     "tokenize $vocabulary --lines",
     "detokenize $vocabulary",
     "detokenize $vocabulary --lines",
-  ])("is an error of %s", (command) => {
+  ])("closed standard output is an error of %s", (command) => {
     const input = /^tokenize.*lines/.test(command) ? '"a"' : "[1]";
     for (const output of [">/dev/full", ">&-"]) {
       const stderr = refusal(shell(`"$tool" ${command} <<< '${input}' ${output}`));
@@ -25,12 +25,12 @@ describe("standard output that takes nothing", () => {
     }
   });
 
-  it("ends what would print for ever", () => {
+  it("closed standard output ends what would print for ever", () => {
     const endless = shell(`yes '"a"' | timeout 20 "$tool" tokenize $vocabulary --lines >/dev/full`);
     expect(refusal(endless)).toContain("cannot write standard output");
   });
 
-  it("is never a file of the model that is written", () => {
+  it("closed standard output is never a file of the model that is written", () => {
     refusal(shell(`"$tool" convert "$tiny/tied" "$scratch/closed" <&- >&-`));
     expect(shell(`"$tool" inspect "$scratch/closed"`).status).toBe(0);
   });
@@ -38,7 +38,7 @@ describe("standard output that takes nothing", () => {
 
 describe("standard input that gives nothing", () => {
   it.each(["tokenize", "tokenize --lines", "detokenize", "detokenize --lines", "detokenize --json"])(
-    "is an error of %s",
+    "unreadable standard input is an error of %s",
     (command) => {
       const [name, flag = ""] = command.split(" ");
       for (const input of ["<&-", "<$scratch"]) {
@@ -50,7 +50,7 @@ describe("standard input that gives nothing", () => {
 });
 
 describe("JSON on standard input", () => {
-  it("has a depth, beyond which it is refused", () => {
+  it("JSON on standard input has a depth, beyond which it is refused", () => {
     for (const flag of ["", "--lines", "--json"]) {
       const deep = shell(`printf '%.0s[' {1..100000} | "$tool" detokenize $vocabulary ${flag}`);
       refusal(deep);
@@ -63,7 +63,7 @@ describe("JSON on standard input", () => {
 });
 
 describe("paths that are not UTF-8", () => {
-  it("work, but are refused with --json before anything is written", () => {
+  it("paths that are not UTF-8 work, but are refused with --json before anything is written", () => {
     const bad = "$scratch/$'\\xff'";
     expect(refusal(shell(`"$tool" convert $tiny/tied ${bad} --json`))).toContain("is not UTF-8 at byte");
     expect(refusal(shell(`"$tool" random $tiny/tied/config.json ${bad} --json`))).toContain("is not UTF-8");
@@ -76,14 +76,14 @@ describe("paths that are not UTF-8", () => {
 });
 
 describe("a path that the file system cannot follow", () => {
-  it("is an error with its name, whichever call meets it", () => {
+  it("a path that the file system cannot follow is an error with its name, whichever call meets it", () => {
     const loop = shell(`ln -s loop.gguf "$scratch/loop.gguf"; "$tool" inspect "$scratch/loop.gguf"`);
     expect(refusal(loop)).toMatch(/the system refused: .*loop\.gguf/);
   });
 });
 
 describe("no memory", () => {
-  it("is an error of every command that needs more", () => {
+  it("a lack of memory is an error of every command that needs more", () => {
     for (const [limit, command] of [
       [20000, "tokenize $vocabulary"],
       [20000, "eval web/models/demo README.md"],

@@ -55,7 +55,7 @@ it.each([
   ["generation_config.json", JSON.stringify({ temperature: nasty })],
   ["vocab.json", JSON.stringify({ [nasty]: 1e9 })],
   ["weights.json", JSON.stringify({ file: nasty, size: 1, sha256: "" })],
-])("what %s says is shown with escapes", (name, text) => {
+])("the output of %s is shown with escapes", (name, text) => {
   const folder = folderNamed(`says-${name}-${text.length}`);
   writeFileSync(join(folder, "merges.txt"), "#version: 0.2\n");
   writeFileSync(join(folder, name), text);
@@ -64,7 +64,7 @@ it.each([
   expect(steering.test(stderr)).toBe(false);
 });
 
-it("bytes that are no UTF-8 are replaced", () => {
+it("bytes that are not UTF-8 are replaced", () => {
   const { stderr } = shell(`"$tool" inspect "$(printf 'a\\x9b2J\\xff')"`);
   expect(stderr).toContain("a\ufffd2J\ufffd");
 });

@@ -6,7 +6,7 @@ import { json, scratch, tiny, weights } from "./tool.js";
 const model = join(tiny, "tied");
 
 describe("usage", () => {
-  it("exits with 2 for wrong usage and 1 for bad input", () => {
+  it("usage exits with 2 for wrong usage and 1 for bad input", () => {
     for (const args of [
       [],
       ["nonsense"],
@@ -34,13 +34,13 @@ describe("usage", () => {
     }
   });
 
-  it("names the range of an option", () => {
+  it("usage names the range of an option", () => {
     const { stderr } = weights(["generate", join(tiny, "tied"), "--ids", "1", "--temperature", "-1"]);
     expect(stderr).toContain("temperature is -1, expected a number from 0 to 100");
   });
 
   it.each(["convert", "inspect", "generate", "eval", "trace", "tokenize", "detokenize", "random"])(
-    "%s has --help",
+    "the command %s has --help",
     (command) => {
       const { status, stdout } = weights([command, "--help"]);
       expect(status).toBe(0);
@@ -65,15 +65,18 @@ describe("numbers", () => {
   };
   const bad = ["", "-1", "0x10", "nan", "inf", "1e99", "5x", " 5", "+5", "1,5", "99999999999999999999999"];
 
-  it.each(Object.entries(ranges))("--%s names itself, its range and the value", (option, range) => {
-    for (const value of bad) {
-      const { status, stderr } = weights(["generate", model, "--ids", "1", `--${option}`, value]);
-      expect(stderr).toContain(`--${option} is ${value || "empty"}, expected ${range}\n`);
-      expect(status).toBe(2);
-    }
-  });
+  it.each(Object.entries(ranges))(
+    "an error for --%s names the option, its range and the value",
+    (option, range) => {
+      for (const value of bad) {
+        const { status, stderr } = weights(["generate", model, "--ids", "1", `--${option}`, value]);
+        expect(stderr).toContain(`--${option} is ${value || "empty"}, expected ${range}\n`);
+        expect(status).toBe(2);
+      }
+    },
+  );
 
-  it("outside generate are as strict", () => {
+  it("number options of the other commands are as strict", () => {
     const config = join(model, "config.json");
     for (const value of bad) {
       for (const [option, range, args] of [
@@ -90,7 +93,7 @@ describe("numbers", () => {
     }
   });
 
-  it("may be written as a whole number of any spelling", () => {
+  it("number options may be written as a whole number of any spelling", () => {
     for (const value of ["2", "2.0", "2e0"]) {
       expect(json(["generate", model, "--ids", "1", "--max-new-tokens", value, "--json"]).ids).toHaveLength(
         2,

@@ -34,7 +34,7 @@ function verify(folder: string): Report {
   return report;
 }
 
-it("passes the tokenizer's facts, and applies no facts of other models", () => {
+it("verify passes the tokenizer's facts, and applies no facts of other models", () => {
   const { passed, failed, not_applicable: skipped, facts } = verify(model("other"));
   expect([passed, failed, skipped]).toEqual([5, 1, 11]);
   expect(facts[0]).toMatchObject({
@@ -43,11 +43,11 @@ it("passes the tokenizer's facts, and applies no facts of other models", () => {
     found: "1 layers, 2 heads, width 8, context 48, vocabulary 50257",
   });
   const greedy = facts.find(({ fact }) => fact.includes("Alan Turing"));
-  expect(greedy).toMatchObject({ verdict: "not applicable", found: "it is known of GPT-2 124M" });
+  expect(greedy).toMatchObject({ verdict: "not applicable", found: "it was published for GPT-2 124M only" });
   expect(greedy?.source).toContain("picoGPT");
 });
 
-it("fails where the tokenizer is another", () => {
+it("verify fails if the tokenizer is another", () => {
   const folder = model("swapped");
   const file = join(folder, "vocab.json");
   const ids = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;
@@ -63,7 +63,7 @@ it("fails where the tokenizer is another", () => {
   expect(wrong[1]).toMatchObject({ expected: "[31373,995]", found: "[15496,995]" });
 });
 
-it("says all of it in lines, too", () => {
+it("verify also prints all facts as lines", () => {
   const { stdout } = weights(["verify", join(scratch, "other")]);
   expect(stdout).toMatch(/^failed {9}release\n {15}expected one of GPT-2 124M, GPT-2 355M/);
   expect(stdout).toMatch(/\n5 passed, 1 failed, 11 not applicable\n$/);

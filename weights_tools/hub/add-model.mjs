@@ -68,7 +68,7 @@ function readJson(path) {
 function readIndex(path) {
   const list = existsSync(path) ? readJson(path) : [];
   if (Array.isArray(list) && list.every((model) => typeof Object(model).folder === "string")) return list;
-  throw new FetchError(`${path} is not a list of models: remove it`);
+  throw new FetchError(`${path} is not a list of models: remove the file`);
 }
 
 /**
@@ -142,7 +142,7 @@ async function addModel() {
   });
   if (values.help) return print(usage);
   const [wanted, ...more] = positionals;
-  if (wanted === undefined || more.length > 0) throw new UsageError("expected one ID; --help says more");
+  if (wanted === undefined || more.length > 0) throw new UsageError("expected one ID; see --help");
   const { id, revision } = parseId(wanted);
   const format = values.weights;
   if (!formats.includes(format))

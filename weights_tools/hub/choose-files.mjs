@@ -45,7 +45,7 @@ const isWeights = (name) => /\.(safetensors|bin)$/.test(name);
 export function chooseFiles({ id, files }) {
   const config = files.get("config.json");
   if (!config)
-    throw new FetchError(`${id} has no config.json: it is not a model of the library transformers`);
+    throw new FetchError(`${id} has no config.json: it is not a model in the format of transformers`);
   const [weights] = weightsFiles.flatMap((name) => files.get(name) ?? []);
   if (!weights) throw new FetchError(`${id} has no ${weightsFile}${insteadOf(id, [...files.keys()])}`);
   if (files.has("vocab.json") !== files.has("merges.txt")) {

@@ -114,7 +114,7 @@ export async function request({ name, url }, from, access, signal) {
  */
 async function append(file, path, access, onBytes) {
   const controller = new AbortController();
-  const stalled = () => controller.abort(new Error(`no byte came for ${access.stallMs / 1000} s`));
+  const stalled = () => controller.abort(new Error(`no data for ${access.stallMs / 1000} s`));
   let timer = setTimeout(stalled, access.stallMs);
   const from = await sizeOfPartial(path);
   let target;
@@ -128,7 +128,7 @@ async function append(file, path, access, onBytes) {
       timer = setTimeout(stalled, access.stallMs);
       size += chunk.length;
       if (size > file.size)
-        throw new FetchError(`${file.name} is longer than ${file.size} bytes, the size that the hub gives`);
+        throw new FetchError(`${file.name} is longer than ${file.size} bytes, the size that the hub states`);
       await target.write(chunk);
       onBytes(size);
     }
@@ -193,7 +193,7 @@ export async function download(file, path, access, onBytes) {
   if (existing) {
     if (existing.size === file.size && (await digestOf(path, file)) === file.hash.digest) return "there";
     throw new FetchError(
-      `${path} exists and differs from the hub's ${file.name}: remove it, or choose another folder`,
+      `${path} already exists and differs from the hub's ${file.name}: remove it, or choose another folder`,
     );
   }
   // The hash in the name keeps it apart from every other file.
@@ -205,7 +205,7 @@ export async function download(file, path, access, onBytes) {
     found = await digestOf(partial, file);
     if (found === file.hash.digest) {
       if (await unlessMissing(lstat(path))) {
-        throw new FetchError(`another program has written ${path} meanwhile: the download is ${partial}`);
+        throw new FetchError(`another program has written ${path}: the download is in ${partial}`);
       }
       await rename(partial, path);
       return "fetched";
@@ -213,6 +213,6 @@ export async function download(file, path, access, onBytes) {
     await rm(partial);
   }
   throw new FetchError(
-    `${file.name} has the hash ${found}, the hub says ${file.hash.digest} (${file.hash.algorithm})`,
+    `${file.name} has the hash ${found}, but the hub states ${file.hash.digest} (${file.hash.algorithm})`,
   );
 }

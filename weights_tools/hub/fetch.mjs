@@ -66,13 +66,15 @@ class Progress {
  */
 function lock(folder) {
   const onCompromised = () => {
-    say(`another fetch has taken over ${folder}: run the command again`);
+    say(`another fetch is now writing to ${folder}: run the command again`);
     process.exit(1);
   };
   try {
     return lockfile.lockSync(folder, { lockfilePath: join(folder, ".fetching"), onCompromised });
   } catch (error) {
-    throw error.code === "ELOCKED" ? new FetchError(`another fetch is writing to ${folder}`) : error;
+    throw error.code === "ELOCKED"
+      ? new FetchError(`another fetch is writing to ${folder}: wait until it ends`)
+      : error;
   }
 }
 
@@ -97,7 +99,7 @@ export async function fetchModel(wanted, out, hub) {
       const how = await download(file, join(folder, file.name), access, (bytes) => progress.show(bytes));
       progress.end();
       const done = how === "there" ? "is there" : "fetched";
-      say(`${file.name}: ${inWords(file.size)}, ${done}, hash as the hub's`);
+      say(`${file.name}: ${inWords(file.size)}, ${done}, hash verified`);
       // The loop downloads the added files, too.
       if (isShardList(file.name))
         files.push(...chooseShards(repository, file.name, await readFile(join(folder, file.name), "utf8")));

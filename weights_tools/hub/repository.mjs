@@ -83,7 +83,7 @@ async function* entriesOf(api, first, what) {
   /** @type {string | undefined} */
   let address = first;
   for (let page = 0; address !== undefined; ++page) {
-    if (page === mostPages) throw new FetchError(`${hub} gives ${what} on more than ${mostPages} pages`);
+    if (page === mostPages) throw new FetchError(`${hub} splits ${what} into more than ${mostPages} pages`);
     const { value, next } = await api.json(address, what);
     if (!Array.isArray(value))
       throw new FetchError(`${hub} answered ${quoted(value)} for ${what}, expected an array`);
@@ -108,7 +108,7 @@ export async function openRepository({ id, revision }, access) {
     const commit = membersOf(about.value).sha;
     if (typeof commit !== "string" || !/^[0-9a-f]{40}$/.test(commit))
       throw new FetchError(
-        `${hub} gives ${what} the commit ${quoted(commit)}, expected 40 hexadecimal digits`,
+        `${hub} states the commit ${quoted(commit)} for ${what}, expected 40 hexadecimal digits`,
       );
     /** @type {Repository["files"]} */
     const files = new Map();

@@ -47,11 +47,11 @@ export function refusal(status, what, hub) {
     case 401:
       return `${hub} does not give access to ${what}: it does not exist, or it is private. Set HF_TOKEN to a token that may read it`;
     case 403:
-      return `${hub} restricts access to ${what}: accept its conditions there, and set HF_TOKEN to your token`;
+      return `${hub} restricts access to ${what}: accept its conditions on its page, and set HF_TOKEN to your token`;
     case 404:
       return `${hub} has no ${what}`;
     case 429:
-      return `${hub} had too many requests from this network: try again later, or set HF_TOKEN`;
+      return `${hub} received too many requests from this network: try again later, or set HF_TOKEN`;
     default:
       return `${hub} answered ${status} for ${what}`;
   }
@@ -99,7 +99,9 @@ export async function get(address, what, access, { headers = {}, signal, isFile 
     url = await redirectTarget(url, location, access, what);
     isHub &&= url.origin === origin;
     if (!isHub && !isFile)
-      throw new FetchError(`${access.hub} redirects ${what} to ${url.host}, expected its own answer`);
+      throw new FetchError(
+        `${access.hub} redirects ${what} to ${url.host}, expected an answer from the hub itself`,
+      );
   }
   throw new FetchError(`${access.hub} redirects ${what} more than ${mostRedirects} times`);
 }
@@ -155,7 +157,7 @@ export class HubApi {
     for await (const chunk of response.body ?? []) {
       this.bytes += chunk.length;
       if (this.bytes > mostBytes)
-        throw new FetchError(`${this.access.hub} answered more than ${mostBytes >> 20} MiB for ${what}`);
+        throw new FetchError(`${this.access.hub} sent more than ${mostBytes >> 20} MiB for ${what}`);
       text += decoder.decode(chunk, { stream: true });
     }
     return text + decoder.decode();
@@ -168,7 +170,7 @@ export class HubApi {
     } catch {
       const type = response.headers.get("content-type") ?? undefined;
       throw new FetchError(
-        `${this.access.hub} did not answer with JSON for ${what}, but with the type ${quoted(type)}: is it a Hugging Face hub?`,
+        `${this.access.hub} answered with the type ${quoted(type)} for ${what}, expected JSON: check that it is a Hugging Face hub`,
       );
     }
   }
@@ -181,7 +183,7 @@ export class HubApi {
     const url = parseAddress(link, address);
     if (url?.origin === new URL(hub).origin && url.username === "" && url.password === "") return url.href;
     throw new FetchError(
-      `${hub} continues ${what} at ${quoted(url?.host ?? link)}, expected an address of its own`,
+      `${hub} continues ${what} at ${quoted(url?.host ?? link)}, expected an address on the hub`,
     );
   }
 }

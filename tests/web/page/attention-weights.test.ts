@@ -18,21 +18,21 @@ describe("what a head looks at", () => {
     [[0.1, 0.2, 0.7], "self", 2],
     [[0.1, 0.5, 0.1, 0.3], "elsewhere", 1],
     [[0.5, 0.5], "self", 1], // of two alike, the nearer
-  ] as const)("of %j is %s", (weights, glance, index) => {
+  ] as const)("the main target of %j is %s", (weights, glance, index) => {
     expect(mainTargetOf(weights)).toEqual({ glance, index, share: weights[index] });
   });
 
-  it("is the strongest first, and nothing below the least", () => {
+  it("topWeights lists the strongest first, and nothing below the least", () => {
     const found = topWeights([0.05, 0.3, 0.3, 0.005, 0.345], 3, 0.01);
     expect(found.map(({ index }) => index)).toEqual([4, 2, 1]);
     expect(topWeights([0.05, 0.95], 5, 0.1)).toEqual([{ index: 1, share: 0.95 }]);
   });
 
-  it("is a row of the layer's attention", () => {
+  it("the attention of a head is a row of the layer's attention", () => {
     expect([...rowOf(Float32Array.of(0, 1, 2, 3, 4, 5), 1, 3)]).toEqual([3, 4, 5]);
   });
 
-  it("tints the tokens that the head can see, those of several ids by all of them", () => {
+  it("the attention of a head tints the tokens that the head can see, those of several ids by all of them", () => {
     const attended = { first: 10, weights: Float32Array.of(0.5, 0.125, 0.25, 0.125) };
     const at = (index: number, count: number) => new Scored(Array(count).fill(7), null, null, index);
     expect([9, 10, 11, 14].map((index) => weightOf(attended, at(index, 1)))).toEqual([
@@ -58,13 +58,13 @@ describe("the guesses", () => {
     [[3, 2, 3], 2],
     [[3, 3, 3], 0],
     [[1, 2], 1],
-  ])("%j settle at stage %i", (ids, stage) => {
+  ])("the guesses %j settle at stage %i", (ids, stage) => {
     expect(settledStage(guesses(...ids))).toBe(stage);
   });
 });
 
 describe("the arcs", () => {
-  it("have their tokens on a straight line while there are few, and near ones apart of many", () => {
+  it("the arcs have their tokens on a straight line while there are few, and near ones apart of many", () => {
     const few = placeOn(128, 11);
     expect([few(0), few(5), few(10)]).toEqual([14, 64, 114]);
     const many = placeOn(1028, 1001);
@@ -73,7 +73,7 @@ describe("the arcs", () => {
     expect(placeOn(128, 1)(0)).toBe(114);
   });
 
-  it("have the names that find room, the first ones first", () => {
+  it("the arcs have the names that find room, the first ones first", () => {
     const label = (x: number) => ({ x, width: 20 });
     expect(withoutOverlap([label(50), label(60), label(70), label(31), label(30)]).map(({ x }) => x)).toEqual(
       [50, 70, 30],

@@ -115,35 +115,38 @@ describe("going back in the history", () => {
     expect(surface.text).toBe("first");
   });
 
-  it.each(["at once", "after a reload"])("takes names back, and brings back what was removed, %s", (when) => {
-    surface.make("other");
-    surface.make("third"); // a branch of it
-    surface.walk(0);
-    const before = surface.listed;
-    surface.change({ kind: "rename", id: 0, name: "Dog" });
-    surface.change({ kind: "remove", id: 1 });
-    expect(surface.listed).toEqual([
-      [0, "Dog", null],
-      [2, "third", 0],
-    ]);
-    if (when === "after a reload") surface.reload();
-    surface.undo();
-    expect(surface.listed).toEqual([[0, "Dog", null], ...(before ?? []).slice(1)]);
-    surface.undo();
-    expect(surface.listed).toEqual(before);
-    expect(surface.text).toBe("first");
-    surface.redo();
-    surface.redo();
-    expect(surface.listed).toEqual([
-      [0, "Dog", null],
-      [2, "third", 0],
-    ]);
-    surface.undo();
-    surface.walk(1);
-    expect(surface.text).toBe("other");
-  });
+  it.each(["at once", "after a reload"])(
+    "undo takes back a new name and restores a removed branch, %s",
+    (when) => {
+      surface.make("other");
+      surface.make("third"); // a branch of it
+      surface.walk(0);
+      const before = surface.listed;
+      surface.change({ kind: "rename", id: 0, name: "Dog" });
+      surface.change({ kind: "remove", id: 1 });
+      expect(surface.listed).toEqual([
+        [0, "Dog", null],
+        [2, "third", 0],
+      ]);
+      if (when === "after a reload") surface.reload();
+      surface.undo();
+      expect(surface.listed).toEqual([[0, "Dog", null], ...(before ?? []).slice(1)]);
+      surface.undo();
+      expect(surface.listed).toEqual(before);
+      expect(surface.text).toBe("first");
+      surface.redo();
+      surface.redo();
+      expect(surface.listed).toEqual([
+        [0, "Dog", null],
+        [2, "third", 0],
+      ]);
+      surface.undo();
+      surface.walk(1);
+      expect(surface.text).toBe("other");
+    },
+  );
 
-  it("shows after a reload, too, the branch that is current", () => {
+  it("undo after a reload still shows the current branch", () => {
     surface.make("other");
     surface.walk(0);
     surface.undo();

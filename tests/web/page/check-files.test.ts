@@ -15,7 +15,7 @@ it.each([
   { "config.json": gpt2, "tf_model.h5": "" }, // loading it says what is to be done with it
   { "tale.gguf": "GGUF and more" },
   { "config.json": "no JSON", "tale.GGUF": "GGUF" },
-])("lets these load: %j", async (contents) => {
+])("the files of a model may be loaded: %j", async (contents) => {
   await expect(check(contents)).resolves.toBeUndefined();
 });
 
@@ -28,6 +28,6 @@ it.each([
   [{ "config.json": "[]", "model.safetensors": "" }, "config.json cannot be read"],
   [{ "config.json": '{"model_type":"llama"}', "model.safetensors": "" }, "of a model of the kind “llama”"],
   [{ "config.json": gpt2, "vocab.json": "{}" }, "there are no weights beside config.json"],
-])("refuses %j", async (contents, sentence) => {
+])("files that are no model are refused: %j", async (contents, sentence) => {
   await expect(check(contents)).rejects.toThrow(sentence);
 });

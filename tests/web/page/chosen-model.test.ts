@@ -98,7 +98,7 @@ describe("an address of the page", () => {
     expect(isSameModel(again, model)).toBe(true);
   });
 
-  it("is elsewhere where a <base> of the page leads elsewhere", () => {
+  it("an address of the page is elsewhere where a <base> of the page leads elsewhere", () => {
     vi.spyOn(document, "baseURI", "get").mockReturnValue("https://evil.example/");
     expect(found(folderModel("models/demo/"))).toMatchObject({ elsewhere: "evil.example" });
   });
@@ -106,7 +106,7 @@ describe("an address of the page", () => {
 
 describe("an id", () => {
   it.each(["hf:user/tale", "HF:user/tale@refs/pr/1", "hf:gpt2", "hf:user/tale/q/x.gguf@v1"])(
-    "%s is on the hub",
+    "the id %s is a Hub id",
     (text) => {
       for (const model of [folderModel(text, "q4"), namedModel(text.slice(3), "q4")])
         expect(model).toMatchObject({
@@ -123,7 +123,7 @@ describe("an id", () => {
     "hf://evil.example/m",
     "hf:a/b@..",
     "hf:../x",
-  ])("%j is none, and asks nobody: loadModel refuses it", (text) => {
+  ])("%j is not a Hub id: loadModel refuses it without a request", (text) => {
     expect(found(folderModel(text))).toEqual({ elsewhere: undefined, folder: undefined, isRefused: false });
   });
 
@@ -140,7 +140,7 @@ describe("an id", () => {
     ["https://hf.co/user/tale", "hf:user/tale"],
     ["huggingface.co/user/tale", "hf:user/tale"],
     ["HF.co/user/tale/tree/main", "hf:user/tale"],
-  ])("is what the address %s of the hub names", (text, source) => {
+  ])("an id is what the address %s of the hub names", (text, source) => {
     expect(namedModel(text)).toMatchObject({ source, elsewhere: "huggingface.co" });
   });
 
@@ -148,7 +148,7 @@ describe("an id", () => {
     "huggingface.com/user/tale",
     "nothuggingface.co/user/tale",
     "https://huggingface.co.evil.example/a/b",
-  ])("is not what %s names", (text) => {
+  ])("an id is not what %s names", (text) => {
     expect(namedModel(text).source).not.toBe("hf:user/tale");
   });
 
@@ -156,7 +156,7 @@ describe("an id", () => {
     expect(queryOf(folderModel("hf:user/tale/\u{10000}.gguf"))).toBe("?model=hf:user/tale/%F0%90%80%80.gguf");
   });
 
-  it("is what somebody types that is no address", () => {
+  it("typed text that is not an address is read as an id", () => {
     expect(namedModel("models/demo")).toMatchObject({ source: "hf:models/demo" });
     expect(namedModel("./models/demo").folder).toBe("http://own.example/gpt2/models/demo/");
     expect(namedModel("//evil.example/m/").problem).toBeDefined();
@@ -190,5 +190,7 @@ describe("the page's policy", () => {
     ["connect-src https://*.x.example", "https://a.b.x.example/", true],
     ["connect-src https://*.x.example", "https://x.example/", false],
     ["connect-src https://*.x.example", "https://evilx.example/", false],
-  ])("%s: %s may be contacted: %s", (policy, url, may) => expect(mayContact(policy, url)).toBe(may));
+  ])("under the policy %s, whether %s may be contacted is %s", (policy, url, may) =>
+    expect(mayContact(policy, url)).toBe(may),
+  );
 });

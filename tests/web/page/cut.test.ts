@@ -36,7 +36,7 @@ const cutOf = async (...tokens: (string | readonly number[])[]) => {
 };
 
 describe("cutText", () => {
-  it("asks for nothing where each token is of whole characters", async () => {
+  it("cutText asks for nothing where each token is of whole characters", async () => {
     const { pieces, cut, asked } = await cutOf("Once", " upon", " é");
     expect(pieces).toEqual([
       ["Once", 1],
@@ -47,7 +47,7 @@ describe("cutText", () => {
     expect(asked).toEqual([]);
   });
 
-  it("puts characters together that are cut, of two requests", async () => {
+  it("cutText puts characters together that are cut, of two requests", async () => {
     const berry = [0xf0, 0x9f, 0x8d, 0x93];
     const { pieces, asked } = await cutOf(
       "a",
@@ -71,7 +71,7 @@ describe("cutText", () => {
     expect(asked.length).toBe(2);
   });
 
-  it("follows tokens that end a character and begin another", async () => {
+  it("cutText follows tokens that end a character and begin another", async () => {
     const [a, b] = ["é", "ü"].map((each) => [...new TextEncoder().encode(each)]);
     const [[a0 = 0, a1 = 0] = [], [b0 = 0, b1 = 0] = []] = [a, b];
     const chain = [[a0], [a1, b0], [b1, a0], [a1, b0], [b1, a0], [a1]];
@@ -82,7 +82,7 @@ describe("cutText", () => {
     ]);
   });
 
-  it("takes lone surrogates for what the model reads", async () => {
+  it("cutText takes lone surrogates for what the model reads", async () => {
     const { model, given } = make(["a", "\ufffd", "b"]);
     const cut = await cutText(model, "a\ud83db", given, signal);
     expect(cut.map(({ from, to }) => [from, to])).toEqual([
@@ -94,7 +94,7 @@ describe("cutText", () => {
 });
 
 describe("decodeAll", () => {
-  it.each([end, null])("gives each its own text, with %j at the end of texts", async (eos) => {
+  it.each([end, null])("decodeAll gives each its own text, with %j at the end of texts", async (eos) => {
     const { model } = make(["x", [0xf0, 0x9f], [0x8d], [0x93]], eos);
     expect(await decodeAll(model, [[1], [2], [2, 3], [2, 3, 4], []], signal)).toEqual([
       "x",
@@ -105,12 +105,12 @@ describe("decodeAll", () => {
     ]);
   });
 
-  it("is right of what has the end of a text in it", async () => {
+  it("decodeAll is right of what has the end of a text in it", async () => {
     const { model } = make(["x", `a${endText}b`]);
     expect(await decodeAll(model, [[1], [2], [1, 1]], signal)).toEqual(["x", `a${endText}b`, "xx"]);
   });
 
-  it("asks for many in several portions", async () => {
+  it("decodeAll asks for many in several portions", async () => {
     const { model, asked } = make(["x", "y"]);
     const many = Array.from({ length: 30_000 }, (_, place) => [1 + (place % 2)]);
     const texts = await decodeAll(model, many, signal);
@@ -121,7 +121,7 @@ describe("decodeAll", () => {
 });
 
 describe("tokenizeText", () => {
-  it("finds the tokens of a text that is not scored", async () => {
+  it("tokenizeText finds the tokens of a text that is not scored", async () => {
     const { model, text } = make(["Once", [0xc3], [0xa9]]);
     expect(await tokenizeText(model, text, signal)).toEqual({
       ids: [1, 2, 3],
@@ -132,7 +132,7 @@ describe("tokenizeText", () => {
     });
   });
 
-  it("asks for nothing where there is no text", async () => {
+  it("tokenizeText asks for nothing where there is no text", async () => {
     const { model, asked } = make(["Once"]);
     expect(await tokenizeText(model, "", signal)).toEqual({ ids: [], tokens: [] });
     expect(asked).toEqual([]);

@@ -40,21 +40,21 @@ async function drop(entries: readonly object[], files: readonly File[] = []) {
 
 const names = model.map(({ name }) => name);
 
-it("takes the files of a folder, which names the model", async () => {
+it("a dropped folder gives its files, and names the model", async () => {
   expect(await drop([folder("tale", model)])).toEqual({ names, name: "tale" });
 });
 
-it("takes the only model of a folder of folders, and nothing that lies beside it", async () => {
+it("a dropped folder of folders gives its only model, and nothing beside it", async () => {
   const others = [file("README.md"), folder("notes", [file("a.txt")])];
   expect(await drop([folder("models", [...others, folder("tale", model)])])).toEqual({ names, name: "tale" });
 });
 
-it("looks no deeper than into folders of a folder", async () => {
+it("a dropped folder is searched two levels deep", async () => {
   const deep = folder("a", [folder("b", [folder("tale", model)]), file("notes.txt")]);
   expect(await drop([deep])).toEqual({ names: ["notes.txt"] });
 });
 
-it("reads a folder to its end, portion by portion", async () => {
+it("a dropped folder is read to its end, portion by portion", async () => {
   const pieces = Array.from({ length: 2 * portion + 50 }, (_, place) => file(`model.safetensors.${place}`));
   const found = await drop([folder("tale", [...pieces, ...model])]);
   expect(found.names).toHaveLength(pieces.length + model.length);
@@ -64,30 +64,30 @@ it("reads a folder to its end, portion by portion", async () => {
   expect((await drop([folder("tale", [...full, file("config.json")])])).names).toHaveLength(portion);
 });
 
-it("takes files without a folder, which leave the name to what they are", async () => {
+it("dropped files without a folder are accepted", async () => {
   expect(await drop(model)).toEqual({ names, name: "" });
   expect(await drop([file("a.gguf")])).toEqual({ names: ["a.gguf"] });
 });
 
-it("says plainly that there is more than one model, and which", async () => {
+it("a drop with several models is refused with their names", async () => {
   await expect(drop([folder("tale", model), folder("models", [folder("other", model)])])).rejects.toThrow(
     "these are 2 models (tale, other), but only one can be loaded: drop one of them",
   );
   await expect(drop([...model, folder("other", model)])).rejects.toThrow("(files without a folder, other)");
 });
 
-it("takes all where there is no model", async () => {
+it("a drop without a model gives all files", async () => {
   expect(await drop([folder("notes", [file("a.txt"), file("b.txt")])])).toEqual({
     names: ["a.txt", "b.txt"],
   });
   expect(await drop([folder("empty", [])])).toEqual({ names: [] });
 });
 
-it("takes the plain files where the browser has no entries of them", async () => {
+it("a drop gives plain files if the browser has no entries", async () => {
   expect(await drop([], [new File(["x"], "a.gguf")])).toEqual({ names: ["a.gguf"] });
 });
 
-it("fails where a file cannot be read", async () => {
+it("a drop with an unreadable file fails", async () => {
   await expect(drop([folder("tale", [...model, unreadable("merges.txt")])])).rejects.toThrow(
     "merges.txt has gone",
   );

@@ -60,7 +60,7 @@ class Typist {
 const found = (...items: string[]) => new Typist().find(items);
 
 describe("suggestions that grow", () => {
-  it("keep their places, and what is new comes last", () => {
+  it("growing suggestions keep their places, and what is new comes last", () => {
     const typist = found(" a", " the");
     expect(typist.shown).toBe("[ a]| the…");
     expect(typist.find([" a big", " a small", " the"]).shown).toBe("[ a big]| the| a small…");
@@ -69,12 +69,12 @@ describe("suggestions that grow", () => {
     );
   });
 
-  it("leave the one chosen that is", () => {
+  it("growing suggestions leave the one chosen that is", () => {
     const typist = found(" a", " the").do({ effects: chooseSuggestion.of(1) });
     expect(typist.find([" a big", " a small", " the end"]).shown).toBe(" a big|[ the end]| a small…");
   });
 
-  it("go on behind what is typed of them, or taken", () => {
+  it("growing suggestions go on behind what is typed of them, or taken", () => {
     expect(found(" a", " the").type(" t").shown).toBe("[he]…");
     expect(found(" a", " the").type(" t").find([" a big", " the end", " to it"]).shown).toBe(
       "[he end]|o it…",
@@ -84,7 +84,7 @@ describe("suggestions that grow", () => {
     );
   });
 
-  it("come back when they have grown beyond what was typed", () => {
+  it("growing suggestions come back when they have grown beyond what was typed", () => {
     const typist = found(" a", " the").put(" the");
     expect(typist.shown).toBe("…");
     expect(typist.type(" e").shown).toBe("…");
@@ -92,11 +92,11 @@ describe("suggestions that grow", () => {
     expect(typist.find([" a big", " the end"]).shown).toBe("[nd]…");
   });
 
-  it("are none where nothing goes on from what was typed", () => {
+  it("growing suggestions are none where nothing goes on from what was typed", () => {
     expect(found(" a", " the").type(" the").type("y").find([" a big", " the end"], false).shown).toBe(null);
   });
 
-  it("stay where the same place is clicked, and still end", () => {
+  it("growing suggestions stay where the same place is clicked, and still end", () => {
     const typist = found(" a", " the").do({ selection: { anchor: 4 } });
     expect(typist.shown).toBe("[ a]| the…");
     expect(typist.find([" a", " the"], false).shown).toBe("[ a]| the");
@@ -116,7 +116,7 @@ describe("suggestions go", () => {
     ["the caret moves", (typist) => typist.do({ selection: { anchor: 2 } })],
     ["something is selected", (typist) => typist.do({ selection: { anchor: 0, head: 4 } })],
     ["the model writes just that", (typist) => typist.write(" a")],
-  ])("where %s", (_what, act) => {
+  ])("suggestions disappear if %s", (_what, act) => {
     expect(act(found(" a big", " the")).shown).toBe(null);
     expect(act(found(" a big", " the").find([" a big dog", " the end"], false)).shown).toBe(null);
   });

@@ -23,7 +23,7 @@ describe("a text in another language", () => {
     ["Chinese", "从前有一个小女孩住在森林里和她的猫。"],
     ["Japanese", "むかしむかしあるところにおじいさんがいました"],
     ["Korean", "옛날 옛적에 작은 소녀가 숲에 살았습니다"],
-  ])("is told from English: %s", (_, text) => {
+  ])("a text in another language is told from English: %s", (_, text) => {
     expect(isForeign(text)).toBe(true);
   });
 
@@ -40,7 +40,7 @@ describe("a text in another language", () => {
     ["too little to tell", "Der Hund"],
     ["numbers", "1 2 3 4 5 6 7 8 9 10 11 12"],
     ["nothing", ""],
-  ])("is none of these: %s", (_, text) => {
+  ])("a text in English is not taken for another language: %s", (_, text) => {
     expect(isForeign(text)).toBe(false);
   });
 });

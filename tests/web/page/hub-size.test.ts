@@ -16,7 +16,7 @@ function ask(id: string, body: unknown, weights: "q8" | "q4" = "q8") {
 
 const file = (rfilename: string, size?: number) => ({ rfilename, size });
 
-it("goes by the bytes of a model that is converted already, in all of its pieces", async () => {
+it("the download size of a converted model is the sum of its pieces", async () => {
   const siblings = [
     file("model.safetensors", 500),
     file("model.safetensors.000", 7),
@@ -25,7 +25,7 @@ it("goes by the bytes of a model that is converted already, in all of its pieces
   expect(await ask("user/tale", { siblings })).toEqual({ bytes: 12, weightBytes: 12 });
 });
 
-it("goes by the number of weights where floats become codes, if the hub tells it", async () => {
+it("the memory of a float model follows its number of weights, if the hub states it", async () => {
   const siblings = [file("model.safetensors", 250e6)];
   const safetensors = { total: parameters };
   for (const weights of ["q8", "q4"] as const) {
@@ -35,7 +35,7 @@ it("goes by the number of weights where floats become codes, if the hub tells it
   expect(await ask("user/tale", { siblings })).toEqual({ bytes: 250e6 }); // of 16 bits each, or of 32?
 });
 
-it("does the same with a GGUF file, whatever it is of", async () => {
+it("the memory of a GGUF model follows its number of weights", async () => {
   const siblings = [file("a.F16.gguf", 250e6), file("a.Q8_0.gguf", 130e6)];
   const weightBytes = weightBytesOf(parameters, "q8");
   const gguf = { total: parameters };
@@ -44,7 +44,7 @@ it("does the same with a GGUF file, whatever it is of", async () => {
   expect(await ask("user/tale/a.Q8_0.gguf", { siblings })).toEqual({ bytes: 130e6 });
 });
 
-it("names the languages that a README does, one or several, and nothing else that stands there", async () => {
+it("the languages are those that the README of a model names", async () => {
   const siblings = [file("model.safetensors.000", 7)];
   const ofCard = async (cardData: unknown) =>
     (await ask("user/tale", { siblings, cardData })) as { languages?: string[] };
@@ -60,16 +60,16 @@ it.each([
   ["files that are null", { siblings: null }],
   ["a size that is missing", { siblings: [file("model.safetensors")] }],
   ["a size that is text", { siblings: [{ rfilename: "model.safetensors", size: "12" }] }],
-])("knows no bytes of %s", async (_, body) => {
+])("the download size of %s is unknown", async (_, body) => {
   expect(await ask("user/tale", body)).toEqual({});
 });
 
-it("knows no bytes of a model without such files", async () => {
+it("the download size of a model without weights is unknown", async () => {
   expect(await ask("user/tale", { siblings: [null, file("README.md", 1)] })).toEqual({});
   expect(await ask("user/tale/a.gguf", { siblings: [file("b.gguf", 1)] })).toEqual({});
 });
 
-it.each([401, 403, 404])("says of %d that there is no such model for everyone", async (status) => {
+it.each([401, 403, 404])("the answer %d means that there is no such public model", async (status) => {
   vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status })));
   const { refusal } = await askHubSize("user/none", "q8", new AbortController().signal);
   expect(refusal?.()).toBe("huggingface.co has no public model user/none: check the name.");
@@ -80,7 +80,7 @@ it.each([
   [429, "huggingface.co answered with the error 429: try again later."],
   [503, "huggingface.co answered with the error 503: try again later."],
   ["no network", "huggingface.co cannot be reached: check your connection, or try again later."],
-])("says that the hub gives no answer: %s", async (answer, sentence) => {
+])("an unreachable hub is reported: %s", async (answer, sentence) => {
   vi.stubGlobal("fetch", () =>
     typeof answer === "number"
       ? Promise.resolve(new Response(JSON.stringify({ siblings: [] }), { status: answer }))
@@ -91,7 +91,7 @@ it.each([
   expect(rest).toEqual({});
 });
 
-it("refuses another kind of model in a sentence", async () => {
+it("a model of another kind is refused with a message", async () => {
   const { refusal } = await ask("user/tale", { config: { model_type: "llama" } });
   expect(refusal?.()).toBe("user/tale is a model of the kind “llama”; this page runs GPT-2 only.");
 });

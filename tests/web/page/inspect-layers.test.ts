@@ -26,7 +26,7 @@ function make(nLayer: number, abortAt = Infinity) {
 }
 
 describe("lookInside", () => {
-  it("looks at the layer that was asked for first, and asks for guesses once", async () => {
+  it("inspectLayers looks at the layer that was asked for first, and asks for guesses once", async () => {
     const { look, asked, told } = make(4);
     await look([5, 6, 7], 2);
     expect(asked).toEqual([
@@ -38,7 +38,7 @@ describe("lookInside", () => {
     expect(told).toEqual(["read 1 of 3", "guesses", [2, 2], [0, 0], [1, 1], [3, 3]]);
   });
 
-  it("tells nothing of what comes after an abort", async () => {
+  it("inspectLayers tells nothing of what comes after an abort", async () => {
     const { look, asked, told } = make(4, 2);
     await expect(look([5, 6], 0)).rejects.toMatchObject({ name: "AbortError" });
     expect(asked.length).toBe(2);
@@ -47,7 +47,7 @@ describe("lookInside", () => {
 });
 
 describe("chooseLast", () => {
-  it("takes what the context holds, and tells what stands before", () => {
+  it("lastTokens takes what the context holds, and tells what stands before", () => {
     expect(lastTokens([1, 2, 3], 8)).toEqual({ ids: [1, 2, 3], first: 0 });
     expect(lastTokens([1, 2, 3, 4], 3)).toEqual({ ids: [2, 3, 4], first: 1 });
   });

@@ -7,7 +7,7 @@ import { currentLanguage } from "../../../web/page/language/translation.js";
 /** As who chooses a language does. */
 const tellAgain = () => (currentLanguage.value = { ...currentLanguage.value });
 
-it("tells again what is told of each part last, and of no part twice", () => {
+it("a change of language renders the last text of each part once", () => {
   let word = "one";
   const [first, second] = [document.createElement("p"), document.createElement("p")];
   setTranslatedText(first, () => `the ${word}`);
@@ -21,7 +21,7 @@ it("tells again what is told of each part last, and of no part twice", () => {
   expect([first.textContent, second.textContent, times]).toEqual(["the other", "a other", 2]);
 });
 
-it("leaves a text alone that is there already, which a live region would say again", () => {
+it("an unchanged text is not set again, which a live region would announce", () => {
   const part = document.createElement("p");
   setTranslatedText(part, () => "said");
   const { firstChild } = part;

@@ -20,25 +20,28 @@ const namesIn = (phrase: Section[string]): string[] =>
   [...JSON.stringify(phrase).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 
 describe("German", () => {
-  it("has the sections of the English", () => {
+  it("the German translation has the sections of the English", () => {
     expect(Object.keys(german).sort()).toEqual(sections.map(([name]) => name).sort());
   });
 
-  it.each(sections)("has the phrases of %s, with the same values in them", (name, section) => {
-    const other: Section = german[name as keyof typeof german];
-    expect(Object.keys(other)).toEqual(Object.keys(section));
-    for (const [key, phrase] of Object.entries(section)) {
-      const found = other[key] ?? "";
-      expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
-      expect(typeof found, key).toBe(typeof phrase);
-      if (typeof found === "string") continue;
-      // Each form that German tells apart.
-      const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
-      expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
-    }
-  });
+  it.each(sections)(
+    "the German translation has the phrases of %s, with the same values in them",
+    (name, section) => {
+      const other: Section = german[name as keyof typeof german];
+      expect(Object.keys(other)).toEqual(Object.keys(section));
+      for (const [key, phrase] of Object.entries(section)) {
+        const found = other[key] ?? "";
+        expect(new Set(namesIn(found)), key).toEqual(new Set(namesIn(phrase)));
+        expect(typeof found, key).toBe(typeof phrase);
+        if (typeof found === "string") continue;
+        // Each form that German tells apart.
+        const { pluralCategories } = new Intl.PluralRules("de").resolvedOptions();
+        expect(Object.keys(found).sort(), key).toEqual([...pluralCategories].sort());
+      }
+    },
+  );
 
-  it("is no copy of the English", () => {
+  it("the German translation is no copy of the English", () => {
     const same = sections.flatMap(([name, section]) =>
       Object.entries(section).filter(
         ([key, phrase]) =>
@@ -60,21 +63,21 @@ describe("a share", () => {
     [0.031, "3.1%"],
     [0.0004, "< 0.1%"],
     [0, "0.0%"],
-  ])("%d is %s", (share, text) => {
+  ])("the share %d is written as %s", (share, text) => {
     expect(percent(share)).toBe(text);
   });
 
-  it("has as many digits as are asked for", () => {
+  it("a share has as many digits as are asked for", () => {
     expect([0.82, 0.0004].map((share) => percent(share, 1))).toEqual(["82.0%", "< 0.1%"]);
   });
 });
 
 describe("a phrase", () => {
-  it("has its values in it, numbers as people read them", () => {
+  it("a phrase has its values in it, numbers as people read them", () => {
     expect(fill("{loaded} of {total}", { loaded: "1 MB", total: 12_345 }, "en")).toBe("1 MB of 12,345");
   });
 
-  it("has the form of its count", () => {
+  it("a phrase has the form of its count", () => {
     const forms = { one: "{count} Vorschlag", other: "{count} Vorschläge" };
     expect([0, 1, 2].map((count) => fill(forms, { count }, "de"))).toEqual([
       "0 Vorschläge",
@@ -156,7 +159,7 @@ describe("no words stand outside of the languages' files", () => {
     (file) => file.endsWith(".ts") && !exempt.test(file),
   );
 
-  it.each(files)("not in %s", (file) => {
+  it.each(files)("%s contains no words of the page", (file) => {
     expect(wordsIn(readFileSync(resolve(folder, file), "utf8"))).toEqual([]);
   });
 
@@ -168,7 +171,7 @@ describe("no words stand outside of the languages' files", () => {
     'const repair = { label: isNew ? "Again" : other };',
     'const sentence = "The model ended the text.";',
     'item.append(" What would help:", change);',
-  ])("as this would be: %s", (source) => {
+  ])("the search for words finds %s", (source) => {
     expect(wordsIn(source)).not.toEqual([]);
   });
 
@@ -187,7 +190,7 @@ describe("no words stand outside of the languages' files", () => {
 });
 
 describe("index.html", () => {
-  it("gets its English from the build", () => {
+  it("index.html gets its English from the build", () => {
     expect(inEnglish('<p class="a" data-phrase="offline"></p>')).toBe(
       `<p class="a" data-phrase="offline">${english.page.offline}</p>`,
     );
@@ -202,7 +205,7 @@ describe("index.html", () => {
     expect(() => inEnglish('<p data-phrase="undo">Undo</p>')).toThrow("expected nothing in");
   });
 
-  it("has every phrase of the page, and no other", () => {
+  it("index.html has every phrase of the page, and no other", () => {
     const html = readFileSync(resolve(folder, "index.html"), "utf8");
     const asked = [...html.matchAll(/data-phrase(?:s="([^"]*)"|="(\w*)")/g)].flatMap(([, pairs, key]) =>
       pairs === undefined ? [key] : pairs.split(" ").map((pair) => pair.replace(/.*:/, "")),

@@ -139,7 +139,7 @@ beforeEach(() => {
 });
 
 describe("a model that comes while another one writes", () => {
-  it("takes its place at once where nobody wrote meanwhile, and the old one is given back once", async () => {
+  it("a model that loads while another one writes takes its place at once where nobody wrote meanwhile, and the old one is given back once", async () => {
     const { begin, demo, state, currentModel, chosenModel } = await open();
     const { ended, come } = await begin(better);
     expect(coming()).toContain("hf:user/better");
@@ -153,7 +153,7 @@ describe("a model that comes while another one writes", () => {
     expect(coming()).toBeNull();
   });
 
-  it("waits while something is written, and takes the place once, however often it is asked to", async () => {
+  it("a model that loads while another one writes waits while something is written, and takes the place once, however often it is asked to", async () => {
     const { begin, demo, state, currentModel } = await open();
     state.isBusy = true;
     const { ended, come } = await begin(better);
@@ -174,7 +174,7 @@ describe("a model that comes while another one writes", () => {
   });
 
   it.each([false, true])(
-    "is dropped for a second choice, also where it comes all the same: %s",
+    "a model that loads while another one writes is dropped for a second choice, also where it comes all the same: %s",
     async (isTooLate) => {
       const { begin, demo, currentModel } = await open();
       const first = await begin(better);
@@ -192,7 +192,7 @@ describe("a model that comes while another one writes", () => {
     },
   );
 
-  it("is given back where a second choice comes as it waits for a press", async () => {
+  it("a model that loads while another one writes is given back where a second choice comes as it waits for a press", async () => {
     const { begin, demo, state, currentModel } = await open();
     state.isBusy = true;
     const first = await begin(better);
@@ -209,7 +209,7 @@ describe("a model that comes while another one writes", () => {
     expect(demo.dispose).toHaveBeenCalledTimes(1);
   });
 
-  it("is given back where it is cancelled at the moment it is there", async () => {
+  it("a model that loads while another one writes is given back where it is cancelled at the moment it is there", async () => {
     const { begin, demo, currentModel, cancelLoading } = await open();
     const { ended, come } = await begin(better);
     const there = come(); // and before anybody knows
@@ -224,7 +224,7 @@ describe("a model that comes while another one writes", () => {
     expect(textOf("finish")).toBe("user/better was not loaded; demo stays.");
   });
 
-  it("leaves the old one at work where it is cancelled, and says so", async () => {
+  it("a model that loads while another one writes leaves the old one at work where it is cancelled, and says so", async () => {
     const { begin, demo, currentModel, cancelLoading, state } = await open();
     const { ended } = await begin(better);
     cancelLoading();
@@ -235,7 +235,7 @@ describe("a model that comes while another one writes", () => {
     expect(coming()).toBeNull();
   });
 
-  it("leaves what is written at work where it fails, and is tried again with a press", async () => {
+  it("a model that loads while another one writes leaves what is written at work where it fails, and is tried again with a press", async () => {
     const { begin, demo, currentModel, state } = await open();
     state.isBusy = true;
     const { ended, fail } = await begin(better);
@@ -254,7 +254,7 @@ describe("a model that comes while another one writes", () => {
     expect(currentModel()).toBe(next);
   });
 
-  it("is asked for once more where the old one died, and writes then without a press", async () => {
+  it("a model that loads while another one writes is asked for once more where the old one died, and writes then without a press", async () => {
     const { begin, forgetModel, needModel, currentModel, state } = await open();
     state.isBusy = true;
     const { come } = await begin(better);
@@ -268,7 +268,7 @@ describe("a model that comes while another one writes", () => {
 });
 
 describe("a model that takes the place of a large one", () => {
-  it("has its memory given back first, once, and is the one that was chosen last", async () => {
+  it("a model that replaces a large one has its memory given back first, once, and is the one that was chosen last", async () => {
     const { change, demo, currentModel, chosenModel, state } = await open(400e6);
     const first = change(better);
     const second = change(best);

@@ -20,7 +20,7 @@ beforeEach(() => {
   panel.label();
 });
 
-it("gives again what was put in, and nothing else", () => {
+it("the options panel returns exactly what was typed", () => {
   const options = { maxNewTokens: 7, temperature: 0.5, seed: 3, ignoreEos: true, stop: ["a\nb"] };
   panel.show(options);
   expect(panel.read()).toEqual(options);
@@ -28,12 +28,12 @@ it("gives again what was put in, and nothing else", () => {
   expect(panel.read()).toEqual({ maxNewTokens: 200, topK: 9, ignoreEos: false });
 });
 
-it("tells what its user set from what it asks for", () => {
+it("the options panel tells the user's options from the model's defaults", () => {
   expect(panel.peek()).toEqual({ maxNewTokens: 200, ignoreEos: false });
   expect(panel.peek("own")).toEqual({ ignoreEos: false });
 });
 
-it("has what was put in still when a model comes with other numbers, though they were the page's own", () => {
+it("the options panel keeps typed values when a model with other defaults loads", () => {
   panel.show({ temperature: 0.8 }); // as at first
   panel.showDefaults(defaults);
   expect(panel.peek("own")).toEqual({ temperature: 0.8, ignoreEos: false });
@@ -42,13 +42,13 @@ it("has what was put in still when a model comes with other numbers, though they
   expect(panel.peek("own")).toEqual({ ignoreEos: false });
 });
 
-it("shows a value that is refused, and gives none", () => {
+it("the options panel shows a refused value, and returns none", () => {
   panel.show({ temperature: -1 });
   expect(panel.peek()).toBeUndefined();
   expect(panel.read()).toBeUndefined();
 });
 
-it("stays as it is set in another language, with the numbers of the model", () => {
+it("the options panel keeps its values when the language changes", () => {
   panel.showDefaults({ ...defaults, temperature: 0.7 });
   panel.show({ topP: 0.5 });
   panel.label();

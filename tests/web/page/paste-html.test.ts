@@ -12,6 +12,6 @@ it.each([
   ["One<script>alert(1)</script><style>p{}</style>", "One"],
   ["<img src=x onerror=alert(1)>", ""],
   ["", ""],
-])("%s gives %j", (html, text) => {
+])("the HTML %s pastes as %j", (html, text) => {
   expect(textOfHtml(html)).toBe(text);
 });

@@ -8,17 +8,17 @@ const idsOf = (pieces: readonly { tokens: readonly Token[] }[]) =>
   pieces.map((piece) => piece.tokens.map(({ id }) => id));
 
 describe("piecesOf", () => {
-  it("has a piece of each token, but one of those that make up a character", () => {
+  it("piecesOf has a piece of each token, but one of those that make up a character", () => {
     const pieces = piecesOf(tokens(" a", "", "", "🍓", "!"));
     expect(pieces.map(({ text }) => text)).toEqual([" a", "🍓", "!"]);
     expect(idsOf(pieces)).toEqual([[100], [101, 102, 103], [104]]);
   });
 
-  it("leaves out a character that is never whole", () => {
+  it("piecesOf leaves out a character that is never whole", () => {
     expect(textOf(piecesOf(tokens("a", "")))).toBe("a");
   });
 
-  it("ends lines as the editor does, whose offsets count on it", () => {
+  it("piecesOf ends lines as the editor does, whose offsets count on it", () => {
     expect(textOf(piecesOf(tokens("a\r\n", "\r", "b\n")))).toBe("a\n\nb\n");
   });
 });
@@ -33,11 +33,11 @@ describe("cut", () => {
     [14, " one two three", ""],
     [Infinity, " one two three", ""],
     [-1, "", " one two three"],
-  ])("at %j has %j before and %j after", (length, before, after) => {
+  ])("splitPieces at %j has %j before and %j after", (length, before, after) => {
     expect(splitPieces(pieces, length).map(textOf)).toEqual([before, after]);
   });
 
-  it("keeps the tokens of whole pieces, and of none that is cut", () => {
+  it("splitPieces keeps the tokens of whole pieces, and of none that is cut", () => {
     const [before, after] = splitPieces(pieces, 6);
     expect(idsOf(before)).toEqual([[100], []]);
     expect(idsOf(after)).toEqual([[], [102]]);

@@ -14,7 +14,7 @@ describe("a question to the model", () => {
     "Please, could you help me?",
     "Wie hoch ist der Eiffelturm?",
     "why is the sky blue？",
-  ])("is %j", (text) => {
+  ])("a question to the model is %j", (text) => {
     expect(isQuestionToModel(text, beginnings)).toBe(true);
   });
 
@@ -28,7 +28,7 @@ describe("a question to the model", () => {
     "Whatever it was, was it not a dog?",
     `${"How long is a long text, and ".repeat(10)}is it one?`,
     "What is it? The dog",
-  ])("is not %j", (text) => {
+  ])("a question to the model is not %j", (text) => {
     expect(isQuestionToModel(text, beginnings)).toBe(false);
   });
 });

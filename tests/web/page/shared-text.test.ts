@@ -12,7 +12,7 @@ const pack = (value: unknown) => deflateRawSync(JSON.stringify(value)).toString(
 const hash = "0".repeat(64);
 
 describe("a link's fragment", () => {
-  it("carries all of a passage", async () => {
+  it("a link's fragment carries all of a passage", async () => {
     const options = { maxNewTokens: 7, temperature: 0.5, seed: 3, ignoreEos: true, stop: ["\n", "🍓"] };
     const passage = {
       prompt: "Tom said “hello”, and 🍓\n",
@@ -26,7 +26,7 @@ describe("a link's fragment", () => {
     expect(await fromFragment(fragment)).toEqual(passage);
   });
 
-  it("may have nothing to write anew", async () => {
+  it("a link's fragment may have nothing to write anew", async () => {
     const passage = { prompt: "a", after: "", written: [], options: { maxNewTokens: 7 } };
     expect((await fromFragment(await toFragment(passage))).hash).toBeUndefined();
   });
@@ -36,7 +36,7 @@ describe("a link's fragment", () => {
     expect(found).toEqual({ prompt: "a", after: "", written: [], options: {}, hash });
   });
 
-  it("has no parts of the model's that lie on one another", async () => {
+  it("a link's fragment has no parts of the model's that lie on one another", async () => {
     const written = [[0, 9], [3, 5], [9, 9], [9, 12], [1, 20], "x", [14, 15]];
     const found = await fromFragment(pack({ prompt: "a".repeat(20), written, options: {} }));
     expect(found.written).toEqual([
@@ -46,7 +46,7 @@ describe("a link's fragment", () => {
     ]);
   });
 
-  it("takes no option but those of a text, of their types", async () => {
+  it("a link's fragment takes no option but those of a text, of their types", async () => {
     const options = {
       constructor: 1,
       toString: 2,
@@ -60,18 +60,18 @@ describe("a link's fragment", () => {
     expect(Object.entries(found.options)).toEqual([["topK", 5]]);
   });
 
-  it("ends lines as the editor does", async () => {
+  it("a link's fragment ends lines as the editor does", async () => {
     const { prompt, after } = await fromFragment(pack({ prompt: "a\r\nb\rc\n", after: "\r", options: {} }));
     expect([prompt, after]).toEqual(["a\nb\nc\n", "\n"]);
   });
 
-  it("is refused where it unpacks to more than a text", async () => {
+  it("a link's fragment is refused where it unpacks to more than a text", async () => {
     const bomb = pack({ prompt: "a".repeat(5_000_000), options: {}, hash });
     expect(bomb.length).toBeLessThan(100_000);
     await expect(fromFragment(bomb)).rejects.toThrow("expected a text of at most 1.0 MB, found more");
   });
 
-  it("is refused where it is none", async () => {
+  it("a link's fragment is refused where it is none", async () => {
     await expect(fromFragment("nothing")).rejects.toThrow();
     await expect(fromFragment(pack(null))).rejects.toThrow("expected a prompt, options and a hash");
     for (const damage of [{ prompt: 1 }, { after: 1 }, { hash: 1 }, { options: undefined }]) {
@@ -85,14 +85,14 @@ describe("a text", () => {
   const anew = { prompt: "Once", text: " upon\r\na" };
   const text = "Once upon\na time";
 
-  it("still has what was written last where it begins with it", () => {
+  it("a text still contains the last run if it begins with its prompt and text", () => {
     expect(stillContains(text, anew)).toBe(true);
     expect(stillContains("Once upon\na", anew)).toBe(true);
     expect(stillContains("Once upon\n", anew)).toBe(false);
     expect(stillContains(`So ${text}`, anew)).toBe(false);
   });
 
-  it("is what stands around that, with the parts that the model wrote there", () => {
+  it("a text is what stands around that, with the parts that the model wrote there", () => {
     const kept = { text, caret: 1, written: [[0, 2] as const, [3, 13] as const, [14, 16] as const] };
     expect(textAround(kept, anew)).toEqual({
       prompt: "Once",
@@ -106,7 +106,7 @@ describe("a text", () => {
     });
   });
 
-  it("is what stands around the caret where nothing is to be written anew", () => {
+  it("a text is what stands around the caret where nothing is to be written anew", () => {
     expect(textAround({ text: "abcd", caret: 3, written: [[2, 4]] }, undefined)).toEqual({
       prompt: "abc",
       after: "d",

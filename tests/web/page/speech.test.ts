@@ -22,7 +22,7 @@ describe("what is said", () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it("is whole sentences in order, and then the end, none before the one before it could be read", () => {
+  it("speech is whole sentences in order, and then the end, none before the one before it could be read", () => {
     const own = make();
     for (const character of story) own.add(character); // all at once, as a fast model writes
     own.add("nd");
@@ -44,7 +44,7 @@ describe("what is said", () => {
     }
   });
 
-  it("is nothing more once it is hushed but what comes after that", () => {
+  it("speech is nothing more once it is hushed but what comes after that", () => {
     const own = make();
     own.add(story);
     own.hush();
@@ -53,7 +53,7 @@ describe("what is said", () => {
     expect(texts()).toEqual(["Once upon a time there was a dog.", "Stopped after 20 tokens."]);
   });
 
-  it("is only the newest of how the work goes, and only the end where the text is not to be said", () => {
+  it("speech is only the newest of how the work goes, and only the end where the text is not to be said", () => {
     const own = make(() => true);
     own.status("Reading the text: 128 of 900 tokens");
     own.status("Reading the text: 256 of 900 tokens");
@@ -70,7 +70,7 @@ describe("what is said", () => {
     ]);
   });
 
-  it("is what the page has to say beside the work, whatever becomes of the work", () => {
+  it("speech is what the page has to say beside the work, whatever becomes of the work", () => {
     const own = make();
     own.add(story);
     own.notice("3 suggestions: one; two; three");
@@ -80,14 +80,14 @@ describe("what is said", () => {
     expect(texts().at(-1)).toBe("3 suggestions: one; two; three");
   });
 
-  it("leaves out what is no sentence, such as a line of dashes", () => {
+  it("speech leaves out what is no sentence, such as a line of dashes", () => {
     const own = make();
     own.add("---\n... A dog came.\n");
     vi.runAllTimers();
     expect(texts()).toEqual(["---\n... A dog came."]);
   });
 
-  it("is added to what was said, each in its own language", () => {
+  it("speech is added to what was said, each in its own language", () => {
     document.documentElement.lang = "de";
     speech.add("A dog came. ");
     speech.status("Fertig.");

@@ -21,7 +21,7 @@ function changeFor(ms: number, change: () => void): void {
   }
 }
 
-it("stores once, within a second of the first of a few changes", () => {
+it("a few changes are stored once, within a second of the first", () => {
   const store = vi.fn();
   const onEdit = storeSoon(store);
   changeFor(400, onEdit);
@@ -35,13 +35,13 @@ it("stores once, within a second of the first of a few changes", () => {
   expect(store).toHaveBeenCalledTimes(2);
 });
 
-it("stores each second while changes go on without a pause", () => {
+it("changes without a pause are stored every second", () => {
   const store = vi.fn();
   changeFor(10_000, storeSoon(store));
   expect(store.mock.calls.length).toBeGreaterThanOrEqual(10);
 });
 
-it("stores in the browser's idle time", () => {
+it("the text is stored in the browser's idle time", () => {
   const pauses: (() => void)[] = [];
   vi.stubGlobal("requestIdleCallback", (then: () => void) => pauses.push(then));
   const store = vi.fn();

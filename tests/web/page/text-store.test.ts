@@ -42,7 +42,7 @@ async function damage(id: string, slot: number, record: object): Promise<void> {
   database.close();
 }
 
-it("takes the tab's own text, in its newest version", async () => {
+it("a tab takes its own text, in its newest version", async () => {
   const store = await open();
   await storeAll(store, "a", 1, "one", "two", "three");
   await storeAll(store, "b", 2, "other");
@@ -124,7 +124,7 @@ it("a text of which only the last change is known is one, too", async () => {
   expect(await taken(store)).toEqual(["a", "Once upon a time there"]);
 });
 
-it("opens the database of a later release", async () => {
+it("the text store opens the database of a later release", async () => {
   const later = await openDB("gpt2-texts", 7, {
     upgrade(database) {
       const texts = database.createObjectStore("texts", { keyPath: ["path", "id", "slot"] });

@@ -11,7 +11,7 @@ describe("firstWordLength", () => {
     ["🍓🍓 red", "🍓🍓"],
     ["  ", "  "], // nothing but spaces goes as a whole
     ["", ""],
-  ])("of %j is %j", (text, first) => {
+  ])("the first word of %j has the length %j", (text, first) => {
     expect(text.slice(0, firstWordLength(text))).toBe(first);
   });
 });
@@ -27,7 +27,7 @@ describe("suggestedLength", () => {
     [" red ", false, " red"],
     [" \n ", true, ""],
     ["", false, ""],
-  ])("of %j, cut off: %j, is %j", (text, isCutOff, suggested) => {
+  ])("the suggested length of %j, cut off: %j, is %j", (text, isCutOff, suggested) => {
     expect(text.slice(0, suggestedLength(text, isCutOff))).toBe(suggested);
   });
 });

@@ -15,7 +15,7 @@ export const page: Translated<Sections["page"]> = {
   fromHub: "Vom Hugging Face Hub",
   lookUp: "Nachsehen",
   hubHelp:
-    "Jedes GPT-2, nach seiner Kennung. Die Dateien kommen von huggingface.co; nur die Kennung wird dorthin gesendet.",
+    "Jedes GPT-2-Modell, über seine Kennung. Die Dateien kommen von huggingface.co; dorthin wird nur die Kennung gesendet.",
   fromDevice: "Von diesem Gerät",
   folder: "Ordner…",
   files: "Dateien…",
@@ -25,10 +25,10 @@ export const page: Translated<Sections["page"]> = {
   q8: "8 Bit: so gut wie das Original",
   q4: "4 Bit: kleiner und schneller",
   weightsHelp:
-    "Für Modelle in Gleitkommazahlen. Bei 8 Bit behält ein umgewandeltes Modell sein Format; bei 4 Bit wird eines mit 8 Bit abgelehnt.",
+    "Für Modelle in Gleitkommazahlen. Ein umgewandeltes Modell behält sein Format; aus 8 Bit werden keine 4 Bit.",
   storedHere: "Auf diesem Gerät gespeichert",
   releases: "Veröffentlichte Größen von GPT-2",
-  useArrived: "Damit schreiben",
+  useArrived: "Dazu wechseln",
 
   openings: "Anfänge zum Ausprobieren",
   text: "Text",
@@ -87,7 +87,7 @@ export const start: Translated<Sections["start"]> = {
   rate: "{value} Token/s",
 
   elsewhere:
-    "Die Adresse dieser Seite verlangt {name}, und das liegt bei {host}. Von dort wird nichts geholt, bis du nachsiehst.",
+    "Die Adresse dieser Seite verweist auf {name} bei {host}. Von dort wird nichts geladen, bis du nachsiehst.",
   ownModel: "das Modell in dieser Seite",
 
   starting: "Wird gestartet…",
@@ -113,31 +113,31 @@ export const start: Translated<Sections["start"]> = {
   badAddress: "Die Adresse dieser Seite ({address}) ist falsch: {why}.",
 
   "preset.precise": "Genau",
-  "preset.precise.help": "bleibt nah am Wahrscheinlichen",
+  "preset.precise.help": "bleibt bei wahrscheinlichen Token",
   "preset.balanced": "Ausgewogen",
-  "preset.balanced.help": "wie es die Macher des Modells vorsehen",
+  "preset.balanced.help": "die Vorgaben des Modells",
   "preset.wild": "Wild",
-  "preset.wild.help": "nimmt, was selten genommen wird",
+  "preset.wild.help": "nimmt auch unwahrscheinliche Token",
   "option.maxNewTokens": "Token",
   "option.maxNewTokens.help": "Wie viele höchstens geschrieben werden",
   "option.temperature": "Temperatur",
-  "option.temperature.help": "0 nimmt das wahrscheinlichste Token, höher wird es wilder",
+  "option.temperature.help": "0 nimmt das wahrscheinlichste Token; höhere Werte streuen mehr",
   "option.topK": "Top k",
   "option.topK.help": "Unter den k wahrscheinlichsten Token wählen; 0: unter allen",
   "option.topP": "Top p",
-  "option.topP.help": "…unter den wenigsten, die zusammen so wahrscheinlich sind",
+  "option.topP.help": "…unter den wenigsten Token, die zusammen diese Wahrscheinlichkeit haben",
   "option.minP": "Min p",
-  "option.minP.help": "…unter denen, die diesen Anteil der größten Wahrscheinlichkeit haben",
-  "option.typicalP": "Typisch p",
+  "option.minP.help": "…unter Token mit mindestens diesem Anteil der größten Wahrscheinlichkeit",
+  "option.typicalP": "Typical p",
   "option.typicalP.help":
-    "…unter denen, die etwa so überraschen wie hier üblich, bis zu so viel Wahrscheinlichkeit",
+    "…unter den Token, die am ehesten so überraschen wie erwartet, bis zu dieser Gesamtwahrscheinlichkeit",
   "option.noRepeatNgramSize": "Nie wiederholen",
-  "option.noRepeatNgramSize.help": "Keine so lange Folge von Token zweimal schreiben; 0 erlaubt alle",
+  "option.noRepeatNgramSize.help": "Keine Folge von so vielen Token zweimal schreiben; 0 erlaubt es",
   "option.repetitionPenalty": "Wiederholungsmalus",
-  "option.repetitionPenalty.help": "Über 1 meidet, was schon gesagt ist",
+  "option.repetitionPenalty.help": "Über 1 macht Token des bisherigen Texts unwahrscheinlicher",
   "option.seed": "Startwert",
-  "option.seed.help": "Derselbe Startwert gibt denselben Text; leer: jedes Mal ein neuer",
-  "option.ignoreEos": "Textende übergehen",
+  "option.seed.help": "Derselbe Startwert ergibt denselben Text; leer: jedes Mal ein neuer",
+  "option.ignoreEos": "Textende ignorieren",
   "option.ignoreEos.help": "Weiterschreiben, wo das Modell aufhören würde",
   "option.stop": "Aufhören bei",
   "option.stop.help": "Vor diesem Text enden; \\n ist eine neue Zeile",
@@ -154,25 +154,25 @@ export const start: Translated<Sections["start"]> = {
   "finish.stop": "Der Stopptext ist erreicht.",
   seed: "Startwert {seed}.",
   dropped: {
-    one: "Das erste Token passte nicht mehr in den Kontext.",
-    other: "Die ersten {count} Token passten nicht mehr in den Kontext.",
+    one: "Das erste Token passt nicht mehr in den Kontext.",
+    other: "Die ersten {count} Token passen nicht mehr in den Kontext.",
   },
-  busy: "Es wird noch geschrieben: Halte es erst an, mit Esc oder „Stopp“.",
+  busy: "Das Modell schreibt noch: Halte es zuerst mit Esc oder „Stopp“ an.",
   stoppedAtOnce: "Vor dem ersten Token angehalten.",
   stopped: { one: "Nach {count} Token angehalten.", other: "Nach {count} Token angehalten." },
   loadModelAgain: "Das Modell noch einmal laden",
-  died: "Das Modell arbeitet nicht mehr: {why}. Der Text bleibt.",
+  died: "Das Modell arbeitet nicht mehr: {why}. Dein Text bleibt erhalten.",
   notWritten: "Der Text konnte nicht geschrieben werden: {why}.",
   awaitsModel: "Es wird geschrieben, sobald das Modell geladen ist.",
   reading: "Der Text wird gelesen: {done} von {total} Token",
   noPart: "Dieser Teil der Seite konnte nicht geladen werden: {why}.",
   loadPageAgain: "Die Seite noch einmal laden",
-  noEditor: "Der Editor konnte nicht geladen werden: {why}. Der Text bleibt.",
+  noEditor: "Der Editor konnte nicht geladen werden: {why}. Dein Text bleibt erhalten.",
 };
 
 export const texts: Translated<Sections["texts"]> = {
   unstored: "Dein Text wird nicht gespeichert: {why}. Sichere ihn als Datei, bevor du diesen Tab schließt.",
-  refused: "Der Browser erlaubt es nicht, oder nicht in diesem Fenster",
+  refused: "Der Browser erlaubt es nicht, zumindest nicht in diesem Fenster",
   full: "Es ist kein Speicherplatz mehr frei",
   slow: "Der Speicher des Browsers antwortet nicht",
 };
@@ -215,7 +215,7 @@ export const models: Translated<Sections["models"]> = {
   kept: "Wird behalten",
   keepNamed: "{name} behalten",
   stays: "{name} bleibt, bis du es entfernst.",
-  mayGo: "{name} wird behalten; wird der Platz auf dem Gerät knapp, darf der Browser es dennoch entfernen.",
+  mayGo: "{name} wird behalten, aber der Browser darf es entfernen, wenn der Speicherplatz knapp wird.",
   makesRoom: "{name} darf entfernt werden, wenn Platz fehlt.",
   remove: "Entfernen",
   removeNamed: "{name} entfernen",
@@ -236,10 +236,10 @@ export const editor: Translated<Sections["editor"]> = {
   suggest: "Wörter vorschlagen",
 
   pressWord: "Tippe auf ein Wort, um zu sehen, was dort noch stehen könnte.",
-  "view.probability.help": "Wie wahrscheinlich jedes Token für das Modell war, nach allem, was davor steht.",
+  "view.probability.help":
+    "Wie wahrscheinlich das Modell jedes Token fand, nachdem es den Text davor gelesen hatte.",
   "view.probability.print": "Die kleinen Zahlen sind Prozente.",
-  "view.rank.help":
-    "An welcher Stelle jedes Token unter allen stand, die das Modell dort hätte schreiben können.",
+  "view.rank.help": "Der Rang jedes Tokens unter allen, die das Modell dort hätte schreiben können.",
   "view.rank.print": "Die kleinen Zahlen sind Ränge.",
   "view.tokens.help": "Wie der Text in Token zerlegt ist: die Stücke, die das Modell liest und schreibt.",
   "band.probability.0": "50\u00a0% und mehr",
@@ -251,7 +251,7 @@ export const editor: Translated<Sections["editor"]> = {
   "band.rank.2": "11 bis 100",
   "band.rank.3": "jenseits von 100",
   notScored: "Die Token konnten nicht gelesen werden: {why}.",
-  awaitsModel: "Wird bewertet, sobald ein Modell da ist.",
+  awaitsModel: "Wird bewertet, sobald ein Modell geladen ist.",
   awaitsWriting: "Wird bewertet, sobald das Modell fertig geschrieben hat.",
   scoring: "Der Text wird gelesen: {share}",
   scored: { one: "{count} Token", other: "{count} Token" },
@@ -259,7 +259,7 @@ export const editor: Translated<Sections["editor"]> = {
 
   ids: { one: "Nummer", other: "Nummern" },
   bytes: "Bytes",
-  noProbability: "für das erste gibt es keine",
+  noProbability: "keine für das erste Token",
   rank: "Rang",
   entropy: "Entropie",
   bits: "mindestens {value} Bit",
@@ -291,27 +291,27 @@ export const editor: Translated<Sections["editor"]> = {
   "find.replacedAll": "$ Treffer ersetzt",
 
   readAloud: "Beim Schreiben vorlesen",
-  readAloudHelp: "Ein Vorleseprogramm sagt jeden neuen Satz; sonst nur das Ende",
+  readAloudHelp: "Screenreader lesen jeden neuen Satz vor, sonst nur das Ende",
   sameAgain: "Noch einmal dasselbe",
-  sameAgainHelp: "Setzt den Startwert {seed} ein, mit dem der letzte Text geschrieben wurde",
+  sameAgainHelp: "Setzt den Startwert {seed}, mit dem der letzte Text entstand",
   seedTaken: "Startwert {seed} ist gesetzt: Von derselben Stelle aus entsteht derselbe Text.",
 
   picture: "{staying} der {count} wahrscheinlichsten Token können folgen: {list}",
   pictureToken: "„{token}“ {share}",
 
-  filesOfDevice: "Das Modell kommt aus Dateien dieses Geräts: Ein Link kann es nicht nennen.",
+  filesOfDevice: "Das Modell kommt aus Dateien auf diesem Gerät, auf die kein Link verweisen kann.",
   linkCopied: "Kopiert: ein Link mit {count} Zeichen, der den ganzen Text enthält.",
   linkInAddress:
     "Diese Seite darf die Zwischenablage nicht benutzen. Der Link steht jetzt in der Adresszeile.",
   noLink: "Es konnte kein Link erstellt werden: {why}.",
   busyForLink:
-    "Ein Link wurde geöffnet, während das Modell schreibt: Halte es an, und lade dann die Seite neu.",
+    "Ein Link wurde geöffnet, während das Modell schreibt: Halte es an und lade dann die Seite neu.",
   linkAwaits: "Der Text dieses Links wird neu geschrieben, sobald das Modell geladen ist.",
   linkShown: "Das ist der verlinkte Text: Er wurde weder neu geschrieben noch verglichen.",
   linkLeft: "Der Link wurde nicht geöffnet, weil sich der Text geändert hat: Lade dafür die Seite neu.",
   identical: {
-    one: "Gleich dem verlinkten Text: {count} Token, mit Prüfsumme verglichen.",
-    other: "Gleich dem verlinkten Text: {count} Token, mit Prüfsumme verglichen.",
+    one: "Identisch mit dem verlinkten Text: {count} Token, per Prüfsumme verglichen.",
+    other: "Identisch mit dem verlinkten Text: {count} Token, per Prüfsumme verglichen.",
   },
   notIdentical:
     "Das ist nicht der verlinkte Text: Den hat ein anderes Modell geschrieben oder eine andere Version dieser Seite.",
@@ -341,7 +341,7 @@ export const editor: Translated<Sections["editor"]> = {
   "keys.details": "zeigt, was am Cursor noch stehen könnte; ↑ ↓ wählen, Eingabe übernimmt",
   "keys.leave": "springt aus dem Text zum nächsten Element",
   "keys.write": "schreibt ab dem Cursor weiter",
-  "keys.undo": "geht einen Schritt zurück, einen von dir oder vom Modell",
+  "keys.undo": "nimmt einen Schritt zurück, deinen oder den des Modells",
   "keys.redo": "stellt ihn wieder her",
   "keys.find": "sucht und ersetzt im Text",
   "keys.stage": "zeigt nur den Text, in großer Schrift; Esc beendet das",
@@ -355,13 +355,13 @@ export const editor: Translated<Sections["editor"]> = {
   "key.clicker": "Bild ab, Bild auf, b",
 
   webPage: "Webseite",
-  collecting: "Wird gesammelt… {bytes}",
+  collecting: "Wird zusammengestellt… {bytes}",
   saved: "Gesichert: {name}, {bytes}. Ein Doppelklick öffnet die Datei, auch offline.",
   notSaved: "Das konnte nicht gesichert werden: {why}.",
 
   copied: "Kopiert.",
   copyYourself:
-    "Diese Seite darf die Zwischenablage nicht benutzen. Der Text ist markiert: Kopiere ihn von dort.",
+    "Diese Seite darf die Zwischenablage nicht benutzen. Der Text ist markiert: Kopiere ihn selbst.",
 };
 
 export const device: Translated<Sections["device"]> = {
@@ -393,8 +393,8 @@ export const device: Translated<Sections["device"]> = {
   persisted: "Der Browser behält alles, bis du es entfernst.",
 
   fetched: "Für dieses Modell kamen {bytes} von {host}.",
-  fromStore: "Dieses Modell war hier gespeichert: Geholt wurde dafür nichts.",
-  notFetched: "Für dieses Modell wurde nichts geholt.",
+  fromStore: "Dieses Modell war hier gespeichert: Dafür wurde nichts heruntergeladen.",
+  notFetched: "Für dieses Modell wurde nichts heruntergeladen.",
   otherHosts: "Andere kontaktierte Server: {list}.",
   noNetwork: "Keines: Nichts, was du schreibst, verlässt dieses Gerät.",
 
@@ -408,19 +408,19 @@ export const device: Translated<Sections["device"]> = {
 
   test: "Diesen Browser prüfen",
   testHelp: "Prüft, ob er Bit für Bit wie jeder andere rechnet. Dauert einige Sekunden.",
-  testing: { one: "Wird geprüft: {count} Probe gemacht…", other: "Wird geprüft: {count} Proben gemacht…" },
+  testing: { one: "Wird geprüft: {count} Probe fertig…", other: "Wird geprüft: {count} Proben fertig…" },
   testInterrupted: "Die Prüfung wurde unterbrochen.",
-  notTested: "Der Test konnte nicht ausgeführt werden: {why}.",
+  notTested: "Die Prüfung konnte nicht ausgeführt werden: {why}.",
   passed: "Bestanden: alle {count} Proben. Dieser Browser rechnet wie jeder andere.",
   failed: "Nicht bestanden: {failed} von {count} Proben.",
   likelyBug:
-    "Die Engine rechnet überall dieselben Bits aus, also ist es höchstwahrscheinlich ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
-  bugs: "Fehlersammlung von {name}",
+    "Die Engine berechnet überall dieselben Bits; sehr wahrscheinlich ist es also ein Fehler des Browsers. Aktualisiere ihn und prüfe noch einmal; bleibt es dabei, schick den Bericht an die Betreiber dieser Seite und an die",
+  bugs: "Fehlerliste von {name}",
   report: "Bericht der Selbstprüfung",
   copyReport: "Bericht kopieren",
   reportCopied: "Kopiert.",
   copyReportYourself:
-    "Diese Seite darf die Zwischenablage nicht benutzen. Der Bericht ist markiert: Kopiere ihn von dort.",
+    "Diese Seite darf die Zwischenablage nicht benutzen. Der Bericht ist markiert: Kopiere ihn selbst.",
 
   given: "Was dieser Browser und dieser Server bieten",
   "has.simd": "SIMD",
@@ -445,49 +445,49 @@ export const inside: Translated<Sections["inside"]> = {
   again: "Noch einmal ansehen",
   progress: "Blick ins Innere",
   empty: "Noch gibt es keinen Text: Schreib ein paar Wörter, oder nimm einen der Anfänge.",
-  awaitsModel: "Der Blick ins Innere kommt, sobald das Modell geladen ist.",
-  writing: "Der Blick ins Innere kommt, sobald das Modell fertig geschrieben hat.",
-  cutting: "Der Blick ins Innere kommt, sobald der Text in Token zerlegt ist.",
+  awaitsModel: "Der Blick ins Innere folgt, sobald das Modell geladen ist.",
+  writing: "Der Blick ins Innere folgt, sobald das Modell fertig geschrieben hat.",
+  cutting: "Der Blick ins Innere folgt, sobald der Text in Token zerlegt ist.",
   reading: "Der Text wird bis zum Token gelesen…",
   looking: "Die anderen Schichten folgen…",
   seen: "Angesehen: {layers} Schichten zu je {heads} Köpfen.",
   window: "Das Modell sieht die letzten {tokens} Token bis dorthin: Mehr fasst sein Kontext nicht.",
   stopped: "Abgebrochen.",
-  failed: "Es ist nichts zu sehen.",
+  failed: "Es kann nichts angezeigt werden.",
   noTokenizer: "Dieses Modell hat keinen Tokenizer: Es gibt keine Token anzusehen.",
 
   diagram: "Die Teile von GPT-2",
   pressPart: "Tippe auf einen Teil, um zu lesen, was er tut.",
   layers: { one: "{count} Schicht", other: "{count} Schichten" },
-  "part.embedding": "Einbettung",
+  "part.embedding": "Embedding",
   "part.positions": "Positionen",
   "part.residual": "Residualstrom",
   "part.attention": "Attention",
   "part.mlp": "MLP",
-  "part.unembedding": "Ausbettung",
+  "part.unembedding": "Unembedding",
   "part.embedding.help":
-    "Jedes der {vocabSize} Token hat eine Zeile von {nEmbd} Zahlen, die das Modell gelernt hat. „{token}“, Nummer {id}, kommt als seine Zeile herein.",
+    "Jedes der {vocabSize} Token hat eine Zeile von {nEmbd} Zahlen, die das Modell gelernt hat. „{token}“, Nummer {id}, geht als seine Zeile in das Modell ein.",
   "part.positions.help":
-    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens gezählt: So weiß das Modell, was vor was steht.",
+    "Auch jeder der {nPositions} Plätze hat {nEmbd} Zahlen. Die von Platz {place} werden zu denen des Tokens addiert: So kennt das Modell die Reihenfolge der Token.",
   "part.residual.help":
-    "Die {nEmbd} Zahlen eines Tokens auf ihrem Weg durch die Schichten. Attention und MLP lesen sie und zählen dazu, was sie gefunden haben; nie wird etwas überschrieben.",
+    "Die {nEmbd} Zahlen eines Tokens auf ihrem Weg durch die Schichten. Attention und MLP lesen sie und addieren ihre Ergebnisse; nie wird etwas überschrieben.",
   "part.attention.help":
-    "Hier sehen Token einander an. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und holt von dort, wo er hinsieht, was er sucht.",
+    "Hier tauschen Token Informationen aus. Jeder der {nHead} Köpfe einer Schicht gewichtet die Token bis zu diesem und summiert ihre Informationen nach diesen Gewichten.",
   "part.mlp.help":
-    "Jedes Token für sich: Aus {nEmbd} Zahlen werden {nInner}, die meisten davon so gut wie abgeschaltet, und aus dem Rest {nEmbd}, die dazugezählt werden. Kein Bild zeigt es allein; von der Vermutung einer Schicht zur nächsten waren Attention und MLP beide am Werk.",
+    "Es verarbeitet jedes Token für sich: Aus {nEmbd} Zahlen werden {nInner}, die meisten davon nahe null, und daraus {nEmbd}, die zum Strom addiert werden. Kein Bild zeigt es allein: Die Vermutung jeder Schicht ist das Werk von Attention und MLP zusammen.",
   "part.unembedding.help":
     "Die Zahlen werden normiert und mit je einer Zeile für jedes der {vocabSize} Token verglichen: Je ähnlicher, desto wahrscheinlicher ist dieses Token das nächste.",
   "part.unembedding.tied":
-    "Die Zahlen werden normiert und mit je einer Zeile für jedes der {vocabSize} Token verglichen, denselben wie in der Einbettung: Je ähnlicher, desto wahrscheinlicher ist dieses Token das nächste.",
+    "Die Zahlen werden normiert und mit je einer Zeile für jedes der {vocabSize} Token verglichen, denselben wie im Embedding: Je ähnlicher, desto wahrscheinlicher ist dieses Token das nächste.",
 
-  lens: "Die Vermutung nach jeder Schicht",
+  lens: "Die Vermutung des Modells nach jeder Schicht",
   "lens.help":
-    "Der {residual} nach jeder Schicht, durch die {unembedding} gelesen, als wäre es die letzte: die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Er beginnt als {embedding} und {positions}, vor der ersten Schicht.",
-  settledAtOnce: "Von der Einbettung an ist es „{guess}“.",
+    "Der {residual} nach jeder Schicht, durch das {unembedding} gelesen, als wäre es die letzte: die beste Vermutung, was als Nächstes kommt, und wie wahrscheinlich das ist. Er beginnt als {embedding} und {positions}, vor der ersten Schicht.",
+  settledAtOnce: "Vom Embedding an ist es „{guess}“.",
   settled: "Von Schicht {layer} an ist es „{guess}“.",
   settledLast: "Erst in der letzten Schicht wird es „{guess}“.",
   follows: "Im Text kommt danach „{token}“.",
-  stageOfEmbedding: "Einbettung",
+  stageOfEmbedding: "Embedding",
   stageOfLayer: "Schicht {layer}",
   guess: "Vermutung",
   probability: "Wahrscheinlichkeit",
@@ -495,7 +495,7 @@ export const inside: Translated<Sections["inside"]> = {
 
   attention: "Wo ein Kopf hinsieht",
   "attention.help":
-    "Wie sich ein Kopf der {attention} über den Text verteilt, vom gewählten Token rechts aus gesehen: Je dicker ein Bogen, desto mehr davon geht dorthin. Ebenso ist der Text getönt.",
+    "Wie sich ein Kopf der {attention} über den Text verteilt, vom gewählten Token rechts aus gesehen: Je dicker ein Bogen, desto mehr davon geht dorthin. Nach denselben Gewichten ist der Text getönt.",
   layer: "Schicht",
   head: "Kopf",
   tints: "Tönung:",
@@ -505,7 +505,7 @@ export const inside: Translated<Sections["inside"]> = {
   "band.3": "1 bis 5\u00a0%",
   "band.4": "weniger",
   looksAt: "Schicht {layer}, Kopf {head}, sieht auf {list}.",
-  bent: "Nahe Token sind weiter auseinander gezeichnet, als sie sind.",
+  bent: "Nahe Token sind weiter auseinander gezeichnet, als sie liegen.",
   share: "„{token}“ {share}",
   rest: { one: "{count} weiteres, {share}", other: "{count} weitere, zusammen {share}" },
   place: "Token",
@@ -514,7 +514,7 @@ export const inside: Translated<Sections["inside"]> = {
 
   overview: "Alle Köpfe aller Schichten",
   "overview.help":
-    "Jedes Symbol ist ein Kopf der {attention}: Seine Form sagt, wohin er vor allem sieht, seine Größe, wie sehr. Wähle eines mit Maus oder Pfeiltasten, um es oben zu sehen.",
+    "Jedes Symbol ist ein Kopf der {attention}: Seine Form zeigt, wohin er vor allem sieht, seine Größe, wie sehr. Wähle eines mit Maus oder Pfeiltasten, um es oben zu sehen.",
   "glance.first": "das erste Token",
   "glance.before": "das Token davor",
   "glance.self": "das Token selbst",

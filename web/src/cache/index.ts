@@ -26,7 +26,7 @@ function folderHasChanged(folder: UrlSource): Revalidation["hasChanged"] {
       const bytes = await bytesOf(stream);
       // A host that is down, or a network's sign-in page, may answer anything with 200.
       if (!isModelFile(path, bytes))
-        throw new LoadError("network", `the host's ${path} does not belong to a model`);
+        throw new LoadError("network", `the host's ${path} is not the file of a model`);
       return (await sha256(bytes)) !== expected;
     });
     return (await Promise.all(changed)).includes(true);
@@ -108,7 +108,7 @@ function revalidationOf(source: ModelSource, request: LoadRequest): Revalidation
 export async function cached(source: ModelSource, request: LoadRequest): Promise<ModelSource> {
   const id = source.id && withFile(source.id, request.source.file);
   if (id === undefined && request.source.kind !== "files") {
-    source.notStored = async () => "an adapter of this device's files is not stored";
+    source.notStored = async () => "an adapter from local files is not stored";
   }
   if (id === undefined || !/^(https?|hf):/.test(id)) return source;
   const { store, refusal } = await openStoreFor(id);

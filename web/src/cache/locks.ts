@@ -15,7 +15,8 @@ export async function withStoreLock<T>(change: () => Promise<T>): Promise<T> {
   const manager = locks();
   if (!manager) return change();
   const waiting = new AbortController();
-  const giveUp = () => waiting.abort(new Error("another tab does not finish changing the stored models"));
+  const giveUp = () =>
+    waiting.abort(new Error("another tab has been changing the stored models for too long"));
   const timer = setTimeout(giveUp, patienceMs);
   try {
     return await manager.request(`${prefix} store`, { signal: waiting.signal }, () => {

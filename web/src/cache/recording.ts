@@ -139,7 +139,7 @@ export class Recording {
   private async finish(): Promise<void> {
     if (!this.index || !(await this.isListed())) return;
     if (!(await storedBytes(this.store, this.model)).isWhole) {
-      this.refusal ??= "a part of it was removed while it was loaded";
+      this.refusal ??= "a part of it was removed during loading";
       return;
     }
     const key = await writeRecord(this.store, this.model);
@@ -151,7 +151,7 @@ export class Recording {
   /** Whether the model is still listed. If it was removed meanwhile, its new files go, and no more are stored. */
   private async isListed(): Promise<boolean> {
     if (this.key === undefined || (await this.store.size("models", this.key)) !== undefined) return true;
-    this.refusal ??= "it was removed while it was loaded";
+    this.refusal ??= "it was removed during loading";
     await removeUnneededFiles(this.store, hashesOf(this.model));
     return false;
   }

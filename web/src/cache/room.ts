@@ -16,7 +16,7 @@ export const isFull = (error: unknown) => (error as Error | null)?.name === "Quo
 
 /** Why something could not be stored, in words. */
 export const reasonNotWritten = (error: unknown) =>
-  isFull(error) ? "the browser gives this site no more room" : `it cannot be written (${String(error)})`;
+  isFull(error) ? "the browser gives this site no more storage" : `it cannot be written (${String(error)})`;
 
 /**
  * Removes the files that no record needs: those of `names`, and all others, but while a model is being loaded only old
@@ -100,5 +100,5 @@ export async function makeRoom(store: Store, bytes: number, forId: string): Prom
   }
   return free >= bytes * slack
     ? null
-    : `it needs ${formatBytes(bytes)} more, and the browser gives this site ${formatBytes(Math.max(0, free))}`;
+    : `it needs ${formatBytes(bytes)} more, but the browser has only ${formatBytes(Math.max(0, free))} left for this site`;
 }

@@ -17,9 +17,9 @@ export function readOptions(call: string, value: unknown, names: readonly string
   for (const [name] of fields) {
     if (names.includes(name)) continue;
     const help = suggestion(name, names);
-    const there = `there are ${names.join(", ")}`;
+    const expected = `expected one of ${names.join(", ")}`;
     refuse(
-      `there is no option ${describeValue(name)} of ${call}; ${help ? `${help} T${there.slice(1)}` : there}`,
+      `unknown option ${describeValue(name)} of ${call}${help ? `: ${help} E${expected.slice(1)}` : `, ${expected}`}`,
     );
   }
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined && field !== null));

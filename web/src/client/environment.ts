@@ -100,7 +100,7 @@ export function describeEnvironment(facts: Facts): Environment {
     relaxedSimd:
       facts.webAssembly === "runs" && facts.relaxedSimd
         ? has("This browser has relaxed SIMD.")
-        : misses("This browser has no relaxed SIMD; the engine computes the same without, but slower.", null),
+        : misses("This browser has no relaxed SIMD: the results are the same, but slower.", null),
     isolation,
     threads: withThreads,
     storage: { ...describeStorage(facts), freeBytes: facts.storage?.freeBytes ?? null },

@@ -38,7 +38,7 @@ function chooseModel(files: readonly File[]): { files: readonly File[]; file?: s
     return refuse(`there are ${folders.length} models among the files (${listed(names)}), expected one`);
   }
   const twice = first?.[1].find(({ name }, i) => first[1].findIndex((other) => other.name === name) < i);
-  if (twice) return refuse(`there are two files "${twice.name}", expected those of one model`);
+  if (twice) return refuse(`two files are named "${twice.name}", expected the files of one model`);
   if (first?.[1].some(({ name }) => weightsPattern.test(name))) return { files: first[1] };
   const single = files.filter(isGguf);
   const [gguf] = single;

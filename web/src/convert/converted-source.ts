@@ -94,7 +94,7 @@ export class ConvertedSource implements ModelSource {
         const text = { "vocab.json": vocab, "merges.txt": merges, "tokenizer_config.json": tokenizerConfig }[
           name
         ];
-        if (text === "") throw new LoadError("not-found", `${this.options.gguf} holds no ${name}`);
+        if (text === "") throw new LoadError("not-found", `${this.options.gguf} contains no ${name}`);
         return textFile(text);
       }
       case "tokenizer.json":
@@ -102,7 +102,7 @@ export class ConvertedSource implements ModelSource {
       case "added_tokens.json":
       case "vocab.txt":
         if (this.options.gguf === undefined) return this.inner.open(name, options);
-        throw new LoadError("not-found", `${this.options.gguf} holds no ${name}`);
+        throw new LoadError("not-found", `${this.options.gguf} contains no ${name}`);
       case "weights.json":
         throw new LoadError("not-found", `there is no ${name}: the model is converted while it is read`);
       default:

@@ -42,7 +42,7 @@ const english: Words = {
   loading: "Loading the model",
   loadingSize: "Loading the model, {size}",
   pace: "{rate}/s, {time} left",
-  failed: "It did not work: {message}",
+  failed: "Something went wrong: {message}",
   field: "Text to continue",
   required: "Please fill in this field.",
   suggestion: "Suggestion: {text}. {hint}",
@@ -84,7 +84,9 @@ function readTexts(where: string, texts: unknown, known?: object): Record<string
     return refuse(`${where} is ${describeValue(texts)}, expected an object`);
   for (const [name, text] of Object.entries(texts)) {
     if (known && !Object.hasOwn(known, name))
-      refuse(`there is no ${describeValue(name)} in ${where}; there are ${Object.keys(known).join(", ")}`);
+      refuse(
+        `${where} has the unknown name ${describeValue(name)}, expected one of ${Object.keys(known).join(", ")}`,
+      );
     if (text !== undefined && typeof text !== "string")
       refuse(`${where}.${name} is ${describeValue(text)}, expected a text`);
   }

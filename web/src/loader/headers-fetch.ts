@@ -46,8 +46,8 @@ export function headersFetch(
     const why =
       redirect === "error"
         ? 'the option redirect is "error"'
-        : `a browser would send ${bound.join(", ")} to the new address as well: give that address, ` +
-          "or a fetch of your own";
+        : `a browser would send ${bound.join(", ")} to the new address as well: load from that address, ` +
+          "or pass a fetch of your own";
     return new LoadError("network", `cannot fetch ${url}: the host redirects, and ${why}`);
   };
 

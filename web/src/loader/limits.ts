@@ -26,7 +26,7 @@ export const mostHeadBytes = 100_000_000;
 /** Throws where `found` is more than `most`; `what` names the file and the field. */
 export function checkMost(what: string, found: number, most: number, unit: string): void {
   if (found <= most) return;
-  throw new LoadError("corrupt", `${what}: found ${found} ${unit}, expected ${most} at most`);
+  throw new LoadError("corrupt", `${what}: found ${found} ${unit}, expected at most ${most}`);
 }
 
 /** Throws where a file that is read whole is larger than one of its name may be. `found` may be all that has come so far. */

@@ -11,7 +11,7 @@ export function retryAfter({ headers }: Response): number | undefined {
 
 /** What to do about an answer that has no other advice. */
 const usualAdvice: Readonly<Record<number, string>> = {
-  401: "give the options headers or credentials",
+  401: "set the option headers or credentials",
   429: "try again later",
 };
 

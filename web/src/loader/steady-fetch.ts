@@ -105,7 +105,7 @@ export class Attempt {
   /** Restarts the time limit: bytes have come that no `watch` waits for. */
   hear(): void {
     clearTimeout(this.timer);
-    const stalled = () => this.link.controller.abort(new Error(`no byte for ${this.stallMs / 1000} s`));
+    const stalled = () => this.link.controller.abort(new Error(`no data for ${this.stallMs / 1000} s`));
     this.timer = setTimeout(stalled, this.stallMs);
   }
 

@@ -54,7 +54,7 @@ export function parseWeightsIndex(text: string): WeightsIndex {
     const list = lists[`${of}s`];
     if (!Array.isArray(list)) throw corrupt(`: expected a list "${of}s"`);
     if (list.length > mostListed)
-      throw corrupt(` lists ${list.length} ${of}s, expected ${mostListed} at most`);
+      throw corrupt(` lists ${list.length} ${of}s, expected at most ${mostListed}`);
     return list.map((entry, place) => parsePiece(entry, `${of} ${place}`));
   };
   if (!isSize(size, Number.MAX_SAFE_INTEGER)) throw corrupt(': expected "size" in bytes');
@@ -64,6 +64,6 @@ export function parseWeightsIndex(text: string): WeightsIndex {
   const twice = [...pieces, ...(files ?? [])].find(({ path }) => seen.has(path) || !seen.add(path));
   if (twice) throw corrupt(` lists "${twice.path}" twice`);
   const total = pieces.reduce((sum, piece) => sum + piece.size, 0);
-  if (total !== size) throw corrupt(`: its pieces are ${total} bytes together, its size is ${size}`);
+  if (total !== size) throw corrupt(`: its pieces have ${total} bytes together, but its size is ${size}`);
   return { size, pieces, files };
 }

@@ -32,9 +32,9 @@ const counts = {
 
 /** What the engine has nothing for, and what is said of it. Values that ask for nothing are taken. */
 const missing: Readonly<Record<string, string>> = {
-  frequency_penalty: "the engine counts no tokens; repetition_penalty is similar",
+  frequency_penalty: "the engine has no such penalty; repetition_penalty is similar",
   presence_penalty: "the engine has no such penalty; repetition_penalty is similar",
-  logit_bias: "the engine cannot prefer single tokens",
+  logit_bias: "the engine cannot change the probability of single tokens",
   suffix: "GPT-2 only continues a text: it cannot use a text that follows",
 };
 
@@ -77,14 +77,14 @@ function readPrompts(prompt: unknown): (string | number[])[] {
   if (isList && prompt.every((each): each is string => typeof each === "string")) return prompt;
   if (isList && prompt.every(isIds)) return prompt;
   return refuse(
-    `prompt is ${describeValue(prompt)}, expected a text, an array of token ids, or a list of such`,
+    `prompt is ${describeValue(prompt)}, expected text, an array of token ids, or an array of these`,
   );
 }
 
 function readStop(stop: unknown): string | string[] | undefined {
   if (stop === undefined || stop === null || typeof stop === "string") return stop ?? undefined;
   if (Array.isArray(stop) && stop.every((each): each is string => typeof each === "string")) return stop;
-  return refuse(`stop is ${describeValue(stop)}, expected a text or a list of texts`);
+  return refuse(`stop is ${describeValue(stop)}, expected text or an array of texts`);
 }
 
 function asksForNothing(value: unknown): boolean {
@@ -99,7 +99,9 @@ export function readRequest(request: unknown): Plan {
   const fields = request as Fields;
   for (const name of Object.keys(fields)) {
     if (!known.includes(name))
-      refuse(`there is no ${describeValue(name)} in a completion request; there are ${known.join(", ")}`);
+      refuse(
+        `a completion request has the unknown member ${describeValue(name)}, expected ${known.join(", ")}`,
+      );
   }
   for (const [name, reason] of Object.entries(missing)) {
     if (!asksForNothing(fields[name])) refuse(`${name} is ${describeValue(fields[name])}, but ${reason}`);
@@ -109,7 +111,7 @@ export function readRequest(request: unknown): Plan {
   const stream = readFlag(fields, "stream");
   if (bestOf < n) refuse(`best_of is ${bestOf}, expected at least n, which is ${n}`);
   if (stream && bestOf > n)
-    refuse(`best_of is ${bestOf}: the best is known only at the end, so nothing can stream`);
+    refuse(`best_of is ${bestOf}: the best text is known only at the end, so it cannot be streamed`);
   const logprobs = readNumber(fields, counts.logprobs);
   return {
     model: readModel(fields.model ?? "gpt2"),

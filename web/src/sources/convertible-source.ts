@@ -70,7 +70,7 @@ export class ConvertibleSource implements ModelSource {
       if (!this.options.adapters?.length) return this.inner;
       throw new LoadError(
         "unsupported",
-        "the model is converted already, and an adapter can only be merged into one that is not: give it with the model that this was made from",
+        "an adapter can be merged only into a model that is not converted yet: load the original model with it",
       );
     } catch (error) {
       if (!(error instanceof LoadError && error.code === "not-found")) throw error;

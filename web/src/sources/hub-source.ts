@@ -53,7 +53,7 @@ export class HubSource implements ModelSource {
     } catch (error) {
       const { insteadOf } = this.where;
       if (!(error instanceof LoadError) || insteadOf === undefined) throw error;
-      throw new LoadError(error.code, `${error.message}; nor is there a folder ${insteadOf}`);
+      throw new LoadError(error.code, `${error.message}; there is no folder ${insteadOf} either`);
     }
   }
 
@@ -102,7 +102,7 @@ export class HubSource implements ModelSource {
     if (!ok || commit === null || problemOfFileName(commit) !== undefined) return;
     this.commit ??= commit;
     if (commit === this.commit) return;
-    throw new LoadError("network", `${this.name} has changed on the hub while it was loaded: load it again`);
+    throw new LoadError("network", `${this.name} changed on the hub while it was loading: load it again`);
   }
 
   private refusal(file: string, { status, headers }: Response): LoadError {
@@ -113,10 +113,7 @@ export class HubSource implements ModelSource {
       new LoadError(name, `cannot load ${this.name} from ${host}: ${reason}`);
     if (code === "GatedRepo" || (status === 403 && code === null)) {
       const page = `${hub}${id}`;
-      return because(
-        "network",
-        `its owner asks for conditions to be accepted, at ${page}; then give ${token}`,
-      );
+      return because("network", `you have to accept its owner's conditions at ${page}; then give ${token}`);
     }
     switch (status) {
       case 401:
@@ -131,7 +128,7 @@ export class HubSource implements ModelSource {
       case 429:
         return because(
           "network",
-          `it has had too many requests from here: try again later, or give ${token}`,
+          `the hub received too many requests from your network: try again later, or give ${token}`,
         );
       default:
         return because("network", `for ${file} it answered ${status}`);

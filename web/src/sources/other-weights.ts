@@ -27,7 +27,7 @@ export async function withoutWeights(
     const line = python(`M.from_pretrained("${name}"${argument})`);
     return new LoadError(
       "unsupported",
-      `${name} has its weights in ${found} only, which is no format that a page can load safely; Python with transformers makes model.safetensors of it: ${line}`,
+      `${name} has its weights only in ${found}, which a page cannot load safely. Convert them to model.safetensors with Python: ${line}`,
     );
   }
   const gguf = files.filter((file) => /\.gguf$/i.test(file));

@@ -40,6 +40,6 @@ const parts: Readonly<Record<string, () => URL>> = {
 /** Imports a part, by its address: bundlers would split this script at an import(), which some of them cannot. */
 export async function importPart(file: string): Promise<unknown> {
   const address = parts[file];
-  if (!address) throw new Error(`the worker has no part ${file}`);
+  if (!address) throw new Error(`the worker does not know the file ${file}`);
   return importAsItIs(address().href);
 }

@@ -43,7 +43,7 @@ export async function hasOtherIndex({ source, index }: LoadState, signal: AbortS
 const isMissing = (error: unknown): error is LoadError =>
   error instanceof LoadError && error.code === "not-found";
 const withoutIndex = ({ code, message }: LoadError) =>
-  new LoadError(code, `there is no ${indexFile}, and without it ${message}`);
+  new LoadError(code, `there is no ${indexFile}; without it, ${message}`);
 
 /** The one file of weights that have no index; undefined where they have to be converted to be read, or to be stored. */
 export async function openPlainFile(
@@ -83,7 +83,7 @@ export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): v
   if (wanted === undefined || typeof found !== "string" || found === wanted) return;
   throw new LoadError(
     "unsupported",
-    `the model is already converted to ${found}: the option weights is "${wanted}", to which only a model of floats can be converted`,
+    `weights is "${wanted}", but the model is already converted to ${found}: leave out the option, or load the original model`,
   );
 }
 
@@ -131,7 +131,7 @@ async function refuseSentencePiece(source: ModelSource, signal: AbortSignal, ind
   if (!(await readListed(name, source, signal, index))?.startsWith("\n")) return;
   throw new LoadError(
     "unsupported",
-    `the tokenizer is ${name}, which is not read: save it as tokenizer.json with transformers' AutoTokenizer, ` +
+    `the tokenizer is ${name}, which cannot be read: save it as tokenizer.json with transformers' AutoTokenizer,  ` +
       `or remove it to use the model with token ids alone`,
   );
 }

@@ -66,7 +66,7 @@ export class UrlBuilds implements BuildSource {
       return await again.watch(this.scriptFrom(url, `${url}#again`));
     } catch (error) {
       signal.throwIfAborted();
-      if (again.signal.aborted) throw new LoadError("network", `${url} does not arrive: ${reasonOf(error)}`);
+      if (again.signal.aborted) throw new LoadError("network", `${url} did not arrive: ${reasonOf(error)}`);
       throw new LoadError("unsupported", `${url} was loaded, but cannot be run: ${failureOf(error).message}`);
     } finally {
       again.end();
@@ -100,7 +100,7 @@ const anew: RequestInit = { cache: "reload" };
 
 async function importFactory(url: string): Promise<ModuleFactory> {
   const module = (await namingPolicy(url, () => importAsItIs(url))) as { default?: ModuleFactory };
-  if (!module.default) throw new Error("it contains no engine"); // an empty file is a module, too
+  if (!module.default) throw new Error("it does not contain the engine"); // an empty file is a module, too
   return module.default;
 }
 

@@ -15,7 +15,7 @@ describe("threads, and why not more", () => {
     isForced: false,
   } as const;
 
-  it("says what limits them", () => {
+  it("the sentence about threads says what limits them", () => {
     expect(threadsSentence(facts)).toContain("2 of 8 cores: more were not faster");
     expect(threadsSentence({ ...facts, cores: 2 })).toBe("2 of 2 cores: all there are.");
     expect(threadsSentence({ ...facts, isForced: true })).toContain("as the address of this page asks");
@@ -30,7 +30,7 @@ describe("threads, and why not more", () => {
 });
 
 describe("the network", () => {
-  it("is none, whatever came before", () => {
+  it("the sentence about the network is none, whatever came before", () => {
     const none = "None: nothing that you write leaves this device. ";
     expect(networkSentence({ network: 13e6, cache: 0 }, "example.org", [])).toBe(
       `${none}For this model 13 MB came from example.org.`,
@@ -54,10 +54,10 @@ describe("the storage", () => {
     notice: null,
   } as const;
 
-  it("names what is stored, and says why nothing is", () => {
+  it("the sentence about the storage names what is stored, and says why nothing is", () => {
     const models = [{ id: "https://example.org/models/gpt2-q8/", bytes: 132e6 }];
     expect(storageSentence(info, models)).toBe(
-      "132 MB of models are stored (gpt2-q8, 132 MB). All of this site takes 150 MB of the 10.0 GB that the browser allows.",
+      "132 MB of models are stored (gpt2-q8, 132 MB). This site uses 150 MB of the 10.0 GB that the browser allows.",
     );
     expect(storageSentence({ ...info, persisted: true, usage: null }, [])).toBe(
       "No models are stored except this page's own. The browser keeps it until you remove it.",
