@@ -44,8 +44,8 @@ export default defineConfig(
   {
     files: ["**/*.mjs", "tests/**"],
     rules: {
-      // JSON of files and tools, Vitest's matchers and what a page evaluates are `any`; what they hold is just what
-      // is being tested or printed here. Sources read it as `unknown`, with one parser each.
+      // JSON of files and tools, Vitest's matchers and values from a page are `any`: tests check or print exactly what
+      // they hold. Sources read them as `unknown`, with one parser each.
       "@typescript-eslint/no-unsafe-argument": "off",
       "@typescript-eslint/no-unsafe-assignment": "off",
       "@typescript-eslint/no-unsafe-call": "off",

@@ -82,8 +82,8 @@ function oneFilePage(): Plugin {
 /** What is changed in packages that the page is built of. */
 const changesOfPackages = [
   {
-    // The editor's own style is no <style>, which the page's policy does not allow, but a sheet that the document adopts,
-    // as style-mod has it in a shadow tree.
+    // The page's policy does not allow the editor's own style as a <style>. So it is a sheet that the document adopts, as
+    // style-mod has it in a shadow tree.
     file: /\/style-mod\/[^?]*\.js$/,
     from: "!root.head && root.adoptedStyleSheets",
     to: "root.adoptedStyleSheets",

@@ -1,5 +1,5 @@
-// The page's language at build time: index.html gets its English, and the few lines that choose another before the first
-// paint; each part of the page gets its own section of the English alone.
+// The page's language at build time. index.html gets its English, and the few lines that choose another language before
+// the first paint. Each part of the page gets only its own section of the English.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Plugin, Rolldown } from "vite";

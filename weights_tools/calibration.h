@@ -33,7 +33,7 @@ using GramByMatrix = std::map<std::string, Gram>;
 std::optional<std::size_t> LayerOf(std::string_view name);
 
 // Runs `ids` through the model in windows of its context and sums up the inputs of the matrices of
-// layers [first_layer, last_layer): those of a whole model may not fit in memory. Needs at least
+// layers [first_layer, last_layer). The sums of a whole model may not fit in memory. Needs at least
 // one id.
 GramByMatrix MeasureGrams(Context& context, std::span<const std::int32_t> ids,
                           std::size_t first_layer, std::size_t last_layer);

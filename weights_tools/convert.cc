@@ -128,9 +128,8 @@ Status QuantizeMatrices(std::span<const TensorSpec> specs, const GramByMatrix& g
   return Done{};
 }
 
-// Measures all of the model before any of it is quantized, unless the Gram matrices of all layers
-// do not fit the budget: then the inputs of the layers after the first so many are measured with
-// those quantized.
+// Measures the whole model before it quantizes anything, if the Gram matrices of all layers fit the
+// budget. Otherwise the inputs of later layers are measured with the earlier layers quantized.
 Status QuantizeModel(LoadedModel& model, const ConvertOptions& options) {
   const Config& config = model.weights->config;
   ThreadPool pool(CoreCount());

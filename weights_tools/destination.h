@@ -41,9 +41,9 @@ struct Destination {
   static Result<Destination> Of(const fs::path& path);
 };
 
-// Whether `folder` may be replaced: it is empty, or holds the files of one model (config.json,
-// weights and vocabulary under the names that FORMAT.md gives) and no other, and neither it nor any
-// of its files is one of `inputs`. The error says what was found instead.
+// Whether `folder` may be replaced. It must be empty, or hold the files of one model and no other
+// files (config.json, weights and vocabulary under the names that FORMAT.md gives). Neither it nor
+// any of its files may be one of `inputs`. The error says what was found instead.
 Status CheckReplaceable(const Folder& folder, const Identities& inputs);
 
 // Fails if a model could not take its place at `destination` as things are now. With `force` a

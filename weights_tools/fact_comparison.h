@@ -30,9 +30,9 @@ struct NamedText {
   std::string text;
 };
 
-// Compares `model` with each of `facts`. Quantized weights need not put the published token first
-// but among the first three, their perplexity may be higher (5 % in q4, 0.5 % in q8), and
-// figures of single texts do not apply to them.
+// Compares `model` with each of `facts`. Quantized weights need to have the published token only
+// among the first three. Their perplexity may be higher (5 % in q4, 0.5 % in q8), and figures of
+// single texts do not apply to them.
 Result<std::vector<Finding>> CompareWithFacts(Runner& model, const Facts& facts,
                                               const std::optional<NamedText>& text);
 

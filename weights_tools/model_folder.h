@@ -34,9 +34,9 @@ inline constexpr const char* kWeightsFile = "model.safetensors";
 
 // "model.safetensors.000", "model.safetensors.001", ...
 std::string PieceName(std::size_t index);
-// The size of each piece of a file of `total` bytes, but for the last. A page holds three pieces
-// while it loads, and some hosts refuse files over 25 MB; there are at most 1000, whose numbers
-// have three digits.
+// The size of each piece of a file of `total` bytes, except for the last. A page holds three pieces
+// while it loads, and some hosts refuse files over 25 MB. There are at most 1000 pieces, whose
+// numbers have three digits.
 std::uint64_t PieceBytes(std::uint64_t total);
 bool IsPieceName(const std::string& name);
 
@@ -98,10 +98,10 @@ struct LoadedModel {
 std::set<std::string> PresentTensors(const LoadedModel& model);
 
 // Loads the folder or GGUF file at `path`, checking every size and SHA-256 that weights.json
-// states. Matrices that are stored as floats become `float_format`, which is kQ4 as a page makes
-// it, not calibrated; those of a folder that `convert` wrote `converted_format`, where it is given,
-// which is not kQ4; quantized ones stay as they are. Adapters are merged first, into a model that
-// is not converted.
+// states. Matrices that are stored as floats become `float_format`; its kQ4 is a page's, which is
+// not calibrated. Those of a folder that `convert` wrote become `converted_format`, if given, which
+// is not kQ4. Quantized ones stay unchanged. Adapters are merged first, into a model that is not
+// converted.
 Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
                               std::optional<WeightFormat> converted_format = std::nullopt,
                               const std::vector<AdapterFolder>& adapters = {});

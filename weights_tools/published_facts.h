@@ -52,8 +52,8 @@ struct LossFact {
   std::string_view source;
 };
 
-// The perplexity of a text that is too long to stand here, told by how many tokens it has: in
-// windows of n_positions that advance by `stride`, in float32.
+// The perplexity of a text that is too long to include, identified by its number of tokens. It is
+// measured in windows of n_positions that advance by `stride`, in float32.
 struct PerplexityFact {
   std::string_view release;
   std::string_view text;  // its name

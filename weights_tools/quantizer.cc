@@ -21,7 +21,7 @@ namespace {
 // The Gram matrix H of the inputs, damped, as H = U D U^T with U upper triangular and ones on its
 // diagonal. LDLQ rounds the inputs of a row in order, input j as
 //   target j = weight j + sum over k < j of error k * U[k, j]
-// where error k = weight k - its rounded value; then the row's squared error on the inputs that H
+// where error k = weight k - its rounded value. Then the row's squared error on the inputs that H
 // describes, error H error^T, is the sum of D[j] * (rounding error of target j)^2.
 struct LdlFactors {
   std::size_t size = 0;         // inputs
@@ -68,7 +68,7 @@ bool Factorize(ThreadPool& pool, float damping, Gram& r) {
     if (!(square > 0.0f)) return false;
     row_j[j] = std::sqrt(square);
     const float inverse = 1.0f / row_j[j];
-    // Rows that a thread claims at once, each a dot product of up to 3072 values: columns are short
+    // Rows that a thread claims at once, each a dot product of up to 3072 values. Columns are short
     // tasks, and there are thousands of them.
     constexpr std::size_t kGrain = 64;
     pool.ParallelFor(j, kGrain, [&](std::size_t begin, std::size_t end) {

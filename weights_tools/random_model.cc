@@ -45,8 +45,8 @@ constexpr float kEchoScale = 50.0f;
 // once.
 constexpr std::size_t kSlab = 1024, kGrain = 8;
 
-// Fills the matrix with what `random` has next, and leaves that behind it: rows are made in any
-// order, each from its own place in the sequence.
+// Fills the matrix with the next values of `random`, and advances it by as many. Rows are made in
+// any order, each from its own place in the sequence.
 void FillMatrix(Matrix& matrix, float scale, Random& random, ThreadPool& pool, Progress& progress) {
   const std::size_t cols = matrix.cols();
   for (std::size_t first = 0; first < matrix.rows(); first += kSlab) {

@@ -11,8 +11,8 @@
 
 namespace gpt2::tools {
 
-// How a folder that is there is replaced: by an exchange of names, which never leaves the
-// destination empty, or, where the file system has none, by moving it aside first.
+// How an existing folder is replaced. An exchange of names never leaves the destination empty. If
+// the file system cannot exchange names, the old folder is moved aside first.
 enum class Replacement { kExchangeIfPossible, kMoveAside };
 
 // "<out>.partial-<8 hexadecimal digits>" in the parent of `out`, which is made if it is missing.
@@ -33,9 +33,9 @@ class StagedFolder {
   // What remains beside the destination after a commit, and why; nothing if all went well.
   using Leftovers = std::vector<std::string>;
 
-  // Puts the folder, whose files are all closed, in its place. What is there is replaced only with
-  // `force` and if CheckReplaceable allows it, also at the very moment in which it is replaced: it
-  // is removed once the new one is on the disk.
+  // Puts the folder, whose files are all closed, in its place. An existing folder is replaced only
+  // with `force` and if CheckReplaceable allows it, which is checked again at the moment of the
+  // exchange. It is removed once the new folder is on the disk.
   Result<Leftovers> Commit(bool force, const Identities& inputs,
                            Replacement replacement = Replacement::kExchangeIfPossible);
 

@@ -67,8 +67,8 @@ const char* Answer(Gpt2Engine* engine, Question question) {
   return error != nullptr ? error : engine->reply.c_str();
 }
 
-// As Run, for what begins or continues a load, which is over after an error; a loaded model stays
-// where a call was out of turn.
+// As Run, for calls that begin or continue a load. An error ends the load; after a call out of
+// turn, the loaded model stays.
 const char* RunLoad(Gpt2Engine* engine, Operation operation) {
   const bool had_model = engine->context.has_value();
   const char* error = Run(engine, [&](Gpt2Engine& e) {

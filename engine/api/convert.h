@@ -32,11 +32,11 @@ const char* gpt2_converter_torch_part(Gpt2Converter* converter, const uint8_t* b
 const char* gpt2_converter_adapter(Gpt2Converter* converter, const char* config, size_t config_size,
                                    const uint8_t* bytes, size_t size, double weight);
 
-// Starts a conversion, in place of one that is under way, to `weights`: "f32", "f16", "q8" or "q4".
-// `config` is the text of config.json; empty: what will be fed is a GGUF file. `heads` is empty;
-// where model.safetensors is in several files, it holds the head of each, one after the other, in
-// the order in which they will be fed: all that is before the tensors. Files of torch.save that
-// were added before are what will be fed, then: each from its first byte to its last. No result.
+// Starts a conversion to `weights`: "f32", "f16", "q8" or "q4". It replaces a conversion that is
+// under way. `config` is the text of config.json, or empty if a GGUF file will be fed. If
+// model.safetensors is in several files, `heads` holds the head of each file, in the order of
+// feeding: all bytes before its tensors. Else it is empty. If files of torch.save were added
+// before, they will be fed in that order, each from its first byte to its last. No result.
 const char* gpt2_converter_begin(Gpt2Converter* converter, const char* config, size_t config_size,
                                  const uint8_t* heads, size_t heads_size, const char* weights,
                                  size_t weights_size);
@@ -57,9 +57,10 @@ typedef struct Gpt2Bytes {
 // What the last successful gpt2_converter_step gave, until the next call. Never null.
 const Gpt2Bytes* gpt2_converter_output(const Gpt2Converter* converter);
 
-// What belongs beside the weights. Result: null until all that is before the first tensor has come;
-// then {"config", "vocab", "merges", "tokenizerConfig": texts of the files, all but the first of a
-// GGUF file and else empty, "weightBytes": of model.safetensors}.
+// What belongs beside the weights. Result: null until everything before the first tensor has
+// arrived. Then {"config", "vocab", "merges", "tokenizerConfig", "weightBytes"}: the texts of the
+// files, and the size of model.safetensors. "config" always has text; the others have text only for
+// a GGUF file.
 const char* gpt2_converter_folder(Gpt2Converter* converter);
 
 // Reads the tokenizer of the files of a folder, a JSON object of their texts by their names, for a

@@ -56,9 +56,8 @@ void WriteGenerated(Gpt2Engine& engine, std::span<const GeneratedToken> tokens) 
   }
 }
 
-// Tokens that a prefill runs at once while nobody waits for it: who comes meanwhile waits for so
-// many, some 50 ms with GPT-2 124M on two threads, and not for kMaxBatch. Fewer would read the
-// weights too often.
+// Tokens that a prefill runs at once. A request that arrives meanwhile waits for so many tokens,
+// about 50 ms with GPT-2 124M on two threads. Fewer would read the weights too often.
 constexpr std::size_t kAheadTokens = 16;
 
 // The tokens whose `scores` are new.

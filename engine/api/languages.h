@@ -1,6 +1,6 @@
-// The functions of a small module of WebAssembly of its own: tokenizers of other languages and
-// other rules than the engine's (engine/languages), which only the models that need them download.
-// The conventions of api.h hold, with Gpt2Languages in the engine's place.
+// The functions of a separate, small WebAssembly module: tokenizers with other rules than GPT-2's
+// (engine/languages). Only models that need it download it. The conventions of api.h hold, with
+// Gpt2Languages in the engine's place.
 #pragma once
 
 #include <stddef.h>
@@ -21,9 +21,9 @@ void gpt2_languages_destroy(Gpt2Languages* languages);
 const char* gpt2_languages_read(Gpt2Languages* languages, const char* files, size_t files_size,
                                 size_t vocab_size);
 
-// Makes ids of a text: with `special`, also of the special tokens in it; with `ends`, 1, what comes
-// before a text that goes on, or 2, also what comes behind one. Result: {"count"}, of
-// gpt2_languages_ids.
+// Converts a text to ids. With `special`, special tokens in the text become their ids. `ends` is 1
+// to add the tokens before a text that goes on, 2 to add those behind it, too. Result: {"count"},
+// of gpt2_languages_ids.
 const char* gpt2_languages_encode(Gpt2Languages* languages, const char* text, size_t size,
                                   int32_t special, int32_t ends);
 const int32_t* gpt2_languages_ids(const Gpt2Languages* languages);

@@ -29,8 +29,8 @@ class Piece {
 
 std::string ConcatPieces(std::initializer_list<Piece> pieces);
 
-// Its arguments one after the other. A chain of `+` would be ten times the code: each of its steps
-// makes a string, and gives it back where the next runs out of memory.
+// Its arguments one after the other. A chain of `+` would be ten times the code. Each step makes a
+// string, and frees it if the next step runs out of memory.
 template <typename... Pieces>
 std::string Concat(const Pieces&... pieces) {
   return ConcatPieces({Piece(pieces)...});

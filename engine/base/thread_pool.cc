@@ -19,10 +19,10 @@
 namespace gpt2 {
 namespace {
 
-// How often a thread looks for work before it sleeps: for longer than the gaps inside a forward
-// pass (microseconds), for less than a time slice (milliseconds). Natively, where Pause takes most
-// of it, 250 to 500 microseconds were measured; in WebAssembly, which has no such instruction, it
-// is a small part of that.
+// How often a thread looks for work before it sleeps. The time is longer than the gaps inside a
+// forward pass (microseconds) and shorter than a time slice (milliseconds). Natively, where Pause
+// takes most of it, it measured 250 to 500 microseconds. In WebAssembly, which has no such
+// instruction, it is a small part of that.
 constexpr int kSpins = 20000;
 
 // The same for the owner while it waits for the last chunks, which are small. It takes longer only
@@ -30,8 +30,8 @@ constexpr int kSpins = 20000;
 // others.
 constexpr int kOwnerSpins = 10000;
 
-// A thread takes one of so many parts of its share of what is left. With two, a core of a quarter
-// of the speed of the others would still be at its first chunk when they have done the rest.
+// A thread takes one of so many parts of its share of what is left. With two parts, a core with a
+// quarter of the others' speed would still compute its first chunk when they have finished.
 constexpr std::size_t kParts = 3;
 
 constexpr std::uint64_t kItemsMask = 0xffffffffu;

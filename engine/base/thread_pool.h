@@ -16,11 +16,11 @@
 
 namespace gpt2 {
 
-// One owner thread calls everything; the pool's own threads help. Idle threads spin briefly, as
-// the next loop of a forward pass is microseconds away, then sleep; so does the owner while it
-// waits for what a helper still computes.
+// One owner thread calls everything; the pool's own threads help. Idle threads spin briefly,
+// because the next loop of a forward pass is microseconds away, and then sleep. The owner does the
+// same while it waits for helpers.
 //
-// No loop depends on a helper: in a browser its script may be refused, and it starts only when the
+// No loop depends on a helper. In a browser its script may be refused, and it starts only after the
 // owner has returned to its event loop. So the threads that have started share a loop, and the
 // owner alone completes it if there are none.
 class ThreadPool {
@@ -53,10 +53,10 @@ class ThreadPool {
   void SetThreads(std::size_t threads);
 
   // Calls body(begin, end) for disjoint ranges that cover [0, items), and returns when all are
-  // done. A thread takes a third of its share of what is left, but at least `grain` items: large
-  // chunks first, small ones to finish together (Polychronopoulos, Kuck 1987: "Guided
-  // self-scheduling"). A loop of at most `grain` items runs on the owner alone. No allocation; no
-  // lock unless a thread sleeps.
+  // done. A thread takes a third of its share of what is left, but at least `grain` items. So large
+  // chunks come first, and small ones let all threads finish together (Polychronopoulos, Kuck 1987:
+  // "Guided self-scheduling"). A loop of at most `grain` items runs on the owner alone. No
+  // allocation; no lock unless a thread sleeps.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:

@@ -33,9 +33,8 @@ struct SavedTensor {
 
 struct Adapter {
   // Reads the text of adapter_config.json and all bytes of adapter_model.safetensors. `weight`,
-  // which is finite, multiplies what the adapter adds. Fails, naming the file and the field or the
-  // tensor, where they are not a LoRA adapter that can be merged into a GPT-2; what depends on the
-  // model is for MergePlan to check.
+  // which is finite, multiplies what the adapter adds. Fails, naming the file and the field or
+  // tensor, if they are not a LoRA adapter for a GPT-2. MergePlan checks what depends on the model.
   static Result<Adapter> Read(std::string_view config, std::span<const std::byte> file,
                               double weight);
 

@@ -22,9 +22,9 @@ namespace {
 constexpr std::int64_t kMostRank = 1 << 16;
 constexpr std::int64_t kMostLayers = 1 << 10;  // as config_json.cc takes
 
-// What changes training or bookkeeping, but not what a trained adapter computes. PEFT sets
-// fan_in_fan_out itself, by the kind of each module (tuners/lora/model.py, _create_new_module), and
-// the shapes of A and B do not depend on it.
+// Settings that change training or bookkeeping, but not what a trained adapter computes. PEFT sets
+// fan_in_fan_out itself by the kind of each module (tuners/lora/model.py, _create_new_module). The
+// shapes of A and B do not depend on it.
 constexpr std::string_view kWithoutEffect[] = {
     "auto_mapping",   "base_model_name_or_path", "corda_config", "eva_config",
     "fan_in_fan_out", "inference_mode",          "lora_dropout", "lora_ga_config",

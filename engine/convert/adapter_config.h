@@ -26,8 +26,8 @@ struct AdapterConfig {
   std::vector<ModuleNumber> ranks;   // the first that fits a module comes before `rank`
   std::vector<ModuleNumber> alphas;  // and before `alpha`
   bool divides_by_root = false;      // use_rslora: the scale is alpha / sqrt(rank)
-  // Ends of the names of the modules that LoRA changes; nothing: the file says it by a regular
-  // expression, which is not evaluated, or as "all-linear".
+  // Ends of the names of the modules that LoRA changes. Empty if the file has "all-linear" or a
+  // regular expression, which is not evaluated.
   std::optional<std::vector<std::string>> targets;
   std::vector<std::string> excluded;       // the same of modules that it does not change
   std::vector<std::size_t> layers;         // that it changes; empty: all
@@ -45,9 +45,8 @@ struct AdapterConfig {
 // begins with "^", is the rest of it.
 bool ModuleEndsIn(std::string_view module, std::string_view end);
 
-// Reads the text of an adapter_config.json. Fails, naming the field, where the file asks for
-// something that changes the result and that is not computed here, also by a field that is not
-// known.
+// Reads the text of an adapter_config.json. Fails, naming the field, if a known or unknown field
+// asks for something that changes the result and is not implemented.
 Result<AdapterConfig> ReadAdapterConfig(std::string_view text);
 
 }  // namespace gpt2

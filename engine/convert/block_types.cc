@@ -68,8 +68,8 @@ void WidenQ8(const std::byte* block, float* values) {
   }
 }
 
-// Q4_0, Q4_1, Q5_0, Q5_1: a scale, in _1 a least value, in Q5 the fifth bits, then the low four
-// bits of 32 codes: value i and value i + 16 share a byte.
+// Q4_0, Q4_1, Q5_0, Q5_1: a scale; in _1 a least value; in Q5 the fifth bits; then the low four
+// bits of 32 codes. Value i and value i + 16 share a byte.
 void WidenSmall(BlockType type, const std::byte* block, float* values) {
   const bool has_least = type == BlockType::kQ41 || type == BlockType::kQ51;
   const bool has_fifth = type == BlockType::kQ50 || type == BlockType::kQ51;
@@ -115,8 +115,8 @@ int TwoBits(const std::byte* codes, std::size_t i) {
   return Byte(codes, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2) & 3;
 }
 
-// Q2_K: for each 16 values the codes of their scale and, above it, of their least value, four bits
-// each; two bits of each value; then the scales of both.
+// Q2_K: for each 16 values, four bits for the code of their scale and, above it, four bits for that
+// of their least value. Then two bits for each value, and the scales of both.
 void WidenQ2K(const std::byte* block, float* values) {
   const float scale_unit = LoadHalf(block + 80), least_unit = LoadHalf(block + 82);
   for (std::size_t i = 0; i < kSuperBlock; ++i) {
@@ -127,8 +127,9 @@ void WidenQ2K(const std::byte* block, float* values) {
   }
 }
 
-// Q3_K: the third bit of each value, value i in bit i / 32 of byte i % 32; two bits of each; the
-// scales of 16 values each, six bits in 12 bytes, low four first; then their scale.
+// Q3_K: first the third bit of each value, value i in bit i / 32 of byte i % 32, then two bits of
+// each. Then the scales of 16 values each, six bits in 12 bytes, low four bits first, and their
+// scale.
 void WidenQ3K(const std::byte* block, float* values) {
   const float unit = LoadHalf(block + 108);
   const std::byte* const packed = block + 96;
@@ -142,9 +143,10 @@ void WidenQ3K(const std::byte* block, float* values) {
   }
 }
 
-// TQ1_0: weights of -1, 0 and 1, as digits of fractions to the base 3. Five runs share bytes: of 32
-// values in the first 32, of 16 in the next 16; then four runs of 4 values; then the scale. A byte
-// is the fraction times 256, rounded up; digit n is what 3^n takes before the point.
+// TQ1_0: weights of -1, 0 and 1, as digits of fractions to the base 3. Five runs share bytes: runs
+// of 32 values in the first 32 bytes, of 16 in the next 16. Then come four runs of 4 values, and
+// the scale. A byte is the fraction times 256, rounded up; digit n is what 3^n takes before the
+// point.
 void WidenTQ10(const std::byte* block, float* values) {
   const float scale = LoadHalf(block + 52);
   struct Part {
@@ -169,9 +171,9 @@ void WidenTQ20(const std::byte* block, float* values) {
   }
 }
 
-// Number `run` of the scales, and of the least values, of a Q4_K or Q5_K block, 6 bits each, in 12
-// bytes: the first four whole in bytes 0 to 3 and 4 to 7, the others' low four bits in bytes 8 to
-// 11, and their high two above those of the first.
+// Number `run` of the scales, and of the least values, of a Q4_K or Q5_K block: 6 bits each, in 12
+// bytes. The first four are whole in bytes 0 to 3 and 4 to 7. Of the others, the low four bits are
+// in bytes 8 to 11, and the high two above those of the first.
 void UnpackScales(const std::byte* packed, std::size_t run, int& scale, int& least) {
   if (run < 4) {
     scale = Byte(packed, run) & 63;
@@ -182,8 +184,8 @@ void UnpackScales(const std::byte* packed, std::size_t run, int& scale, int& lea
   }
 }
 
-// Q4_K, Q5_K: scales of the scales and of the least values, these, in Q5_K the fifth bits, then the
-// low four bits of the codes: run 2k and run 2k + 1 share 32 bytes.
+// Q4_K, Q5_K: the scales of the scales and of the least values, then these. Then, in Q5_K, the
+// fifth bits, and last the low four bits of the codes: run 2k and run 2k + 1 share 32 bytes.
 void WidenK(bool has_fifth, const std::byte* block, float* values) {
   const float scale_unit = LoadHalf(block), least_unit = LoadHalf(block + 2);
   const std::byte* const packed = block + 4;
@@ -203,8 +205,8 @@ void WidenK(bool has_fifth, const std::byte* block, float* values) {
   }
 }
 
-// Q6_K: in halves of 128 values, the low four bits of the codes, then the high two, then a scale
-// for each 16 values, then the scale of the scales.
+// Q6_K, in halves of 128 values: the low four bits of the codes, then the high two bits. Then comes
+// a scale for each 16 values, and the scale of the scales.
 void WidenQ6K(const std::byte* block, float* values) {
   const float unit = LoadHalf(block + 208);
   for (std::size_t i = 0; i < kSuperBlock; ++i) {

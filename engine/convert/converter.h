@@ -1,6 +1,6 @@
-// Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes
-// stream through: model.safetensors or pytorch_model.bin of the hub, in one file or several, or a
-// GGUF file.
+// Converts a published model to the form that `gpt2-weights convert` writes, while its bytes stream
+// through. The input is the Hub's model.safetensors or pytorch_model.bin, in one file or several,
+// or a GGUF file.
 #pragma once
 
 #include <cstddef>
@@ -36,22 +36,22 @@ struct ConvertedFolder {
   std::uint64_t weight_bytes = 0;  // of model.safetensors
 };
 
-// What comes out is a model.safetensors of FORMAT.md whose tensors lie in the order in which they
-// came in, so that only what is under way is held: a band of the tensor and its scales, and of a
-// matrix that the hub stores transposed, all that becomes of it. Each tensor's bytes are those that
-// `gpt2-weights convert` writes, for q4 with `--calibration-tokens 0`. Adapters are merged into the
-// floats before they are quantized, as MergePlan says. Not thread-safe.
+// The output is a model.safetensors of FORMAT.md whose tensors lie in the order in which they came
+// in. So memory holds only a band of the current tensor and its scales; for a matrix that the Hub
+// stores transposed, all of its output. Each tensor has the bytes that `gpt2-weights convert`
+// writes, for q4 with `--calibration-tokens 0`. Adapters are merged into the floats before they are
+// quantized, as MergePlan says. Not thread-safe.
 class Converter {
  public:
   // For the safetensors files of the model of `config_json`, to become `weights`, which is not
-  // kHub. `heads` is empty for one file; for several it is the head of each, its bytes before the
-  // tensors, one after the other, in the order in which the files are to be fed.
+  // kHub. `heads` is empty for one file. For several files it holds the head of each, its bytes
+  // before the tensors, in the order of feeding.
   static Result<std::unique_ptr<Converter>> OfSafetensors(std::string_view config_json,
                                                           std::string_view heads,
                                                           StoredWeights weights,
                                                           std::vector<Adapter> adapters = {});
-  // For files of torch.save, of which all is known, in the order in which they are to be fed: each
-  // from its first byte to its last.
+  // For files of torch.save whose heads have been read, in the order of feeding: each from its
+  // first byte to its last.
   static Result<std::unique_ptr<Converter>> OfTorch(std::string_view config_json,
                                                     std::vector<TorchFile> files,
                                                     StoredWeights weights,

@@ -1,5 +1,5 @@
-// What stands before the tensors of a GGUF file (ggml, docs/gguf.md, versions 2 and 3), read as it
-// streams: of the metadata what describes a GPT-2 and its tokenizer, and the list of tensors.
+// Reads the part of a GGUF file before its tensors, as it streams (ggml, docs/gguf.md, versions 2
+// and 3). It keeps the list of tensors, and the metadata that describes a GPT-2 and its tokenizer.
 #pragma once
 
 #include <array>

@@ -21,9 +21,9 @@ class MergePlan {
  public:
   MergePlan() = default;  // of no adapter
 
-  // For the model of `config`, whose tensors are `specs`. Fails, naming module or tensor, where an
-  // adapter has something that does not fit the model, lacks something that its config names, or
-  // asks for something that is not computed here.
+  // For the model of `config`, whose tensors are `specs`. Fails, naming module or tensor, if an
+  // adapter does not fit the model, needs something unimplemented, or lacks something that its
+  // config names.
   static Result<MergePlan> Make(std::vector<Adapter> adapters, const Config& config,
                                 std::span<const TensorSpec> specs);
 
@@ -34,9 +34,9 @@ class MergePlan {
   // Whether an adapter gives all of `spec`, also where the model has no such tensor.
   bool Adds(const TensorSpec& spec) const;
 
-  // Merges into `values` [rows, columns]: of the tensor of `spec`, whole rows as they are stored
-  // from `first_row` on, which are inputs of a matrix that is `is_transposed` ([in, out]). False
-  // where a value becomes infinite.
+  // Merges into `values` [rows, columns]: whole rows of the tensor of `spec`, from `first_row` on,
+  // as they are stored. They are inputs of a matrix that is `is_transposed` ([in, out]). False if a
+  // value becomes infinite.
   bool Apply(const TensorSpec& spec, bool is_transposed, std::size_t first_row,
              std::span<float> values);
 

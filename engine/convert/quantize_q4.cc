@@ -52,7 +52,7 @@ BFloat16 SearchQ4Scale(const std::array<float, kGroup>& targets,
   if (std::fabs(extreme) < kSmallestAbsmax) return 0;
   BFloat16 best = 0;
   float least = INFINITY;
-  // Several scales at once, each in a lane with a sum of its own: the errors of a group are added
+  // Tries several scales at once, each in a lane with its own sum. The errors of a group are added
   // in their order, and a chain of 32 additions takes as long for four lanes as for one.
   for (std::size_t first = 0; first < kScales; first += kLanes) {
     std::array<BFloat16, kLanes> candidates;

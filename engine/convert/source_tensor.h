@@ -35,11 +35,10 @@ struct SourceTensor {
 // The head of a safetensors file, its bytes before the tensors: `bytes` begin with it.
 Result<std::string_view> SafetensorsHead(std::string_view bytes, std::size_t most_tensors);
 
-// Appends the tensors of the safetensors files whose heads lie one after the other in `heads`, the
-// last bytes of each at `head_ends`, in the order in which they come. Fails, naming the tensor,
-// where one is unknown, missing, twice there or not what config.json says. Makes `specs` those of
-// the config's model, as SettleHead has them, and borrows from them. Puts the other heads that the
-// files have into `config`.
+// Appends the tensors of the safetensors files whose heads lie one after the other in `heads`, in
+// their order. `head_ends` holds the end of each head. Fails, naming the tensor, if one is unknown,
+// missing, duplicate or not what config.json says. Makes `specs` those of the config's model, as
+// SettleHead has them, and borrows from them. Puts the other heads of the files into `config`.
 Status ReadSafetensorsTensors(std::string_view heads, std::span<const std::size_t> head_ends,
                               ModelConfig& config, std::vector<TensorSpec>& specs,
                               std::vector<SourceTensor>& tensors);

@@ -48,8 +48,8 @@ std::string StoredHeader(std::span<const StoredTensor> tensors, StoredWeights we
 Status StoreFloats(const StoredTensor& tensor, std::span<const float> values, std::byte* bytes);
 
 // Quantizes one group of a row, at most kGroup weights, to the codes and the scale of `tensor`,
-// which is of codes; writes the codes to `bytes`. Each group by itself: in 4 bits the best scale of
-// SearchQ4Scale. Fails, naming the tensor and `row`, where the scale is not finite.
+// which is of codes. Writes the codes to `bytes`. Each group is quantized by itself: in 4 bits with
+// the best scale of SearchQ4Scale. Fails, naming the tensor and `row`, if the scale is not finite.
 Result<BFloat16> StoreGroup(const StoredTensor& tensor, std::size_t row,
                             std::span<const float> weights, std::byte* bytes);
 

@@ -168,8 +168,9 @@ Status CheckModelType(const Json& json) {
   return Bad(Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\""));
 }
 
-// No size that the engine computes from `c` may leave std::size_t, which has 32 bits in
-// WebAssembly: neither a matrix with its padding nor the KV cache with its own, in floats.
+// Every size that the engine computes from `c` must fit std::size_t, which has 32 bits in
+// WebAssembly. The largest are a matrix with its padding, and the KV cache with its padding, in
+// floats.
 Status CheckAddressable(const Config& c) {
   const auto padded = [](std::uint64_t size, std::uint64_t multiple) {
     return (size + multiple - 1) / multiple * multiple;

@@ -9,11 +9,11 @@
 
 namespace gpt2 {
 
-// Looks at the keys of `config`, an object, that ReadConfigJson does not read. Fails, naming it,
-// at one that changes the result: a known one such as `pruned_heads`, or an unknown one whose name
-// has a word of the forward pass, such as `rotary_dim`. Appends one sentence to `warnings` with the
-// others that are unknown, and the generation settings, which are ignored. A key that is null,
-// false, zero or empty says nothing.
+// Looks at the keys of `config`, an object, that ReadConfigJson does not read. Fails, naming it, at
+// one that changes the result. That is a known key such as `pruned_heads`, or an unknown key whose
+// name has a word of the forward pass, such as `rotary_dim`. Appends one sentence to `warnings`
+// with the other unknown keys and the generation settings, which are ignored. A key that is null,
+// false, zero or empty is not reported.
 Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings);
 
 }  // namespace gpt2

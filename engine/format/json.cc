@@ -94,8 +94,8 @@ class ValueBuilder final : public nlohmann::json_sax<Json> {
     std::vector<std::pair<std::string, Json>> members;
   };
 
-  // An object of the library copies its values when it grows, so it is not made before it is whole;
-  // and not through the map, which would look for each key among all others.
+  // An object of the library copies its values when it grows, so it is created only when all
+  // members are known. It is not filled through the map, which would search all keys for each key.
   static void MoveMembers(Container& container) {
     auto& object = container.value.get_ref<Json::object_t&>();
     object.reserve(container.members.size());

@@ -1,5 +1,6 @@
 // The header of a safetensors file (huggingface/safetensors, README "Format"): eight bytes of
-// length, then a JSON object that says of each tensor its type, its shape and where its bytes lie.
+// length, then a JSON object. For each tensor the object has its type, its shape and the place of
+// its bytes.
 #pragma once
 
 #include <cstddef>

@@ -52,8 +52,8 @@ bool RoundToHalf(std::span<float> values) {
   return true;
 }
 
-// Whether one of `codes` is -128. It looks at nearly every byte of a model: at eight together, by
-// the test for a byte that is zero of Warren, "Hacker's Delight", 6-1.
+// Whether one of `codes` is -128. It reads nearly every byte of a model, so it tests eight bytes
+// together, as Warren, "Hacker's Delight", 6-1, tests for a zero byte.
 bool HasMinus128(std::span<const std::uint8_t> codes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kMinus128 = 0x80 * kOnes;

@@ -10,8 +10,8 @@
 
 namespace gpt2 {
 
-// Takes the tensor of a plan band by band, checks its values and puts them where they belong in
-// `weights`, which are borrowed, as is the plan's tensor. Not thread-safe.
+// Reads the tensor of a plan band by band, checks its values and puts them into their places in
+// `weights`. `weights` and the plan's tensor are borrowed. Not thread-safe.
 class TensorStream {
  public:
   TensorStream(const TensorPlan& plan, Weights& weights);

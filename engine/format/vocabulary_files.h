@@ -60,10 +60,10 @@ class VocabularyIds {
 
 // Builds the tokenizer. `vocab_json` maps each token to its id, `merges_txt` lists one merge a
 // line, both in GPT-2's byte-to-character alphabet; neither may be empty. Ids are below
-// `vocab_size`, the config's; a vocabulary with fewer tokens is one whose matrix was padded. Fails,
-// too, on an id of two tokens, and on ids with more gaps than tokens between them, so that what is
-// built is as large as the files.
-// `rules` are those that WriteTokenizer wrote beside them, null for GPT-2's own.
+// `vocab_size`, the config's; if the vocabulary has fewer tokens, the matrix was padded. Also fails
+// if two tokens have one id. The ids may not have more gaps than tokens between them, so that the
+// tables are as small as the files. `rules` are those that WriteTokenizer wrote beside them, null
+// for GPT-2's own.
 Result<Tokenizer> ReadTokenizer(std::string_view vocab_json, std::string_view merges_txt,
                                 std::size_t vocab_size, const Json* rules = nullptr);
 

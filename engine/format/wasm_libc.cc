@@ -1,6 +1,6 @@
-// What nlohmann/json and libc++abi ask of the C library, for WebAssembly. The library's own strtod
-// and snprintf compute in 128 bits, by software, in 23 kB of code: the linker's --wrap puts these
-// in their place, and what prints is left out.
+// What nlohmann/json and libc++abi need from the C library, for WebAssembly. The library's own
+// strtod and snprintf compute in 128 bits, in software, and take 23 kB of code. The linker's --wrap
+// replaces them, and leaves out what prints.
 #include <emscripten/em_js.h>
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 #include "engine/format/number_text.h"
 
-// Texts go to JavaScript and back one character at a time, not in memory: where another thread has
-// made that grow, JavaScript may see it late, and would read an empty text there.
+// Texts go to JavaScript and back one character at a time, not through memory. If another thread
+// has grown the memory, JavaScript may see that late, and would read an empty text there.
 
 // JavaScript reads numbers as IEEE 754 has it: the nearest double, ties to even, as strtod does.
 // Takes one ASCII character more, or, with 0, gives the number that they were.

@@ -1,5 +1,5 @@
-// What becomes of each tensor of a model.safetensors: decided from the header and config.json
-// alone, before a byte of the tensors has come or memory for one was taken.
+// The plan for each tensor of a model.safetensors. It is made from the header and config.json,
+// before any byte of the tensors arrives and before memory is allocated for them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace gpt2 {
 
 // What __metadata__ says of a file whose matrices are rows of outputs, [out, in], as `gpt2-weights
-// convert` writes them; a hub file stores Conv1D weights as [in, out]. See weights_tools/FORMAT.md.
+// convert` writes them. A Hub file stores Conv1D weights as [in, out]. See weights_tools/FORMAT.md.
 inline constexpr const char* kFormatKey = "format";  // it is kFormatName
 inline constexpr const char* kVersionKey = "version";
 inline constexpr const char* kScaleSuffix = "_scale";
@@ -26,17 +26,17 @@ inline constexpr const char* kScaleSuffix = "_scale";
 // The name that TensorSpec gives a tensor: a checkpoint may put "transformer." before it.
 std::string CanonicalName(const std::string& tensor_name);
 
-// The most tensors that a file of the model of `specs` can have: its parameters with their scales,
-// and the buffers that a checkpoint may carry beside them.
+// The most tensors that a file of the model of `specs` can have. These are its parameters with
+// their scales, and the buffers that a checkpoint may have in addition.
 std::size_t MostTensors(std::span<const TensorSpec> specs, const Config& config);
 
 // The most bytes that the header of a file with `most_tensors` can have.
 std::uint64_t MostHeaderBytes(std::size_t most_tensors);
 
-// Decides what the head of a model is whose config ties it to the embedding. Where the file has a
-// head of its own, that is read, as transformers 5 does (PreTrainedModel.tie_weights): `config` and
-// `specs` become those of a head that is not tied. Where it has the head alone, that is the
-// embedding: in `header` it takes its name. safetensors.torch.save_model writes such files.
+// Decides which tensor is the head of a model whose config ties it to the embedding. If the file
+// has a head, that is read, as transformers 5 does (PreTrainedModel.tie_weights). `config` and
+// `specs` then become those of an untied head. If the file has only the head, it is the embedding,
+// and gets that name in `header`. safetensors.torch.save_model writes such files.
 void SettleHead(SafetensorsHeader& header, Config& config, std::vector<TensorSpec>& specs);
 
 // The heads, beside the language model's, of which the file has tensors: "score", "v_head", ...

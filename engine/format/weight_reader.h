@@ -16,10 +16,10 @@
 
 namespace gpt2 {
 
-// Feed it the whole file in order, in pieces of any size; each value goes straight to its place in
-// the kernels' layout, so that nothing but a band of 32 rows is ever held twice. A tensor's memory
-// is taken when its first byte comes, and touched as the rest does: what a header claims costs
-// nothing. Not thread-safe.
+// Feed it the whole file in order, in pieces of any size. Each value goes straight to its place in
+// the kernels' layout, so that only a band of 32 rows is ever held twice. A tensor's memory is
+// allocated when its first byte arrives, and touched as the rest arrives: a false header costs no
+// memory. Not thread-safe.
 class WeightReader {
  public:
   // `float_format` is what floating-point matrices become in memory.

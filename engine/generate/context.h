@@ -60,28 +60,28 @@ class Context {
   // Runs the next pending tokens of one sequence, at most `most` and at most kMaxBatch.
   Pass Prefill(Sequence& sequence, std::size_t most, const Trace* trace = nullptr);
 
-  // A part of Prefill, for who has but some of the weights: runs tokens [first, first + x.rows), at
-  // most kMaxBatch, of the first sequence's window through `layer`, the first from their embedding
-  // on. x [tokens, n_embd] is their residual stream, updated in place. Tokens before them must have
-  // run through that layer. They stay pending until Sequence::Advance.
+  // A part of Prefill for a model that has only some of its weights. Runs tokens [first, first +
+  // x.rows), at most kMaxBatch, of the first sequence's window through `layer`; the first layer
+  // includes the embedding. x [tokens, n_embd] is their residual stream, updated in place. Tokens
+  // before them must have run through that layer. They stay pending until Sequence::Advance.
   void RunLayer(std::size_t layer, std::size_t first, MatView<float> x);
 
   // Runs the next pending token of each of `sequences`, at most kMaxBatch, as one batch.
   Pass Decode(std::span<Sequence* const> sequences);
 
-  // Runs some token behind the first sequence, or in place of its last where that is full: for what
-  // it costs, not for what comes of it.
+  // Runs some token behind the first sequence, or in place of its last token if the sequence is
+  // full. Only its cost is of interest, not its result.
   Pass Probe();
 
-  // Runs the one pending token of the first sequence and shows what a model makes of it on the way:
-  // `residuals` [n_layer + 1, n_embd] gets its residual stream after the embedding and after each
-  // layer, and `scores` [n_head, tokens of the sequence] the attention scores of each head of
-  // `layer`, q k^T / sqrt(head_dim), with keys as the cache holds them.
+  // Runs the one pending token of the first sequence and records intermediate values. `residuals`
+  // [n_layer + 1, n_embd] gets its residual stream after the embedding and after each layer.
+  // `scores` [n_head, tokens of the sequence] gets the attention scores of each head of `layer`, q
+  // k^T / sqrt(head_dim), with keys as the cache holds them.
   void Inspect(std::size_t layer, MatView<float> residuals, MatView<float> scores);
 
-  // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass, as if it came
-  // from the last layer ("logit lens": nostalgebraist 2020). Valid until the next call. Fails as
-  // Pass::Logits does.
+  // Logits [1, vocab_size] of a residual stream x [1, n_embd] of the latest pass. They are computed
+  // as if it came from the last layer ("logit lens": nostalgebraist 2020). Valid until the next
+  // call. Fails as Pass::Logits does.
   Result<MatView<const float>> Unembed(MatView<const float> x);
 
   // Runs the one pending token of `sequence` and, behind it, a draft of what may follow, together

@@ -13,8 +13,8 @@ constexpr std::size_t kLeastMatch = 3;
 // A longer match drafts no better.
 constexpr std::size_t kMostMatch = 8;
 
-// Decode steps that verifying one more token costs: passes over GPT-2 124M's weights take 1.5 times
-// as long with four tokens as with one (`npm run bench`, two cores).
+// The cost of verifying one more token, in decode steps. Passes over GPT-2 124M's weights take 1.5
+// times as long with four tokens as with one (`npm run bench`, two cores).
 constexpr double kTokenCost = 0.17;
 // A pause comes with the sixth draft of kFirstLength in a row that is rejected.
 constexpr double kMostCredit = 3.0;

@@ -43,8 +43,8 @@ struct GenerateOptions {
 // Their last logits fit Context::kLogitTokens.
 inline constexpr std::size_t kMostContinuations = 16;
 
-// Of any number of tokens that may be asked for: as many as the largest vocabulary has
-// (kMostVocabulary in format/config_json.h), and more than any text needs.
+// The limit for every number of tokens in a request. It equals the largest vocabulary
+// (kMostVocabulary in format/config_json.h), and is more than any text needs.
 inline constexpr double kMostTokens = 1 << 24;
 
 // An option that is a number from `least` to `most`, a whole one where `is_whole`.

@@ -27,9 +27,9 @@ class PromptTokens {
   // How many were added.
   std::size_t size() const { return size_; }
 
-  // All of them where the context holds them, else the last: without the first quarter of a
-  // context, or two, three and so on, as a text that outgrows the context loses them. So what is in
-  // the cache of a long text still is when it has grown.
+  // All of them if the context holds them. Otherwise the last ones, without the first quarter of a
+  // context, or two, three and so on, as a growing text loses them. So the cache of a long text
+  // stays valid when the text grows.
   std::span<const std::int32_t> window() const;
 
   // Whether token `id`, of the vocabulary, was among the first `count` of them.

@@ -27,7 +27,7 @@ struct TokenScore {
 class Scorer {
  public:
   // Takes over `context` until it is done. Fails on ids outside the vocabulary, on a stride outside
-  // [1, n_positions - 1] and on a start outside [0, ids.size()]; a model of one position can score
+  // [1, n_positions - 1] and on a start outside [0, ids.size()]. A model of one position can score
   // nothing.
   static Result<Scorer> Begin(Context& context, std::vector<std::int32_t> ids, std::size_t stride,
                               std::size_t start = 0);

@@ -165,8 +165,8 @@ std::size_t Session::dropped_tokens() const {
 
 Result<std::vector<GeneratedToken>> Session::Step() {
   std::vector<GeneratedToken> tokens;
-  // More is pending than the token that was sampled last: a prompt, a context that was cut to make
-  // room, or one that others have used meanwhile.
+  // More than the last sampled token is pending. It may be a prompt, a context that was cut to make
+  // room, or one that others have used in between.
   for (std::size_t i = 0; i < continuations_.size(); ++i) {
     const bool is_prefilled = has_prompt_ && context_->sequence(i).pending() <= 1;
     if (continuations_[i].finish != FinishReason::kNone || is_prefilled) continue;
@@ -220,8 +220,8 @@ Status Session::DecodeBatch(std::vector<GeneratedToken>& tokens) {
   return Done{};
 }
 
-// Logits i follow the first i tokens of the draft: as long as what is sampled from them is the
-// draft's next token, the next logits hold, too.
+// Logits i follow the first i tokens of the draft. As long as the token that is sampled from them
+// equals the draft's next token, the next logits are valid, too.
 Status Session::DecodeDraft(std::vector<GeneratedToken>& tokens) {
   Sequence& sequence = context_->sequence();
   const std::size_t room = std::min(context_->config().n_positions - sequence.window().size(),

@@ -52,21 +52,22 @@ struct GeneratedToken {
   std::vector<TokenLogprob> top;
 };
 
-// How far a prefill is: tokens of the prompt, or of a context that is run again, that are in the KV
-// cache, and how many there are.
+// The progress of a prefill. It counts the tokens of the prompt, or of a context that is run again:
+// those in the KV cache, and all.
 struct PrefillProgress {
   std::size_t done = 0;
   std::size_t total = 0;
 };
 
 // Writes after a prompt, one Step at a time. Positions are absolute in GPT-2, so a full context
-// cannot slide: it keeps its last part and is computed anew (Sequence::Push); a prompt that is
-// longer than the context keeps its last n_positions tokens. In strict mode Begin refuses instead.
+// cannot slide: it keeps its last part, which is computed anew (Sequence::Push). A prompt that is
+// longer than the context keeps its last n_positions tokens. In strict mode Begin refuses it
+// instead.
 //
-// A decode step is bound by reading the weights, so each reading is used for more than one token
-// where that is possible: options.n continuations are decoded as one batch, and one alone has a
-// draft verified along with the next token (speculative decoding: Leviathan et al. 2023). Either
-// gives the same tokens as one by one.
+// A decode step is bound by reading the weights, so each reading serves more than one token if
+// possible. The options.n continuations are decoded as one batch. A single continuation has a draft
+// verified along with the next token (speculative decoding: Leviathan et al. 2023). Both give the
+// same tokens as decoding one by one.
 //
 // Not thread-safe: it, its context and whatever else uses that belong to one thread at a time. Step
 // may let the threads of the context's pool help.

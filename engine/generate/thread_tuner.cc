@@ -14,7 +14,7 @@ namespace {
 
 // The best of so many steps is what counts: one alone may be interrupted.
 constexpr std::size_t kRounds = 4;
-// How much faster more threads must be: they take power and make the device hot, and steps of the
+// How much faster more threads must be. They take power and heat the device, and steps with the
 // same number of threads differ by some percent.
 constexpr double kLeastGain = 1.05;
 constexpr double kNotMeasured = 1e9;  // seconds

@@ -10,9 +10,9 @@
 
 namespace gpt2 {
 
-// Measures decode steps with 1, 2, 4, ... and all of a pool's threads, a few steps at a time, so
-// that it can be done between other work, which has all threads meanwhile. Once done it leaves the
-// pool at the fewest that are not clearly slower than the fastest. Not thread-safe.
+// Measures decode steps with 1, 2, 4, ... and all of a pool's threads, a few steps at a time. Other
+// work can run between them, with all threads. At the end it leaves the pool at the fewest threads
+// that are not clearly slower than the fastest. Not thread-safe.
 class ThreadTuner {
  public:
   // The pool is borrowed.
@@ -38,8 +38,8 @@ class ThreadTuner {
   std::size_t measured_ = 0;           // so many times
 };
 
-// The seconds of a decode step behind what the context's first sequence holds, of which nothing is
-// lost but, where the context is full, what is cached of the last token.
+// The seconds of a decode step behind the context's first sequence. The cache keeps everything,
+// except for the last token if the context is full.
 double MeasureStep(Context& context);
 
 }  // namespace gpt2

@@ -43,9 +43,10 @@ class TokenHealer {
   // other rules than GPT-2's, for which the rule does not hold.
   Healing TakeBack(std::span<const std::int32_t> ids) const;
 
-  // Fills `allowed` [vocab_size] with those of `logits` whose tokens go on in `bytes`, which are
-  // still to be written: they are a beginning of these, or begin with them. The others become minus
-  // infinity. There is always one for what TakeBack gave, as each of its bytes is a token.
+  // Fills `allowed` [vocab_size] with the logits of the tokens that are allowed next. A token is
+  // allowed if it is a prefix of `bytes`, which are still to be written, or starts with all of
+  // them. The others become minus infinity. For the bytes of TakeBack at least one token is
+  // allowed, because each byte is a token.
   void Allow(std::string_view bytes, std::span<const float> logits,
              std::vector<float>& allowed) const;
 

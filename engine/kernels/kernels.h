@@ -1,14 +1,14 @@
 // The arithmetic of the forward pass on raw arrays, one function type per operation.
 //
-// Results. Every implementation of an operation gives bit-identical results: integer sums are
+// Results. Every implementation of an operation gives bit-identical results. Integer sums are
 // exact, float sums have the order that is written here, nothing is fused, and exp is our own
 // (scalar_math.h).
 // Memory. No kernel allocates, and none keeps a pointer. Arrays do not overlap unless said so. They
 // need no alignment beyond that of their elements; vector loads are fastest from 16 bytes on.
 // Extent. A kernel reads and writes exactly the shapes given here and in layout.h. Those include
-// padding: whole tiles and whole groups of a matrix, whole groups of codes, whole tiles of y, and
-// padded_dim dimensions of the KV cache. What lies beyond `positions` in the cache is read by
-// AttendQ8 alone, and changes no result.
+// padding: whole tiles and groups of a matrix, whole groups of codes, and whole tiles of y. The KV
+// cache has padded_dim dimensions. Only AttendQ8 reads beyond `positions` in the cache, which
+// changes no result.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@
 
 namespace gpt2 {
 
-// Quantizes one token's x [cols] as QuantizedActivations, whose first group of that token the
-// pointers show, with zeros beyond cols. Per group, with x between -below and above (both at least
+// Quantizes one token's x [cols] as QuantizedActivations, with zeros beyond cols. The pointers are
+// those of the token's first group. Per group, with x between -below and above (both at least
 // zero) and rounding half to even:
 //   kSigned: range = max(above, below), code = round(x * (127 / range))
 //   kFromZero: range = above + below, code = round(x * (127 / range)) + offset, at most 127, with
@@ -37,9 +37,9 @@ using QuantizeActivationsFn = void(const float* x, std::size_t cols, ActivationC
 using MatmulF32Fn = void(const TiledF32& w, MatView<const float> x, TileRange tiles,
                          MatView<float> y);
 
-// The same on quantized operands: the products of a group are summed exactly in int32, then
-// float(sum) * (w_scale * x_scale) is added in order of groups; the bias comes last. x is coded
-// kFromZero for MatmulQ8, kSigned for MatmulQ4.
+// The same on quantized operands. The products of a group are summed exactly in int32, then
+// float(sum) * (w_scale * x_scale) is added in the order of the groups. The bias comes last. x is
+// coded kFromZero for MatmulQ8, kSigned for MatmulQ4.
 using MatmulQ8Fn = void(const TiledQ8& w, const QuantizedActivations& x, TileRange tiles,
                         MatView<float> y);
 using MatmulQ4Fn = void(const TiledQ4& w, const QuantizedActivations& x, TileRange tiles,
@@ -63,10 +63,10 @@ using SwishFn = void(float* x, float beta, std::size_t n);
 // x += delta over n values.
 using AddToFn = void(float* x, const float* delta, std::size_t n);
 
-// out [dim] = softmax(q . keys / sqrt(dim)) values over positions [0, positions), positions > 0, in
-// one pass over blocks of kKvBlock with a running maximum (Milakov, Gimelshein: "Online normalizer
-// calculation for softmax", 2018). dim is at most padded_dim and kMaxHeadDim. Reads q [dim], and
-// keys and values [positions, padded_dim].
+// out [dim] = softmax(q . keys / sqrt(dim)) values over positions [0, positions), positions > 0. It
+// runs in one pass over blocks of kKvBlock with a running maximum (Milakov, Gimelshein: "Online
+// normalizer calculation for softmax", 2018). dim is at most padded_dim and kMaxHeadDim. Reads q
+// [dim], and keys and values [positions, padded_dim].
 inline constexpr std::size_t kMaxHeadDim = 512;  // what kernels reserve on the stack; GPT-2 has 64
 using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
                          std::size_t positions, float* out);
@@ -76,9 +76,9 @@ using AttendF32Fn = void(const float* q, const KvHeadF32& kv, std::size_t dim,
 using StoreQ8Fn = void(const float* key, const float* value, std::size_t dim, std::size_t position,
                        const KvHeadQ8& kv);
 
-// The same as AttendF32 on 8-bit keys and values: q is quantized with one scale, and so, per block,
-// are the softmax weights times the values' scales; both products are exact integer sums. Reads
-// whole blocks of codes and of key_scales, whatever lies there beyond the last position.
+// The same as AttendF32 on 8-bit keys and values. q is quantized with one scale, and so, per block,
+// are the softmax weights times the values' scales. Both products are exact integer sums. Reads
+// whole blocks of codes and of key_scales, whatever lies beyond the last position.
 using AttendQ8Fn = void(const float* q, const KvHeadQ8& kv, std::size_t dim, std::size_t positions,
                         float* out);
 
@@ -113,9 +113,9 @@ std::span<const KernelTable* const> KernelTables();
 // The fastest of them on this processor.
 const KernelTable& BestKernels();
 
-// Whether the fastest are exact on this machine. Relaxed SIMD leaves it to each engine what its dot
-// product gives outside the range that is used here; one engine (Node.js 20, behind a flag) is
-// wrong inside it, too.
+// Whether the fastest kernels are exact on this machine. The specification of relaxed SIMD leaves
+// results outside the range that is used here to each engine. One engine (Node.js 20, behind a
+// flag) is also wrong inside that range.
 bool BestKernelsAreExact();
 
 }  // namespace gpt2

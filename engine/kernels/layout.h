@@ -37,7 +37,8 @@ struct TiledF32 {
 };
 
 // An 8-bit matrix. One step of a tile, 4 inputs of 8 rows, is two vectors of four 32-bit lanes,
-// lane = row:  | r0: i0 i1 i2 i3 | r1: i0..i3 | r2 | r3 |   | r4 | r5 | r6 | r7 |
+// lane = row:
+//   | r0: i0 i1 i2 i3 | r1: i0..i3 | r2 | r3 |   | r4 | r5 | r6 | r7 |
 struct TiledQ8 {
   const std::int8_t* codes;  // [tiles, groups, kGroupSteps, kTileRows, kStepInputs], -127..127
   const BFloat16* scales;    // [tiles, groups, kTileRows]; weight = scale * code
@@ -45,8 +46,8 @@ struct TiledQ8 {
   std::size_t groups;
 };
 
-// A 4-bit matrix. A byte holds two codes, so that a vector of 16 bytes is two steps of four rows;
-// byte i of a row's four: low nibble input i, high nibble input i + 4 of a step pair's 8 inputs.
+// A 4-bit matrix. A byte holds two codes, so a vector of 16 bytes is two steps of four rows. Byte i
+// of a row's four holds two inputs of a step pair's 8: low nibble input i, high nibble input i + 4.
 struct TiledQ4 {
   const std::uint8_t* codes;  // [tiles, groups, kGroupSteps / 2, kTileRows, kStepInputs]
   const BFloat16* scales;     // [tiles, groups, kTileRows]; weight = scale * (code - kQ4Zero)
@@ -55,7 +56,7 @@ struct TiledQ4 {
 };
 inline constexpr int kQ4Zero = 8;  // the code of weight zero; codes are 0..15
 
-// Tokens whose groups lie side by side, so that what shares a load of weights has constant
+// Tokens whose groups lie side by side. So everything that shares a load of weights has constant
 // addresses and is read from its first byte to its last.
 inline constexpr std::size_t kTokenBlock = 4;
 
@@ -91,10 +92,10 @@ struct KvHeadF32 {
   std::size_t padded_dim;  // head_dim rounded up to 4
 };
 
-// Keys and values of one head in 8 bits, in whole blocks of kKvBlock positions.
-// A key vector holds 4 dimensions of 4 positions (lane = position), a value vector 4 positions of
-// 4 dimensions (lane = dimension), so that neither product needs a sum across lanes. The vectors
-// lie in the order in which attention reads them: a block's quads of positions side by side.
+// Keys and values of one head in 8 bits, in whole blocks of kKvBlock positions. A key vector holds
+// 4 dimensions of 4 positions (lane = position). A value vector holds 4 positions of 4 dimensions
+// (lane = dimension), so that neither product needs a sum across lanes. The vectors lie in the
+// order in which attention reads them: a block's quads of positions side by side.
 struct KvHeadQ8 {
   std::int8_t* keys;    // [blocks, padded_dim / 4, kKvQuads, 4 positions, 4 dimensions]
   std::int8_t* values;  // [blocks, padded_dim / 4, kKvQuads, 4 dimensions, 4 positions]

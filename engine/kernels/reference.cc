@@ -16,8 +16,8 @@
 namespace gpt2 {
 namespace {
 
-// How far n values reach above zero, or below it, NaN if there is one of that sign: as integers,
-// where it is larger than all else.
+// How far n values reach above zero, or below it; NaN if one value of that sign is NaN. Compares as
+// integers, in which NaN is the largest.
 float Reach(const float* x, std::size_t n, bool below) {
   std::int32_t largest = 0;
   for (std::size_t i = 0; i < n; ++i) {

@@ -1,6 +1,6 @@
-// What the kernels and their plain twins share, so that every build computes the same bits: exp,
-// log and the Gaussian error function of our own, and constants. Kernels use the float functions'
-// vector twins in simd_math.h, operation by operation the same.
+// What the kernels and their plain twins share, so that every build computes the same bits. These
+// are constants, and our own exp, log and Gaussian error function. Kernels use the float functions'
+// vector twins in simd_math.h, which do the same operations.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace gpt2 {
 // 8-bit codes are -127..127. Without -128 the magnitude of each fits seven bits, which is what the
 // relaxed dot product takes of its inputs (simd_dot.h).
 inline constexpr float kLargestCode = 127.0f;
-// The least absmax that is quantized: far above 127 / FLT_MAX = 3.7e-37, below which 127 / absmax
-// overflows, and far below what a sum would notice in which values of usual size take part.
+// The least absmax that is quantized. It is far above 127 / FLT_MAX = 3.7e-37, below which 127 /
+// absmax overflows. It is far below what changes a sum of values of usual size.
 inline constexpr float kSmallestAbsmax = 1e-30f;
 
 // GELU: see GeluTanhFn and GeluErfFn.
@@ -56,8 +56,8 @@ inline float Erf(float x) {
   return std::copysign(1.0f - p * t * Exp(-(a * a)), x);
 }
 
-// ln(x) for finite x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and the series of
-// 2 artanh((m - 1) / (m + 1)); the first term left out is under 1e-17.
+// ln(x) for finite x > 0. With x = m 2^e and m in [sqrt(1/2), sqrt(2)), it sums the series of 2
+// artanh((m - 1) / (m + 1)). The first term left out is under 1e-17.
 inline double Log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);

@@ -2,9 +2,10 @@
 // Kernels are templates over one of these classes (DotProduct says what they ask of it); all give
 // the same integers.
 //
-// A vector of weights holds four rows of four neighbouring inputs, | r0: i0 i1 i2 i3 | r1 | r2 | r3
-// |, a vector of inputs the same four inputs four times. A vector of 4-bit weights holds two such
-// steps: the low nibbles, and the high nibbles for the next four inputs.
+// A vector of weights holds four rows of four neighbouring inputs:
+//   | r0: i0 i1 i2 i3 | r1 | r2 | r3 |
+// A vector of inputs holds the same four inputs four times. A vector of 4-bit weights holds two
+// such steps: the low nibbles, and the high nibbles for the next four inputs.
 #pragma once
 
 #include <concepts>
@@ -29,9 +30,9 @@ v128_t HiddenI16x8() {
   return wasm_i16x8_splat(value);
 }
 
-// What the kernels ask of a dot product, of which each has one of its own: it holds constants. A
-// sum begins with Start, takes products with Add and gives its four lanes with Finish; `negative`
-// is the sum of the magnitudes of those inputs that are below zero.
+// What the kernels need from a dot product. Each kernel has an object of its own, which holds
+// constants. A sum begins with Start, takes products with Add and gives its four lanes with Finish.
+// `negative` is the sum of the magnitudes of the inputs that are below zero.
 template <typename D>
 concept DotProduct = requires(const D dot, typename D::Sum sum, typename D::NibbleSum nibble_sum,
                               const void* weights, const std::int8_t* inputs,
@@ -164,15 +165,15 @@ static_assert(DotProduct<PlainDot>);
 // Whether the relaxed dot products give the exact result wherever the specification defines it.
 bool RelaxedDotIsExact();
 
-// Whether the dot product of four is made of two of pairs here, as a second operand beyond 127
-// tells: sums of pairs saturate at 16 bits. Then RelaxedPairDot is the faster.
+// Whether the dot product of four is made of two dot products of pairs here. A second operand
+// beyond 127 shows it: sums of pairs saturate at 16 bits. Then RelaxedPairDot is faster.
 bool RelaxedDotIsMadeOfPairs();
 
-// Relaxed SIMD: one instruction for sixteen products, whose result the specification defines only
-// for a second operand in 0..127. So the input's magnitude is the second operand, and its sign
-// moves to the weight. Where x < 0, w x = -w |x|, and -w = ~w + 1: all bits of w are flipped, and
-// |x| is added once more, for all of the inputs together in Finish. Pairs stay within 2 * 128 * 127
-// < 2^15: no saturation.
+// Relaxed SIMD: one instruction for sixteen products. The specification defines its result only for
+// a second operand in 0..127. So the input's magnitude is the second operand, and its sign moves to
+// the weight. Where x < 0, w x = -w |x|, and -w = ~w + 1. So all bits of w are flipped, and Finish
+// adds |x| once more for all inputs together. Pairs stay within 2 * 128 * 127 < 2^15: no
+// saturation.
 struct RelaxedDot {
   static constexpr int kTokens = 4;
   static constexpr std::size_t kKeyQuads = 8;

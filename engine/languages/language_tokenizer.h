@@ -1,5 +1,5 @@
-// A tokenizer of any rules and any model: slower than the engine's own for GPT-2's rules
-// (text/encoding.h), and it holds all of a text's ids.
+// A tokenizer of any rules and any model. It is slower than the engine's own for GPT-2's rules
+// (text/encoding.h), and it holds all ids of a text.
 #pragma once
 
 #include <cstdint>

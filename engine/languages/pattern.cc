@@ -340,8 +340,8 @@ Result<Pattern> Pattern::Read(std::string_view text) {
   return PatternReader(text).Read();
 }
 
-// Takes the first alternative, and as many characters as there are; what it might do instead is
-// noted, and tried from the last on where it goes wrong.
+// Takes the first alternative, and as many characters as possible. It notes the other choices, and
+// tries them from the last on when a step fails.
 Result<std::optional<std::size_t>> Pattern::MatchAt(std::string_view text, std::size_t from,
                                                     std::size_t& steps_left) const {
   std::vector<Backtrack> others;

@@ -1,9 +1,9 @@
 // The regular expressions that tokenizers cut text with, as Oniguruma matches them.
 //
-// Read are alternatives, groups without a number, (?i:...), characters and their classes (\s, \S,
-// \p{L}, \p{N} and their opposites, \r, \n, \t, sets), the quantifiers ?, *, + and {n,m} of a
-// character, ? of a group, and (?!...) and (?=...) of a character. All that is refused, by name, at
-// the place where it stands.
+// It reads alternatives, groups without a number, (?i:...), characters and their classes (\s, \S,
+// \p{L}, \p{N} and their opposites, \r, \n, \t, sets). It also reads the quantifiers ?, *, + and
+// {n,m} of a character, ? of a group, and (?!...) and (?=...) of a character. Anything else is
+// refused by name, with its place.
 #pragma once
 
 #include <cstddef>

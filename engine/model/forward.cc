@@ -23,8 +23,8 @@
 namespace gpt2 {
 namespace {
 
-// The least number of items, each of which reads `bytes`, that is worth sharing out: a core takes a
-// microsecond or two for these, some ten times what it takes to claim them.
+// The least number of items, each of which reads `bytes`, that is worth sharing. A core takes a
+// microsecond or two for them, about ten times the cost of claiming them.
 std::size_t Grain(std::size_t bytes) {
   constexpr std::size_t kWorthClaiming = 32 * 1024;
   return std::max<std::size_t>(1, kWorthClaiming / bytes);

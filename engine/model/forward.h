@@ -1,6 +1,6 @@
 // The forward pass of GPT-2 (Radford et al. 2019): a batch of tokens in, residual stream and logits
-// out. Prefill, decode and batches of sequences are the same code; a token's result does not depend
-// on which tokens it is computed with, nor on the number of threads.
+// out. Prefill, decode and batches of sequences run the same code. A token's result depends neither
+// on the other tokens of its batch, nor on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -66,9 +66,9 @@ class Scratch {
   AlignedBuffer<std::int32_t> offsets_;
 };
 
-// Is called with the residual stream [tokens, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and,
-// normalised, "ln_f"; and before each matrix of a block what is about to be multiplied with it,
-// [tokens, in], as "h.<i>.attn.c_attn" and so on with kInputStage behind.
+// Called with the residual stream [tokens, n_embd] after "embed", "h.<i>.attn", "h.<i>.mlp" and,
+// normalised, "ln_f". Before each matrix of a block, it is called with the input of that matrix,
+// [tokens, in]. The name is then "h.<i>.attn.c_attn" and so on, with kInputStage behind.
 inline constexpr std::string_view kInputStage = ".input";
 using Trace = FunctionRef<void(const std::string& stage, MatView<const float> x)>;
 
@@ -81,8 +81,8 @@ void Embed(const Weights& weights, const Compute& compute, std::span<const Batch
 void RunBlock(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
               std::size_t layer, Scratch& scratch, MatView<float> x, const Trace* trace = nullptr);
 
-// Runs `batch` (1 to kMaxBatch tokens) through the model: appends their keys and values to their
-// caches and leaves the output of ln_f in scratch.normed [tokens, n_embd].
+// Runs `batch` (1 to kMaxBatch tokens) through the model. Appends their keys and values to their
+// caches, and leaves the output of ln_f in scratch.normed [tokens, n_embd].
 void Forward(const Weights& weights, const Compute& compute, std::span<const BatchToken> batch,
              Scratch& scratch, const Trace* trace = nullptr);
 

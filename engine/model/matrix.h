@@ -15,12 +15,12 @@
 
 namespace gpt2 {
 
-// Quantizes one group of up to kGroup weights: the scale is absmax / 127 rounded up to bfloat16, so
-// that no code leaves -127..127; codes are rounded half away from zero. Returns the scale.
+// Quantizes one group of up to kGroup weights. The scale is absmax / 127 rounded up to bfloat16, so
+// that every code is in -127..127. Codes are rounded half away from zero. Returns the scale.
 BFloat16 QuantizeWeights(std::span<const float> weights, std::int8_t* codes);
 
-// A word of codes is what one row has of a step (kQ8), or of a step pair (kQ4, see TiledQ4): one
-// 32-bit lane of a vector.
+// A word of codes is what one row has of a step (kQ8), or of a step pair (kQ4, see TiledQ4). It
+// fills one 32-bit lane of a vector.
 inline constexpr std::size_t kWordBytes = kStepInputs;
 
 // [rows, cols] weights, rows = outputs, cols = inputs. Owns its memory. Filling one matrix from two

@@ -1,5 +1,6 @@
 // The printable characters by which vocab.json and merges.txt spell bytes (bytes_to_unicode in
-// GPT-2's encoder.py): printable Latin-1 stands for itself, the other 68 bytes for U+0100 and up.
+// GPT-2's encoder.py). Printable Latin-1 stands for itself; U+0100 and up stand for the other 68
+// bytes.
 #pragma once
 
 #include <optional>

@@ -15,10 +15,10 @@
 
 namespace gpt2 {
 
-// The byte-pair encoding of one word under way: a word of n bytes begins as n symbols, one token
-// each, and merging joins neighbours. Takes 3 n bytes and 512 KiB at most (5 n where the vocabulary
-// has more than 65,536 tokens): links and lengths follow from the tokens themselves, and only the
-// next merges are queued. Memory is kept for the next word. Not thread-safe; borrows the tokenizer.
+// The byte-pair encoding of one word: a word of n bytes begins as n symbols, one token each, and
+// merging joins neighbours. Takes 3 n bytes and 512 KiB at most (5 n if the vocabulary has more
+// than 65,536 tokens). Links and lengths follow from the tokens themselves, and only the next
+// merges are queued. Memory is kept for the next word. Not thread-safe; borrows the tokenizer.
 class WordMerger {
  public:
   explicit WordMerger(const Tokenizer& tokenizer)
@@ -77,9 +77,9 @@ class Encoding {
            TextEnds ends = TextEnds::kWithout);
   Encoding(Encoding&&) = delete;  // it borrows from itself
 
-  // Fills the beginning of `ids` (at least one) with the next ids, and returns how many: fewer than
-  // there is room for only at the end of the text. Fails only where the vocabulary lacks a byte
-  // that the text holds; it must not be called again after that.
+  // Fills the beginning of `ids` (at least one) with the next ids, and returns how many. Fewer than
+  // there is room for means the end of the text. Fails only if the vocabulary lacks a byte of the
+  // text; it must not be called again after that.
   Result<std::size_t> Next(std::span<std::int32_t> ids);
 
   bool is_done() const {

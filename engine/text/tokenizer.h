@@ -27,9 +27,9 @@ inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 // Immutable; any number of threads may use one.
 class Tokenizer {
  public:
-  // `tokens`: id -> token, `merges`: the two halves of each merge by rank, all spelled in the byte
-  // alphabet; ids that name no token are empty strings. Fails where a merge names or makes a token
-  // that is not in the vocabulary, and where an added token has the id of another one.
+  // `tokens` maps ids to tokens; `merges` holds the two halves of each merge by rank. All are
+  // spelled in the byte alphabet, and ids without a token are empty strings. Fails if a merge names
+  // or makes a token outside the vocabulary, or if an added token has the id of another one.
   static Result<Tokenizer> Create(std::span<const std::string> tokens,
                                   std::span<const std::pair<std::string, std::string>> merges,
                                   TokenizerRules rules);

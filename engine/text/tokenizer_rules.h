@@ -52,8 +52,8 @@ struct TokenizerRules {
   std::vector<AddedToken> added;        // ids may lie behind those of the vocabulary
   std::vector<Normalizer> normalizers;  // in order
   std::vector<Splitter> splitters{{.kind = Splitter::Kind::kGpt2Words, .pattern = {}}};
-  // Each piece that comes to the splitter of this index, or past the last one, begins with a space:
-  // one is put before those that do not.
+  // Each piece that reaches the splitter of this index, or passes the last one, begins with a
+  // space: one is inserted if it is missing.
   std::optional<std::size_t> prefix_space_at;
   bool ignores_merges = false;          // a word that is a token is that token
   std::vector<std::int32_t> beginning;  // of every text

@@ -25,8 +25,8 @@ constexpr Range kRanges[] = {
 };
 
 // Two numbers a range, seven bits a byte, the lowest first, the top bit set on all but the last
-// byte: how far it begins after the end of the one before, and its length less 1, times eight plus
-// the class.
+// byte. The first is the distance from the end of the range before. The second is its length less
+// 1, times eight, plus the class.
 template <std::size_t kSize>
 struct Coded {
   std::array<std::uint8_t, kSize> bytes{};

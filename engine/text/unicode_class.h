@@ -1,5 +1,5 @@
 // The character classes of GPT-2's pre-tokenizer, in the Unicode versions of Hugging Face's
-// `tokenizers`: 16 for its regular expressions, 17 for what its Digits cuts at.
+// `tokenizers`: 16 for its regular expressions, 17 for its Digits.
 #pragma once
 
 namespace gpt2 {

@@ -13,9 +13,9 @@ struct Utf8Character {
 };
 inline constexpr char32_t kInvalidCodePoint = 0xffffffff;
 
-// What stands for bytes that belong to no character: U+FFFD, one for as many as correctly begin a
-// character that does not go on, else one for a byte. So does every decoder on the web (WHATWG's
-// Encoding Standard; the Unicode Standard calls it substitution of maximal subparts).
+// U+FFFD stands for bytes that belong to no character. One stands for a sequence that correctly
+// begins a character but does not go on, else one for each byte. So does every decoder on the web
+// (WHATWG's Encoding Standard; the Unicode Standard calls it substitution of maximal subparts).
 inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 
 // The first character of non-empty `text`, or the bytes that one U+FFFD stands for.

@@ -1,4 +1,4 @@
-// Finds an Emscripten that is new enough (3.1.69: relaxed SIMD, wasm threads, LLVM 19), or makes a private one
+// Finds an Emscripten that is new enough (3.1.69: relaxed SIMD, wasm threads, LLVM 19). Otherwise it makes a private one
 // in .cache/emscripten from Debian 13's packages, without touching the system's own.
 //
 // Prints what it uses; writes .cache/emscripten/emscripten.json {root, version}, which wasm.cmake
@@ -45,8 +45,8 @@ function readVersion(root) {
 }
 
 /**
- * Folders in which an installed Emscripten may lie, most wanted first: beside `emcc`, where the system's packages and
- * Homebrew put what a short `emcc` on PATH starts, and in emsdk.
+ * Folders in which an installed Emscripten may lie, most wanted first. It lies beside `emcc`, where the system's packages
+ * and Homebrew put the files behind `emcc` on PATH, or in emsdk.
  * @param {NodeJS.ProcessEnv} env
  */
 function installedRoots(env) {

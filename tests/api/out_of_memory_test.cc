@@ -265,8 +265,8 @@ const Case kCases[] = {
 
 class OutOfMemory : public ::testing::TestWithParam<Case> {};
 
-// Runs the case with every allocation of its last call failing in turn; then all of it again, which
-// must give what an engine gives that never failed.
+// Runs the case with every allocation of its last call failing in turn. Then runs all of it again,
+// which must give what an engine gives that never failed.
 void FailEach(const Case& param, bool all_others) {
   const auto& [name, calls, is_load, then] = param;
   const auto go_on = [&](Caller& caller) {

@@ -21,9 +21,8 @@ namespace {
 
 #ifndef __EMSCRIPTEN__  // where a helper may start only after the loop that waits for it
 
-// A loop on cores of different speed, in virtual time: a thread leaves its chunk when no other
-// leaves an earlier one, so the order in which chunks are claimed is that of such cores, on any
-// machine.
+// A loop on cores of different speed, in virtual time. A thread leaves its chunk when no other
+// thread leaves an earlier one. So chunks are claimed in the order of such cores, on any machine.
 class VirtualCores {
  public:
   // `slowness`: the time that an item takes on each core. There are more items than cores, and as
@@ -66,8 +65,8 @@ class VirtualCores {
   std::condition_variable changed_;
 };
 
-// The loops of a decode step of GPT-2 124M in q8 with a context of 900: how often, their items,
-// grain and the time of an item, a tile of 768 inputs being 1.
+// The loops of a decode step of GPT-2 124M in q8 with a context of 900. Each has how often it runs,
+// its items, its grain and the time of an item. A tile of 768 inputs takes the time 1.
 struct Loop {
   double times;
   std::size_t items, grain;

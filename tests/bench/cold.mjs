@@ -1,7 +1,8 @@
-// `npm run bench:cold`: the first visit over a line of 50 MB/s, the second, and a hub's float32 converted on its way: the time to the
-// first token beside that of the bytes alone, the time until the model is ready, and what the tab takes of memory beside its weights.
-// Each is a Chromium of its own, without DevTools: see tab.mjs. Needs `npm run build` and gpt2-weights, and Linux's /proc.
-// Options: -- --rate (bytes a second), --rounds, --threads, --model (a folder; GPT-2 124M's shapes in q8), --mappings (says where memory is).
+// `npm run bench:cold`: the first visit over a line of 50 MB/s, the second visit, and a Hub model in float32, which is
+// converted. It reports the times until the bytes are there, the model is ready and the first token is written. It also
+// reports the tab's memory beyond the weights. Each visit has its own Chromium, without DevTools: see tab.mjs. Needs `npm
+// run build` and gpt2-weights, and Linux's /proc. Options: -- --rate (bytes a second), --rounds,
+// --threads, --model (a folder; GPT-2 124M's shapes in q8), --mappings (says where memory is).
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
-// `npm run bench:cuts`: what a download costs in all that is interrupted at ten random places, in bytes that left the host,
-// of GPT-2 124M's shapes in q8: by connections that break, by those under a bare fetch that does nothing with the bytes, and by
-// reloads of the tab. Ends with 1 where connections that break cost more than 1.02 x the bytes.
-// Needs `npm run build` and gpt2-weights. Options: -- --rate (bytes a second), --cuts, --seed, --model (a folder).
+// `npm run bench:cuts`: what a download costs that is interrupted at ten random places, in bytes that left the host, of
+// GPT-2 124M's shapes in q8. The interruptions are broken connections, the same under a bare fetch that does nothing with
+// the bytes, and reloads of the tab. Ends with 1 if connections that break cost more than 1.02 x the bytes. Needs `npm
+// run build` and gpt2-weights. Options: -- --rate (bytes a second), --cuts, --seed, --model (a folder).
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";

@@ -1,8 +1,8 @@
 // What runs inside the page. Each function is sent there as text: it sees nothing of this file.
 
 /**
- * Loads the model and measures it. With `floorUrl`, each decode run is followed by one that only reads
- * as many bytes as a step reads, with as many threads, so that both see the same machine.
+ * Loads the model and measures it. With `floorUrl`, each decode run is followed by one that only reads as many bytes as a
+ * step reads, with as many threads. So both see the same machine.
  */
 export async function measureModel({ folder, variant, threads, floorUrl }) {
   const { loadModel } = await import(new URL("gpt2.js", location.href).href);
@@ -42,8 +42,8 @@ export async function measureModel({ folder, variant, threads, floorUrl }) {
       bytes / 1e3 / (module._floor_run(handle, bytes, 8) / 8)
     );
   }
-  // A step reads all weights but the table of positions, and the keys and values of the context: a byte
-  // each and a float of scale per head in 8 bits.
+  // A step reads all weights except the table of positions, and the keys and values of the context. In 8 bits those take
+  // a byte each, and a float of scale per head.
   const cacheBytes = (context) =>
     2 * nLayer * context * (model.info.kv === "q8" ? nEmbd + 4 * nHead : 4 * nEmbd);
   const stepBytes = (context) => model.info.weightBytes - 4 * nPositions * nEmbd + cacheBytes(context);

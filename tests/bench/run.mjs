@@ -1,7 +1,7 @@
 // `npm run bench`: GPT-2 124M's shapes with random weights, in headless Chromium and natively.
 // Options: -- --json prints one JSON object; --quick measures only the default build, with all cores;
-// --weights q4 (or q8, f32; may be repeated) instead of all of them; --model FOLDER measures that model in Chromium, as far as its context
-// reaches.
+// --weights q4 (or q8, f32; may be repeated) instead of all of them. --model FOLDER measures that model in Chromium, as
+// far as its context reaches.
 import { spawnSync } from "node:child_process";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";

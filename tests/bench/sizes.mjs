@@ -1,5 +1,6 @@
-// `npm run bench:sizes`: every published size of GPT-2 with random weights, in headless Chromium, one at a time. Options: -- --size 355M
-// and --weights q4 (either may be repeated) choose; --threads N; --json prints one JSON object; --keep keeps the models, 6 GB in all.
+// `npm run bench:sizes`: every published size of GPT-2 with random weights, in headless Chromium, one at a time. Options:
+// -- --size 355M and --weights q4 (either may be repeated) choose. --threads N; --json prints one JSON object; --keep
+// keeps the models, 6 GB in all.
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { buildPreset, buildWeb } from "../../engine/toolchain/build.mjs";

@@ -1,5 +1,5 @@
-// A tab of Chromium that nothing looks into, and what it takes of memory. Where DevTools are attached, which is how Playwright drives a
-// page, they keep a copy of what it fetches in its own process: up to 100 MB.
+// A tab of Chromium without DevTools, and the memory that it takes. With DevTools attached, which is how Playwright
+// drives a page, the browser keeps a copy of what the page fetches: up to 100 MB.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
@@ -74,8 +74,8 @@ export async function openTab(url, profile) {
   const exited = once(browser, "exit");
   return {
     /**
-     * The result of `run`; what the page's process took before, and at most in addition meanwhile, in MiB; and, if wanted,
-     * which mappings it had then.
+     * The result of `run`, and the memory of the page's process in MiB: before, and the most in addition during `run`. If
+     * wanted, also its mappings at that moment.
      */
     async watch(run, wantsMappings = false) {
       const before = new Map(pagesOf(browser.pid).map((pid) => [pid, ownMemory(pid)]));

@@ -1,5 +1,5 @@
-// The end-to-end core in every browser: what is built into web/dist, on hosts with the headers that
-// threads need and without, gives what the native command line gives.
+// The end-to-end core in every browser. The build in web/dist gives what the native command line gives, on hosts with the
+// headers that threads need and without.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -20,8 +20,8 @@ class HangError extends Error {}
 /** What the self-test says in the end. */
 const selfTested = "/^(Passed|Failed|The test could)/";
 /**
- * How far a load has come, in a page of these tests or in the project's own, or its self-test, which loads a model, too;
- * "" where neither runs.
+ * The progress of a load in a page of these tests, in the project's page, or in its self-test, which also loads a model.
+ * "" if none runs.
  */
 const loadingState = `(async () => {
   const shown = document.getElementById("loading");

@@ -1,7 +1,7 @@
-// Runs a build of engine_tests in the browser. A worker, because main() blocks until all tests are done.
-// It is told `module` (URL), `files` ([path in its file system, URL] of what the tests read), `options` of
-// the command line and `report`, the path that these have the tests write to. It answers with {line} as
-// the tests print and one {exit}: {status, report}, or {error}.
+// Runs a build of engine_tests in the browser. A worker, because main() blocks until all tests are done. Its message has
+// `module` (URL), `files` ([path in its file system, URL] of what the tests read), `options` of the command line and
+// `report`. `report` is the path to which these options make the tests write. It answers with {line} as the tests print
+// and one {exit}: {status, report}, or {error}.
 
 // The tests' own thread starts others through this worker, which Emscripten wakes by Atomics.waitAsync where there is such a thing. In
 // Chromium 156 it was not always woken, and the tests waited for ever; messages do as well. The engine's owner starts its threads itself.

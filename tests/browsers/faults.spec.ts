@@ -1,5 +1,5 @@
-// Faults of a host in the browsers that tests/e2e does not run in: what they do with a connection that breaks, falls silent
-// or brings something else is their own.
+// Faults of a host in the browsers that tests/e2e does not run in. Each browser handles a connection that breaks, stalls
+// or brings other bytes in its own way.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";

@@ -551,7 +551,7 @@ TEST(Adapter, ReplacedTensorsCannotBeScaledOrShared) {
     adapters.push_back(std::move(files.Read(other_weight).value()));
     return Merge(model, std::move(adapters)).error().message;
   };
-  EXPECT_NE(merge(1, 1).find("tensor \"ln_f.weight\" is replaced by one adapter, and changed by"),
+  EXPECT_NE(merge(1, 1).find("tensor \"ln_f.weight\" is replaced by one adapter and changed by"),
             std::string::npos);
   EXPECT_NE(merge(0.5, 1).find("number 1: the adapter: its weight is not 1"), std::string::npos);
   const AdapterFiles added = MakeAdapter(model.parsed(), {"attn.c_attn"});

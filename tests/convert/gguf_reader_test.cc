@@ -84,7 +84,7 @@ TEST(GgufReader, MoreThanFourDimensionsAreRefusedBeforeTheyAreRead) {
 
 TEST(GgufReader, ADimensionOf2To63IsPrintedExactly) {
   ExpectRefused(Start(1, 0) + Text("t") + Whole(1, 4) + Whole(std::uint64_t{1} << 63, 8),
-                "has a side of 9223372036854775808");
+                "has a dimension of 9223372036854775808");
 }
 
 TEST(GgufReader, ADuplicateKeyIsRefused) {

@@ -1,5 +1,5 @@
-// A load that is given up, in every state that it can be in: it settles at once with the signal's reason, and leaves neither
-// a worker nor a request behind.
+// An aborted load, in every state that it can be in. It settles at once with the signal's reason, and leaves neither a
+// worker nor a request behind.
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { resolve } from "node:path";

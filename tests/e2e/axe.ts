@@ -6,8 +6,8 @@ type Builder = InstanceType<typeof AxeBuilder>;
 
 /** What breaks a rule of axe-core's, or of those that `options` choose. */
 export async function violationsIn(page: Page, options: Parameters<Builder["options"]>[0] = {}) {
-  // What is as it should be is not described, and all is done in the page itself: another one is needed only for frames
-  // of other origins, of which there are none.
+  // Passed rules are not described, and all runs in the page itself. Another page is needed only for frames of other
+  // origins, of which there are none.
   const { violations } = await new AxeBuilder({ page })
     .options({ ...options, resultTypes: ["violations"] })
     .setLegacyMode()

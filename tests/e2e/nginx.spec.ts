@@ -1,5 +1,5 @@
-// A model from the server that most sites have, set as its administrators set it: what they compress, limit, redirect or
-// give another type loads as it does from a host that does nothing of this.
+// A model from nginx, the most common server, as administrators configure it. Files that are compressed, limited,
+// redirected or sent with another type load as they do from a plain host.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,5 +1,5 @@
-// Whatever a link has in its query and its fragment: the page contacts no other host before its reader agrees, and no
-// script of it fails. `SECONDS=600 SEED=7` opens links for ten minutes, drawn by 7.
+// Links with random queries and fragments: the page contacts no other host before its reader agrees, and no script of it
+// fails. `SECONDS=600 SEED=7` opens links for ten minutes, drawn by 7.
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { chromium, expect, test } from "@playwright/test";

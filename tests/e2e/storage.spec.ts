@@ -1,5 +1,5 @@
-// What is stored of models on the device: the next visit, without network, in two tabs, after a reload in the middle, with
-// no room, and when it is damaged.
+// What the device stores of models. The cases are the next visit, no network, two tabs, a reload in the middle, no room,
+// and damage.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";

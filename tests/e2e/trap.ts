@@ -77,8 +77,9 @@ export function withTrap(wasm: Uint8Array, name: string): Uint8Array {
 }
 
 /**
- * What comes before the engine's script so that its helper threads trap in the first chunk of a loop: what runs a chunk is called
- * by its place in the table of functions, and in a helper nothing is at any once its own start has been taken from there.
+ * Code before the engine's script that makes its helper threads trap in the first chunk of a loop. The function that runs
+ * a chunk is called by its place in the table of functions. In a helper the table is emptied after the helper's own start
+ * has been taken from it.
  */
 export const trapInHelpers = `if (self.name.startsWith("em-pthread")) {
   const { get } = WebAssembly.Table.prototype;

@@ -1,5 +1,5 @@
-// What an editor needs of the model: words that go on where the text stops, a text that is computed while it is typed, and
-// what the model makes of each of its tokens.
+// What an editor needs of the model. It needs words that continue where the text stops, prefill during typing, and the
+// score of each token.
 import { expect, test } from "@playwright/test";
 import { demo, native, withModel } from "./model.js";
 

@@ -1,5 +1,5 @@
-// The cases that the other files here test in Chromium, in Firefox and WebKitGTK: bundled apps, a default server, other
-// origins, headers on the document alone, isolate.js. Part of `npm run test:embed`.
+// The cases that the other files here test in Chromium, in Firefox and WebKitGTK. They are bundled apps, a default
+// server, other origins, headers on the document alone, and isolate.js. Part of `npm run test:embed`.
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { within, type Browser } from "../browsers/browser.js";

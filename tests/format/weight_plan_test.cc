@@ -20,8 +20,8 @@ TEST(MostTensors, AreParametersAndScalesAndMasksAndTheTiedHead) {
   for (const bool is_tied : {true, false}) {
     Config config = SmallConfig();
     config.tie_word_embeddings = is_tied;
-    // Of each layer: two layer norms and four linear layers, of a weight and a bias each, of which
-    // the linear weights may have scales, and "attn.bias" and "attn.masked_bias".
+    // Of each layer: two layer norms and four linear layers, of a weight and a bias each. The
+    // linear weights may have scales. Then "attn.bias" and "attn.masked_bias".
     constexpr std::size_t kOfLayer = 2 * (2 + 4) + 4 + 2;
     constexpr std::size_t kOfCrossAttention = 10, kOfOtherHeads = 16;
     // wte and lm_head with their scales, wpe, ln_f, "lm_head.bias".

@@ -187,14 +187,14 @@ TEST(WeightReader, TheConfigsWeightsAreTheFiles) {
   EXPECT_EQ(error("q8", q8, metadata), "");
   EXPECT_NE(error("f16", q8, metadata).find("is I8 [64, 32], config.json requires F16"),
             std::string::npos);
-  EXPECT_NE(error("f16", f32, metadata).find("asks for F16"), std::string::npos);
-  EXPECT_NE(error("q8", f16, metadata).find("asks for I8"), std::string::npos);
+  EXPECT_NE(error("f16", f32, metadata).find("requires F16"), std::string::npos);
+  EXPECT_NE(error("q8", f16, metadata).find("requires I8"), std::string::npos);
   EXPECT_NE(error("q4", q8, metadata).find("version 1, but config.json says \"q4\""),
             std::string::npos);
   const Json second = {{"format", "gpt2-wasm"}, {"version", "2"}};
   EXPECT_NE(error("q8", q8, second).find("version 2, but config.json says \"q8\""),
             std::string::npos);
-  EXPECT_NE(error("q4", q8, second).find("asks for U8 [96, 16]"), std::string::npos);
+  EXPECT_NE(error("q4", q8, second).find("requires U8 [96, 16]"), std::string::npos);
   q8.erase(q8.begin() + 1);
   EXPECT_NE(error("q8", q8, metadata).find("\"wte.weight_scale\" is missing"), std::string::npos);
   f16.insert(f16.begin() + 1, {"wte.weight_scale", "BF16", {64, 1}, 128});

@@ -1,5 +1,5 @@
 // LoRA adapters: any two files end in an error that names the adapter, or in a merged model that
-// the engine takes, and a sound adapter is merged; chunks of the model change nothing.
+// the engine loads. A sound adapter is merged, and chunks of the model change nothing.
 #include <algorithm>
 #include <cstring>
 #include <optional>

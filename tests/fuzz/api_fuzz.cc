@@ -1,6 +1,6 @@
 // The C API and the converter's, in any order, also after errors, with requests that are right,
-// damaged or random: every answer is null, or JSON with a result or an error, and a call succeeds
-// only when it is its turn.
+// damaged or random. Every answer is null, or JSON with a result or an error. A call succeeds only
+// when it is its turn.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
-// The converter of GGUF files: any bytes in any chunks end in an error that names the file, or in a
-// model that the engine takes; chunks change neither.
+// The converter of GGUF files. Any bytes in any chunks end in an error that names the file, or in a
+// model that the engine loads. Chunks change neither.
 #include <algorithm>
 #include <optional>
 #include <span>

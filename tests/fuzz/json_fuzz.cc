@@ -1,6 +1,5 @@
-// The one JSON parser on any text: what it takes is what nlohmann/json's own acceptor takes, less
-// keys that stand twice and nesting that is too deep; and what it gives survives writing and
-// reading.
+// The one JSON parser on any text. It accepts what nlohmann/json's own acceptor accepts, except for
+// duplicate keys and deep nesting. What it returns survives writing and reading.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -123,8 +123,8 @@ class Source {
   std::uint64_t one_in_;  // how many values there are to each special one; 0: none is
 };
 
-// The same bits; but of what is not finite only that it is not: the engine ends there, and which of
-// infinity and NaN it is depends on the order of operands.
+// Expects the same bits. Of values that are not finite it expects only that both are not finite.
+// The engine stops there, and infinity or NaN depends on the order of operands.
 bool IsSame(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
          (!std::isfinite(a) && !std::isfinite(b));

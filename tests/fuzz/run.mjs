@@ -36,8 +36,8 @@ function runTarget(target, args) {
     `-artifact_prefix=${join(work, "failures", target)}-`,
     "-print_final_stats=1",
     "-print_funcs=0",
-    // Long inputs from the start: libFuzzer begins with four bytes, which spell nearly no calls or options, and lets
-    // them grow so slowly that ten seconds of a slow target end at six.
+    // Long inputs from the start. libFuzzer begins with four bytes, which spell almost no calls or options. It lets them
+    // grow so slowly that ten seconds of a slow target end at six.
     "-len_control=0",
     `-max_len=${mostBytes}`,
     ...(existsSync(dictionary) ? [`-dict=${dictionary}`] : []),

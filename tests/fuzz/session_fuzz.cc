@@ -1,6 +1,6 @@
-// Generation on a tiny model: however the work is arranged - lookup, several continuations at once,
-// others in between, what an earlier text left in the cache - the tokens, their text and their
-// log-probabilities stay.
+// Generation on a tiny model. The work is arranged in many ways: with lookup, several continuations
+// at once, others in between, or an earlier text in the cache. The tokens, their text and their
+// log-probabilities stay the same.
 #include <algorithm>
 #include <array>
 #include <bit>

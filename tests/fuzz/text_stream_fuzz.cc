@@ -20,8 +20,8 @@ std::vector<std::string> Chunks(FuzzedDataProvider& input) {
   return chunks;
 }
 
-// Whether some bytes behind `bytes` make one character of it all: of second bytes these are enough
-// to try, as each lead byte takes one of them.
+// Whether some bytes after `bytes` complete one character. These second bytes are enough to try,
+// because each lead byte accepts one of them.
 bool CanBegin(std::string_view bytes) {
   for (const char* rest : {"\x80\x80\x80", "\xa0\x80\x80", "\x90\x80\x80"}) {
     char whole[6];

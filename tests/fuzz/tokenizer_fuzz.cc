@@ -1,5 +1,5 @@
-// The tokenizer on vocabularies and texts of any kind: byte-pair encoding against the plainest
-// version of it, and the pre-tokenizer against its regular expression, taken branch by branch.
+// The tokenizer on vocabularies and texts of any kind. Byte-pair encoding is compared with its
+// plainest version, and the pre-tokenizer with its regular expression, branch by branch.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// The weight reader: a file in any chunks loads as it does in one, what loads holds the file's
+// The weight reader: a file in any chunks loads as it does in one. A loaded model holds the file's
 // values and runs, and an error stays one.
 #include <algorithm>
 #include <cmath>
@@ -166,9 +166,9 @@ Loaded Load(const Model& model, WeightFormat format, NextSize next_size) {
   return loaded;
 }
 
-// So many chunks are as small as they may be: the header and some tensors, byte by byte. What is
-// left comes in chunks of a prime size, which cut values, groups and rows anywhere: single bytes to
-// its end took half the time.
+// So many chunks are as small as they may be: the header and some tensors, byte by byte. The rest
+// comes in chunks of a prime size, which cut values, groups and rows anywhere. Single bytes to the
+// end took half the time.
 constexpr std::size_t kMostChunks = 3000, kLaterChunk = 251;
 
 // Every value of every tensor, in the order of TensorSpecs.

@@ -99,8 +99,8 @@ TEST_F(SessionTest, LongPromptKeepsItsLastPartAndSaysSo) {
   EXPECT_EQ(Begin(std::span(prompt).last(48), options).dropped_tokens(), 0u);
 }
 
-// What is typed behind a text longer than the context finds the text in the cache, but where
-// another quarter of the context has to go.
+// Typing behind a text longer than the context reuses the cached text, unless another quarter of
+// the context has to go.
 TEST_F(SessionTest, LongPromptThatGrowsIsReused) {
   const GenerateOptions options{.max_new_tokens = 1, .temperature = 0};
   std::vector<std::size_t> reused;
@@ -141,8 +141,8 @@ TEST_F(SessionTest, WindowAfterACutIsComputedLikeAFreshPrompt) {
   EXPECT_EQ(Run(std::span(text).subspan(12), options)[0], written[4]);
 }
 
-// A prompt longer than one step reads, and a text that outgrows the context: suspended while it
-// reads, while it writes, and while it reads again.
+// A prompt longer than one step reads, and a text that outgrows the context. Each is suspended
+// while it reads, while it writes, and while it reads again.
 TEST_F(SessionTest, SuspendedGenerationsWriteTheSameWhateverRunsInBetween) {
   const auto prompt = Ids(40);
   for (const std::size_t n : {1, 3}) {

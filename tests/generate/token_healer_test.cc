@@ -141,8 +141,8 @@ TEST(TokenHealer, TakesBackTheFewestTokensOfTextsWithAnyWhiteSpace) {
     for (std::size_t count = 1 + random() % 5; count > 0; --count) {
       prompt += parts[random() % parts.size()];
     }
-    // Texts that may follow: what a token that the prompt ends in the beginning of has more, and
-    // what may make a word of its own of the last white space.
+    // Texts that may follow. They are the rest of each token that starts with the end of the
+    // prompt, and what may separate the last white space.
     std::set<std::string> following;
     for (const std::string& text : parts) following.insert(text);
     for (const std::string& text : parts) {

@@ -115,8 +115,9 @@ struct QuantizeActivationsCheck {
     }
   }
 
-  // What the plain twin made of the group whose values start at x[first]: each within half a scale
-  // of the original, or one where the zero is rounded, too; codes and offsets in their range.
+  // The plain twin's codes of the group whose values start at x[first]. Each is within half a scale
+  // of the original, or within one if the zero is rounded, too. Codes and offsets are in their
+  // range.
   static void CheckGroup(const Result& result, std::size_t place, ActivationCodes kind,
                          const std::vector<float>& x, std::size_t first) {
     const bool is_signed = kind == ActivationCodes::kSigned;

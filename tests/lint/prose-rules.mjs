@@ -121,9 +121,13 @@ export const longSentencesIn = (text) =>
     .filter((sentence) => wordsOf(sentence) > longestSentence)
     .map((sentence) => `${wordsOf(sentence)} words in a sentence, at most ${longestSentence}: "${sentence}"`);
 
+/** Begins an item of a list, or a tag. */
+const item = /^([-@]|\d+\.) ?/;
+
 /**
  * The comments of a source file: runs of `//` lines, and `/** … *\/`. Each tag, item of a list and empty line begins a new
- * block. Code between backticks counts as one word.
+ * block. Lines that are indented within a comment are formulas, drawings or code, and are left out. Code between backticks
+ * counts as one word.
  * @param {string} source
  * @returns {Block[]}
  */
@@ -139,10 +143,12 @@ export function commentsOf(source) {
       : (opens?.[1] ?? /^\s*\/\/ ?(.*)$/.exec(line)?.[1]);
     if (opens) isOpen = false;
     if (opens || isDoc) isDoc = !line.includes("*/");
-    const words = text?.replace(/\*\/\s*$/, "").trim();
-    if (!words) isOpen = false;
     const last = blocks.at(-1);
-    if (words && isOpen && last && !/^([-@]|\d+\.) ?/.test(words)) last.text += ` ${words}`;
+    const isItem = isOpen && last !== undefined && item.test(last.text);
+    const isCode = /^ {2}/.test(text ?? "") && !isItem;
+    const words = isCode ? "" : text?.replace(/\*\/\s*$/, "").trim();
+    if (!words) isOpen = false;
+    if (words && isOpen && last && !item.test(words)) last.text += ` ${words}`;
     else if (words) blocks.push({ line: index + 1, text: words });
     isOpen = Boolean(words) && (isDoc || !line.includes("*/"));
   }

@@ -1,4 +1,4 @@
-// `npm run lint` on prose: the documents, the words of the page, and the comments of what others use. cspell checks the
+// `npm run lint` on prose: the documents, the words of the page, and the comments of the sources. cspell checks the
 // spelling; prose-rules.mjs has the rest.
 // `node tests/lint/prose.mjs [FILE...]` checks prose alone.
 import { execFileSync } from "node:child_process";
@@ -18,14 +18,8 @@ const sourceFiles = () =>
     .filter((file) => /(\.(ts|mjs|js|cc|h|c|css|html|cmake|yml)|CMakeLists\.txt)$/.test(file))
     .filter((file) => !quoting.test(file) && existsSync(join(root, file)));
 
-/** Files with a public interface: the generated reference shows their comments. */
-const isPublic = (/** @type {string} */ file) =>
-  /^engine\/api\/(api|engine|output)\.h$|^web\/src\/((client|element|openai)\/[\w-]+|shared\/types)\.ts$/.test(
-    file,
-  );
-
 /**
- * One line for each problem in a source file: phrases everywhere, long sentences in public comments.
+ * One line for each problem in a source file: phrases everywhere, long sentences in comments.
  * @param {string} file
  */
 export function problemsInSource(file) {
@@ -33,8 +27,7 @@ export function problemsInSource(file) {
   const found = source
     .split("\n")
     .flatMap((text, index) => phrasesIn(text).map((problem) => `${file}:${index + 1}: ${problem}`));
-  const comments = isPublic(file) ? commentsOf(source) : [];
-  const long = comments.flatMap(({ line, text }) =>
+  const long = commentsOf(source).flatMap(({ line, text }) =>
     longSentencesIn(text).map((problem) => `${file}:${line}: ${problem}`),
   );
   return [...found, ...long];

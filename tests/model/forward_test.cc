@@ -16,8 +16,8 @@
 namespace gpt2::testing {
 namespace {
 
-// float32 against float64 over at most 3 layers of width 96: sums of some hundred products of order
-// 1, each rounded to 2^-24, stay far below.
+// The bound of float32 against float64 over at most 3 layers of width 96. Sums of some hundred
+// products of order 1, each rounded to 2^-24, stay far below it.
 constexpr float kF32Tolerance = 1e-4f;
 constexpr double kMostQ8Divergence = 0.002;  // nats
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { allFaults, isOf } from "./sources.mjs";
 
 /**
- * `[{ file, code, faults?, nth?, reason }]`: the line's code, the faults on it as "before -> after", or else all, and
- * which of several alike on the line, from 1, or else each.
+ * `[{ file, code, faults?, nth?, reason }]`: `code` is the line's code. `faults` lists the faults on it as "before ->
+ * after"; without it, all are meant. `nth` picks one of several equal faults on the line, from 1; without it, each is
+ * meant.
  */
 export function readEquivalents() {
   return JSON.parse(readFileSync(join(import.meta.dirname, "equivalent.json"), "utf8"));

@@ -1,8 +1,8 @@
 // The faults that can be planted in a C++ source file: small mistakes that a programmer makes.
 //
-// Left alone: comments, directives, what only WebAssembly compiles, strings, assert and static_assert, alignas and
-// attributes, template parameters, the argument of reserve(), and the arguments of `ParallelFor` and `Grain` that say
-// how finely work is shared out.
+// No faults are planted in comments, directives, code that only WebAssembly compiles, strings, assert and static_assert,
+// alignas and attributes, or template parameters. The argument of reserve() is left alone, too, and so are the arguments
+// of `ParallelFor` and `Grain` that say how finely work is shared.
 import { closing, noToken, tokensOf } from "./tokens.mjs";
 
 /** @typedef {import("./tokens.mjs").Token} Token */

@@ -30,8 +30,8 @@ export const folderOf = (file) =>
     .join("/");
 
 /**
- * The faults that change what the program does, of `files` below `root`: those of faultsOf, each with its file, id and
- * line of code, without the ones of `equivalents`.
+ * The faults that change what the program does, of `files` below `root`. They are those of faultsOf without the ones of
+ * `equivalents`, each with its file, id and line of code.
  * @param {string} root
  * @param {string[]} files
  * @param {Equivalent[]} equivalents
@@ -61,8 +61,8 @@ export function allFaults(root, files, equivalents) {
 }
 
 /**
- * Whether an entry of equivalent.json speaks of this fault; without "faults" it speaks of all on its line, with "nth"
- * of those alone that are the nth of their kind on it.
+ * Whether an entry of equivalent.json names this fault. Without "faults" it names all on its line. With "nth" it names
+ * only the nth of each kind on the line.
  * @param {Equivalent} entry
  * @param {PlacedFault} fault
  */

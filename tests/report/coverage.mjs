@@ -1,5 +1,5 @@
-// What the tests of `npm test` run through of the engine and the tools (llvm-cov, from the build with the sanitizers) and
-// of web/src (Vitest; what only runs in a browser is covered by tests/e2e, which nothing measures).
+// The code that the tests of `npm test` reach. It covers the engine and the tools (llvm-cov, from the build with the
+// sanitizers), and web/src (Vitest). Code that runs only in a browser is covered by tests/e2e, which nothing measures.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";

@@ -75,6 +75,8 @@ describe("the prose lint", () => {
   it("the prose lint reads the comments of source files block by block, and no code", () => {
     const source = `// One \`a b\` is
 // one.
+//   y = a x
+// where x is two.
 int x;  // not this
   /** Two. */
 /**
@@ -82,16 +84,18 @@ int x;  // not this
  * is three.
  *
  * - Item
+ *   of two lines.
  * @attr four
  */
 const five = "// no";
 `;
     expect(commentsOf(source)).toEqual([
       { line: 1, text: "One `code` is one." },
-      { line: 4, text: "Two." },
-      { line: 6, text: "Three is three." },
-      { line: 9, text: "- Item" },
-      { line: 10, text: "@attr four" },
+      { line: 4, text: "where x is two." },
+      { line: 6, text: "Two." },
+      { line: 8, text: "Three is three." },
+      { line: 11, text: "- Item of two lines." },
+      { line: 13, text: "@attr four" },
     ]);
     const long = `/** ${"word ".repeat(longestSentence + 1).trim()}. */`;
     expect(commentsOf(long).flatMap(({ text }) => longSentencesIn(text))).toHaveLength(1);

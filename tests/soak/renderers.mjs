@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * `heap`: bytes that JavaScript objects of the page take after garbage was collected; `bytes`: the renderers' proportional
- * set size, which has WebAssembly memory and stacks in it, too; `workers`: threads that run workers, helper threads included.
+ * `heap`: bytes of the page's JavaScript objects after garbage collection. `bytes`: the renderers' proportional set size,
+ * which includes WebAssembly memory and stacks. `workers`: threads that run workers, helper threads included.
  */
 export async function measure(page) {
   const cdp = await page.context().newCDPSession(page);

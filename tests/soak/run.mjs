@@ -1,6 +1,6 @@
-// `npm run soak`: users who give up, leave, stall and dispose, in headless Chromium; every answer is compared with those
-// of a cold engine and of the command line. Options: -- --minutes N; --seed S plays the rounds of that run again (their
-// order in time is the machine's); --built, where page and command line are. Ends with status 1 where an answer differs,
+// `npm run soak`: users who abort, leave, stall and dispose, in headless Chromium. Every answer is compared with those of
+// a cold engine and of the command line. Options: -- --minutes N; --built uses the existing page and command line. --seed
+// S plays the rounds of that run again; the machine decides their order in time. Ends with status 1 if an answer differs,
 // something hangs, or memory or workers stay.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

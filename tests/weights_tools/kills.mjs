@@ -1,7 +1,6 @@
-// `npm run kills -- --kills N`: kills `gpt2-weights convert` at N random moments, with
-// and without --force, and checks that OUT is the old model or the new one, whole, each time. The
-// moments are spread over the time that a run takes, half of them over its last part, in which the
-// new folder takes the old one's place.
+// `npm run kills -- --kills N`: kills `gpt2-weights convert` at N random moments, with and without --force. Each time it
+// checks that OUT is the old model or the new one, complete. The moments are spread over the time of a run. Half of them
+// fall into its last part, in which the new folder replaces the old one.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {

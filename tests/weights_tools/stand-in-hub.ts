@@ -1,5 +1,6 @@
-// What the Hugging Face hub answers, as far as `fetch` and pages ask: small files itself, large ones by a signed address at
-// another host, which expires. Pages of every origin may read it, but add nothing to a request beyond what needs no leave.
+// The answers of the Hugging Face hub that `fetch` and pages need. Small files come directly, large ones by a signed
+// address at another host, which expires. Pages of every origin may read it, but add nothing to a request that needs a
+// preflight.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

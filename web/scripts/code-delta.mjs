@@ -1,6 +1,7 @@
-// The difference between two builds of the engine, small. What they share is shifted, and the numbers of functions and the addresses
-// in it differ by a little, so that no two stretches are equal; but byte less byte nearly all of it is zero (Percival, "Naive
-// differences of executable code"). web/src/worker/apply-delta.ts puts them together again, and says what a delta looks like.
+// The difference between two builds of the engine, in few bytes. What they share is shifted, and the numbers of functions
+// and the addresses in it differ a little, so that no two stretches are equal. But nearly all differences of bytes are
+// zero (Percival, "Naive differences of executable code"). web/src/worker/apply-delta.ts puts them together again, and
+// describes the format.
 
 /** Bytes that a place of the old code is looked up by. */
 const keyBytes = 8;

@@ -42,8 +42,8 @@ async function pageScript() {
 }
 
 /**
- * Says that the file is damaged where its script has not run once all of it is read: a browser runs no script whose hash
- * is not the policy's, and none that is cut off.
+ * Says that the file is damaged if its script has not run when the file has been read. A browser runs no script whose
+ * hash is not the policy's, and none that is cut off.
  */
 const guard = (damaged) =>
   `addEventListener("load",()=>{const place=document.querySelector("#starting p");` +

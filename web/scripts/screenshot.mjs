@@ -1,5 +1,6 @@
-// `npm run screenshot`: the built page in each of its states, at three widths, light and dark, written to build/screenshots;
-// the four that the README shows, to web/screenshots. `npm run screenshot -- stage 390`: those whose names have all of these.
+// `npm run screenshot`: the built page in each of its states, at three widths, light and dark, written to
+// build/screenshots. The four pictures of the README go to web/screenshots. `npm run screenshot -- stage 390`: those
+// whose names have all of these.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { withBuiltPage } from "./built-page.mjs";

@@ -1,8 +1,8 @@
 // Writes the tables of characters that tokenizers tell apart: ../unicode_ranges.inc and
 // ../../languages/unicode_tables.inc. Run by hand: node engine/text/unicode/generate.mjs
 //
-// They are asked of Hugging Face's `tokenizers` itself, as its parts use several versions of Unicode: 16 in regular
-// expressions, 17 in Digits and Lowercase, 8 to 11 in what is as old as BERT.
+// Hugging Face's `tokenizers` itself supplies them, because its parts use several versions of Unicode. Regular expressions
+// use version 16, Digits and Lowercase 17, and the parts that are as old as BERT 8 to 11.
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { installTokenizers, tokenizersVersion } from "../../../tests/bench/peers/install.mjs";

@@ -1,6 +1,7 @@
-// `npm run bench:native`: llama.cpp natively (node-llama-cpp's prebuilt libraries, which use what this processor has), this engine in
-// Chromium and this engine natively, in turn, on GPT-2 124M's shapes with random weights. Installs node-llama-cpp into build/peers.
-// Options: -- --json; --threads 1 (2); --rounds 5 (3); --no-build: measures what is built and made already.
+// `npm run bench:native`: runs llama.cpp natively, this engine in Chromium and this engine natively, in turn, on GPT-2
+// 124M's shapes with random weights. llama.cpp is node-llama-cpp's prebuilt library, which uses what this processor has.
+// Installs node-llama-cpp into build/peers. Options: -- --json; --threads 1 (2); --rounds 5 (3); --no-build: measures
+// what is built and made already.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

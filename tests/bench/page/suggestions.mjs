@@ -1,7 +1,8 @@
-// `npm run bench:page`: what one who writes waits for on the page: from Tab to the first words of three suggestions, and to all of
-// them, in a text of 200 tokens, with GPT-2 124M's shapes (random weights) in q8 on two threads. After a pause, in which the page has
-// read along; at once behind the last letter; and while Inside looks at the token before. The page's own measures, of `--rounds`.
-// Needs `npm run build` and gpt2-weights. Options: -- --rounds, --model (a folder), --json.
+// `npm run bench:page`: the time from Tab to the first words of three suggestions, and to all of them. The text has 200
+// tokens, and the model GPT-2 124M's shapes (random weights) in q8 on two threads. It is measured after a pause, in which
+// the page has prefilled the text, and right after the last letter. A third case has Inside inspect the token before. The
+// page's own measures, of `--rounds`. Needs `npm run build` and gpt2-weights. Options: -- --rounds, --model (a folder),
+// --json.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../../../engine/toolchain/build.mjs";

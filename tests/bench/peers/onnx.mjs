@@ -1,5 +1,5 @@
-// An ONNX graph of GPT-2 with random weights, as transformers.js loads it: the plain operators of an
-// export, its matrices quantized dynamically to 8 bits as onnxruntime's quantize_dynamic does.
+// An ONNX graph of GPT-2 with random weights, as transformers.js loads it. It has the plain operators of an export, and
+// its matrices are quantized dynamically to 8 bits as onnxruntime's quantize_dynamic does.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

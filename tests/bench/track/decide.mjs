@@ -1,9 +1,9 @@
 // What was tracked, and whether what is measured now is slower.
 
 /**
- * A line of what is tracked. `simd`: the model's `info.simd`, in which processors of one name may differ. `loop`: multiply-adds a
- * second over those of the scalar loop; `floor`: of a decode step, the time in which its bytes can be read over the time that it
- * takes. Both by the name of the measure, "q8 decode 64".
+ * A tracked line. `simd` is the model's `info.simd`, in which processors of one name may differ. `loop` has multiply-adds
+ * a second relative to those of the scalar loop. `floor` is, for a decode step, the time in which its bytes can be read
+ * relative to the time that it takes. Both are by the name of the measure, "q8 decode 64".
  * @typedef {{ commit: string, date: string, browser: string, processor: string, threads: number, simd: string,
  *   loopMultiplyAdds: number, loop: Record<string, number>, floor: Record<string, number> }} Line
  */
@@ -55,8 +55,8 @@ export const areComparable = (a, b) =>
 export const comparable = (lines, now) => lines.filter((line) => areComparable(line, now)).slice(-remembered);
 
 /**
- * The ratios of the best speeds of two measurements of the same build: whatever else a machine does only makes each speed slower,
- * though a ratio larger, where it is the loop or the floor that it disturbs.
+ * The ratios of the best speeds of two measurements of the same build. Other work on the machine makes every speed
+ * slower, but a ratio larger if it slows the loop or the floor.
  * @param {Line} a
  * @param {Line} b
  * @returns {Line}
@@ -81,8 +81,8 @@ export function bestOf(a, b) {
 }
 
 /**
- * What is slower in `now` than in `earlier`, the largest loss first. Decoding waits for memory, which the scalar loop says nothing of:
- * its ratio counts as fallen only if the share of what memory allows has fallen by as much.
+ * What is slower in `now` than in `earlier`, the largest loss first. Decoding waits for memory, which the scalar loop
+ * does not measure. So its ratio counts as fallen only if the share of what memory allows has fallen by as much.
  * @param {Line} now
  * @param {Line[]} earlier as `comparable` gives them
  * @returns {{ name: string, before: number, now: number, loss: number }[]}

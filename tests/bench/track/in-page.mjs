@@ -1,8 +1,9 @@
 // What runs inside the page for `npm run bench:track`. The function is sent there as text: it sees nothing of this file.
 
 /**
- * The best of so many `turns`: multiply-adds a second of the scalar loop, tokens a second of the model at `folder`, and the bytes a second
- * that as many threads read, where decode has to wait for them. All are measured in turn, so that they see the same machine.
+ * The best of `turns` counts. It counts multiply-adds of the scalar loop, tokens of the model at `folder`, and bytes that
+ * as many threads read, each a second. The last is measured only if decoding waits for memory. All are measured in turn,
+ * so that they see the same machine.
  */
 export async function measureTracked({ folder, threads, floorUrl, scalarLoop, roundSize, turns, salt }) {
   const { loadModel } = await import(new URL("gpt2.js", location.href).href);

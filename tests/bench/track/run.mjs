@@ -1,8 +1,9 @@
-// `npm run bench:track`: appends a line to docs/notes/speed.jsonl: how fast GPT-2 124M's shapes are in Chromium, beside a scalar loop that never
-// changes, so that lines of different days and machines compare, and beside what memory allows; and plots all lines as docs/notes/speed.svg.
-// `npm run bench:check` (--check) appends nothing: it compares with the last lines of this processor, and exits 1 where a ratio is worse.
-// Options: -- --threads 1 (2); --turns 12 (8): the best of so many counts; --plot only plots what is there; --no-build: measures what is
-// built already; --json.
+// `npm run bench:track`: appends a line to docs/notes/speed.jsonl with the speed of GPT-2 124M's shapes in Chromium. The
+// speeds are relative to a scalar loop that never changes, so that lines of different days and machines compare, and to
+// what memory allows. It plots all lines as docs/notes/speed.svg. `npm run bench:check` (--check) appends nothing: it
+// compares with the last lines of this processor, and exits 1 if a ratio is worse. Options: -- --threads 1 (2); --turns
+// 12 (8): the best of so many counts; --plot only plots the existing lines; --no-build: measures the existing build;
+// --json.
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";

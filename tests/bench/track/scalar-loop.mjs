@@ -1,5 +1,5 @@
-// The loop that machines are compared by: the inner product that a matmul is in its plainest form, one float after the other, in
-// WebAssembly instructions that are written out here, so that no compiler of ours ever makes them better.
+// The loop that machines are compared by: the inner product of a matmul in its plainest form, one float after the other.
+// It is written out in WebAssembly instructions, so that no new compiler makes it faster.
 
 const [i32, f32] = [0x7f, 0x7d];
 const [rounds, at, sum] = [0, 1, 2];

@@ -28,8 +28,8 @@ struct FileTensor {
   std::string bytes;
 };
 
-// The tensors of a hub folder in F32, F16 or BF16 with random finite values from `seed`, small
-// enough for the forward pass to stay finite.
+// The tensors of a hub folder in F32, F16 or BF16. They have random finite values from `seed`,
+// small enough for the forward pass to stay finite.
 std::vector<FileTensor> HubTensors(const Config& config, DType dtype, std::uint64_t seed);
 
 // The header of a file of `tensors`, in their order, without gaps.

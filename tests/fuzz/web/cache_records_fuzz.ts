@@ -1,5 +1,5 @@
-// Whatever the store holds, and whatever fails in it: a load reads the right bytes, listModels lists nothing as complete
-// that is not, and removeModel removes. Only a Gpt2Error is thrown.
+// Any content of the store, and any failure in it. A load reads the right bytes, listModels lists no incomplete model as
+// complete, and removeModel removes. Only a Gpt2Error is thrown.
 import * as fc from "fast-check";
 import { CachedSource } from "../../../web/src/cache/cached-source.js";
 import { keepModel, listModels, removeModel, storage } from "../../../web/src/cache/models.js";

@@ -1,5 +1,5 @@
-// Whatever a hub answers: no request carries the token elsewhere or goes where it must not, no file is outside of the
-// folder, and all ends in a result or in a sentence that shows no character that could steer a terminal.
+// Any answer of a hub: no request carries the token elsewhere or goes to a forbidden host, and no file is outside the
+// folder. All ends in a result or in a message without characters that could steer a terminal.
 import { dirname, join, resolve } from "node:path";
 import * as fc from "fast-check";
 import { parseHub } from "../../../weights_tools/hub/addresses.mjs";

@@ -1,5 +1,5 @@
-// Whatever stands in `?model=`, the page counts it as its own host's only where a browser would ask that host, and asks
-// its reader before any other. The oracle is the address that loadModel would make of it, read a second time.
+// Any text in `?model=`. The page counts it as its own host's only if a browser would ask that host. It asks its reader
+// before any other host. The oracle is the address that loadModel would make of it, read a second time.
 import { readSource } from "../../../web/src/client/read-source.js";
 import { linkedAddress } from "./links.js";
 import { fuzzTarget } from "./target.js";

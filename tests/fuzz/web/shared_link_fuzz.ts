@@ -1,5 +1,5 @@
-// Whatever stands behind `#text=`: it is refused, or it is a passage that the editor can show, whose options are known
-// ones, and which a link carries unchanged.
+// Any text behind `#text=`: it is refused, or it is a text that the editor can show, whose options are known ones. A link
+// carries such a text unchanged.
 import { deepStrictEqual } from "node:assert";
 import { EditorState } from "@codemirror/state";
 import {

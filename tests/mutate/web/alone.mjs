@@ -1,5 +1,5 @@
-// Plants each fault of a plan before its tests are imported, in workers of its own: what runs at import meets no other,
-// and what one leaves behind goes with its worker. vitest-runs.mjs starts it in the copy.
+// Plants each fault of a plan before its tests are imported, in its own workers. So code that runs at import meets no
+// other fault, and leftovers end with the worker. vitest-runs.mjs starts it in the copy.
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { createVitest } from "vitest/node";
 

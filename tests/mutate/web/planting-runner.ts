@@ -1,6 +1,6 @@
-// Runs each test of a file many times, each time with another of StrykerJS's faults planted: to switch a fault on in
-// the same worker takes milliseconds, where a run of its own takes a second. run.mjs says which faults, and reads what
-// became of them in a journal, line by line, so that a worker that hangs or dies costs one fault and not the rest.
+// Runs each test of a file many times, each time with another of StrykerJS's faults planted. Switching a fault on in the
+// same worker takes milliseconds; a run of its own takes a second. run.mjs chooses the faults, and reads the results from
+// a journal, line by line. So a worker that hangs or dies costs one fault and not the rest.
 import { appendFileSync, readFileSync } from "node:fs";
 import { vi } from "vitest";
 import { VitestTestRunner } from "vitest/runners";

@@ -1,6 +1,6 @@
-// `npm run mutate:web`: plants StrykerJS's faults in web/src, one at a time, and lists those that no test notices.
-// Each meets the tests that come by it, in a worker that is kept: StrykerJS's own runner starts one for each fault, and
-// takes a second for what takes milliseconds here. See planting-runner.ts.
+// `npm run mutate:web`: plants StrykerJS's faults in web/src, one at a time, and lists those that no test notices. Each
+// fault runs the tests that reach it, in a worker that is kept. StrykerJS's own runner starts a worker for each fault,
+// and takes a second for what takes milliseconds here. See planting-runner.ts.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

@@ -149,8 +149,8 @@ function wordsIn(source: string): string[] {
 }
 
 /**
- * The languages themselves, the words by which one is told from another, and the report of the self-test: that is for those who
- * mend browsers, in English everywhere.
+ * The language files, the words by which one language is told from another, and the report of the self-test. The report
+ * is for those who repair browsers, and is in English everywhere.
  */
 const exempt = /^language[\\/](?:en|de|foreign)\.ts$|^parts[\\/]device[\\/]self-test[\\/](?!panel)/;
 

@@ -1,6 +1,5 @@
 // @vitest-environment happy-dom
-// One model takes the place of another: second thoughts, cancels and failures at every moment, with a loader that does what it is
-// told, in the page as index.html has it.
+// One model replaces another in the page of index.html. A scripted loader changes its mind, cancels and fails at every moment.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";

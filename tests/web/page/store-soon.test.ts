@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// When the text is stored: soon after a change, in a pause where there is one, and never so often that it costs much.
+// The text is stored soon after a change, in a pause if there is one, and never so often that it is expensive.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { storeSoon } from "../../../web/page/library/store-soon.js";
 

@@ -1,5 +1,5 @@
-// GGUF files as llama.cpp's converters write them (ggml, docs/gguf.md), for tests: metadata, tensors of every type that is
-// taken, and the values that they stand for.
+// GGUF files as llama.cpp's converters write them (ggml, docs/gguf.md), for tests. They have metadata, tensors of every
+// type that is read, and the values of these tensors.
 import type { Tensor } from "./safetensors.js";
 
 export type BlockType =
@@ -74,8 +74,8 @@ function scaleAndLeast(packed: Uint8Array, run: number): [number, number] {
 const float = Math.fround;
 
 /**
- * The values of one block, in the order of ggml's own loops (dequantize_row_* of ggml-quants.c), so that it is another
- * reading of the format than engine/convert/block_types.cc.
+ * The values of one block, in the order of ggml's own loops (dequantize_row_* of ggml-quants.c). So this is a second
+ * reading of the format, independent of engine/convert/block_types.cc.
  */
 export function widenBlock(type: BlockType, block: Uint8Array): number[] {
   const data = view(block);

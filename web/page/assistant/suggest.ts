@@ -33,8 +33,8 @@ function beginningOf(tokens: readonly Token[]): Item {
 }
 
 /**
- * Calls `found` with what there is to suggest after `text`: as it grows, from when each has a word, and whole after one
- * pass; then, where some of it was the same, with others beside it.
+ * Calls `found` with the suggestions after `text`: while they grow, from when each has a word, and complete after one
+ * pass. If some were equal, it then calls it with others in addition.
  */
 export async function askForSuggestions(
   model: Model,

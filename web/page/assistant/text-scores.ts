@@ -7,8 +7,8 @@ import { Scored } from "../document/scored.js";
 export type TokenScore = Pick<Score["tokens"][number], "logprob" | "rank">;
 
 /**
- * Where the window begins in which token `index` is scored: those of `model.score` overlap by half, and the token behind one
- * is scored in it, too. What stands before it has no part in the score.
+ * Where the window begins in which token `index` is scored. The windows of `model.score` overlap by half, and the token
+ * after an overlap is scored in it, too. What stands before the window has no part in the score.
  */
 export function windowOf(index: number, nPositions: number): number {
   const stride = Math.max(1, nPositions >> 1);

@@ -1,5 +1,5 @@
-// The history as it is stored: CodeMirror's own JSON, and what that leaves out: who wrote the text of each step, and to which
-// branch it goes.
+// The stored history: CodeMirror's own JSON, and what that leaves out. That is who wrote the text of each step, and to
+// which branch it goes.
 import { historyField } from "@codemirror/commands";
 import {
   EditorState,
@@ -54,7 +54,7 @@ export function keepHistory(state: EditorState): KeptHistory {
 }
 
 /**
- * The length of the text after each step of a stack, of which the last is taken first; throws where the steps do not fit a
+ * The length of the text after each step of a stack, of which the last is taken first. Throws if the steps do not fit a
  * text of `length`, as taking one would.
  */
 function lengthsAfter(steps: readonly Step[], length: number): number[] {

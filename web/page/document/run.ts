@@ -1,5 +1,5 @@
-// What the model writes at a time: where it begins and ends, while the visitor edits around it, and as one step of
-// the one history that both share.
+// One run of the model: where it begins and ends while the visitor edits around it. A run is one step of the history that
+// both share.
 import { invertedEffects, isolateHistory } from "@codemirror/commands";
 import {
   Annotation,
@@ -19,7 +19,7 @@ export interface Run {
   readonly from: number;
   readonly to: number;
   /**
-   * "awaited": the first token, which takes the place of what is between the offsets; "open": the model is at it;
+   * "awaited": the first token, which replaces the text between the offsets, has not come; "open": the model is writing.
    * "closed": nothing more comes, or the visitor has gone back in the history.
    */
   readonly stage: "awaited" | "open" | "closed";

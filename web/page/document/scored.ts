@@ -74,8 +74,8 @@ function replaceTokens(set: RangeSet<Scored>, ranges: readonly Range<Scored>[]):
 }
 
 /**
- * What the model writes has been scored as it was written, but for a token that heals some of the text before: until that is
- * cut anew, only a part of it is shown here. Those that do nothing but heal have no part in what is shown.
+ * The model's text has been scored as it was written, except for a token that heals some of the text before. Until that
+ * token is cut anew, only a part of it is shown here. Tokens that only heal have no part in what is shown.
  */
 function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): RangeSet<Scored> {
   const [first] = ranges;

@@ -1,5 +1,5 @@
-// How the text is shown: as it is, or by its tokens. What tints a token is told by lightness and by a line below it, so
-// that eyes that see no colours, and paper, have it, too.
+// How the text is shown: as it is, or by its tokens. Tints differ in lightness and in a line below the token, so that
+// they are visible without colours and on paper.
 import { RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, type DecorationSet } from "@codemirror/view";
 import {

@@ -1,5 +1,5 @@
-// Buttons that keep the focus: one that is switched off or goes away never drops it to the body, from where
-// a keyboard user would have to begin again.
+// Buttons that keep the focus. A button that is switched off or disappears never drops the focus to the body, where a
+// keyboard user would have to begin again.
 
 /** Switches a button on or off; unlike with `disabled`, one that has the focus keeps it. */
 export function setEnabled(button: HTMLButtonElement, isEnabled: boolean): void {

@@ -1,6 +1,7 @@
-// The page's English: every sentence, label and title that it shows, and nothing else of the page. Each export is a section
-// and loads with the part of the page that says it: `page` and `scriptless` are written into index.html by the build, the
-// others come with their part's own script. de.ts has the same sections; docs/understand/page.md says how to add a language.
+// The page's English: every sentence, label and title that it shows, and nothing else of the page. Each export is a
+// section and loads with the part of the page that shows it. The build writes `page` and `scriptless` into index.html;
+// the others come with the script of their part. de.ts has the same sections; docs/understand/page.md says how to add a
+// language.
 //
 // {name} stands for a value. A phrase with a number has the forms that Intl.PluralRules tells apart, chosen by {count}.
 

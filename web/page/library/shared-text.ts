@@ -1,5 +1,5 @@
-// A text in a link. If the model's last run is still in the text, the link carries its options, seed and hash instead of the
-// run itself, and the reader's model writes it again.
+// A text in a link. If the model's last run is still in the text, the link carries its options, seed and hash instead of
+// the run. The reader's model then writes it again.
 import type { GenerateOptions } from "../../src/client/index.js";
 import { formatBytes } from "../../src/shared/format-bytes.js";
 import { joined } from "../../src/shared/joined.js";

@@ -1,5 +1,5 @@
-// When the text is stored: soon after a change, in a pause where there is one, and at once when the page goes out of sight.
-// A page in the background is killed without notice.
+// When the text is stored: soon after a change, in a pause if there is one, and at once when the page is hidden. A page
+// in the background is killed without notice.
 
 /** Since the first change that is not stored. */
 const waitMs = 500;

@@ -1,5 +1,5 @@
-// Which language a model writes, as far as that is known: what it wrote is marked with it, so that screen readers say it as it is
-// said. What the visitor writes is not: it is theirs, and so are the voice and the spelling that they have set.
+// Which language a model writes, if that is known. Its text is marked with that language, so that screen readers
+// pronounce it correctly. The visitor's text is not marked: the visitor has chosen its voice and spelling.
 import type { TextLanguage } from "../document/kept-text.js";
 import { addressOf } from "./chosen-model.js";
 import type { ChosenModel } from "../state/page-state.js";

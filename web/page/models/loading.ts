@@ -76,9 +76,9 @@ export class Loading {
   }
 
   /**
-   * Lets `next` take the place of the model that there is: of a small one when it has come, and, where the text was changed
-   * meanwhile, when the page's reader says so; the memory of a large one is given back first. The model that there is already
-   * stays as it is. `placed` is called when the new one is the page's.
+   * Replaces the current model by `next`. A small model replaces it when it has loaded or, if the text was changed
+   * meanwhile, when the visitor agrees. For a large one, the memory of the current model is freed first. The current
+   * model stays unchanged until then. `placed` is called when the new one is the page's.
    */
   async change(next: ChosenModel, placed: () => void): Promise<void> {
     const { state } = this;

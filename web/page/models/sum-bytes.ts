@@ -57,8 +57,9 @@ const unsigned = (value: number) => (value < 128 ? [value] : [(value & 0x7f) | 0
 const name = (text: string) => [text.length, ...new TextEncoder().encode(text)];
 
 /**
- * Imports the memory `page.memory`, and exports `sum(bytes, rounds)`: reads the first `bytes` of it, a positive multiple of
- * 64, `rounds` times, at least once, and gives the first of four sums of 32-bit words, so that none is left out.
+ * Imports the memory `page.memory`, and exports `sum(bytes, rounds)`. It reads the first `bytes` of the memory, a
+ * positive multiple of 64, `rounds` times, at least once. It returns the first of four sums of 32-bit words, so that no
+ * read can be optimized away.
  */
 export const sumBytes: Uint8Array<ArrayBuffer> = Uint8Array.from([
   ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],

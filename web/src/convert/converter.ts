@@ -43,8 +43,8 @@ export interface Conversion {
   /** The text of config.json; without it, a GGUF file is fed. */
   config?: string | undefined;
   /**
-   * Where model.safetensors is in several files: the first bytes of each, at least 8 + the length that these 8 bytes say,
-   * in the order in which the files will be fed. Nothing for one file.
+   * If model.safetensors is in several files: the first bytes of each, in the order of feeding. They are at least 8 + the
+   * length that these 8 bytes state. Empty for one file.
    */
   heads?: readonly Uint8Array[] | undefined;
   /** Are merged into the model's floats, in this order. */
@@ -76,9 +76,8 @@ export interface EngineTokenizer {
 const portion = 256 * 1024;
 
 /**
- * Turns a model as others publish it into one as `gpt2-weights convert` makes it, while its bytes stream through. It is
- * held nowhere: what is under way of one tensor takes memory, some MB for GPT-2 124M, which goes with the last reference to
- * the converter.
+ * Converts a published model to the form that `gpt2-weights convert` writes, while its bytes stream through. The model is
+ * never held as a whole: the current tensor takes some MB for GPT-2 124M. The last reference to the converter frees them.
  *
  *     const converter = await Converter.create(code); // of the module that converts
  *     converter.begin({ weights: "q8", config });
@@ -86,8 +85,8 @@ const portion = 256 * 1024;
  *     converter.end();
  *
  * `folder` is known as soon as a `feed` has given bytes, of several files after `begin`. Every call may throw a LoadError
- * that says what is wrong with the model ("corrupt", "unsupported", "not-found"), a Gpt2Error "out-of-memory", or a
- * WorkerError; the conversion is over then.
+ * that says what is wrong with the model ("corrupt", "unsupported", "not-found"). It may also throw a Gpt2Error
+ * "out-of-memory", or a WorkerError. The conversion is over then.
  */
 export class Converter {
   private readonly wasm: WasmInstance<ConverterModule>;

@@ -18,9 +18,9 @@ export const endOfTensors = (head: Uint8Array): number =>
 const prefix = "transformer.";
 
 /**
- * The last tensor of the files with `heads` whose converted form begins within the first `from` bytes of what they become, or at their
- * end; the first where there is none. `output` begins with the head of what they become. Tensors lie there in the order in
- * which they come in.
+ * The last tensor of the files with `heads` whose converted form begins within the first `from` bytes of the output, or
+ * at their end. The first tensor if there is none. `output` begins with the head of the output. Tensors lie there in the
+ * order in which they come in.
  */
 export function restartPlace(heads: readonly Uint8Array[], output: Uint8Array, from: number): RestartPlace {
   const starts = new Map(

@@ -1,5 +1,5 @@
-// Names of files in a model's folder, as a hub, an index file or a caller gives them. The page, the package and
-// the command-line tools all use these two functions, so a name cannot lead out of its folder in any of them.
+// Names of files in a model's folder, as a hub, an index file or a caller gives them. The page, the package and the tools
+// all use these two functions, so a name cannot lead out of its folder in any of them.
 
 /** C0 and C1 control characters, line separators, and the marks that reorder what a terminal or a page shows. */
 const invisible =

@@ -1,8 +1,9 @@
 // Puts the code of a build together from that of another one and what is different; web/scripts/code-delta.mjs tells them apart.
 //
-// A delta is three numbers, the bytes of the code, of the steps and of the differences, and then these, and bytes that are added. A
-// step is three numbers: how many bytes to add, then how many to take of the old code, each plus its difference, and how far
-// from where the last ones ended (2n forward, 2n - 1 back). Numbers have seven bits a byte, the lowest first, and a bit for more.
+// A delta begins with three numbers: the bytes of the code, of the steps and of the differences. Then it has these, and
+// bytes that are added. A step is three numbers: bytes to add, bytes to take of the old code, and their distance from the
+// end of the last ones. Each byte that is taken has its difference added. The distance is 2n forward, or 2n - 1 back.
+// Numbers have seven bits a byte, the lowest first, and a bit for more.
 
 export function applyDelta(
   old: Uint8Array<ArrayBuffer>,

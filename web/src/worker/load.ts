@@ -66,9 +66,9 @@ type EngineInfo = Omit<
 };
 
 /**
- * Brings a model up. weights.json has no hash but its host's word: where what it says does not fit, the host is asked for it
- * past all caches, and if that is another one, as after damage or an update of the site, all begins anew with it, once. So it
- * does where the source has something else to load: the stored version, where the host's newer one fails.
+ * Loads a model. No hash confirms weights.json. If a file does not fit it, the host is asked for weights.json past all
+ * caches. If that has changed, as after damage or an update of the site, the load starts again with it, once. It also
+ * starts again if the source has an alternative: the stored version, if the host's newer one fails.
  */
 export async function loadEngine(request: LoadRequest, around: LoadSurroundings): Promise<LoadedEngine> {
   const seen: LoadState = {};

@@ -15,8 +15,8 @@ export interface EngineScript {
 }
 
 /**
- * Where the builds come from. A seam: UrlBuilds has files beside the worker; a page in one file has them in memory,
- * the scripts as blobs, which it imports, and whose addresses are the `threadScript`s.
+ * Where the builds come from. UrlBuilds has files beside the worker. A page in one file has them in memory, and imports
+ * the scripts as blobs, whose addresses are the `threadScript`s.
  */
 export interface BuildSource {
   /** Runs the script of a build. Throws a LoadError that names the file where it cannot be had or run. */

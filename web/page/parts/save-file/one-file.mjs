@@ -1,5 +1,5 @@
-// How a page in one file is put together: the page with everything but the model, and the model's files in base64, in
-// elements of a few MB each. The same code writes it in Node (web/scripts/export.mjs) and in the page (saving.ts).
+// How a page in one file is put together. It is the page with everything except the model, and the model's files in
+// base64, in elements of a few MB. The same code writes it in Node (web/scripts/export.mjs) and in the page (saving.ts).
 
 /** Where the model's files go into the page. */
 export const marker = "<!-- model -->";
@@ -24,8 +24,8 @@ const elementBytes = 3 << 20;
  */
 
 /**
- * The files of a model folder: those that every one has, and those that `index`, its weights.json, lists; undefined
- * where there is none, as in a folder from the hub.
+ * The files of a model folder: those that every folder has, and those that `index`, its weights.json, lists. Undefined if
+ * there is no index, as in a folder from the Hub.
  * @param {string | undefined} index
  * @returns {ModelFile[]}
  */

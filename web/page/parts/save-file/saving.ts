@@ -59,7 +59,10 @@ async function ask(url: URL): Promise<Response | undefined> {
   return response;
 }
 
-/** Saves the page with the model in `folder`, and with a text where one is given; rejects where that fails, or nobody wants it after all. */
+/**
+ * Saves the page with the model in `folder`, and with a text if one is given. Rejects if that fails, or if the visitor
+ * cancels.
+ */
 export async function save(folder: URL, text?: string): Promise<void> {
   const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");
   const target = await openTarget(name);

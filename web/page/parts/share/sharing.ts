@@ -1,5 +1,5 @@
-// Links to a text: whoever opens one gets all of it. What the model wrote last is written anew by the same model, where it still
-// stands there, and its reader is told whether it is the same.
+// Links to a text: whoever opens one gets all of it. If the model's last run is still in the text, the same model writes
+// it again, and the page says whether it is the same.
 import { sha256 } from "../../../src/loader/sha256.js";
 import { onPress } from "../../dom/buttons.js";
 import { isOfFiles } from "../../models/chosen-model.js";

@@ -1,5 +1,5 @@
 // The suggestions at the caret, and the chosen one. They disappear when the caret moves or the text changes, unless you
-// type or take the beginning of a suggestion: then its rest stays, and grows on.
+// type or take the beginning of a suggestion. Then its rest stays, and goes on growing.
 import { StateEffect, StateField, type Transaction } from "@codemirror/state";
 import { splitPieces, textOf, type Piece } from "../../document/pieces.js";
 import { runField } from "../../document/run.js";

@@ -28,8 +28,9 @@ const cutAfterMs = 400;
 /** After the cut: what is expected at the caret is asked for first, as the model has read the text up to there. */
 const leastScoreAfterMs = 100;
 /**
- * Scoring takes what the cache has of the text from the edit on, which lets Tab answer at once. So after an edit it waits as
- * long as it will take, by the last time, up to this: who presses Tab within that waits no longer than without a view.
+ * Scoring uses the cached part of the text before the edit, which lets Tab answer at once. So after an edit it waits for
+ * as long as it took the last time, up to this limit. If you press Tab within that time, you wait no longer than without
+ * a view.
  */
 const mostScoreAfterMs = 3000;
 

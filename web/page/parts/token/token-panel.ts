@@ -86,8 +86,8 @@ function factsOf({ text, scored: { ids, rank }, prediction }: ToldToken): HTMLEl
 }
 
 /**
- * Puts `parts` in the place of all that `panel` has. A focus in it goes to the button at the same place; from the panel itself,
- * or where there is no such button, to the first that can be chosen.
+ * Replaces the children of `panel` by `parts`. A focused button passes its focus to the button at the same place. If
+ * there is none, or the panel itself had the focus, it goes to the first button.
  */
 function fill(panel: HTMLElement, ...parts: HTMLElement[]): void {
   const place = [...panel.querySelectorAll("button")].findIndex((each) => each === document.activeElement);
