@@ -233,7 +233,7 @@ const args = process.argv.slice(2);
 const outcomeFile = args[0] === outcomeOption ? args.splice(0, 2)[1] : undefined;
 const names = [...(args.length === 0 ? ["all"] : args)].flatMap((name) => (name === "all" ? inAll : [name]));
 for (const name of names.filter((step) => !(step in steps))) {
-  console.error(`there is no step "${name}"; there are ${Object.keys(steps).join(", ")}, and all`);
+  console.error(`unknown step "${name}", expected one of ${Object.keys(steps).join(", ")}, all`);
   process.exit(2);
 }
 const wanted = Object.keys(steps).filter((name) => names.includes(name));

@@ -159,7 +159,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       return Number(text);
     };
     for (const name of positionals.filter((name) => !fuzzTargets.includes(name)))
-      throw new Error(`there is no fuzz target "${name}"; there are ${fuzzTargets.join(", ")}`);
+      throw new Error(`unknown fuzz target "${name}", expected one of ${fuzzTargets.join(", ")}`);
     await fuzz({
       targets: positionals.length > 0 ? positionals : fuzzTargets,
       seconds: whole("seconds", values.seconds),

@@ -112,7 +112,7 @@ describe("an adapter", () => {
     const found = json(["trace", gguf("F32"), ...trace, "--adapter", adapter]);
     expect(found).toEqual(json(["trace", merged, ...trace]));
     expect(refusal(weights(["trace", gguf("Q8_0"), ...trace, "--adapter", adapter]))).toMatch(
-      /tensor "blk\.0\.attn_qkv\.weight" is quantized to Q8_0, and an adapter can only be merged into floats/,
+      /tensor "blk\.0\.attn_qkv\.weight" is quantized to Q8_0, but an adapter can be merged only into floats/,
     );
   });
 

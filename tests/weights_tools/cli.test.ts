@@ -180,7 +180,7 @@ describe("damaged folders", () => {
     expect(edit('"h.0.mlp.c_fc.weight_scale"', '"h.0.mlp.c_fc.weight_scala"')).toContain(
       "does not belong to a GPT-2",
     );
-    expect(edit('"dtype":"U8","shape":[', '"dtype":"I8","shape":[')).toContain("config.json asks for");
+    expect(edit('"dtype":"U8","shape":[', '"dtype":"I8","shape":[')).toContain("config.json requires");
   });
 
   it("an error about a damaged folder names the file and the problem", () => {

@@ -162,7 +162,7 @@ it("fetch does not replace a different file", async () => {
   const { status, stderr } = await fetchModel();
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining("config.json exists and differs from the hub's config.json"),
+    expect.stringContaining("config.json already exists and differs from the hub's config.json"),
   ]);
   expect(readFileSync(join(out, "config.json"), "utf8")).toBe("mine");
 });
@@ -182,7 +182,7 @@ it("only one fetch writes to a folder", async () => {
   const second = await fetchModel();
   expect([second.status, second.stderr]).toEqual([
     1,
-    `gpt2-weights fetch: another fetch is writing to ${out}\n`,
+    `gpt2-weights fetch: another fetch is writing to ${out}: wait until it ends\n`,
   ]);
   release();
   expect((await first).status).toBe(0);
