@@ -273,7 +273,7 @@ test.describe("each refusal by the Hub has its own message:", () => {
   test("weights of other libraries alone have a message of their own", async ({ page }) => {
     give(tied, ["config.json"]);
     hub.files["tf_model.h5"] = Buffer.from("hdf");
-    expect(await write(page, "user/old")).toMatch(/tf_model\.h5 only.*from_tf=True/);
+    expect(await write(page, "user/old")).toMatch(/only in tf_model\.h5.*from_tf=True/);
     delete hub.files["tf_model.h5"];
     expect(await write(page, "user/old")).toMatch(
       /^not-found: cannot load user\/old from localhost:\d+: it has no model\.safetensors/,
