@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
 import type { Completion, GenerateCall, Model, Token } from "../../web/src/client/index.js";
+import { CapacityError } from "../../web/src/shared/errors.js";
 import {
   completions,
   completionsFetch,
@@ -354,6 +355,7 @@ describe("completionsFetch", () => {
     for (const [request, status, message] of [
       [post("{"), 400, "the request's body is not JSON"],
       [post('{"best_of":-1}'), 400, "best_of"],
+      [post('{"stream_options":"yes"}'), 400, 'stream_options is "yes", expected an object'],
       [
         post("{}", "https://any.example/v1/chat/completions"),
         404,
@@ -366,6 +368,15 @@ describe("completionsFetch", () => {
       const { error } = (await response.json()) as { error: { message: string } };
       expect(error.message).toContain(message);
     }
+  });
+
+  it("a prompt that does not fit is the request's fault, so that clients do not repeat it", async () => {
+    const { fetch, model } = fakeModel();
+    model.complete.mockRejectedValue(new CapacityError("capacity", "too long"));
+    const response = await fetch(...post('{"prompt":"ab"}'));
+    expect(response.status).toBe(400);
+    const error = { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" };
+    expect(await response.json()).toMatchObject({ error });
   });
 
   it("completionsFetch rejects when it is aborted", async () => {

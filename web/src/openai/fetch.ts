@@ -1,5 +1,5 @@
 // A `fetch` that answers like OpenAI's server, for clients that accept one.
-import { InvalidArgumentError } from "../shared/errors.js";
+import { CapacityError, InvalidArgumentError } from "../shared/errors.js";
 import { bytesOf } from "./stream.js";
 import type {
   CompletionChunk,
@@ -18,7 +18,7 @@ const refusal = (status: number, error: unknown) =>
       message: error instanceof Error ? error.message : String(error),
       type: status < 500 ? "invalid_request_error" : "server_error",
       param: null,
-      code: null,
+      code: error instanceof CapacityError ? "context_length_exceeded" : null,
     },
   });
 
@@ -57,7 +57,9 @@ export function fetchOf(completions: Completions): typeof fetch {
       return await complete(completions, request, signal);
     } catch (error) {
       signal.throwIfAborted();
-      return refusal(error instanceof InvalidArgumentError ? 400 : 500, error);
+      // Clients repeat a request after a status of 500.
+      const isRequest = error instanceof InvalidArgumentError || error instanceof CapacityError;
+      return refusal(isRequest ? 400 : 500, error);
     }
   };
 }

@@ -87,6 +87,12 @@ function readStop(stop: unknown): string | string[] | undefined {
   return refuse(`stop is ${describeValue(stop)}, expected text or an array of texts`);
 }
 
+function readStreamOptions(options: unknown): Fields {
+  if (options === undefined || options === null) return {};
+  if (typeof options === "object" && !Array.isArray(options)) return options as Fields;
+  return refuse(`stream_options is ${shown(options)}, expected an object`);
+}
+
 function asksForNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === 0 || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
@@ -128,6 +134,6 @@ export function readRequest(request: unknown): Plan {
     logprobs,
     echo: readFlag(fields, "echo"),
     stream,
-    includeUsage: readFlag((fields.stream_options ?? {}) as Fields, "include_usage"),
+    includeUsage: readFlag(readStreamOptions(fields.stream_options), "include_usage"),
   };
 }
