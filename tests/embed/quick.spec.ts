@@ -58,6 +58,14 @@ test("Vite, built, with a base that is not the root", async ({ page }) => {
   await host.close();
 });
 
+test("Vite, built, with all files of the engine in the worker", async ({ page }) => {
+  const folder = makeApp("vite");
+  run(folder, bin("vite"), "build", "--assetsInlineLimit", "10000000", "--logLevel", "warn");
+  const host = await serve(true, { ...models, "/": join(folder, "dist") });
+  await expectStory(page, host.origin, "threads-relaxed");
+  await host.close();
+});
+
 test("Vite, in development", async ({ page }) => {
   const folder = makeApp("vite");
   addModels(join(folder, "public"));

@@ -188,6 +188,16 @@ describe("UrlBuilds", () => {
       }
     });
 
+    it("threads start from a blob where a bundler has put the script into the worker", async () => {
+      page("http://page");
+      const script = () => new URL("data:text/javascript,export default 42");
+      const one = { script, code: script };
+      const addresses = { "threads-relaxed": one, threads: one, "simd-relaxed": one, simd: one };
+      const source = new UrlBuilds(addresses, false, async () => new Response());
+      const { threadScript } = await source.importScript("threads", signal, patience);
+      expect(threadScript).toMatch(/^blob:/);
+    });
+
     it("a script that was unreachable is imported again", async () => {
       page("null");
       const late = join(folder, "late");

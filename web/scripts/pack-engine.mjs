@@ -38,13 +38,23 @@ export function packedParts() {
   return Object.fromEntries(engineParts.map((name) => [`GPT2_${name.toUpperCase()}`, literal(name)]));
 }
 
-/** The script of `variant` for one that may be in a blob, which has no address to ask for files from. */
+/**
+ * The engine's script without addresses of files beside it. Worker and code are handed to it (worker/helper-threads.ts), and
+ * in a blob or a data: address, `new URL` would throw.
+ * @param {string} name
+ * @param {string} script
+ */
+export function withoutAddresses(name, script) {
+  const plain = script.replace(/new URL\(([`"'][\w.-]+[`"']),\s*import\.meta\.url\)/g, "$1");
+  if (plain === script) throw new Error(`${name} names no file beside it: Emscripten has changed`);
+  return plain;
+}
+
+/** The script of `variant` for one that may be in a blob. */
 function plainScript(engine, variant) {
   const name = `gpt2-${variant}`;
   const script = withoutHash(readFileSync(join(engine, `${name}.js`), "utf8")).trimEnd();
-  const plain = script.replace(/new URL\(([`"'][\w.-]+[`"']),\s*import\.meta\.url\)/g, "$1");
-  if (plain === script) throw new Error(`${name}.js names no file beside it: Emscripten has changed`);
-  return plain.replaceAll("import.meta.url", '""').replaceAll(name, "gpt2");
+  return script.replaceAll("import.meta.url", '""').replaceAll(name, "gpt2");
 }
 
 /** The script of `variant`, which is also that of its build with relaxed SIMD. */

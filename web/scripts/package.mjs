@@ -11,7 +11,7 @@ import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
-import { packedParts } from "./pack-engine.mjs";
+import { packedParts, withoutAddresses } from "./pack-engine.mjs";
 import { engineFiles, packageFolder, releaseName } from "./release.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -193,7 +193,7 @@ async function copyEngine() {
     const built = readFileSync(join(engine, file));
     if (file.endsWith(".wasm")) writeFileSync(target, hashedCode(built));
     else {
-      const { code } = await minify(file, built.toString());
+      const { code } = await minify(file, withoutAddresses(file, built.toString()));
       writeFileSync(target, hashedScript(`${copiedScript}${code}`.padEnd(leastScriptBytes)));
     }
   }

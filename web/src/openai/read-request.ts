@@ -90,7 +90,7 @@ function readStop(stop: unknown): string | string[] | undefined {
 function readStreamOptions(options: unknown): Fields {
   if (options === undefined || options === null) return {};
   if (typeof options === "object" && !Array.isArray(options)) return options as Fields;
-  return refuse(`stream_options is ${shown(options)}, expected an object`);
+  return refuse(`stream_options is ${describeValue(options)}, expected an object`);
 }
 
 function asksForNothing(value: unknown): boolean {

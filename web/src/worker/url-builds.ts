@@ -75,7 +75,9 @@ export class UrlBuilds implements BuildSource {
 
   private async scriptFrom(url: string, address: string): Promise<EngineScript> {
     const createModule = await importFactory(address);
-    return { createModule, threadScript: this.isInBlob || isCrossOrigin(url) ? asOwnScript(url) : url };
+    // A worker from a data: address has no origin, and shares no memory.
+    const isApart = this.isInBlob || isCrossOrigin(url) || url.startsWith("data:");
+    return { createModule, threadScript: isApart ? asOwnScript(url) : url };
   }
 
   async compile(variant: Variant, signal: AbortSignal, patience: RetryOptions): Promise<WebAssembly.Module> {
