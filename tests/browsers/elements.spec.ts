@@ -124,6 +124,21 @@ inEveryBrowser("suggestions", (page) => {
     });
   }
 
+  test("a dialog that covers suggestions gets none and one message; inside it, the element suggests", async () => {
+    const dialog = suggesting().replace("<form>", "<dialog><form>").replace("</form>", "</form></dialog>");
+    await page.open(dialog);
+    const covered = await page.evaluate(`
+      const dialog = document.querySelector("dialog");
+      dialog.showModal();
+      write("One day, a little girl");
+      await pause(500);
+      return [ghost(), heard, warned]`);
+    expect(covered).toEqual(["", [], [expect.stringMatching(/covers suggestions: put the element into it/)]]);
+    await page.evaluate(`
+      document.querySelector("dialog").append(element);
+      return suggest()`);
+  });
+
   test("two elements for one field: one suggests, and the other says so", async () => {
     await page.open(suggesting() + suggesting().replace(/<form>.*<.form>/s, ""));
     await page.evaluate("await suggest()");

@@ -134,6 +134,23 @@ inEveryBrowser(
       expect(results).toEqual([true, true, 1, true]);
     });
 
+    test("properties that frameworks set are attributes, and its button still stops it", async () => {
+      await page.open(writing('max-new-tokens="60"'));
+      const results = await page.evaluate(`
+      element.stop = "zyx"; // as React, Preact, Vue and Solid do
+      element.options = { ignoreEos: true };
+      const done = element.write();
+      await until(() => element.value.length > 12);
+      element.shadowRoot.querySelector("button").click();
+      await done;
+      document.body.append(element);
+      const form = document.querySelector("form");
+      form.id = "far";
+      element.form = "far";
+      return [element.getAttribute("stop"), heard.map(([type]) => type), element.form === form]`);
+      expect(results).toEqual(["zyx", ["gpt2-done"], true]);
+    });
+
     test("a writer takes part in its form: invalid, submitted, reset, disabled by a fieldset", async () => {
       await page.open(
         writing('loading="use" required')

@@ -523,12 +523,14 @@ describe("its field and its model", () => {
 
   it("properties that were set before the element was defined are kept", () => {
     const early = document.createElement("gpt2-early");
-    Object.assign(early, { options: { topK: 1 }, loadOptions: { kv: "q8" } });
+    Object.assign(early, { options: { topK: 1 }, loadOptions: { kv: "q8" }, for: "f", maxNewTokens: 3 });
     document.body.append(early);
     customElements.define("gpt2-early", class extends Gpt2Autocomplete {});
     const upgraded = document.querySelector<InstanceType<typeof Gpt2Autocomplete>>("gpt2-early");
     expect(upgraded?.options).toEqual({ topK: 1 });
     expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
+    Object.assign(early, { disabled: false, delay: 5 }); // as Vue, Svelte and Solid do
+    expect(early.outerHTML).toBe('<gpt2-early max-new-tokens="3" for="f" delay="5"></gpt2-early>');
   });
 
   it("a suggestion element proposes nothing while it is disabled, or for another field", async () => {

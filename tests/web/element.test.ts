@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { readCall, readLoadOptions } from "../../web/src/element/attributes.js";
 import { firstWord } from "../../web/src/element/first-word.js";
+import { Gpt2Autocomplete, Gpt2Writer } from "../../web/src/element/classes.js";
 import { customElementsManifest } from "../../web/scripts/custom-elements.mjs";
 
 vi.mock("../../web/src/client/index.js", () => ({ loadModel: load, WorkerError: TypeError }));
@@ -26,6 +27,7 @@ it("attributes are options, and what is no number is not hidden", () => {
     threads: 2,
     baseUrl: "x/",
   });
+  expect(readCall(withAttributes({ "max-new-tokens": "", temperature: " " }))).toEqual({ stop: null });
 });
 
 it.each([
@@ -108,5 +110,25 @@ it("custom-elements.json says what every attribute, event, part and property is 
   for (const { attributes, events, cssParts, cssProperties } of elements.values()) {
     for (const { name, description } of [...attributes, ...events, ...cssParts, ...cssProperties])
       expect(description, name).toMatch(/\w/);
+  }
+});
+
+it("each attribute is a property that can be set, because frameworks do that", () => {
+  const { declarations } = customElementsManifest().modules[0] ?? {};
+  const classes: Record<string, { prototype: object }> = { Gpt2Autocomplete, Gpt2Writer };
+  const hasSetter = (object: object | null, name: string): boolean =>
+    object !== null &&
+    (Object.getOwnPropertyDescriptor(object, name)?.set !== undefined ||
+      hasSetter(Object.getPrototypeOf(object) as object | null, name));
+  const native = ["autofocus", "lang"]; // HTMLElement has them
+  for (const { name: element, attributes } of declarations ?? []) {
+    for (const { name } of attributes.filter((each) => !native.includes(each.name))) {
+      const property = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+      expect([element, name, hasSetter(classes[element]?.prototype ?? {}, property)]).toEqual([
+        element,
+        name,
+        true,
+      ]);
+    }
   }
 });

@@ -114,6 +114,15 @@ describe("writing", () => {
     expect(button.textContent).toBe("Write");
   });
 
+  it("a listener to the end of a text can write on", async () => {
+    const { writer, button } = make({ loading: "use" });
+    writer.addEventListener("gpt2-done", () => void writer.write(), { once: true });
+    await writer.write();
+    expect(button.textContent).toBe("Stop");
+    await vi.waitFor(() => expect(button.textContent).toBe("Write"));
+    expect(model.calls).toHaveLength(2);
+  });
+
   it("a writer is stopped while the model is loaded, which goes on", async () => {
     const { writer, status } = make({ loading: "use" });
     load.mockReturnValue(new Promise(() => {}));
@@ -245,6 +254,18 @@ describe("loading", () => {
     expect(gone.status.textContent).toBe("");
   });
 
+  it("a load that nobody waits for ends silently where the model is taken away", async () => {
+    load.mockImplementation(
+      (_url: string, { signal }: LoadOptions) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
+    );
+    const { writer, status } = make({ loading: "eager" });
+    const errors = eventsOf(writer, "gpt2-error");
+    writer.removeAttribute("model");
+    await new Promise((resolve) => setTimeout(resolve));
+    expect([errors, status.textContent]).toEqual([[], ""]);
+  });
+
   it("another model is loaded when an attribute asks for it; what was being written is stopped", async () => {
     const { writer, status } = make({ loading: "use", kv: "q8" });
     model.waits = true;
@@ -339,16 +360,36 @@ describe("in a page and its form", () => {
 
   it("properties that were set before the writer was defined are kept", () => {
     const writer = document.createElement("gpt2-late");
-    const attributes = { model: "o/", prompt: "p", name: "n", disabled: true };
+    const attributes = { model: "o/", prompt: "p", name: "n", disabled: true, stop: "s", seed: 3 };
     Object.assign(writer, { ...attributes, value: "mine", options: { topK: 1 }, loadOptions: { kv: "q8" } });
     document.body.append(writer);
     customElements.define("gpt2-late", class extends Gpt2Writer {});
     const upgraded = document.querySelector<InstanceType<typeof Gpt2Writer>>("gpt2-late");
     expect(upgraded?.value).toBe("mine");
-    for (const [name, value] of Object.entries({ ...attributes, disabled: "" }))
+    for (const [name, value] of Object.entries({ ...attributes, disabled: "", seed: "3" }))
       expect(upgraded?.getAttribute(name)).toBe(value);
     expect(upgraded?.options).toEqual({ topK: 1 });
     expect(upgraded?.loadOptions).toEqual({ kv: "q8" });
+  });
+
+  it("every attribute is a property, which frameworks set, and a method of the same name stays", () => {
+    const { writer } = make({ loading: "use" });
+    const set = (values: object) => Object.assign(writer, values);
+    set({ stop: "\n", maxNewTokens: 3, baseUrl: "x/", rows: 4, form: "far", readonly: true, required: true });
+    expect(writer.outerHTML).toMatch(
+      /stop="\n" max-new-tokens="3" base-url="x\/" rows="4" form="far" readonly="" required=""/,
+    );
+    expect([writer.stop(), writer.readOnly]).toEqual([undefined, true]);
+    set({
+      stop: null,
+      maxNewTokens: undefined,
+      form: null,
+      readonly: false,
+      required: undefined,
+      disabled: undefined,
+    });
+    set({ model: undefined, name: undefined });
+    expect(writer.outerHTML).toMatch(/^<gpt2-writer loading="use" base-url="x\/" rows="4"/);
   });
 
   it("a prompt is the text until the user, or the model, changes it; a reset makes it the text again", () => {

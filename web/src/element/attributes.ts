@@ -7,10 +7,13 @@ const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.to
 /** Those that say how the model is loaded: a change of one wants another model. */
 export const loadAttributes = ["model", "threads", "variant", "kv", "base-url"];
 
-/** What is not there, or is no number, is for loadModel and generate to judge. */
-function numberIn(element: Element, name: string): number | undefined {
-  const text = element.getAttribute(kebab(name));
-  return text === null ? undefined : Number(text);
+/** Those that say how to write. */
+export const callAttributes = [...numberOptionNames.map(kebab), "stop"];
+
+/** undefined where there is nothing. What is no number is for loadModel and generate to judge. */
+export function numberIn(element: Element, name: string): number | undefined {
+  const text = element.getAttribute(kebab(name))?.trim();
+  return text ? Number(text) : undefined;
 }
 
 export function readLoadOptions(element: Element): LoadOptions {
@@ -27,4 +30,52 @@ export function readCall(element: Element): GenerateCall {
   const call: GenerateCall = { stop: element.getAttribute("stop") };
   for (const name of numberOptionNames) call[name] = numberIn(element, name);
   return call;
+}
+
+/** Attributes that are only there or not. */
+const flags = ["disabled", "readonly", "required"];
+
+type AttributeValue = string | number | boolean | null | undefined;
+
+/** Sets an attribute as a property of the same name does. undefined, null and false remove it. */
+export function setAttribute(element: Element, name: string, value: AttributeValue): void {
+  const isAbsent = value === undefined || value === null || value === false;
+  if (flags.includes(name)) element.toggleAttribute(name, Boolean(value));
+  else if (isAbsent) element.removeAttribute(name);
+  else element.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** The property of an attribute: maxNewTokens for max-new-tokens. */
+export const propertyOf = (attribute: string) =>
+  attribute.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function descriptorOf(object: object | null, name: string): PropertyDescriptor | undefined {
+  if (object === null) return undefined;
+  const own = Object.getOwnPropertyDescriptor(object, name);
+  return own ?? descriptorOf(Object.getPrototypeOf(object) as object | null, name);
+}
+
+/**
+ * Gives the elements with this prototype a property for each of these attributes. Frameworks set a property where `in` finds
+ * one, and Solid always does. So `stop`, which is also a method, and `form`, which is also a getter, can be set too.
+ */
+export function addProperties(prototype: Element, attributes: readonly string[]): void {
+  for (const attribute of attributes) {
+    const name = propertyOf(attribute);
+    const found = descriptorOf(prototype, name);
+    if (found?.set) continue;
+    Object.defineProperty(prototype, name, {
+      configurable: true,
+      enumerable: true,
+      get(this: Element): unknown {
+        if (found) return found.get ? found.get.call(this) : found.value;
+        return flags.includes(attribute)
+          ? this.hasAttribute(attribute)
+          : (this.getAttribute(attribute) ?? "");
+      },
+      set(this: Element, value: AttributeValue) {
+        setAttribute(this, attribute, value);
+      },
+    });
+  }
 }

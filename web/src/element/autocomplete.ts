@@ -1,6 +1,14 @@
 // <gpt2-autocomplete>: suggests how the text of a field continues.
 import type { GenerateCall, LoadOptions, Model } from "../client/index.js";
-import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
+import {
+  addProperties,
+  callAttributes,
+  loadAttributes,
+  numberIn,
+  propertyOf,
+  readCall,
+  readLoadOptions,
+} from "./attributes.js";
 import { continuationOf, truncate } from "./continuation.js";
 import { emit } from "./events.js";
 import { firstWord } from "./first-word.js";
@@ -15,8 +23,15 @@ const isEditable = (element: Element): boolean =>
   ["input", "textarea"].includes(element.localName) ||
   (element as Partial<HTMLElement>).isContentEditable === true;
 
+/** What a browser draws above all other elements of the page. `:is` allows names that a browser does not have. */
+const topLayer = ":is(:modal, :popover-open, :fullscreen)";
+
 const isElement = (target: EventTarget | null): target is Element =>
   (target as Partial<Node> | null)?.nodeType === Node.ELEMENT_NODE;
+
+const attributes = [...loadAttributes, ...callAttributes, "for", "delay", "disabled", "hint"];
+/** Properties that may be set before the element is defined. */
+const early = [...attributes.map(propertyOf), "words"];
 
 /** The element that suggests in each field. Of two elements for one field, the first one does. */
 const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
@@ -64,6 +79,9 @@ const suggesting = new WeakMap<Element, Gpt2Autocomplete>();
  */
 export class Gpt2Autocomplete extends Base {
   static readonly observedAttributes = [...loadAttributes, "for", "disabled"];
+  static {
+    addProperties(this.prototype, attributes);
+  }
 
   /** Generation options that no attribute has. They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
@@ -113,7 +131,7 @@ export class Gpt2Autocomplete extends Base {
   }
 
   connectedCallback(): void {
-    adoptProperties(this, ["words"]);
+    adoptProperties(this, early);
     this.lazy.keep();
     // The field is looked up when it gets the focus: it may be added later, or replaced.
     this.scope = this.getRootNode() as Document | ShadowRoot;
@@ -176,6 +194,11 @@ export class Gpt2Autocomplete extends Base {
     if (!field) return;
     this.detach();
     if (this.hasAttribute("disabled")) return;
+    const layer = field.element.closest(topLayer);
+    if (layer && !layer.contains(this))
+      return this.tell(
+        "an open dialog or popover with the field in it covers suggestions: put the element into it, too",
+      );
     if (suggesting.has(field.element))
       return this.tell("another <gpt2-autocomplete> suggests in the same field");
     suggesting.set(field.element, this);
@@ -320,7 +343,7 @@ export class Gpt2Autocomplete extends Base {
 
   private suggestSoon(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.suggest(), Number(this.getAttribute("delay") ?? 400));
+    this.timer = setTimeout(() => void this.suggest(), numberIn(this, "delay") ?? 400);
   }
 
   private async suggest(): Promise<void> {

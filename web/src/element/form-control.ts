@@ -1,4 +1,5 @@
 // What a form asks of a control: the form-associated interface, as <textarea> has it.
+import { setAttribute } from "./attributes.js";
 import { Base } from "./html-element.js";
 
 /** An element that is a control of its form. Who extends it says what its value is, and when that changes. */
@@ -26,21 +27,21 @@ export abstract class FormControl extends Base {
     return this.getAttribute("name") ?? "";
   }
   set name(name: string) {
-    this.setAttribute("name", name);
+    setAttribute(this, "name", name);
   }
   /** Whether the element is disabled, by itself or by a fieldset around it. */
   get disabled(): boolean {
     return this.matches(":disabled");
   }
   set disabled(isDisabled: boolean) {
-    this.toggleAttribute("disabled", isDisabled);
+    setAttribute(this, "disabled", isDisabled);
   }
   /** Whether the form needs a value. */
   get required(): boolean {
     return this.hasAttribute("required");
   }
   set required(isRequired: boolean) {
-    this.toggleAttribute("required", isRequired);
+    setAttribute(this, "required", isRequired);
   }
   /** The name of the element, as other controls have a type. */
   get type(): string {

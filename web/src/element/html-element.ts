@@ -50,12 +50,12 @@ export function define(name: string, element: CustomElementConstructor): void {
 }
 
 /** Properties that were set on `element` before it was defined stand before its accessors: sets them again. */
-export function adoptProperties<T extends HTMLElement>(element: T, names: readonly (keyof T)[]): void {
+export function adoptProperties(element: HTMLElement, names: readonly string[]): void {
   for (const name of names) {
     if (!Object.hasOwn(element, name)) continue;
-    const value = element[name];
+    const value: unknown = Reflect.get(element, name);
     Reflect.deleteProperty(element, name);
-    element[name] = value;
+    Reflect.set(element, name, value);
   }
 }
 

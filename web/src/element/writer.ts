@@ -1,6 +1,14 @@
 // <gpt2-writer>: a field in which the model writes on.
 import type { GenerateCall, GenerateSummary, LoadOptions, LoadProgress } from "../client/index.js";
-import { loadAttributes, readCall, readLoadOptions } from "./attributes.js";
+import {
+  addProperties,
+  callAttributes,
+  loadAttributes,
+  propertyOf,
+  readCall,
+  readLoadOptions,
+  setAttribute,
+} from "./attributes.js";
 import { emit } from "./events.js";
 import { FormControl } from "./form-control.js";
 import { adoptProperties, make, style } from "./html-element.js";
@@ -9,11 +17,11 @@ import { StatusLine } from "./status-line.js";
 import { ElementWords, type Words } from "./words.js";
 import { writerStyle } from "./writer-style.js";
 
+/** Attributes of this element alone. */
+const own = ["prompt", "label", "placeholder", "rows", "loading", "disabled", "readonly", "required"];
+const attributes = [...loadAttributes, ...callAttributes, ...own, "name", "form"];
 /** Properties that may be set before the element is defined. */
-const early = [
-  ...(["model", "prompt", "defaultValue", "name", "value"] as const),
-  ...(["disabled", "readOnly", "required", "words"] as const),
-];
+const early = [...attributes.map(propertyOf), "defaultValue", "value", "readOnly", "words"];
 
 /**
  * A field in which GPT-2 writes on from where you stop. In a form it is a control of its own: its value is the whole
@@ -70,10 +78,10 @@ const early = [
  * @cssprop [--gpt2-radius=0.5rem] - Of the corners
  */
 export class Gpt2Writer extends FormControl {
-  static readonly observedAttributes = [
-    ...loadAttributes,
-    ...["loading", "prompt", "label", "placeholder", "rows", "disabled", "readonly", "required"],
-  ];
+  static readonly observedAttributes = [...loadAttributes, ...own];
+  static {
+    addProperties(this.prototype, attributes);
+  }
 
   /** Generation options that no attribute has: several `stop` texts, `ignoreEos`, ... They override the attributes. */
   options: GenerateCall = (this as { options?: GenerateCall }).options ?? {}; // set before it was defined
@@ -121,21 +129,21 @@ export class Gpt2Writer extends FormControl {
     return this.getAttribute("model") ?? "";
   }
   set model(url: string) {
-    this.setAttribute("model", url);
+    setAttribute(this, "model", url);
   }
   /** The initial text; the attribute `prompt`. */
   get prompt(): string {
     return this.getAttribute("prompt") ?? "";
   }
   set prompt(text: string) {
-    this.setAttribute("prompt", text);
+    setAttribute(this, "prompt", text);
   }
   /** The text cannot be changed, by nobody. */
   get readOnly(): boolean {
     return this.hasAttribute("readonly");
   }
   set readOnly(isReadOnly: boolean) {
-    this.toggleAttribute("readonly", isReadOnly);
+    setAttribute(this, "readonly", isReadOnly);
   }
   /** Words of this element alone, in place of those of its language. */
   get words(): Partial<Words> {
@@ -170,6 +178,7 @@ export class Gpt2Writer extends FormControl {
     const prompt = this.value;
     let text = "";
     let summary: GenerateSummary | null = null;
+    let tellEnd: () => void;
     this.reported = undefined;
     this.written.textContent = "";
     this.showRunning();
@@ -190,15 +199,14 @@ export class Gpt2Writer extends FormControl {
         if (token.index === 0) text += this.add(token.text);
         emit(this, "gpt2-token", token);
       }
-      this.finish(text, summary);
+      tellEnd = () => this.finish(text, summary);
     } catch (error) {
-      if (signal.aborted) this.finish(text, null);
-      else this.fail(error);
-    } finally {
-      this.running = undefined;
-      this.isGenerating = false;
-      this.showRunning();
+      tellEnd = () => (signal.aborted ? this.finish(text, null) : this.fail(error));
     }
+    this.running = undefined;
+    this.isGenerating = false;
+    this.showRunning();
+    tellEnd(); // last: a listener may write on
   }
 
   /** Ends the writing. What has been written stays. */
@@ -269,7 +277,10 @@ export class Gpt2Writer extends FormControl {
     const loading = this.getAttribute("loading") ?? "lazy";
     this.seen?.disconnect();
     if (this.model === "" || loading === "use") return;
-    const load = () => void this.lazy.load().catch((error: unknown) => this.isConnected && this.fail(error));
+    const load = () =>
+      void this.lazy.load().catch((error: unknown) => {
+        if (this.isConnected && this.model !== "") this.fail(error);
+      });
     if (loading === "eager") return load();
     this.seen = new IntersectionObserver((entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
