@@ -364,7 +364,11 @@ describe("a model without model.safetensors", () => {
   });
 
   it.each([
-    [["tf_model.h5"], "user/m", /^user\/m has its weights only in tf_model.*from_pretrained\("user\/m", from_tf/],
+    [
+      ["tf_model.h5"],
+      "user/m",
+      /^user\/m has its weights only in tf_model.*from_pretrained\("user\/m", from_tf/,
+    ],
     [["tf_model.h5"], undefined, /^FOLDER has .*from_pretrained\("FOLDER", from_tf=True\)/],
     [["flax_model.msgpack"], undefined, /from_flax=True/],
     [["a.gguf", "b.gguf"], "hf:user/m@main", /^user\/m has no model\.safetensors, but a\.gguf, b\.gguf/],
