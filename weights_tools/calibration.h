@@ -17,7 +17,7 @@
 namespace gpt2::tools {
 
 // The Gram matrix of the inputs x [in] of one matrix: [i, j] = mean of x_i x_j over all tokens. It
-// is GPTQ's Hessian but for a factor 2. [in, in], symmetric; only i <= j is filled.
+// is GPTQ's Hessian without its factor 2. [in, in], symmetric; only i <= j is filled.
 struct Gram {
   std::size_t size = 0;
   std::vector<float> values;

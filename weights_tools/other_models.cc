@@ -30,7 +30,7 @@ constexpr const char* kShardIndexFile = "model.safetensors.index.json";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kTorchIndexFile = "pytorch_model.bin.index.json";
 
-// Hands on what comes of `bytes`.
+// Converts `bytes` and hands on the result.
 Status Convert(Converter& converter, std::span<const std::byte> bytes, TakeBytes take) {
   while (true) {
     GPT2_ASSIGN(const std::span<const std::byte> out, converter.Take(bytes));

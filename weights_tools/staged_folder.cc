@@ -80,7 +80,7 @@ struct Displaced {
   bool is_exchanged;  // its name was the new folder's
 };
 
-// Puts the folder `fresh` in the place of `destination`.
+// Replaces `destination` by the folder `fresh`.
 Result<Displaced> Displace(const Folder& parent, const std::string& fresh,
                            const Destination& destination, Replacement replacement) {
   const char* out = destination.name.c_str();

@@ -26,7 +26,8 @@ Status CheckPrintable(const char* what, const std::string& text);
 // Prints `json` on a line of its own.
 void PrintJson(const Json& json);
 
-// Prints what a model wrote: as it is, but on a terminal without what could steer that.
+// Prints a model's text. It is unchanged, except on a terminal, where control characters are
+// escaped.
 void PrintModelText(const std::string& text);
 
 // Prints what the user should know, though nothing failed, on standard error.

@@ -1,4 +1,4 @@
-// A LoRA adapter: what it adds to a model's matrices, and what it puts in the place of others.
+// A LoRA adapter: what it adds to a model's matrices, and which tensors it replaces.
 #pragma once
 
 #include <cstddef>

@@ -12,11 +12,10 @@
 
 namespace gpt2 {
 
-// What becomes of each tensor of a model. A weight W [out, in] becomes
-//   W + s_1 (B_1 A_1) + s_2 (B_2 A_2) + ...
-// one adapter after the other, in their order. Each entry of B A is summed from 0 on in the order
-// of the rank, and s is weight * lora_alpha / r, rounded once. Everything is float32, and each
-// product and each sum is rounded, so that the bits are the same everywhere.
+// How adapters change each tensor of a model. A weight W [out, in] becomes W + s_1 (B_1 A_1) + s_2
+// (B_2 A_2) + ... one adapter after the other, in their order. Each entry of B A is summed from 0
+// on in the order of the rank, and s is weight * lora_alpha / r, rounded once. Everything is
+// float32, and each product and each sum is rounded, so that the bits are the same everywhere.
 class MergePlan {
  public:
   MergePlan() = default;  // of no adapter

@@ -40,7 +40,7 @@ std::optional<PickleName> KnownPickleName(std::string_view module, std::string_v
   for (const Known& known : kKnown) {
     if (known.module == module && known.name == name) return known.meaning;
   }
-  // What they hold is for who reads the tensors: torch_tensors.cc has the list of them.
+  // torch_tensors.cc has the list of those that hold tensors.
   if (module == "torch" && name.ends_with("Storage")) return PickleName::kStorage;
   return std::nullopt;
 }

@@ -53,8 +53,8 @@ int __wrap_snprintf(char* text, std::size_t size, const char*, ...) {
   return 0;
 }
 
-// What libc++abi calls where it cannot go on: a worker that ends so is told of by its error event.
-// Its own would print why, with all of printf.
+// libc++abi calls this when it cannot continue. The worker's error event then reports the end. Its
+// own would print why, with all of printf.
 void abort_message(const char*, ...) {
   __builtin_trap();
 }

@@ -13,8 +13,8 @@ class StopMatcher {
  public:
   explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}
 
-  // The text that may be shown now that `text` has come: all but an end that could begin a stop
-  // string. Once a stop string is complete, only the text before it, and stopped() is true.
+  // The text that may be shown after `text`: all except an end that could begin a stop string. Once
+  // a stop string is complete, only the text before it, and stopped() is true.
   std::string Push(std::string_view text);
 
   // What was held back, at the end of the text.

@@ -44,7 +44,7 @@ struct TextPiece {
   bool is_first = false;  // the text as it was given begins with it
 };
 
-// What becomes of the matches of a pattern: `tokenizers` names them so.
+// How the matches of a pattern are split, by the names of `tokenizers`.
 enum class CutBehavior {
   kRemoved,
   kIsolated,

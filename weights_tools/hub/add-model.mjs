@@ -119,7 +119,7 @@ function chosenFolder(option, folder) {
 }
 
 /**
- * The name of the model's folder. Throws a UsageError for a name that is none.
+ * The name of the model's folder. Throws a UsageError for an invalid name.
  * @param {string} name
  */
 function folderName(name) {

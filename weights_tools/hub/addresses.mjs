@@ -5,7 +5,7 @@ import { FetchError, quoted, UsageError } from "./messages.mjs";
 export const usualHub = "https://huggingface.co";
 
 /**
- * `text` as an address; undefined if it is none. Node.js 20's URL.canParse sometimes accepts what URL then refuses.
+ * `text` as an address, or undefined. Node.js 20's URL.canParse sometimes accepts what URL then refuses.
  * @param {string} text
  * @param {string} [base]
  */

@@ -19,7 +19,10 @@ type Syncable = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
   createSyncAccessHandle?: (options?: { mode: "read-only" }) => Promise<FileSystemSyncAccessHandle>;
 };
 
-/** What `action` returns; where it throws, `handle` is closed, as nobody can replace or remove a file with an open handle. */
+/**
+ * Returns the result of `action`. If it throws, closes `handle`, because a file with an open handle cannot be replaced or
+ * removed.
+ */
 function closingOnError<T>(handle: FileSystemSyncAccessHandle, action: () => T): T {
   try {
     return action();

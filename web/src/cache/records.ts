@@ -21,7 +21,7 @@ export interface ModelRecord {
   pieces: Piece[];
   /** Of model.safetensors, in bytes, while it is converted: its later pieces are not known yet. */
   weightBytes?: number | undefined;
-  /** Set until a load has ended well: files may be missing that nobody has asked for yet. */
+  /** Set until a load has succeeded: files that have not been requested yet may be missing. */
   loading?: true | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Revalidation {
   patienceMs: number;
 }
 
-/** For hosts whose answer may depend on who asks, and those that were late to say that they have another version. */
+/** For hosts whose answer may depend on the headers of a request, and for those that reported a new version too late. */
 export const longPatienceMs = 10_000;
 
 /**

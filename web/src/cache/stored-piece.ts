@@ -13,7 +13,7 @@ export interface PieceOptions extends OpenOptions {
   onStored: () => void;
 }
 
-/** What is stored of a piece, if that is all of it. It may be damaged: whoever reads it compares hashes. */
+/** A piece that is stored completely. It may be damaged: its reader compares hashes. */
 export async function readStored(store: Store, piece: Piece, from = 0): Promise<OpenFile | undefined> {
   const size = await store.size("blobs", piece.sha256);
   const stream = size === piece.size ? await store.read("blobs", piece.sha256, from) : undefined;

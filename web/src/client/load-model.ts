@@ -136,7 +136,7 @@ interface Start {
   prepare?: () => Promise<void>;
 }
 
-/** Loads that are under way or in use, by what was asked for. */
+/** Loads that are under way or in use, by their arguments. */
 const sharedLoads = new WeakMap<Start, Map<string, SharedLoad>>();
 
 function startLoad(

@@ -85,7 +85,7 @@ export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, Cal
   onSummary?: ((summary: GenerateSummary) => void) | null | undefined;
 }
 
-/** Tokens by which a generation may be ahead of its reader, and after how many of them the worker is told. */
+/** How many tokens a generation may be ahead of its reader, and after how many read tokens the worker is notified. */
 const mostUnread = 256;
 const readBatch = 64;
 

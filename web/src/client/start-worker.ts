@@ -41,7 +41,7 @@ const start = (address: string) => new Worker(trustedScriptUrl(address), { type:
 const isBundled = !/^https?:.*\/gpt2\.js([?#]|$)/.test(import.meta.url);
 const startInlined = async () => (await import("./fallback.js")).startInlined();
 
-/** What a browser that is busy takes to start a worker whose script has come. */
+/** The time that a busy browser takes to start a worker whose script has arrived. */
 const startMs = 5000;
 
 /**

@@ -32,7 +32,7 @@ export class SturdyWorker implements WorkerPort {
 
   private readonly silentMs: number;
 
-  /** `silentMs`: one that has said nothing for so long never will, as its script is empty, or does not come. */
+  /** `silentMs`: a worker that is silent for this long counts as failed: its script is empty, or does not arrive. */
   constructor(
     ways: (() => Worker)[],
     renew: (() => Worker) | undefined,

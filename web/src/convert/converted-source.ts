@@ -187,8 +187,8 @@ export class ConvertedSource implements ModelSource {
   }
 
   /**
-   * Brings `converter` to where the first of the tensors begins that are not whole in the first `from` bytes of what it makes.
-   * What came before is not read again: zeros take its place, as what becomes of it is there already.
+   * Brings `converter` to where the first of the tensors begins that are not whole in the first `from` bytes of what it
+   * makes. The bytes before are not read again. Zeros take their place, because their converted form is already stored.
    */
   private async skip(
     converter: Converter,

@@ -2,7 +2,7 @@
 
 /** In bytes. */
 const portionBytes = 256 * 1024;
-/** After so long less is handed on, in milliseconds: progress is told by what was. */
+/** After this time, in milliseconds, a smaller portion is handed on, so that progress is reported. */
 const patienceMs = 100;
 
 /** Each portion is valid until the next is asked for. */

@@ -26,8 +26,8 @@ export class LazyModel {
   }
 
   /**
-   * Loads the model, unless it is loaded. After `replace`, whoever waits gets the new one. A failed load is tried again
-   * by the next call.
+   * Loads the model, unless it is loaded. After `replace`, all waiting calls get the new one. A failed load is tried
+   * again by the next call.
    */
   async load(): Promise<Model> {
     for (;;) {

@@ -21,7 +21,7 @@ export type TextControl = HTMLTextAreaElement | HTMLInputElement;
 
 /** Types of `<input>` that hold text and tell where their caret is. */
 const textTypes = new Set(["text", "search", "tel", "url"]);
-/** Fields whose `autocomplete` names one of these hold what nobody should suggest, or read. */
+/** Fields whose `autocomplete` names one of these hold secrets, which must be neither read nor suggested. */
 const secret = /(?:^|\s)(?:(?:current|new)-password|one-time-code|cc-\S+)(?:\s|$)/i;
 /** Fields that were password fields once: a button shows what they hold as plain text. */
 const wereSecret = new WeakSet<Element>();

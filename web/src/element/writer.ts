@@ -138,7 +138,7 @@ export class Gpt2Writer extends FormControl {
   set prompt(text: string) {
     setAttribute(this, "prompt", text);
   }
-  /** The text cannot be changed, by nobody. */
+  /** Neither the user nor the model can change the text. */
   get readOnly(): boolean {
     return this.hasAttribute("readonly");
   }

@@ -29,7 +29,10 @@ export function checkMost(what: string, found: number, most: number, unit: strin
   throw new LoadError("corrupt", `${what}: found ${found} ${unit}, expected at most ${most}`);
 }
 
-/** Throws where a file that is read whole is larger than one of its name may be. `found` may be all that has come so far. */
+/**
+ * Throws if a file that is read as a whole is larger than its name allows. `found` may be the bytes that have arrived so
+ * far.
+ */
 export function checkTextSize(name: string, found: number): void {
   const most = name === "adapter_model.safetensors" ? mostAdapterBytes : mostTextBytes;
   checkMost(name, found, tokenizerFiles.includes(name) ? mostTokenizerBytes : most, "bytes");

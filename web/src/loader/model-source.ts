@@ -32,7 +32,7 @@ export interface ModelSource {
    * else can be tried.
    */
   another?(): ModelSource | "anew" | undefined;
-  /** Why the model is not stored on this device, in words; null where it is, or where nobody asked for that. */
+  /** Why the model is not stored on this device, in words. Null if it is stored, or if storing was not requested. */
   notStored?(): Promise<string | null>;
 }
 

@@ -21,7 +21,7 @@ const units = [
   ["seconds", 1],
 ] as const;
 
-/** What to do about an answer that is an error, as the end of a sentence; "" where nobody knows. */
+/** Advice about an error response, as the end of a sentence; "" without advice. */
 export function adviceOn(response: Response): string {
   const seconds = (retryAfter(response) ?? 0) / 1000;
   if (seconds === 0) {

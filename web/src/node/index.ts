@@ -14,7 +14,7 @@ const oldestNode = 20;
 /** `owner/name`, or with a revision: an id, where there is no such folder. */
 const plainId = /^\w[\w.-]*\/\w[\w.-]*(@[^@\s]+)?$/;
 
-/** A URL or an id as it is; a path, relative to the working directory, as the URL of its file. */
+/** A URL or an id unchanged. A path, relative to the working directory, as the URL of its file. */
 function addressOf(source: unknown, options: LoadOptions | null): unknown {
   const isId = (options?.hub ?? undefined) !== undefined;
   if (typeof source !== "string" || isId || /^[a-z][a-z0-9+.-]+:/i.test(source)) return source;

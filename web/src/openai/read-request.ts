@@ -30,7 +30,7 @@ const counts = {
   logprobs: { openai: "logprobs", initial: null, least: 0, most: 100, isWhole: true },
 } as const satisfies Record<string, NumberOption>;
 
-/** What the engine has nothing for, and what is said of it. Values that ask for nothing are taken. */
+/** Members that the engine does not support, and the reason. Neutral values are accepted. */
 const missing: Readonly<Record<string, string>> = {
   frequency_penalty: "the engine has no such penalty; repetition_penalty is similar",
   presence_penalty: "the engine has no such penalty; repetition_penalty is similar",

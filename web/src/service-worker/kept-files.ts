@@ -42,7 +42,7 @@ export class KeptFiles {
     this.cacheName = cacheName;
 
     this.revisions = new Map(files.map(({ url, revision }) => [new URL(url, location.href).href, revision]));
-    // Workbox keeps what has just been fetched as soon as it is whole; the page reads it meanwhile.
+    // Workbox stores a fetched file as soon as it is complete. The page reads it meanwhile.
     const onlyListed: WorkboxPlugin = {
       cacheWillUpdate: async ({ request, response }) => {
         if (response.status !== 200) return null;
@@ -74,7 +74,7 @@ export class KeptFiles {
     return request.method === "GET" && this.revisions.has(this.addressOf(request.url));
   }
 
-  /** Answers with the file as it is kept; where it is not, with the host's answer, which is kept if it is right. */
+  /** Answers with the stored file. If there is none, answers with the host's file, and stores it if its hash is right. */
   async answer(request: Request, event: FetchEvent): Promise<Response> {
     return this.strategy.handle({ request, event });
   }

@@ -28,7 +28,7 @@ function nameAndText(error: unknown): { name: string; text: string } {
 
 const outOfMemory = (text: string) => new Gpt2Error("out-of-memory", `there is not enough memory: ${text}`);
 
-/** Anything that was thrown, as this module's error: a Gpt2Error is given back as it is. */
+/** Converts anything thrown to an error of this module. A Gpt2Error is returned unchanged. */
 export function failureOf(error: unknown): Gpt2Error {
   if (error instanceof Gpt2Error) return error;
   const { name, text } = nameAndText(error);

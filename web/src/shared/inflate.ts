@@ -1,6 +1,6 @@
 import { LoadError } from "./errors.js";
 
-/** A digit is one of 85 characters from "#" on, but for the backslash, which would take two in a script. */
+/** A digit is one of 85 characters from "#" on, without the backslash, which would take two in a script. */
 const zero = 35;
 const backslash = 92;
 

@@ -12,7 +12,7 @@ export type TokenIds =
 /** A text, or the ids of its tokens. */
 export type Prompt = string | TokenIds;
 
-/** How far a load has come. Reported at each change of stage, and about 20 times a second while bytes arrive. */
+/** The progress of a load. Reported at each change of stage, and about 20 times a second while bytes arrive. */
 export interface LoadProgress {
   /** `"engine"`: the engine starts. `"download"`: weights arrive. `"check"`: the last of them are verified. `"ready"`: the model is loaded. */
   stage: "engine" | "download" | "check" | "ready";
@@ -32,7 +32,7 @@ export interface LoadProgress {
   retry?: string;
 }
 
-/** How far a prefill or a scoring has come, in tokens; of `LoadProgress.layer`, in layers. */
+/** The progress of a prefill or of scoring, in tokens; of `LoadProgress.layer`, in layers. */
 export interface PromptProgress {
   /** Tokens, or layers, that are done. */
   done: number;
@@ -220,7 +220,7 @@ export interface ScoredToken {
   rank: number | null;
 }
 
-/** How far a scoring has come. */
+/** The progress of scoring. */
 export interface ScoreProgress extends PromptProgress {
   /** The tokens that were scored since the last report. */
   tokens: ScoredToken[];

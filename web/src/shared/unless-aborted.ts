@@ -1,4 +1,4 @@
-/** `promise`, but rejected with the signal's reason as soon as it is aborted, whatever `promise` does. */
+/** As `promise`, but rejects with the signal's reason as soon as the signal is aborted. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

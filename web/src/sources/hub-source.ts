@@ -91,7 +91,7 @@ export class HubSource implements ModelSource {
   private async askOnce(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const response = await this.ask(input, init);
     const isElsewhere = response.url !== "" && !response.url.startsWith(this.where.hub);
-    // The address that the hub signed has expired; it signs another one for who asks again.
+    // The signed address has expired. The hub signs a new one for the next request.
     if (response.status === 403 && isElsewhere) throw new Error("the host of the hub's files answered 403");
     this.checkCommit(response);
     return response;

@@ -12,7 +12,7 @@ export class EarlyPrefill {
   private readonly signal: AbortSignal;
   private readonly onLayer: (layer: PromptProgress) => void;
 
-  /** Of a load that has begun. An empty prompt is none. */
+  /** The prompt of a load that has begun. An empty prompt is ignored. */
   constructor(
     engine: Pick<Engine, "loadPrompt" | "step">,
     prompt: string | readonly number[],
@@ -36,7 +36,7 @@ export class EarlyPrefill {
     this.running.catch(() => {}); // `end` tells
   }
 
-  /** Resolves once it has come as far as the weights have. */
+  /** Resolves once it has run through all layers that have arrived. */
   end(): Promise<void> {
     return this.running;
   }

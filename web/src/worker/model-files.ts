@@ -76,7 +76,7 @@ export async function openConverted(
   }
 }
 
-/** Throws where a model is converted already, to something else than what is asked for. */
+/** Throws if a model is already converted, to another format than the wanted one. */
 export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): void {
   const { quantization_config: made } = Object(config) as { quantization_config?: { weights?: unknown } };
   const found = made?.weights === "f16" ? "f32" : made?.weights; // which widens to it

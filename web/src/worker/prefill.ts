@@ -1,4 +1,4 @@
-// Runs a text ahead of the generation that will want it, while nobody else wants the engine.
+// Prefills a text before the generation that needs it, while the engine is idle.
 import type { PrefillRequest } from "../shared/protocol.js";
 import type { Prefilled, PromptProgress } from "../shared/types.js";
 import type { Engine } from "./engine.js";
@@ -7,7 +7,7 @@ import { yieldToMessages } from "./yield-to-messages.js";
 interface Surroundings {
   signal: AbortSignal;
   tell: (progress: PromptProgress) => void;
-  /** Whether somebody waits who needs the KV cache: what is in it by then is what this was for. */
+  /** Whether another request waits for the KV cache. The prefill ends then, and keeps what it has computed. */
   isOvertaken: () => boolean;
   /** Lets those have their turn who wait for something else. */
   letOthersIn: () => Promise<void>;

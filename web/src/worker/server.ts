@@ -58,7 +58,7 @@ const usesContext: ReadonlySet<RequestName> = new Set<RequestName>([
   "score",
 ]);
 
-/** Between two measurements: what is asked for meanwhile comes first. */
+/** The pause between two measurements, in which requests go first. */
 const idleMs = 50;
 
 export class Server {
@@ -80,7 +80,7 @@ export class Server {
     this.post = post;
   }
 
-  /** Takes what has come through the port, which may be anything; never throws. */
+  /** Handles a message from the port, which may be anything. Never throws. */
   receive(data: unknown): void {
     let message: ToWorker;
     try {
@@ -116,7 +116,10 @@ export class Server {
     this.post({ type: "info", info: { threads: this.info.threads, notice: this.info.notice } });
   }
 
-  /** Answers a request that cannot be run. Any other message, and one whose id is in use, is answered to id 0, which nobody waits for. */
+  /**
+   * Answers a request that cannot be run. Any other message, and one whose id is in use, gets an answer with id 0, which
+   * no request has.
+   */
   private refuse(data: unknown, error: unknown): void {
     const id = idOfRequest(data) ?? 0;
     this.fail(this.running.has(id) ? 0 : id, failureOf(error));
@@ -231,7 +234,7 @@ export class Server {
     return { info };
   }
 
-  /** Measures how many threads pay, a few steps at a time, while nobody asks for anything. */
+  /** Measures how many threads are worth using, a few steps at a time, while there are no requests. */
   private async tuneThreads(): Promise<void> {
     const { engine, info, measure } = this;
     if (!engine || !info || !measure) return;
@@ -249,7 +252,7 @@ export class Server {
       this.known = key === undefined ? undefined : { key, threads };
       this.tellThreads(info, this.known);
     } catch {
-      // The engine has ended, or failed: whoever asks next is told.
+      // The engine has ended, or failed: the next request gets the error.
     }
   }
 
