@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/api/generation_config.h"
+#include "engine/base/concat.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/convert/adapter.h"
@@ -195,6 +196,9 @@ bool IsModelFile(const std::string& name) {
                            kGenerationConfigFile, kWeightsIndexFile, kWeightsFile}) {
     if (name == file) return true;
   }
+  for (const char* file : kSentencePieceFiles) {
+    if (name == file) return true;
+  }
   return IsPieceName(name);
 }
 
@@ -207,7 +211,8 @@ Status VocabularyFiles::ForEach(
       {kTokenizerConfigFile, &tokenizer_config},
       {kSpecialTokensFile, &special_tokens_map},
       {kAddedTokensFile, &added_tokens},
-      {kBertVocabFile, &vocab_txt}};
+      {kBertVocabFile, &vocab_txt},
+      {sentence_piece_name, &sentence_piece}};
   for (const auto& [name, text] : files) {
     if (!text->empty()) GPT2_TRY(take(name, *text));
   }
@@ -254,19 +259,17 @@ std::set<std::string> PresentTensors(const LoadedModel& model) {
 
 namespace {
 
-bool HasTokenizer(const TextFiles& texts) {
-  return texts.Has(kTokenizerFile) || texts.Has(kVocabFile) || texts.Has(kMergesFile) ||
-         texts.Has(kBertVocabFile);
+// The name of the SentencePiece file, null where there is none.
+const char* SentencePieceFileIn(const TextFiles& texts) {
+  for (const char* name : kSentencePieceFiles) {
+    if (texts.Has(name)) return name;
+  }
+  return nullptr;
 }
 
-// Refuses a folder whose only tokenizer is a SentencePiece file: the model would seem to have none.
-Status CheckTokenizer(const Folder& folder, const TextFiles& texts) {
-  constexpr const char* kSentencePieceFile = "spiece.model";
-  if (HasTokenizer(texts) || !folder.Has(kSentencePieceFile)) return Done{};
-  return Error{ErrorCode::kUnsupported,
-               (folder.path() / kSentencePieceFile).string() +
-                   " is not read: save it as tokenizer.json with transformers' AutoTokenizer, or "
-                   "remove it to use the model with token ids alone"};
+bool HasTokenizer(const TextFiles& texts) {
+  return texts.Has(kTokenizerFile) || texts.Has(kVocabFile) || texts.Has(kMergesFile) ||
+         texts.Has(kBertVocabFile) || SentencePieceFileIn(texts) != nullptr;
 }
 
 Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
@@ -276,8 +279,16 @@ Result<VocabularyFiles> ReadVocabularyFiles(const TextFiles& texts) {
     if (!files.tokenizer_json.empty()) return files;
     return Error{ErrorCode::kCorrupt, "tokenizer.json is empty"};
   }
-  if (!texts.Has(kVocabFile) && !texts.Has(kMergesFile) && texts.Has(kBertVocabFile)) {
+  const char* const sentence_piece = SentencePieceFileIn(texts);
+  const bool has_pairs = texts.Has(kVocabFile) || texts.Has(kMergesFile);
+  if (!has_pairs && texts.Has(kBertVocabFile)) {
     GPT2_ASSIGN(files.vocab_txt, texts.Read(kBertVocabFile));
+  } else if (!has_pairs && sentence_piece != nullptr) {
+    GPT2_ASSIGN(files.sentence_piece, texts.Read(sentence_piece));
+    files.sentence_piece_name = sentence_piece;
+    if (files.sentence_piece.empty()) {
+      return Error{ErrorCode::kCorrupt, Concat(sentence_piece, " is empty")};
+    }
   } else {
     GPT2_ASSIGN(files.vocab_json, texts.Read(kVocabFile));
     GPT2_ASSIGN(files.merges_txt, texts.Read(kMergesFile));
@@ -367,7 +378,6 @@ Result<LoadedModel> LoadModel(const fs::path& path, WeightFormat float_format,
   }
   GPT2_ASSIGN(const Folder folder, Folder::Open(path));
   GPT2_ASSIGN(const TextFiles texts, TextFiles::Open(folder));
-  GPT2_TRY(CheckTokenizer(folder, texts));
   LoadedModel model;
   GPT2_ASSIGN(const std::string config_text, texts.Read(kConfigFile));
   auto config = ReadConfigJson(config_text);

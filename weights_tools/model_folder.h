@@ -71,10 +71,12 @@ struct VocabularyFiles {
   std::string special_tokens_map;
   std::string added_tokens;
   std::string vocab_txt;
+  std::string sentence_piece;
+  const char* sentence_piece_name = kSentencePieceFiles[0];
 
   TokenizerFiles views() const {
-    return {tokenizer_json,     vocab_json,   merges_txt, tokenizer_config,
-            special_tokens_map, added_tokens, vocab_txt};
+    return {tokenizer_json, vocab_json, merges_txt,     tokenizer_config,   special_tokens_map,
+            added_tokens,   vocab_txt,  sentence_piece, sentence_piece_name};
   }
   // Calls `take` with the name and the text of each that is there, until it fails.
   Status ForEach(FunctionRef<Status(const char* name, const std::string& text)> take) const;

@@ -1,5 +1,6 @@
 #include "engine/api/languages.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -8,16 +9,19 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/api/reply.h"
+#include "engine/base/concat.h"
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/json_writer.h"
-#include "engine/languages/bert_files.h"
+#include "engine/format/vocabulary_files.h"
 #include "engine/languages/language_json.h"
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/text_encoder.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 
@@ -53,6 +57,20 @@ Status NeedLanguage(const Gpt2Languages& owner) {
   return Error{ErrorCode::kInvalidArgument, "no tokenizer has been read"};
 }
 
+// The bytes that `text` has a character for each of, from U+0000 to U+00FF.
+Result<std::string> BytesOfCharacters(std::string_view name, std::string_view text) {
+  std::string bytes;
+  while (!text.empty()) {
+    const Utf8Character character = ReadUtf8(text);
+    if (character.code_point > 0xff) {
+      return Error{ErrorCode::kInvalidArgument, Concat(name, " has a character that is no byte")};
+    }
+    bytes += static_cast<char>(character.code_point);
+    text.remove_prefix(character.size);
+  }
+  return bytes;
+}
+
 Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab_size,
             JsonWriter& out) {
   GPT2_ASSIGN(const ParsedJson files, ParseJson(files_json, "the files"));
@@ -61,16 +79,28 @@ Status Read(Gpt2Languages& owner, std::string_view files_json, std::size_t vocab
     const auto* const found = file == nullptr ? nullptr : file->get_ptr<const std::string*>();
     return found == nullptr ? std::string_view() : *found;
   };
+  TokenizerFiles found{.tokenizer = text("tokenizer.json"),
+                       .vocab = {},
+                       .merges = {},
+                       .tokenizer_config = text("tokenizer_config.json"),
+                       .special_tokens_map = text("special_tokens_map.json"),
+                       .added_tokens = text("added_tokens.json"),
+                       .vocab_txt = text("vocab.txt")};
+  std::string bytes;
+  for (const std::string_view name : kSentencePieceFiles) {
+    if (!bytes.empty() || text(name).empty()) continue;
+    GPT2_ASSIGN(bytes, BytesOfCharacters(name, text(name)));
+    found.sentence_piece = bytes;
+    found.sentence_piece_name = name;
+  }
   // The engine has refused these files: what it reads by itself is not read here.
-  const std::string_view json = text("tokenizer.json");
-  GPT2_ASSIGN(owner.tokenizer,
-              json.empty()
-                  ? ReadBertFiles(text("vocab.txt"), text("tokenizer_config.json"), vocab_size)
-                  : ReadLanguageJson(json, vocab_size));
+  GPT2_ASSIGN(owner.tokenizer, ReadOtherTokenizer(found, vocab_size));
   std::string tokens;
   JsonWriter list(tokens);
   list.Open('[');
-  for (std::size_t id = 0; id < owner.tokenizer->vocab_size(); ++id) {
+  // Tokens behind the last row of the matrix are in no text of the model.
+  const std::size_t count = std::min(owner.tokenizer->vocab_size(), vocab_size);
+  for (std::size_t id = 0; id < count; ++id) {
     const auto index = static_cast<std::int32_t>(id);
     list.Value(AlphabetFromBytes(owner.tokenizer->TokenBytes(index)));
   }

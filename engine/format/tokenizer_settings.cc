@@ -82,11 +82,15 @@ class Settings {
   }
 
   // The rest of it.
-  Status ReadConfig(const Json& json) {
+  Status ReadConfig(const Json& json, std::span<const std::string_view> classes) {
     if (const Json* const name = FindSaid(json, "tokenizer_class")) {
-      if (!IsText(*name, "GPT2Tokenizer") && !IsText(*name, "GPT2TokenizerFast")) {
-        return Unsupported(kConfig, "tokenizer_class", *name,
-                           "\"GPT2Tokenizer\" or \"GPT2TokenizerFast\"");
+      const auto is_it = [&](std::string_view known) { return IsText(*name, known); };
+      if (std::none_of(classes.begin(), classes.end(), is_it)) {
+        std::string expected;
+        for (const std::string_view known : classes) {
+          expected += Concat(expected.empty() ? "" : " or ", "\"", known, "\"");
+        }
+        return Unsupported(kConfig, "tokenizer_class", *name, expected);
       }
     }
     GPT2_ASSIGN(const bool has_prefix, ReadFlag(kConfig, json, "add_prefix_space", false));
@@ -221,7 +225,8 @@ class Settings {
 }  // namespace
 
 Result<TokenizerRules> ReadTokenizerSettings(const TokenizerFiles& files,
-                                             std::span<const std::string> tokens) {
+                                             std::span<const std::string> tokens,
+                                             std::span<const std::string_view> classes) {
   const auto parse = [](std::string_view text, const char* file) {
     return ParseJson(text.empty() ? "{}" : text, file);
   };
@@ -236,7 +241,7 @@ Result<TokenizerRules> ReadTokenizerSettings(const TokenizerFiles& files,
       return settings.ReadPlain(token, id);
     }));
   }
-  GPT2_TRY(settings.ReadConfig(*config));
+  GPT2_TRY(settings.ReadConfig(*config, classes));
   GPT2_TRY(settings.ReadNamed(kSpecial, *special));
   return settings.Take();
 }

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "engine/base/result.h"
 #include "engine/format/vocabulary_files.h"
@@ -11,9 +12,13 @@
 
 namespace gpt2 {
 
+inline constexpr std::string_view kGpt2Classes[] = {"GPT2Tokenizer", "GPT2TokenizerFast"};
+
 // The rules that the files add to GPT-2's own for the vocabulary `tokens`, id -> token. Fails,
-// naming file and key, where they ask for what this engine does not compute.
-Result<TokenizerRules> ReadTokenizerSettings(const TokenizerFiles& files,
-                                             std::span<const std::string> tokens);
+// naming file and key, where they ask for what this engine does not compute. Where they name the
+// class of the tokenizer, it is one of `classes`.
+Result<TokenizerRules> ReadTokenizerSettings(
+    const TokenizerFiles& files, std::span<const std::string> tokens,
+    std::span<const std::string_view> classes = kGpt2Classes);
 
 }  // namespace gpt2

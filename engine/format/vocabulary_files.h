@@ -13,15 +13,20 @@
 
 namespace gpt2 {
 
+// The names that a SentencePiece file may have: the first that is there counts.
+inline constexpr const char* kSentencePieceFiles[] = {"spiece.model", "tokenizer.model"};
+
 // The texts of a folder's files, "" where it lacks one.
 struct TokenizerFiles {
   std::string_view tokenizer;  // tokenizer.json, which says everything: the others are not read
   std::string_view vocab;      // vocab.json
   std::string_view merges;     // merges.txt
-  std::string_view tokenizer_config;    // tokenizer_config.json
-  std::string_view special_tokens_map;  // special_tokens_map.json
-  std::string_view added_tokens;        // added_tokens.json
-  std::string_view vocab_txt = {};      // vocab.txt, of BERT: only engine/languages reads it
+  std::string_view tokenizer_config;     // tokenizer_config.json
+  std::string_view special_tokens_map;   // special_tokens_map.json
+  std::string_view added_tokens;         // added_tokens.json
+  std::string_view vocab_txt = {};       // vocab.txt, of BERT: only engine/languages reads it
+  std::string_view sentence_piece = {};  // spiece.model: only engine/languages reads it, too
+  std::string_view sentence_piece_name = kSentencePieceFiles[0];
   // Of another tokenizer, in place of all these: a JSON array of what each token writes, by id,
   // spelled in the byte alphabet. Its text becomes tokens elsewhere.
   std::string_view tokens = {};

@@ -15,34 +15,12 @@
 #include "engine/languages/text_decoder.h"
 #include "engine/languages/text_models.h"
 #include "engine/languages/text_steps.h"
+#include "engine/languages/tokenizer_config.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
 
 namespace gpt2 {
 namespace {
-
-constexpr const char* kConfig = "tokenizer_config.json";
-
-Error Unsupported(std::string_view key, const Json& found, std::string_view expected) {
-  return Error{ErrorCode::kUnsupported,
-               Concat(kConfig, ": \"", key, "\" is ", Shown(found), ", expected ", expected)};
-}
-
-Result<bool> ReadSetting(const Json& config, const char* key, bool otherwise) {
-  const Json* const value = FindMember(config, key);
-  if (value == nullptr || value->is_null()) return otherwise;
-  if (value->is_boolean()) return value->get<bool>();
-  return Unsupported(key, *value, "true or false");
-}
-
-// The token of a role such as "unk_token".
-Result<std::string> ReadRole(const Json& config, const char* key, const char* otherwise) {
-  const Json* value = FindMember(config, key);
-  if (value == nullptr || value->is_null()) return std::string(otherwise);
-  if (const Json* const content = FindMember(*value, "content")) value = content;
-  if (value->is_string()) return value->get<std::string>();
-  return Unsupported(key, *value, "a token");
-}
 
 Result<std::vector<std::string>> ReadLines(std::string_view text, std::size_t vocab_size) {
   std::vector<std::string> lines;
@@ -65,21 +43,20 @@ Result<std::vector<std::string>> ReadLines(std::string_view text, std::size_t vo
 
 Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tokenizer_config,
                                 std::size_t vocab_size) {
-  GPT2_ASSIGN(const ParsedJson config,
-              ParseJson(tokenizer_config.empty() ? "{}" : tokenizer_config, kConfig));
-  if (const Json* const name = FindMember(*config, "tokenizer_class")) {
-    if (!name->is_null() && !IsText(*name, "BertTokenizer") &&
-        !IsText(*name, "BertTokenizerFast")) {
-      return Unsupported("tokenizer_class", *name, "\"BertTokenizer\" or \"BertTokenizerFast\"");
+  GPT2_ASSIGN(const ParsedJson settings, config::Read(tokenizer_config));
+  if (const Json* const name = config::FindSaid(*settings, "tokenizer_class")) {
+    if (!IsText(*name, "BertTokenizer") && !IsText(*name, "BertTokenizerFast")) {
+      return config::Unsupported("tokenizer_class", *name,
+                                 "\"BertTokenizer\" or \"BertTokenizerFast\"");
     }
   }
   LanguageParts parts;
   BertRules rules;
-  GPT2_ASSIGN(rules.lowercases, ReadSetting(*config, "do_lower_case", true));
-  GPT2_ASSIGN(rules.spaces_chinese, ReadSetting(*config, "tokenize_chinese_chars", true));
-  GPT2_ASSIGN(rules.strips_accents, ReadSetting(*config, "strip_accents", rules.lowercases));
-  GPT2_ASSIGN(const bool has_basic, ReadSetting(*config, "do_basic_tokenize", true));
-  if (!has_basic) return Unsupported("do_basic_tokenize", Json(false), "true");
+  GPT2_ASSIGN(rules.lowercases, config::ReadFlag(*settings, "do_lower_case", true));
+  GPT2_ASSIGN(rules.spaces_chinese, config::ReadFlag(*settings, "tokenize_chinese_chars", true));
+  GPT2_ASSIGN(rules.strips_accents, config::ReadFlag(*settings, "strip_accents", rules.lowercases));
+  GPT2_ASSIGN(const bool has_basic, config::ReadFlag(*settings, "do_basic_tokenize", true));
+  if (!has_basic) return config::Unsupported("do_basic_tokenize", Json(false), "true");
   parts.normalizers.push_back(BertStep(rules));
   parts.cutters.push_back(CharacterCutter(IsWhiteSpace, CutBehavior::kRemoved));
   parts.cutters.push_back(CharacterCutter(IsPunctuation, CutBehavior::kIsolated));
@@ -92,14 +69,14 @@ Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tok
     ids[parts.tokens[id]] = static_cast<std::int32_t>(id);
   }
   WordPieceRules pieces;
-  GPT2_ASSIGN(pieces.unknown, ReadRole(*config, "unk_token", "[UNK]"));
+  GPT2_ASSIGN(pieces.unknown, config::ReadRole(*settings, "unk_token", "[UNK]"));
   constexpr const char* kRoles[][2] = {{"unk_token", "[UNK]"},
                                        {"sep_token", "[SEP]"},
                                        {"pad_token", "[PAD]"},
                                        {"cls_token", "[CLS]"},
                                        {"mask_token", "[MASK]"}};
   for (const auto& [key, otherwise] : kRoles) {
-    GPT2_ASSIGN(std::string token, ReadRole(*config, key, otherwise));
+    GPT2_ASSIGN(std::string token, config::ReadRole(*settings, key, otherwise));
     const auto found = ids.find(token);
     const std::string_view role = key;
     const bool is_needed = role == "sep_token" || role == "cls_token";

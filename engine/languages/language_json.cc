@@ -19,6 +19,7 @@
 #include "engine/languages/bert_files.h"
 #include "engine/languages/language_tokenizer.h"
 #include "engine/languages/read_steps.h"
+#include "engine/languages/sentence_piece.h"
 #include "engine/languages/text_models.h"
 #include "engine/text/quoted.h"
 #include "engine/text/tokenizer.h"
@@ -199,16 +200,23 @@ Result<Tokenizer> ReadLanguageJson(std::string_view text, std::size_t vocab_size
   return tokenizer;
 }
 
-Result<Tokenizer> ReadAnyTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
-  if (!files.HasTokenizer() && !files.vocab_txt.empty()) {
-    return ReadBertFiles(files.vocab_txt, files.tokenizer_config, vocab_size);
+Result<Tokenizer> ReadOtherTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
+  if (!files.tokenizer.empty()) return ReadLanguageJson(files.tokenizer, vocab_size);
+  if (files.vocab_txt.empty() && !files.sentence_piece.empty()) {
+    return ReadSentencePiece(files, vocab_size);
   }
+  return ReadBertFiles(files.vocab_txt, files.tokenizer_config, vocab_size);
+}
+
+Result<Tokenizer> ReadAnyTokenizer(const TokenizerFiles& files, std::size_t vocab_size) {
+  const bool is_other = !files.vocab_txt.empty() || !files.sentence_piece.empty();
+  if (!files.HasTokenizer() && is_other) return ReadOtherTokenizer(files, vocab_size);
   auto tokenizer = ReadTokenizer(files, vocab_size);
   if (tokenizer.ok() || files.tokenizer.empty() ||
       tokenizer.error().code != ErrorCode::kUnsupported) {
     return tokenizer;
   }
-  return ReadLanguageJson(files.tokenizer, vocab_size);
+  return ReadOtherTokenizer(files, vocab_size);
 }
 
 }  // namespace gpt2

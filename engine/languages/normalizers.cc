@@ -8,6 +8,7 @@
 
 #include "engine/base/result.h"
 #include "engine/languages/characters.h"
+#include "engine/languages/charsmap.h"
 #include "engine/languages/pattern.h"
 #include "engine/languages/text_steps.h"
 #include "engine/languages/unicode_forms.h"
@@ -74,6 +75,15 @@ class Replace final : public TextStep {
   std::string content_;
 };
 
+class Mapped final : public TextStep {
+ public:
+  explicit Mapped(CharsMap map) : map_(std::move(map)) {}
+  Result<std::string> Apply(std::string text) const override { return map_.Apply(text); }
+
+ private:
+  CharsMap map_;
+};
+
 class Bert final : public TextStep {
  public:
   explicit Bert(const BertRules& rules) : rules_(rules) {}
@@ -116,6 +126,9 @@ std::unique_ptr<const TextStep> PlainStep(Normalizer normalizer) {
 }
 std::unique_ptr<const TextStep> ReplaceStep(Pattern pattern, std::string content) {
   return std::make_unique<Replace>(std::move(pattern), std::move(content));
+}
+std::unique_ptr<const TextStep> CharsMapStep(CharsMap map) {
+  return std::make_unique<Mapped>(std::move(map));
 }
 std::unique_ptr<const TextStep> BertStep(const BertRules& rules) {
   return std::make_unique<Bert>(rules);

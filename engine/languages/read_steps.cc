@@ -12,7 +12,9 @@
 #include "engine/base/result.h"
 #include "engine/format/json.h"
 #include "engine/format/tokenizer_fields.h"
+#include "engine/languages/base64.h"
 #include "engine/languages/characters.h"
+#include "engine/languages/charsmap.h"
 #include "engine/languages/language_tokenizer.h"
 #include "engine/languages/pattern.h"
 #include "engine/languages/text_decoder.h"
@@ -116,6 +118,20 @@ Status ReadNormalizerStep(const Json& step, const std::string& field, TextSteps&
     GPT2_ASSIGN(rules.strips_accents,
                 field::ReadFlag(step, field, "strip_accents", rules.lowercases));
     steps.push_back(BertStep(rules));
+    return Done{};
+  }
+  if (IsText(type, "Precompiled")) {
+    constexpr const char* kMap = "precompiled_charsmap";
+    GPT2_TRY(field::CheckMembers(step, field, {"type", kMap}));
+    GPT2_ASSIGN(const std::string base64, field::ReadText(step, field, kMap));
+    const auto bytes = BytesFromBase64(base64);
+    if (!bytes)
+      return field::Bad(ErrorCode::kCorrupt, Concat("\"", field, ".", kMap, "\" is not base64"));
+    auto map = CharsMap::Read(*bytes);
+    if (!map.ok()) return field::Bad(map.error().code, Concat(field, ": ", map.error().message));
+    GPT2_TRY(
+        field::CheckGrowth(field, /*pattern=*/1, std::string(map.value().longest(), ' '), growth));
+    steps.push_back(CharsMapStep(std::move(map.value())));
     return Done{};
   }
   const Json* const pattern = IsText(type, "Replace") ? FindMember(step, "pattern") : nullptr;

@@ -123,7 +123,7 @@ class Unigram final : public TextModel {
     double least = tokens_.empty() ? 0 : tokens_[0].score;
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
       least = std::min(least, tokens_[id].score);
-      by_text_.push_back(static_cast<std::int32_t>(id));
+      if (tokens_[id].is_in_text) by_text_.push_back(static_cast<std::int32_t>(id));
     }
     std::sort(by_text_.begin(), by_text_.end(), [this](std::int32_t a, std::int32_t b) {
       const int order = TextOf(a).compare(TextOf(b));
@@ -137,9 +137,12 @@ class Unigram final : public TextModel {
     constexpr double kUnknownPenalty = 10;  // tokenizers/src/models/unigram/model.rs
     unknown_score_ = least - kUnknownPenalty;
     if (!falls_back) return;
-    for (int byte = 0; byte < 256; ++byte) {
-      const auto found = FindText(ByteTokenName(static_cast<unsigned char>(byte)));
-      byte_ids_.push_back(found.value_or(-1));
+    byte_ids_.assign(256, -1);
+    for (std::size_t id = 0; id < tokens_.size(); ++id) {
+      const auto byte = ByteOfTokenName(tokens_[id].text);
+      if (byte && tokens_[id].text == ByteTokenName(*byte)) {
+        byte_ids_[*byte] = static_cast<std::int32_t>(id);
+      }
     }
   }
 

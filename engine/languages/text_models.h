@@ -46,7 +46,8 @@ std::unique_ptr<const TextModel> WordPieceModel(TokenIds ids, WordPieceRules rul
 
 struct ScoredToken {
   std::string text;
-  double score;  // the logarithm of its probability
+  double score;            // the logarithm of its probability
+  bool is_in_text = true;  // where it is not, no text becomes this token
 };
 // The likeliest tokens of a piece (Kudo 2018, "Subword Regularization"). `unknown` is the id of
 // what has no token, if there is one; with `falls_back`, its bytes are tokens such as "<0x0A>".

@@ -9,6 +9,7 @@
 
 #include "engine/base/function_ref.h"
 #include "engine/base/result.h"
+#include "engine/languages/charsmap.h"
 #include "engine/languages/pattern.h"
 #include "engine/languages/unicode_forms.h"
 #include "engine/text/tokenizer_rules.h"
@@ -29,6 +30,7 @@ std::unique_ptr<const TextStep> StripAccentsStep();
 // One that the engine has without this folder.
 std::unique_ptr<const TextStep> PlainStep(Normalizer normalizer);
 std::unique_ptr<const TextStep> ReplaceStep(Pattern pattern, std::string content);
+std::unique_ptr<const TextStep> CharsMapStep(CharsMap map);
 
 struct BertRules {
   bool cleans = true;

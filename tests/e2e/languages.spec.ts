@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { charsmap, pieceTypes, sentencePieceFile } from "../support/sentence-piece.mjs";
 import { inPage, native, root } from "./model.js";
 
 const tied = resolve(root, "tests/data/tiny-models/tied");
@@ -78,8 +79,26 @@ const bytePairs = {
   },
 };
 
+/** SentencePiece's, with a table of characters. */
+const spiece = sentencePieceFile(
+  [
+    ["<unk>", 0, pieceTypes.unknown],
+    ["</s>", 0, pieceTypes.control],
+    ["▁", -3],
+    ...[...letters, ...chinese].map((each, i): [string, number] => [each, -4 - i / 16]),
+    ...[...bytes, "<0xC3>"].map((each): [string, number, number] => [each, 0, pieceTypes.byte]),
+  ],
+  { model_type: 1, byte_fallback: true },
+  {
+    precompiled_charsmap: charsmap([
+      ["Ａ", "a"],
+      ["ﬁ", "fi"],
+    ]),
+  },
+);
+
 /** Each kind: the file that it is in, a prompt, and what the prompt's tokens decode to. */
-const kinds = [
+const kinds: { name: string; file: string; content: string | Buffer; prompt: string; decoded: string }[] = [
   {
     name: "WordPiece",
     file: "vocab.txt",
@@ -93,6 +112,13 @@ const kinds = [
     content: JSON.stringify(unigram),
     prompt: "天地 abc ﬁ 玄黃",
     decoded: "天地 abc fi 玄黃</s>",
+  },
+  {
+    name: "SentencePiece",
+    file: "spiece.model",
+    content: spiece,
+    prompt: "天地  Ａbcﬁ é",
+    decoded: "天地 abcfi é",
   },
   {
     name: "byte pair",
@@ -113,7 +139,7 @@ test.beforeEach(async ({ page }) => {
 test.afterEach(() => hub.stop());
 
 /** Puts the model with the file `name` on the hub and into a folder, and returns what the native tool writes from that. */
-function give(name: string, content: string, prompt: string) {
+function give(name: string, content: string | Buffer, prompt: string) {
   for (const file of ["config.json", "model.safetensors"]) hub.files[file] = readFileSync(join(tied, file));
   hub.files[name] = Buffer.from(content);
   const folder = mkdtempSync(join(tmpdir(), "gpt2-languages-"));

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { pieceTypes, sentencePieceFile } from "../support/sentence-piece.mjs";
 import { LanguageTokenizer } from "../../web/src/languages/tokenizer.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -44,6 +45,21 @@ describe("the module of tokenizers", () => {
     const model = { type: "Unigram", unk_id: 0, vocab };
     const tokenizer = await read({ "tokenizer.json": JSON.stringify({ model }) });
     expect(tokenizer.encode("ab", false, "both")).toEqual([3]);
+  });
+
+  it("the module of tokenizers reads a SentencePiece file, given as a character for each byte", async () => {
+    const pieces: [string, number, number?][] = [
+      ["<unk>", 0, pieceTypes.unknown],
+      ["▁", -2],
+      ["é", -3],
+      ["a", -3],
+    ];
+    const file = (model_type: number) => sentencePieceFile(pieces, { model_type }).toString("latin1");
+    const tokenizer = await read({ "tokenizer.model": file(1) });
+    expect(tokenizer.encode("éa", false, "both")).toEqual([1, 2, 3]);
+    expect(tokenizer.decode([1, 2, 3])).toBe("éa");
+    await expect(read({ "spiece.model": file(2) })).rejects.toThrow('spiece.model: "model_type" is BPE');
+    await expect(read({ "spiece.model": "\u2581" })).rejects.toThrow("no byte");
   });
 
   it("the module of tokenizers names the field that it does not compute", async () => {

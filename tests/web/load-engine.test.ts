@@ -465,11 +465,6 @@ describe("loadEngine", () => {
       "not-found",
       "the model has vocab.json, but no merges.txt: its tokenizer needs both",
     ],
-    [
-      { "vocab.json": undefined, "merges.txt": undefined, "spiece.model": "\n\u000e\n\u0005<unk>" },
-      "unsupported",
-      "the tokenizer is spiece.model, which cannot be read: save it as tokenizer.json",
-    ],
     [{ "vocab.json": "" }, "corrupt", "vocab.json is empty"],
     [{ "merges.txt": "" }, "corrupt", "merges.txt is empty"],
     [{ "weights.json": "" }, "corrupt", "weights.json is not valid JSON"],

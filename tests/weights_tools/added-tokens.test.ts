@@ -1,5 +1,5 @@
 // Tokens that a fine-tune has added: read, written, stopped at and healed before. And vocabularies that are not as large as the model's matrix.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { safetensorsFile, seededTensors } from "../compare/seeded-model.mjs";
@@ -146,14 +146,4 @@ describe("a vocabulary that is not as large as the matrix", () => {
       "token id 260",
     );
   });
-});
-
-it("a folder whose only tokenizer is a SentencePiece file is refused, and one that has a tokenizer.json beside it is not", () => {
-  const sentencePiece = model("spiece", tokenizer());
-  writeFileSync(join(sentencePiece, "spiece.model"), "\n\u000e\n\u0005<unk>");
-  expect(json(["tokenize", sentencePiece], "ab")).toEqual([byte("a"), byte("b")]);
-  json(["generate", sentencePiece, "--json", "--prompt", "a", "--max-new-tokens", "1"]);
-  rmSync(join(sentencePiece, "tokenizer.json"));
-  const arguments_ = ["generate", sentencePiece, "--ids", "1", "--max-new-tokens", "1"];
-  expect(refusal(weights(arguments_))).toContain("spiece.model is not read: save it as tokenizer.json");
 });

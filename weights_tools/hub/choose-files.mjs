@@ -24,7 +24,8 @@ const optionalFiles = [
   "vocab.json",
   "merges.txt",
   "vocab.txt",
-  "spiece.model", // not read, but the other commands then say so
+  "spiece.model",
+  "tokenizer.model",
   "tokenizer_config.json",
   "special_tokens_map.json",
   "added_tokens.json",

@@ -1,11 +1,12 @@
-// Writes the tables of characters that tokenizers tell apart: ../unicode_ranges.inc and
-// ../../languages/unicode_tables.inc. Run by hand: node engine/text/unicode/generate.mjs
+// Writes the tables of characters that tokenizers tell apart: ../unicode_ranges.inc, ../../languages/unicode_tables.inc
+// and ../../languages/grapheme_parts.inc. Run by hand: node engine/text/unicode/generate.mjs
 //
 // Hugging Face's `tokenizers` itself supplies them, because its parts use several versions of Unicode. Regular expressions
 // use version 16, Digits and Lowercase 17, and the parts that are as old as BERT 8 to 11.
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { installTokenizers, tokenizersVersion } from "../../../tests/bench/peers/install.mjs";
+import { charsmap } from "../../../tests/support/sentence-piece.mjs";
 
 const tokenizers = createRequire(import.meta.url)(installTokenizers());
 
@@ -204,6 +205,44 @@ const traits = (/** @type {string} */ letter) =>
   (isPunctuation(letter) ? 8 : 0) +
   (chinese(letter) !== letter ? 16 : 0);
 
+/**
+ * What decides where a grapheme ends, as bits (GraphemePart in graphemes.cc). The normalizer Precompiled looks a grapheme of less
+ * than six bytes up as a whole, and finds the shortest rule for its beginning: what follows that in the grapheme is lost.
+ * Whether a character of four bytes joins what is before it and behind it matters little, since with any other it makes six.
+ */
+function graphemeParts() {
+  const precompiled = (
+    /** @type {readonly import("../../../tests/support/sentence-piece.mjs").Rule[]} */ ...rules
+  ) => {
+    const precompiled_charsmap = charsmap(rules).toString("base64");
+    const model = { type: "WordLevel", vocab: { a: 0 }, unk_token: "a" };
+    const normalizer = { type: "Precompiled", precompiled_charsmap };
+    const json = { version: "1.0", added_tokens: [], normalizer, model };
+    return normalizing(tokenizers.Tokenizer.fromString(JSON.stringify(json)).getNormalizer());
+  };
+  const mark = "\u0300";
+  const ofMark = precompiled([mark, "m"]);
+  const ofLetter = precompiled(["a", "b"], ["\u0915", "k"], ["\u00a9", "c"]);
+  return (/** @type {string} */ letter) => {
+    const isWhole = (/** @type {string} */ text) => ofLetter(text + mark).endsWith(mark);
+    if (ofLetter(`a${letter}`) === "b") {
+      const isLinker = isWhole(`\u0915${letter}\u0915`) ? 2 : 0;
+      const endsPictures = isWhole(`\u00a9${letter}\u200d\u00a9`) ? 0 : 64;
+      const endsConsonants = isWhole(`\u0915${letter}\u094d\u0915`) ? 0 : 128;
+      return 1 + isLinker + endsPictures + endsConsonants;
+    }
+    if (/[\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb]/.test(letter)) return 0; // Hangul: by ranges
+    const isBefore = isWhole(`${letter}a`) ? 4 : 0;
+    const isPicture = ofLetter(`\u00a9\u200d${letter}`).includes("\u200d") ? 8 : 0;
+    // The two marks begin a grapheme of their own behind a control.
+    const isControl = ofMark(letter + mark + mark) === `${letter}m` ? 16 : 0;
+    if (Buffer.byteLength(letter) > 3) return isBefore + isPicture + isControl;
+    const ofThis = precompiled([letter, "y"]);
+    const isConsonant = ofThis(`\u0915\u094d${letter}${mark}`).endsWith(mark) && isControl === 0 ? 32 : 0;
+    return isBefore + isPicture + isControl + isConsonant;
+  };
+}
+
 const tables = [
   made,
   ...decompositions(),
@@ -216,3 +255,13 @@ const tables = [
   ...lowercase(),
 ];
 writeFileSync(new URL("../../languages/unicode_tables.inc", import.meta.url), `${tables.join("\n")}\n`);
+
+const graphemes = ranges(
+  "kParts",
+  "// Of each run: how far it is from the end of the one before, its length less 1, the sum of GraphemePart.",
+  graphemeParts(),
+);
+writeFileSync(
+  new URL("../../languages/grapheme_parts.inc", import.meta.url),
+  `${[made, ...graphemes].join("\n")}\n`,
+);

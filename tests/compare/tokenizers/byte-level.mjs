@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { root } from "../../../engine/toolchain/build.mjs";
 
 /** @typedef {import("./texts.mjs").Random} Random */
-/** @typedef {{ name: string, json: Record<string, unknown>, own?: string[] }} Variant */
+/**
+ * @typedef {object} Variant
+ * @property {string} name
+ * @property {Record<string, unknown>} json tokenizer.json, as `tokenizers` reads it.
+ * @property {Record<string, string | Buffer> | undefined} [files] What this engine reads in its place.
+ * @property {string[]} [own] Parts of texts.
+ */
 
 const gpt2Pattern = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 

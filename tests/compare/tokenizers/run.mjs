@@ -3,7 +3,7 @@
 //
 //     npm run compare:tokenizers -- [--texts=20000] [--mixtures=20] [--seed=1] [--only=PART OF A NAME]
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -11,6 +11,7 @@ import { root } from "../../../engine/toolchain/build.mjs";
 import { installTokenizers } from "../../bench/peers/install.mjs";
 import { byteLevelVariants } from "./byte-level.mjs";
 import { otherVariants } from "./other-models.mjs";
+import { sentencePieceVariants } from "./sentence-piece.mjs";
 import { randomTexts, seededRandom } from "./texts.mjs";
 
 const tool = join(root, "build/native/weights_tools/gpt2-weights");
@@ -32,10 +33,13 @@ function ask(args, lines) {
  * @param {import("./byte-level.mjs").Variant} variant
  * @param {string[]} texts
  */
-async function differences({ json }, texts) {
+async function differences({ json, files }, texts) {
   const { Tokenizer } = createRequire(import.meta.url)(installTokenizers());
   const text = JSON.stringify(json);
-  writeFileSync(join(folder, "tokenizer.json"), text);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files ?? { "tokenizer.json": text }))
+    writeFileSync(join(folder, name), content);
   const theirs = Tokenizer.fromString(text);
   const encodings = await theirs.encodeBatch(texts, { addSpecialTokens: true });
   const theirIds = encodings.map((encoding) => encoding.getIds());
@@ -58,9 +62,12 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
   },
 });
-mkdirSync(folder, { recursive: true });
 const random = seededRandom(Number(values.seed));
-const variants = [...otherVariants(random), ...byteLevelVariants(random, Number(values.mixtures))];
+const variants = [
+  ...otherVariants(random),
+  ...sentencePieceVariants(random),
+  ...byteLevelVariants(random, Number(values.mixtures)),
+];
 let wrong = 0;
 for (const variant of variants) {
   const texts = randomTexts(random, Number(values.texts), [...(variant.own ?? []), "<|endoftext|>"]);

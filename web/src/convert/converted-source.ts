@@ -101,6 +101,8 @@ export class ConvertedSource implements ModelSource {
       case "special_tokens_map.json":
       case "added_tokens.json":
       case "vocab.txt":
+      case "spiece.model":
+      case "tokenizer.model":
         if (this.options.gguf === undefined) return this.inner.open(name, options);
         throw new LoadError("not-found", `${this.options.gguf} contains no ${name}`);
       case "weights.json":

@@ -5,7 +5,14 @@ const mebibyte = 1024 * 1024;
 
 /** Those of GPT-2 are 1 MB; a vocabulary of a million tokens takes 50. */
 const mostTokenizerBytes = 64 * mebibyte;
-const tokenizerFiles = ["tokenizer.json", "vocab.json", "merges.txt", "vocab.txt"];
+const tokenizerFiles = [
+  "tokenizer.json",
+  "vocab.json",
+  "merges.txt",
+  "vocab.txt",
+  "spiece.model",
+  "tokenizer.model",
+];
 /** Of a LoRA adapter's tensors: those of GPT-2 1.5B with an embedding and a head of their own, in float16, take 350. */
 const mostAdapterBytes = 512 * mebibyte;
 /** Of any other file that is read whole, a list of 10,000 pieces among them. */

@@ -36,13 +36,13 @@ export async function readWhole(
   return joined(chunks);
 }
 
-/** The text of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
-export async function readText(
+/** All bytes of a file. What weights.json lists is fetched past all caches where its hash is wrong, once. */
+async function readBytes(
   source: ModelSource,
   name: string,
   signal: AbortSignal,
   index?: IndexPromise,
-): Promise<string> {
+): Promise<Uint8Array<ArrayBuffer>> {
   for (let anew = false; ; anew = true) {
     let bytes: Uint8Array<ArrayBuffer>;
     try {
@@ -53,20 +53,30 @@ export async function readText(
     }
     const listed = await listingOf(index, name);
     const found = listed ? await sha256(bytes) : "";
-    if (!listed || found === listed.sha256) return new TextDecoder().decode(bytes);
+    if (!listed || found === listed.sha256) return bytes;
     if (anew) throw wrongHash(listed, found);
   }
 }
 
+/** As readBytes, but the text of the file. */
+export const readText = async (...args: Parameters<typeof readBytes>): Promise<string> =>
+  new TextDecoder().decode(await readBytes(...args));
+
 /** As readText, but undefined where the host has no such file and weights.json does not list it. */
-export async function readOptionalText(
+export async function readOptionalText(...args: Parameters<typeof readBytes>): Promise<string | undefined> {
+  const bytes = await readOptionalBytes(...args);
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+/** The same, but all bytes. */
+export async function readOptionalBytes(
   source: ModelSource,
   name: string,
   signal: AbortSignal,
   index?: IndexPromise,
-): Promise<string | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
-    return await readText(source, name, signal, index);
+    return await readBytes(source, name, signal, index);
   } catch (error) {
     const isMissing = error instanceof LoadError && error.code === "not-found";
     if (!isMissing || (await listingOf(index, name))) throw error;

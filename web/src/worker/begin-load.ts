@@ -3,7 +3,7 @@ import type { EngineTokenizer } from "../convert/index.js";
 import { parseJson } from "../loader/parse-json.js";
 import { Gpt2Error, LoadError } from "../shared/errors.js";
 import type { Engine } from "./engine.js";
-import type { TokenizerTexts } from "./model-files.js";
+import { sentencePieceFiles, type TokenizerTexts } from "./model-files.js";
 
 async function importPart<T>(file: string, part: Promise<T>): Promise<T> {
   try {
@@ -34,6 +34,9 @@ async function beginWithFiles(
   engine.loadBegin(config, found.vocab, found.merges, { ...options, tokenizer: { rules: found.rules } });
 }
 
+/** What only the module of other tokenizers reads. */
+const otherFiles = ["vocab.txt", ...sentencePieceFiles];
+
 /** A tokenizer that the engine does not compute is read by a module of its own, where that does. */
 export async function beginLoad(
   engine: Engine,
@@ -44,11 +47,12 @@ export async function beginLoad(
   const { others } = texts;
   try {
     await beginWithFiles(engine, config, texts, options);
-    if (others?.["vocab.txt"] === undefined) return;
+    if (!otherFiles.some((name) => others?.[name] !== undefined)) return;
   } catch (error) {
     const isUnsupported = error instanceof Gpt2Error && error.code === "unsupported";
     if (!isUnsupported || others?.["tokenizer.json"] === undefined) throw error;
   }
+  if (!others) return;
   const languages = importPart("gpt2-languages.js", import("../languages/index.js"));
   const tokenizer = await (await languages).readLanguageTokenizer(others, vocabSizeOf(config));
   engine.loadBegin(config, "", "", { ...options, tokenizer: { tokens: tokenizer.tokens } });

@@ -1,6 +1,12 @@
 // The files of a model's folder: which there have to be, and which may be missing.
 import type { ModelSource, OpenFile } from "../loader/model-source.js";
-import { listingOf, readOptionalText, readWhole, type IndexPromise } from "../loader/read-text.js";
+import {
+  listingOf,
+  readOptionalBytes,
+  readOptionalText,
+  readWhole,
+  type IndexPromise,
+} from "../loader/read-text.js";
 import { parseWeightsIndex, type WeightsIndex } from "../loader/weights-index.js";
 import { LoadError } from "../shared/errors.js";
 import type { LoadRequest } from "../shared/protocol.js";
@@ -87,14 +93,17 @@ export function checkWeights(config: unknown, wanted: LoadRequest["weights"]): v
   );
 }
 
-/** What an index that lists all files does not list is not asked for: a request less. */
+/** Whether a file may be there: what an index that lists all files does not list is not asked for, a request less. */
+const mayBeThere = async (name: string, coming: IndexPromise) =>
+  !(await coming)?.files || (await listingOf(coming, name)) !== undefined;
+
 async function readListed(
   name: string,
   source: ModelSource,
   signal: AbortSignal,
   coming: IndexPromise,
 ): Promise<string | undefined> {
-  if ((await coming)?.files && !(await listingOf(coming, name))) return undefined;
+  if (!(await mayBeThere(name, coming))) return undefined;
   return readOptionalText(source, name, signal, coming);
 }
 
@@ -106,7 +115,7 @@ export interface TokenizerTexts {
   /** vocab.json and merges.txt, "" each where there are none. */
   vocab: string;
   merges: string;
-  /** The others that there are, by their names; undefined: none. */
+  /** The others that there are, by their names; undefined: none. One that is no text has a character for each byte. */
   others?: Record<string, string> | undefined;
 }
 
@@ -124,16 +133,28 @@ async function readVocabulary(source: ModelSource, signal: AbortSignal, index: I
   return { vocab: vocab ?? "", merges: merges ?? "" };
 }
 
-/** Throws where the tokenizer is a SentencePiece file: without it the model would seem to have none. */
-async function refuseSentencePiece(source: ModelSource, signal: AbortSignal, index: IndexPromise) {
-  const name = "spiece.model";
-  // The file begins with a field of type 1. A host that answers every request with a page does not.
-  if (!(await readListed(name, source, signal, index))?.startsWith("\n")) return;
-  throw new LoadError(
-    "unsupported",
-    `the tokenizer is ${name}, which cannot be read: save it as tokenizer.json with transformers' AutoTokenizer,  ` +
-      `or remove it to use the model with token ids alone`,
-  );
+/** The names that a SentencePiece file may have. */
+export const sentencePieceFiles = ["spiece.model", "tokenizer.model"] as const;
+
+/** A character for each byte. */
+function charactersOf(bytes: Uint8Array): string {
+  const portion = 0x8000; // arguments of one call
+  let text = "";
+  for (let at = 0; at < bytes.length; at += portion)
+    text += String.fromCharCode(...bytes.subarray(at, at + portion));
+  return text;
+}
+
+/** The SentencePiece file, in an object by its name; undefined where there is none. */
+async function readSentencePiece(source: ModelSource, signal: AbortSignal, index: IndexPromise) {
+  for (const name of sentencePieceFiles) {
+    if (!(await mayBeThere(name, index))) continue;
+    const bytes = await readOptionalBytes(source, name, signal, index);
+    // The file begins with its first piece. A host that answers every request with a page does not.
+    const isOne = bytes?.[0] === 0x0a || (await listingOf(index, name)) !== undefined;
+    if (bytes && isOne) return { [name]: charactersOf(bytes) };
+  }
+  return undefined;
 }
 
 export async function readTokenizer(
@@ -150,11 +171,12 @@ export async function readTokenizer(
     readVocabulary(source, signal, index),
     ...names.map((name) => readListed(name, source, signal, index)),
   ]);
-  if (vocabulary.vocab === "") {
-    names.push("vocab.txt"); // BERT's
-    texts.push(await readListed("vocab.txt", source, signal, index));
-    if (texts.at(-1) === undefined) await refuseSentencePiece(source, signal, index);
-  }
   const others = names.flatMap((name, i) => (texts[i] === undefined ? [] : [[name, texts[i]] as const]));
+  if (vocabulary.vocab === "") {
+    const bert = "vocab.txt";
+    const lines = await readListed(bert, source, signal, index);
+    const files = lines === undefined ? await readSentencePiece(source, signal, index) : { [bert]: lines };
+    others.push(...Object.entries(files ?? {}));
+  }
   return { ...vocabulary, others: others.length > 0 ? Object.fromEntries(others) : undefined };
 }

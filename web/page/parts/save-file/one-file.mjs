@@ -39,6 +39,8 @@ export function modelFiles(index) {
     "special_tokens_map.json",
     "added_tokens.json",
     "vocab.txt",
+    "spiece.model",
+    "tokenizer.model",
   ].map((name) => file(name, true));
   if (index === undefined) return [...texts, ...unlisted, file("model.safetensors")];
   /** @type {unknown} */

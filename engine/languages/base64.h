@@ -1,0 +1,13 @@
+// Base64 (RFC 4648, section 4).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpt2 {
+
+// Nothing where `text` is none, or is not padded to a multiple of four characters.
+std::optional<std::string> BytesFromBase64(std::string_view text);
+
+}  // namespace gpt2

@@ -1,0 +1,14 @@
+// Graphemes, what a reader takes for one character (UAX #29, extended grapheme clusters), as the
+// Rust library `tokenizers` cuts a text into them before it looks them up in a CharsMap.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace gpt2 {
+
+// Bytes of the first grapheme of `text`, which is not empty. Takes time linear in that. Regional
+// indicators are not joined in pairs: a CharsMap looks up what is shorter than two of them.
+std::size_t FirstGraphemeSize(std::string_view text);
+
+}  // namespace gpt2

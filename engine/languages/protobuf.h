@@ -1,0 +1,24 @@
+// Reads messages of Protocol Buffers (protobuf.dev/programming-guides/encoding), strictly.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/base/function_ref.h"
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+// A field of a message: its number, and what its type says is there.
+struct ProtoField {
+  std::uint32_t number = 0;
+  enum class Type { kNumber, kFixed32, kFixed64, kBytes } type = Type::kNumber;
+  std::uint64_t value = 0;  // of a number, and of the bits of a fixed one
+  std::string_view bytes;   // of text, bytes or a message
+};
+
+// Calls `take` with each field of `message` until it fails. Fails where a field is cut off, is a
+// group or has the number 0. Errors name no file.
+Status ForFields(std::string_view message, FunctionRef<Status(const ProtoField& field)> take);
+
+}  // namespace gpt2

@@ -1,0 +1,34 @@
+// A file of SentencePiece, such as spiece.model (its sentencepiece_model.proto): what it says of a
+// Unigram model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace gpt2 {
+
+struct SentencePieceFile {
+  enum class Type { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte };
+  struct Piece {
+    std::string text;
+    float score = 0;
+    Type type = Type::kNormal;
+  };
+  std::vector<Piece> pieces;  // by id
+  std::int32_t unknown = 0;   // the id of the piece of that type
+  bool falls_back_to_bytes = false;
+  std::string_view charsmap;   // in the bytes of the file; "" where texts are not normalized
+  bool adds_space = true;      // before a text
+  bool removes_spaces = true;  // at the ends, and all but one between words
+};
+
+// Reads a file of 1 to `vocab_size` pieces, which must outlive what is returned. Fails on another
+// model than Unigram and on what this engine does not compute. Errors name the field, not the file.
+Result<SentencePieceFile> ReadSentencePieceFile(std::string_view bytes, std::size_t vocab_size);
+
+}  // namespace gpt2
