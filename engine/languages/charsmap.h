@@ -16,12 +16,13 @@ namespace gpt2 {
 // Immutable.
 class CharsMap {
  public:
-  // `bytes`: the size of a trie in bytes, four of them, the lowest first; the trie, a double array
-  // of darts-clone; what texts become, each with a zero byte behind it. Errors name no file.
+  // `bytes` holds the size of a trie as a little-endian 32-bit number, and the trie, a double array
+  // of darts-clone. Then come the replacements, each with a zero byte behind it. Errors name no
+  // file.
   static Result<CharsMap> Read(std::string_view bytes);
 
-  // `text` with each character, or grapheme of less than six bytes, replaced that the table has.
-  // Fails where the trie is damaged.
+  // `text` with each character, or grapheme of less than six bytes, replaced if the table has it.
+  // Fails if the trie is damaged.
   Result<std::string> Apply(std::string_view text) const;
 
   // Bytes of the longest text that something becomes.

@@ -1,5 +1,5 @@
-// Graphemes, what a reader takes for one character (UAX #29, extended grapheme clusters), as the
-// Rust library `tokenizers` cuts a text into them before it looks them up in a CharsMap.
+// Graphemes, which readers take for one character (UAX #29, extended grapheme clusters). The Rust
+// library `tokenizers` cuts a text into them in the same way before it looks them up in a CharsMap.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,8 @@ const fits = (offset) => offset < 1 << 21 || (offset % 256 === 0 && offset < 1 <
 const stored = (offset) => (offset < 1 << 21 ? offset << 10 : ((offset >> 8) << 10) | isFar);
 
 /**
- * The child of a node for a byte is at the node's own place xor its offset xor the byte, its value at that of the byte 0.
+ * The child of a node for a byte is at the node's own place xor its offset xor the byte. A node's value is at the place
+ * of the byte 0.
  * @param {TrieNode} root
  */
 function doubleArray(root) {

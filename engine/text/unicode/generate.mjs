@@ -206,9 +206,10 @@ const traits = (/** @type {string} */ letter) =>
   (chinese(letter) !== letter ? 16 : 0);
 
 /**
- * What decides where a grapheme ends, as bits (GraphemePart in graphemes.cc). The normalizer Precompiled looks a grapheme of less
- * than six bytes up as a whole, and finds the shortest rule for its beginning: what follows that in the grapheme is lost.
- * Whether a character of four bytes joins what is before it and behind it matters little, since with any other it makes six.
+ * What decides where a grapheme ends, as bits (GraphemePart in graphemes.cc). The normalizer Precompiled looks a grapheme
+ * of less than six bytes up as a whole, and finds the shortest rule for its beginning. The rest of the grapheme is lost.
+ * Whether a character of four bytes joins what is before it and behind it matters little, since with any other it makes
+ * six.
  */
 function graphemeParts() {
   const precompiled = (
