@@ -10,11 +10,11 @@ export type RankedToken = TokenLogprob & { rank: number };
 export interface Prediction {
   /** The most probable tokens, first the most probable. */
   top: readonly TokenLogprob[];
-  /** In bits, and at least: the tokens that are not told of count as no less probable than the last that is. */
+  /** A lower bound in bits: unlisted tokens count as no less probable than the last listed one. */
   entropy: number;
 }
 
-/** What comes after the tokens `context`, at most as many as the model holds; undefined where there are none. */
+/** Predicts the token after `context`, of at most as many tokens as the model holds. Undefined for an empty context. */
 export async function predict(
   model: Model,
   context: readonly number[],

@@ -39,7 +39,7 @@ export interface WrittenText {
 export interface WritingSetting {
   state: PageState;
   surface: Surface;
-  /** Gives the model, which is loaded if there is none. */
+  /** Returns the model, which is loaded first if necessary. */
   needModel: () => Promise<Model | undefined>;
   /** To be called when the model's worker has died. */
   forgetModel: () => void;
@@ -192,7 +192,8 @@ export class Writing {
     const text = all.map((token) => token.text).join("");
     if (!model || text === "") return undefined;
     const healing = all.filter(({ healed }) => healed === "all").length;
-    // Those of a text that was stopped have one each, but for the last, which waited for the next.
+    // Tokens of a stopped text are counted up to the last one with text: the tokens after it waited for the rest of a
+    // character.
     const counted = hasEnded ? all.length : all.map((token) => token.text !== "").lastIndexOf(true) + 1;
     return { model: chosen, prompt, options, text, tokens: counted - healing, hasEnded };
   }

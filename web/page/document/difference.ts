@@ -6,7 +6,7 @@ export interface Change {
   insert: string;
 }
 
-/** The one change between them, as small as it can be; undefined where there is none. */
+/** The smallest single change between them; undefined if they are equal. */
 export function differenceOf(before: string, after: string): Change | undefined {
   if (before === after) return undefined;
   const most = Math.min(before.length, after.length);

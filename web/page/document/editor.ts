@@ -45,7 +45,7 @@ const writtenIn = ({ written: parts }: KeptText, length: number) =>
 export class Editor {
   readonly view: EditorView;
   private readonly follower: Follower;
-  /** What the text is called, and what is shown in its place where there is none. */
+  /** The label of the text field, and its placeholder. */
   private readonly words = new Compartment();
   /** Whether an input method is at work just where the model writes: what is written beside it would cut it off. */
   private isComposedThere = false;
@@ -113,7 +113,7 @@ export class Editor {
     this.view.dispatch({ changes, selection, userEvent: "input.type" });
   }
 
-  /** In the page's language: what the text is called, and what is shown in its place where there is none. */
+  /** Sets the label of the text field and its placeholder, in the page's language. */
   name(label: string, hint: string): void {
     const words = [EditorView.contentAttributes.of({ "aria-label": label }), placeholder(hint)];
     this.view.dispatch({ effects: this.words.reconfigure(words) });
@@ -136,7 +136,7 @@ export class Editor {
     return this.view.state.sliceDoc(0, offset);
   }
 
-  /** What was written last, or is being written; null where there is none, or none of it is left. */
+  /** The last run, or the current one; null without a run, or if none of it is left. */
   get run(): Run | null {
     return this.view.state.field(runField);
   }

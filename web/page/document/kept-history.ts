@@ -74,7 +74,7 @@ function lengthsAfter(steps: readonly Step[], length: number): number[] {
   return lengths;
 }
 
-/** Throws where lengths in CodeMirror's JSON of changes are none, which it does not look at itself. */
+/** Throws if lengths in CodeMirror's JSON of changes are invalid, which CodeMirror does not check. */
 function expectLengths(stack: unknown): void {
   for (const { changes } of (Array.isArray(stack) ? stack : []) as { changes?: unknown }[]) {
     const sections: unknown[] = Array.isArray(changes) ? changes : [];

@@ -1,4 +1,4 @@
-// What a storage has of a text, as far as it is one: another release may have kept it, and whoever shares the host.
+// Reads a stored text. Another release, or another page of the same host, may have stored it.
 import type { KeptText, Part } from "./kept-text.js";
 
 export const isOffset = (value: unknown): value is number =>
@@ -12,7 +12,7 @@ const isPart = (value: unknown): value is Part =>
 export const parseParts = (value: unknown): Part[] =>
   Array.isArray(value) ? value.filter(isPart).filter(([from, to]) => from < to) : [];
 
-/** The text that `value` is; undefined where it is none. */
+/** `value` as a text; undefined if it is invalid. */
 export function parseKept(value: unknown): KeptText | undefined {
   const { text, caret, written, run, history, tree, draft } = (value ?? {}) as Record<string, unknown>;
   if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;

@@ -1,5 +1,5 @@
-// The tokens of the whole text, whoever wrote it, and how probable the model finds each of them. Those that an edit
-// touches go, until the text has been cut anew.
+// The tokens of the whole text, the visitor's and the model's, and how probable the model finds each of them. Those that
+// an edit touches go, until the text has been cut anew.
 import { RangeSet, RangeValue, StateEffect, StateField, type Range } from "@codemirror/state";
 import { addWritten, forEachTouched } from "./written.js";
 

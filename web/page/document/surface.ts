@@ -31,7 +31,7 @@ export class Surface {
   private stored: KeptText | undefined;
   /** What the field was given: the rest was typed. */
   private given: string;
-  /** Settled once the stored text is here, or there is none. */
+  /** Settles when the stored text has been read, or there is no stored text. */
   private reading: Promise<void> = Promise.resolve();
   /** Whether an input method is at work in the field, which it has to stay in. */
   private isComposing = false;

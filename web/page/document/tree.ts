@@ -152,7 +152,7 @@ function parseBranch(value: unknown): Branch | undefined {
   return kept && { ...label, kept };
 }
 
-/** The step that `value` is; undefined where it is none. */
+/** `value` as a step; undefined if it is invalid. */
 export function parseMove(value: unknown): Move | undefined {
   const { kind, from, to } = (value ?? {}) as Record<string, unknown>;
   const ends = { from: parseLabel(from), to: parseLabel(to) };
@@ -160,7 +160,7 @@ export function parseMove(value: unknown): Move | undefined {
   return { kind, from: ends.from, to: ends.to };
 }
 
-/** The change that `value` is; undefined where it is none. */
+/** `value` as a change; undefined if it is invalid. */
 export function parseChange(value: unknown): TreeChange | undefined {
   const { kind, id, name, branch, place, children } = (value ?? {}) as Record<string, unknown>;
   const isId = (each: unknown): each is number => Number.isSafeInteger(each);

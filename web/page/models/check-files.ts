@@ -9,7 +9,7 @@ const ggufMagic = "GGUF";
 /** What a file of weights can be called, whether this page reads it or says what to do with it. */
 const weightsPattern = /^weights\.json$|\.(safetensors|bin|h5|msgpack)(\.|$)/i;
 
-/** The kind of model that `config` is of, as its text says; undefined where it does not; throws where it is none. */
+/** The model type in the text of `config`; undefined if it names none. Throws if the text is not a config. */
 function kindIn(config: string): unknown {
   const fields: unknown = JSON.parse(config);
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) throw new TypeError();

@@ -60,7 +60,7 @@ export const withWeightFormat = (model: ChosenModel, weights?: string | null): C
 export const folderModel = (text: string, weights?: string | null): ChosenModel =>
   withWeightFormat(/^hf:/i.test(text) ? hubModel(withoutHubPrefix(text)) : modelAt(text), weights);
 
-/** `text` as an absolute address; "" if it is none. */
+/** `text` as an absolute address, or "". */
 function hrefOf(text: string): string {
   try {
     return new URL(text, baseAddress()).href;

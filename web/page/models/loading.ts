@@ -43,7 +43,9 @@ export class Loading {
     ask();
   }
 
-  /** The model, which is loaded if there is none; undefined where that failed or was cancelled, which the page then says. */
+  /**
+   * The model, which is loaded first if necessary. Undefined if that failed or was cancelled, which the page then says.
+   */
   readonly need = (): Promise<Model | undefined> => {
     const now = this.state.model.peek();
     if (now.kind === "ready") return Promise.resolve(now.model);

@@ -1,5 +1,5 @@
-// A model that comes while another one writes: it takes the other's place where nobody wrote meanwhile, and else when the
-// page's reader says so.
+// A model that loads while another one writes. It replaces the other at once if the text has not changed, and otherwise
+// when the page's reader says so.
 import { InvalidArgumentError, type Model } from "../../src/client/index.js";
 import { phrase } from "../language/models.js";
 import { phrase as phraseOfStart } from "../language/start.js";
@@ -11,7 +11,7 @@ import { forgetDownload, rememberDownload } from "./remembered-download.js";
 export interface NextModelSetting<Loaded> {
   /** Loads it, and shows how far that is, as `stage`. */
   fetch: (stage: () => string) => Promise<Loaded>;
-  /** Whether nobody minds when it takes the other's place. */
+  /** Whether it may replace the other model at once. */
   mayReplace: () => boolean;
   /** Lets it take the other's place. */
   replace: (loaded: Loaded) => Promise<void>;

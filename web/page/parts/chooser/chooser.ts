@@ -64,7 +64,7 @@ class Chooser {
     setTranslatedText(ui.hubLoad, () => phrase("lookUp"));
   };
 
-  /** First how much it is, or that nobody tells; then, once more pressed, the model. */
+  /** The first press shows the size, or that it is unknown. The second press loads the model. */
   async lookUp(): Promise<void> {
     const text = ui.hubId.value.trim();
     if (text === "") return refuseName();
@@ -89,7 +89,9 @@ class Chooser {
     setTranslatedText(ui.hubLoad, () => phrase("download"));
   }
 
-  /** Takes the files that `picked` gives, and the name of their model; the one that is there, or comes, stays where they are none. */
+  /**
+   * Loads the model of the `picked` files. If they are no model, the current model, or the one that is loading, stays.
+   */
   private async takeFiles(picked: () => Promise<{ files: readonly File[]; name?: string }>): Promise<void> {
     try {
       const { files, name } = await picked();
@@ -168,7 +170,7 @@ class Chooser {
     if (!coming) return;
     const before = this.state.chosen.peek();
     await this.loading.whenReady();
-    // Who has chosen another one meanwhile has that; who is about to goes on with it.
+    // If the visitor has chosen another model meanwhile, that choice stays.
     if (this.state.chosen.peek() === before) await this.change(coming);
     else forgetDownload(coming);
   }

@@ -31,7 +31,7 @@ export function showReleases(lookUp: (id: string) => void): void {
 
 export interface Offer {
   isLoadable: boolean;
-  /** What it would take, why nobody says so, or why it cannot be loaded. */
+  /** Its size, why the size is unknown, or why the model cannot be loaded. */
   sentence: () => string;
 }
 

@@ -195,7 +195,7 @@ export class Inside {
     this.rest(first > 0 ? `${found} ${phrase("window", { tokens: ids.length })}` : found, false);
   }
 
-  /** The tokens up to the one at the caret; undefined where there is none, or it is not known how the text is cut. */
+  /** The tokens up to the one at the caret; undefined without such a token, or while the tokens are unknown. */
   private tokensToCaret() {
     const set = this.view.state.field(scoredField);
     const token = this.tokenHere();

@@ -30,7 +30,7 @@ class LivePicture implements PluginValue {
 
   constructor(view: EditorView, setting: LivePictureSetting) {
     this.setting = setting;
-    // It is but a picture; who asks for a text is told what is wrong.
+    // This is only a picture; writing a text reports the error.
     this.request = setting.queue.requests("picture", () => {});
     const { signal } = this.gone;
     keepTranslated(this, () => this.show());

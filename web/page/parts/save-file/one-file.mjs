@@ -82,7 +82,7 @@ function toBase64(bytes) {
 }
 
 /**
- * `chunks` in portions of `elementBytes`, but for the last.
+ * `chunks` in portions of `elementBytes`; the last may be smaller.
  * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} chunks
  */
 async function* portions(chunks) {

@@ -6,7 +6,7 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 import { saveModel } from "./offer.js";
 
-/** `textToSave` gives it as the page in the file takes it; undefined where there is none. */
+/** `textToSave` returns the text in the form that the saved page reads, or undefined. */
 export function offerSavingWithText(state: PageState, textToSave: () => string | undefined): void {
   const button = plainButton("", () => void save());
   async function save(): Promise<void> {

@@ -31,7 +31,7 @@ export const chooseSuggestion = StateEffect.define<number>();
 
 const startsWith = (item: Item, text: string) => textOf(item).startsWith(text);
 
-/** What is left of `item` for who has typed `typed`, if anything is. */
+/** The rest of `item` after `typed`, if any. */
 function restOf(item: Item, typed: string): Item | undefined {
   const [, rest] = startsWith(item, typed) ? splitPieces(item, typed.length) : [];
   return rest && rest.length > 0 ? rest : undefined;

@@ -28,7 +28,7 @@ export interface SuggestingSetting {
   fail: (error: unknown) => void;
 }
 
-/** Shorter than this, nobody asks what it does. */
+/** Requests shorter than this show no status. */
 const silentMs = 300;
 
 /** Of the change that asking itself makes. */

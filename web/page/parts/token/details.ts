@@ -107,7 +107,7 @@ class Details implements PluginValue {
     this.predicting.schedule(predictAfterMs, (model, signal) => this.predict(model, signal));
   }
 
-  /** Shows the token under the pointer; where there is none, or a part of the text is selected, none. */
+  /** Shows the token under the pointer. Shows none without a token there, or while text is selected. */
   press(event: MouseEvent): void {
     const { view } = this;
     const { state } = view;

@@ -44,7 +44,7 @@ async function hashWritten(model: LoadedModel, signal: AbortSignal): Promise<str
   return (await sha256(new TextEncoder().encode(bitsOf(written)))).slice(0, 16);
 }
 
-/** The first text whose ids are others; where there is none, as expected. */
+/** The first text with other ids than expected, or the expected ones. */
 async function compareTexts(
   model: LoadedModel,
   { ids }: Expected,
