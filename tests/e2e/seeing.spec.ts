@@ -4,6 +4,7 @@ import { violationsIn } from "./axe.js";
 import { inPage } from "./model.js";
 import {
   expectReady,
+  generate,
   inEditor,
   open,
   releaseAsking,
@@ -195,6 +196,40 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
   const end = likeliest(page).getByRole("button", { name: "<|endoftext|>" });
   await expect(end).toBeDisabled({ timeout: 20_000 }); // which is nothing to write
   await expect(likeliest(page).first().getByRole("button")).toBeEnabled();
+});
+
+test("the text of a special token is that token for the model, in the view and after a reload", async ({
+  page,
+}) => {
+  const special = "<|endoftext|>";
+  const begun = `She was happy.${special}`;
+  await open(page);
+  await setText(page, begun);
+  await setOption(page, "Temperature", "0");
+  await setOption(page, "Tokens", "8");
+  await generate(page);
+  const [expected, asText] = await inPage(
+    page,
+    async ({ loadModel }, prompt) => {
+      const model = await loadModel("models/demo/");
+      const options = { temperature: 0, maxNewTokens: 8, heal: true };
+      const texts = [true, false].map((allowSpecial) => model.complete(prompt, { ...options, allowSpecial }));
+      const written = (await Promise.all(texts)).map(({ text: each }) => each);
+      await model.dispose();
+      return written;
+    },
+    begun,
+  );
+  expect(expected).not.toBe(asText);
+  expect(await textOf(page)).toBe(begun + expected);
+  for (const isAnew of [false, true]) {
+    if (isAnew) {
+      await page.reload();
+      await expectReady(page);
+    }
+    await see(page, "Tokens");
+    expect(await page.locator("#editor .token").allTextContents()).toContain(special);
+  }
 });
 
 test("another token branches the text; branches are walked, named and kept over a reload", async ({

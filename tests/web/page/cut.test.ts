@@ -132,6 +132,15 @@ describe("tokenizeText", () => {
     });
   });
 
+  it("tokenizeText finds a special token that the text has, as one token", async () => {
+    const { model } = make(["Once", "up"]);
+    const tokenize = async (_: string, { allowSpecial = false } = {}) =>
+      allowSpecial ? [1, end, 2] : [1, 2];
+    const { ids, tokens } = await tokenizeText({ ...model, tokenize }, `Once${endText}up`, signal);
+    expect(ids).toEqual([1, end, 2]);
+    expect(tokens[1]).toEqual({ ids: [end], first: 1, from: 4, to: 4 + endText.length });
+  });
+
   it("tokenizeText asks for nothing where there is no text", async () => {
     const { model, asked } = make(["Once"]);
     expect(await tokenizeText(model, "", signal)).toEqual({ ids: [], tokens: [] });

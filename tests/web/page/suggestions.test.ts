@@ -74,9 +74,9 @@ describe("suggestions", () => {
       { items: [" a dog", " the", " one day"], isGrowing: false },
     ]);
     expect(shown.at(-1)?.isGrowing).toBe(false);
-    expect(calls.map(({ seed, n, heal }) => ({ seed, n, heal }))).toEqual([
-      { seed: 7, n: 3, heal: true },
-      { seed: 10, n: 3, heal: true },
+    expect(calls.map(({ seed, n, heal, allowSpecial }) => ({ seed, n, heal, allowSpecial }))).toEqual([
+      { seed: 7, n: 3, heal: true, allowSpecial: true },
+      { seed: 10, n: 3, heal: true, allowSpecial: true },
     ]);
     expect(calls[1]?.temperature).toBeGreaterThan(0.8);
   });

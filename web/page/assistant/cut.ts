@@ -1,5 +1,6 @@
 // Finding where in a text each of its tokens is.
 import type { Model } from "../../src/client/index.js";
+import { withSpecialTokens } from "./special-tokens.js";
 
 /** What stands for bytes that are no whole character. */
 const broken = "\ufffd";
@@ -103,7 +104,7 @@ export async function tokenizeText(
   signal: AbortSignal,
 ): Promise<{ ids: readonly number[]; tokens: CutToken[] }> {
   if (text === "") return { ids: [], tokens: [] };
-  const ids = await model.tokenize(text, { signal });
+  const ids = await model.tokenize(text, { ...withSpecialTokens, signal });
   const different = [...new Set(ids)];
   const texts = await decodeAll(
     model,

@@ -2,6 +2,7 @@
 import { StateEffect, type Extension } from "@codemirror/state";
 import { ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { RequestQueue } from "./request-queue.js";
+import { withSpecialTokens } from "./special-tokens.js";
 
 /** Pause before it: shorter than most pauses between words, longer than most between letters. */
 const pauseMs = 150;
@@ -22,7 +23,8 @@ export function prefilling(queue: RequestQueue): Extension {
           pauseMs,
           async (model, signal) => {
             const text = view.state.sliceDoc(0, view.state.selection.main.to);
-            if (model.info.hasTokenizer && text !== "") await model.prefill(text, { signal });
+            if (model.info.hasTokenizer && text !== "")
+              await model.prefill(text, { ...withSpecialTokens, signal });
           },
           () => request.stop(), // what the model does then prefills the text
         );

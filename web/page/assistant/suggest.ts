@@ -2,6 +2,7 @@
 import type { GenerateOptions, Model, Token } from "../../src/client/index.js";
 import { splitPieces, piecesOf, textOf, type Piece } from "../document/pieces.js";
 import { suggestedLength } from "./words.js";
+import { withSpecialTokens } from "./special-tokens.js";
 
 export const suggestionCount = 3;
 /** Tokens of each: a few words. */
@@ -46,6 +47,7 @@ export async function askForSuggestions(
   const items = new Map<string, Item>();
   for (let pass = 0; pass < mostPasses && items.size < suggestionCount; pass += 1) {
     const run = model.generate(text, {
+      ...withSpecialTokens,
       ...sampling,
       // What is always the same at the visitor's temperature is asked for at a higher one.
       ...(pass > 0 && { temperature: Math.max(sampling.temperature ?? 0.8, 0.8) + pass * 0.4, topP: 1 }),

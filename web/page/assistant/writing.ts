@@ -14,6 +14,7 @@ import { FrameBatch } from "../dom/frame-batch.js";
 import { phrase } from "../language/start.js";
 import { isAbort, messageOf } from "../state/errors.js";
 import type { ChosenModel, PageState } from "../state/page-state.js";
+import { withSpecialTokens } from "./special-tokens.js";
 
 /** Where the model writes. */
 export interface WritePlace {
@@ -158,6 +159,7 @@ export class Writing {
       chosen = state.chosen.peek();
       prompt = editor.textBefore(editor.run?.from ?? from); // one types on while the model loads
       const stream = model.generate(prompt, {
+        ...withSpecialTokens,
         heal: model.info.hasTokenizer, // in the middle of a word, that word
         ...options,
         signal,

@@ -7,6 +7,7 @@ import { elements as ui } from "../../dom/elements.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import { predict, type Prediction } from "../../assistant/predict.js";
 import { draw } from "./picture.js";
+import { withSpecialTokens } from "../../assistant/special-tokens.js";
 
 /** After the caret has come to rest. */
 const askAfterMs = 300;
@@ -57,7 +58,10 @@ class LivePicture implements PluginValue {
     if (!ui.options.open) return this.request.stop();
     this.request.schedule(ms, async (model, signal) => {
       if (!model.info.hasTokenizer) return;
-      const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), { signal });
+      const ids = await model.tokenize(state.sliceDoc(0, state.selection.main.to), {
+        ...withSpecialTokens,
+        signal,
+      });
       const prediction = await predict(model, ids.slice(1 - model.info.config.nPositions), signal);
       signal.throwIfAborted();
       this.prediction = prediction;
