@@ -29,6 +29,7 @@ endfunction()
 
 gpt2_add_test_objects(test_support ${test_support_sources} OPTIONS -pthread)
 target_precompile_headers(test_support PRIVATE ${test_precompiled_headers})
+gpt2_add_test_objects(system_threads ${PROJECT_SOURCE_DIR}/engine/base/system_threads.cc OPTIONS -pthread)
 gpt2_add_test_objects(engine_test_objects ${_shared} OPTIONS -pthread)
 gpt2_add_test_objects(memory_test_objects ${memory_test_sources} OPTIONS -pthread)
 gpt2_add_test_objects(thread_test_objects-threads ${thread_test_sources} OPTIONS -pthread)
@@ -50,6 +51,9 @@ set(_links -O1 -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=1MB -sEXIT_RUNTIME -Wno-pthrea
 # kernels of VARIANT.
 function(gpt2_link_wasm_tests target engine variant)
   add_executable(${target})
+  if(engine STREQUAL threads)
+    target_link_libraries(${target} PRIVATE system_threads)
+  endif()
   target_link_libraries(${target} PRIVATE ${ARGN} test_support gpt2_gtest
     gpt2_api-${engine} gpt2_languages-${engine} gpt2_kernels-${variant})
   target_link_options(${target} PRIVATE ${_links})

@@ -23,7 +23,7 @@ gpt2_read_exports(_engine_exports api.h)
 # Relaxed SIMD concerns the kernels alone; the rest is built with threads and without. It is small
 # rather than fast, as none of it runs often: optimized as a whole it takes a tenth less.
 gpt2_add_engine(-simd -msimd128 -Oz -flto)
-gpt2_add_engine(-threads -msimd128 -Oz -flto -pthread)
+gpt2_add_engine(-threads -msimd128 -Oz -flto -sSHARED_MEMORY)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/engine/text/encoding.cc
   ${PROJECT_SOURCE_DIR}/engine/generate/sampler.cc ${PROJECT_SOURCE_DIR}/engine/base/thread_pool.cc
   PROPERTIES COMPILE_OPTIONS -O2)
@@ -41,36 +41,43 @@ foreach(_engine simd threads)
   target_link_options(gpt2_format-${_engine} INTERFACE -Wl,--wrap=strtod)
 endforeach()
 
-# gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): gpt2-NAME.js and gpt2-NAME.wasm.
+# gpt2_add_wasm_module(NAME EXPORTS MAXIMUM): gpt2-NAME.wasm, with a memory of at most MAXIMUM. web/src/shared/wasm-module.ts starts
+# it, not Emscripten's own script: -lexports.js leaves imports and exports their names.
+function(gpt2_add_wasm_module name exports maximum)
+  add_executable(gpt2-${name} api/module.cc)
+  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
+  target_link_options(gpt2-${name} PRIVATE -Oz -Wl,--wrap=snprintf --no-entry -lexports.js
+    -sEXPORTED_FUNCTIONS=${exports} -sIMPORTED_MEMORY -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=${maximum}
+    -sBINARYEN_EXTRA_PASSES=--converge -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sSTRICT -sENVIRONMENT=worker)
+endfunction()
+
+# gpt2_add_wasm_variant(ENGINE NAME OPTIONS...): a build of the engine.
 function(gpt2_add_wasm_variant engine name)
   gpt2_add_kernels(-${name} -msimd128 -O3 ${ARGN})
-  add_executable(gpt2-${name} api/module.cc)
-  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .js
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
+  set(exports ${_engine_exports})
+  if("-sSHARED_MEMORY" IN_LIST ARGN)
+    string(APPEND exports ",_gpt2_run_thread,_gpt2_thread_trapped")
+  endif()
+  gpt2_add_wasm_module(${name} ${exports} 4GB)
   target_link_libraries(gpt2-${name} PRIVATE gpt2_api-${engine} gpt2_kernels-${name})
-  target_link_options(gpt2-${name} PRIVATE ${ARGN} -Oz -Wl,--wrap=snprintf
-    -sMODULARIZE -sEXPORT_ES6 -sEXPORT_NAME=createGpt2 -sENVIRONMENT=worker
-    -sEXPORTED_FUNCTIONS=${_engine_exports}
-    -sIMPORTED_MEMORY -sINCOMING_MODULE_JS_API=wasmMemory,instantiateWasm -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=4GB
-    -sBINARYEN_EXTRA_PASSES=--converge -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sWASM_ASYNC_COMPILATION=0 -sDYNAMIC_EXECUTION=0 -sSTRICT --no-entry
-    -Wno-pthreads-mem-growth)
+  target_link_options(gpt2-${name} PRIVATE ${ARGN})
+  if("-sSHARED_MEMORY" IN_LIST ARGN)
+    target_sources(gpt2-${name} PRIVATE base/worker_threads.cc)
+    target_compile_options(gpt2-${name} PRIVATE ${ARGN})
+    target_link_options(gpt2-${name} PRIVATE -sWASM_WORKERS)  # picks the libraries for shared memory without pthreads
+  endif()
 endfunction()
 
 gpt2_add_wasm_variant(simd simd)
 gpt2_add_wasm_variant(simd simd-relaxed -mrelaxed-simd)
-gpt2_add_wasm_variant(threads threads -pthread)
-gpt2_add_wasm_variant(threads threads-relaxed -pthread -mrelaxed-simd)
+gpt2_add_wasm_variant(threads threads -sSHARED_MEMORY)
+gpt2_add_wasm_variant(threads threads-relaxed -sSHARED_MEMORY -mrelaxed-simd)
 
-# gpt2_add_wasm_part(NAME HEADER): gpt2-NAME.wasm, which exports the functions of HEADER. It has no script of its own:
-# web/src/loader/wasm-part.ts starts it.
+# gpt2_add_wasm_part(NAME HEADER): a module that exports the functions of HEADER.
 function(gpt2_add_wasm_part name header)
   gpt2_read_exports(exports ${header})
-  add_executable(gpt2-${name} api/module.cc)
-  set_target_properties(gpt2-${name} PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/engine)
+  gpt2_add_wasm_module(${name} ${exports} 1GB)
   target_link_libraries(gpt2-${name} PRIVATE gpt2_api-simd)
-  target_link_options(gpt2-${name} PRIVATE -Oz -Wl,--wrap=snprintf -sSTANDALONE_WASM --no-entry
-    -sEXPORTED_FUNCTIONS=${exports} -sIMPORTED_MEMORY -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=4MB -sMAXIMUM_MEMORY=1GB
-    -sBINARYEN_EXTRA_PASSES=--converge -sSTACK_SIZE=256KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sSTRICT)
 endfunction()
 
 gpt2_add_wasm_part(convert convert.h)

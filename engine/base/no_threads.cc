@@ -2,7 +2,6 @@
 // runtime than a pool that never starts a helper.
 #include <cassert>
 #include <cstddef>
-#include <thread>
 
 #include "engine/base/thread_pool.h"
 
@@ -12,9 +11,7 @@ ThreadPool::ThreadPool(std::size_t /*threads*/, StartThread /*start_thread*/) {}
 
 ThreadPool::~ThreadPool() = default;
 
-std::thread ThreadPool::StartSystemThread(Helper /*helper*/) {
-  return {};
-}
+void ThreadPool::StartSystemThread(Helper /*helper*/) {}
 
 void ThreadPool::DropUnstarted() {}
 

@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <utility>
 #include <vector>
+
+#include "engine/base/sleep.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -48,10 +47,6 @@ std::size_t ItemsLeft(std::uint64_t ticket) {
 
 }  // namespace
 
-std::thread ThreadPool::StartSystemThread(Helper helper) {
-  return std::thread(std::move(helper));
-}
-
 ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
   const std::size_t wanted = std::max<std::size_t>(1, threads) - 1;
   helpers_.reserve(wanted);
@@ -69,44 +64,59 @@ ThreadPool::ThreadPool(std::size_t threads, StartThread start_thread) {
 }
 
 void ThreadPool::StartHelper(StartThread start_thread) {
-  auto start = std::make_shared<std::atomic<Start>>(Start::kWaiting);
-  helpers_.push_back({start_thread(Helper(this, start)), start});
+  auto state = std::make_unique<HelperState>(this);
+  start_thread(Helper(state.get()));
+  helpers_.push_back(std::move(state));  // which has room reserved
 }
 
 ThreadPool::~ThreadPool() {
   DropUnstarted();
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
+  stopping_ = true;
+  WakeHelpers();
+  for (const auto& helper : helpers_) {
+    while (helper->phase == HelperState::kStarted) SleepWhile(helper->phase, HelperState::kStarted);
   }
-  wake_.notify_all();
-  for (HelperThread& helper : helpers_) helper.thread.join();
 }
 
 void ThreadPool::DropUnstarted() {
-  std::erase_if(helpers_, [](HelperThread& helper) {
-    Start expected = Start::kWaiting;
-    if (!helper.start->compare_exchange_strong(expected, Start::kDropped)) return false;
-    helper.thread.detach();
+  std::erase_if(helpers_, [](std::unique_ptr<HelperState>& helper) {
+    std::uint32_t expected = HelperState::kWaiting;
+    if (!helper->phase.compare_exchange_strong(expected, HelperState::kDropped)) return false;
+    static_cast<void>(helper.release());  // the thread's
     return true;
   });
   SetThreads(std::min(threads(), most_threads()));
 }
 
-void ThreadPool::Helper::operator()() {
-  Start expected = Start::kWaiting;
-  if (!start_->compare_exchange_strong(expected, Start::kStarted)) return;
+void ThreadPool::Helper::operator()() const {
+  std::uint32_t expected = HelperState::kWaiting;
+  if (!state_->phase.compare_exchange_strong(expected, HelperState::kStarted)) {
+    const std::unique_ptr<HelperState> dropped(state_);
+    return;
+  }
   // Numbered in the order in which they start, so that no number below started_ is missing.
-  pool_->WorkerLoop(pool_->started_.fetch_add(1) + 1);
+  state_->pool->WorkerLoop(state_->pool->started_.fetch_add(1) + 1);
+  state_->phase = HelperState::kEnded;  // the pool may be gone from here on
+  Wake(state_->phase);                  // needs the address alone
+}
+
+void ThreadPool::Helper::Trapped() const {
+  ThreadPool& pool = *state_->pool;
+  pool.has_trapped_ = true;
+  ++pool.finishes_;
+  Wake(pool.finishes_);
+  state_->phase = HelperState::kEnded;
 }
 
 void ThreadPool::SetThreads(std::size_t threads) {
   assert(threads >= 1 && threads <= most_threads());
-  {
-    const std::lock_guard lock(mutex_);
-    active_ = threads;
-  }
-  wake_.notify_all();
+  active_ = threads;
+  WakeHelpers();
+}
+
+void ThreadPool::WakeHelpers() {
+  ++wakes_;
+  Wake(wakes_);
 }
 
 void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
@@ -124,10 +134,7 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
   // Sequentially consistent, as is the sleepers' count: either this thread sees a sleeper, or the
   // helper that goes to sleep sees the new ticket.
   ticket_.store(loop << 32 | items);
-  if (sleepers_.load() != 0) {
-    const std::lock_guard lock(mutex_);
-    wake_.notify_all();
-  }
+  if (sleepers_.load() != 0) WakeHelpers();
   while (true) {
     const std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
     if (ItemsLeft(ticket) == 0) break;
@@ -142,9 +149,13 @@ void ThreadPool::ParallelFor(std::size_t items, std::size_t grain, Body body) {
 // Either this thread sees the last chunk finished, or the one that finishes it sees this one
 // asleep.
 void ThreadPool::SleepUntilFinished() {
-  std::unique_lock lock(mutex_);
   owner_sleeps_ = true;
-  finished_.wait(lock, [&] { return unfinished_items_ == 0; });
+  while (true) {
+    const std::uint32_t finishes = finishes_;
+    if (unfinished_items_ == 0) break;
+    if (has_trapped_) __builtin_trap();
+    SleepWhile(finishes_, finishes);
+  }
   owner_sleeps_ = false;
 }
 
@@ -159,8 +170,8 @@ void ThreadPool::RunOneChunk(std::uint64_t ticket) {
   const std::size_t begin = items_ - left;
   (*body_)(begin, begin + size);
   if (unfinished_items_.fetch_sub(size) == size && owner_sleeps_) {
-    const std::lock_guard lock(mutex_);
-    finished_.notify_one();
+    ++finishes_;
+    Wake(finishes_);
   }
 }
 
@@ -182,14 +193,21 @@ std::uint64_t ThreadPool::WaitForWork(std::size_t index) {
     if (ItemsLeft(ticket) != 0) return ticket;
     Pause();
   }
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [&] { return takes_part() || stopping_.load(); });
-  sleepers_.fetch_add(1);
-  wake_.wait(lock, [&] {
-    ticket = ticket_.load();
-    return ItemsLeft(ticket) != 0 || !takes_part() || stopping_.load();
+  // What changes after wakes_ was read is seen here, or changes wakes_ once more.
+  const auto sleep_until = [&](auto is_awake) {
+    while (true) {
+      const std::uint32_t wakes = wakes_;
+      if (is_awake()) return;
+      SleepWhile(wakes_, wakes);
+    }
+  };
+  sleep_until([&] { return takes_part() || stopping_; });
+  ++sleepers_;
+  sleep_until([&] {
+    ticket = ticket_;
+    return ItemsLeft(ticket) != 0 || !takes_part() || stopping_;
   });
-  sleepers_.fetch_sub(1);
+  --sleepers_;
   return takes_part() ? ticket : 0;
 }
 

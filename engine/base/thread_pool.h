@@ -3,13 +3,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "engine/base/function_ref.h"
@@ -27,8 +23,9 @@ class ThreadPool {
  public:
   using Body = FunctionRef<void(std::size_t begin, std::size_t end)>;
   class Helper;
-  // Starts a thread that runs `helper`; throws std::system_error where it cannot.
-  using StartThread = std::thread (*)(Helper helper);
+  // Starts a thread that runs `helper`, once, and that nobody joins. Throws std::system_error or
+  // std::bad_alloc where it cannot.
+  using StartThread = void (*)(Helper helper);
 
   // `threads` counts the owner too: 1 starts no thread. Where the system refuses a thread, the pool
   // has fewer.
@@ -60,15 +57,11 @@ class ThreadPool {
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:
-  enum class Start { kWaiting, kStarted, kDropped };
-  struct HelperThread {
-    std::thread thread;
-    std::shared_ptr<std::atomic<Start>>
-        start;  // shared with the thread, which may outlive the pool
-  };
+  struct HelperState;
 
-  static std::thread StartSystemThread(Helper helper);
+  static void StartSystemThread(Helper helper);  // system_threads.cc, or worker_threads.cc
   void StartHelper(StartThread start_thread);
+  void WakeHelpers();
   void WorkerLoop(std::size_t index);
   void RunOneChunk(std::uint64_t ticket);
   void SleepUntilFinished();
@@ -86,26 +79,36 @@ class ThreadPool {
   std::atomic<std::size_t> unfinished_items_{0};
   std::atomic<std::uint32_t> sleepers_{0};  // that a new loop must wake
   std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::atomic<bool> owner_sleeps_{false};  // until no item is unfinished
-  std::condition_variable finished_;
-  std::atomic<std::size_t> started_{0};  // helpers
-  std::vector<HelperThread> helpers_;
+  std::atomic<std::uint32_t> wakes_{0};     // changes when sleeping helpers are to look again
+  std::atomic<bool> owner_sleeps_{false};   // until no item is unfinished
+  std::atomic<std::uint32_t> finishes_{0};  // changes when the sleeping owner is to look again
+  std::atomic<bool> has_trapped_{false};    // a helper
+  std::atomic<std::size_t> started_{0};     // helpers
+  std::vector<std::unique_ptr<HelperState>> helpers_;
 };
 
 // What a helper's thread runs.
 class ThreadPool::Helper {
  public:
-  void operator()();
+  void operator()() const;
+  // To be called where operator() has trapped, which ends this thread alone in a browser: the loop
+  // that it was in would never end. The owner traps, too, instead of waiting for it.
+  void Trapped() const;
 
  private:
   friend class ThreadPool;
-  Helper(ThreadPool* pool, std::shared_ptr<std::atomic<Start>> start)
-      : pool_(pool), start_(std::move(start)) {}
+  explicit Helper(HelperState* state) : state_(state) {}
 
-  ThreadPool* pool_;  // dangling once start_ is kDropped
-  std::shared_ptr<std::atomic<Start>> start_;
+  HelperState* state_;
+};
+
+// A helper, as its pool and its thread know it. It is the pool's until the pool drops the helper,
+// and the thread's from then on: that may start, and delete it, after the pool has gone.
+struct ThreadPool::HelperState {
+  enum Phase : std::uint32_t { kWaiting, kStarted, kEnded, kDropped };
+
+  ThreadPool* pool;  // dangling once the helper is dropped
+  std::atomic<std::uint32_t> phase{kWaiting};
 };
 
 }  // namespace gpt2

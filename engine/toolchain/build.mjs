@@ -96,7 +96,7 @@ export function buildPreset(preset, { targets = [], quiet = false } = {}) {
   });
 }
 
-const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
+export const variants = ["simd", "simd-relaxed", "threads", "threads-relaxed"];
 /** The modules that only some pages need, each in a script of its name. */
 export const engineParts = ["convert", "languages"];
 /** The targets of the four builds of the engine, and of these modules. */

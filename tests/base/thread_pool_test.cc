@@ -10,7 +10,6 @@
 #include <set>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "tests/support/threads.h"
@@ -70,9 +69,8 @@ TEST(ThreadPool, HelpersRunBesideTheCaller) {
 // that follow.
 TEST(ThreadPool, HelpersThatFellAsleepBeforeThePoolWasBuiltTakePart) {
   ThreadPool pool(2, [](ThreadPool::Helper helper) {
-    std::thread thread(std::move(helper));
+    std::thread(helper).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    return thread;
   });
   ExpectThreadsRunBesideEachOther(pool);
 }
@@ -126,11 +124,11 @@ bool TakeFreeHelper() {
   return false;
 }
 
-std::thread StartWhenFree(ThreadPool::Helper helper) {
-  return std::thread([helper = std::move(helper)]() mutable {
+void StartWhenFree(ThreadPool::Helper helper) {
+  std::thread([helper] {
     while (!TakeFreeHelper()) std::this_thread::yield();
     helper();
-  });
+  }).detach();
 }
 
 void WaitForStarted(const ThreadPool& pool, std::size_t threads) {
@@ -184,11 +182,38 @@ TEST(ThreadPool, HasFewerThreadsWhereTheSystemRefusesThem) {
   granted = 2;
   ThreadPool pool(8, [](ThreadPool::Helper helper) {
     if (granted-- == 0) throw std::system_error(EAGAIN, std::system_category());
-    return std::thread(std::move(helper));
+    std::thread(helper).detach();
   });
   EXPECT_EQ(pool.most_threads(), 3u);
   EXPECT_EQ(pool.threads(), 3u);
   EXPECT_EQ(SumOfLoop(pool), 499500u);
+}
+
+// An exception stands for the trap that ends one thread of WebAssembly.
+void RunALoopWhoseHelperTraps() {
+  ThreadPool pool(2, [](ThreadPool::Helper helper) {
+    std::thread([helper] {
+      try {
+        helper();
+      } catch (int) {
+        helper.Trapped();
+      }
+    }).detach();
+  });
+  const std::thread::id owner = std::this_thread::get_id();
+  std::atomic<bool> has_trapped{false};
+  pool.ParallelFor(2, 1, [&](std::size_t, std::size_t) {
+    if (std::this_thread::get_id() != owner) {
+      has_trapped = true;
+      throw 0;
+    }
+    while (!has_trapped) std::this_thread::yield();
+  });
+}
+
+TEST(ThreadPoolDeathTest, TheOwnerDoesNotWaitForAHelperThatHasTrapped) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(RunALoopWhoseHelperTraps(), "");
 }
 #endif
 

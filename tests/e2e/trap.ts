@@ -78,14 +78,14 @@ export function withTrap(wasm: Uint8Array, name: string): Uint8Array {
 
 /**
  * Code before the engine's script that makes its helper threads trap in the first chunk of a loop. The function that runs
- * a chunk is called by its place in the table of functions. In a helper the table is emptied after the helper's own start
- * has been taken from it.
+ * a chunk is called by its place in the table of functions, which is emptied in a helper.
  */
-export const trapInHelpers = `if (self.name.startsWith("em-pthread")) {
-  const { get } = WebAssembly.Table.prototype;
-  WebAssembly.Table.prototype.get = function (place) {
-    const start = get.call(this, place);
-    for (let each = 0; each < this.length; ++each) this.set(each, null);
-    return start;
+export const trapInHelpers = `if (self.name === "gpt2-thread") {
+  const { Instance } = WebAssembly;
+  WebAssembly.Instance = function (code, imports) {
+    const instance = new Instance(code, imports);
+    const table = instance.exports.__indirect_function_table;
+    for (let place = 0; place < table.length; ++place) table.set(place, null);
+    return instance;
   };
 }`;

@@ -144,7 +144,7 @@ describe("the builds of the engine", () => {
   const builds = [...variants].sort();
 
   it.each([
-    ["engine/toolchain/build.mjs", /^const variants = \[(.*)\];/m],
+    ["engine/toolchain/build.mjs", /^export const variants = \[(.*)\];/m],
     ["web/scripts/pack-engine.mjs", /^const builds = \[(.*?)\n\];/ms],
     ["web/src/worker/addresses.ts", /addresses: [^=]*= \{(.*?)\n\};/s],
   ])("the builds of the engine are those of %s", (path, list) => {
@@ -200,7 +200,7 @@ describe("the C API", () => {
     }
   });
 
-  it("the C API is what the worker declares of Emscripten's module", () => {
+  it("the C API is what the worker declares of the module", () => {
     const source = read("web/src/worker/engine.ts") + read("web/src/shared/wasm-instance.ts");
     const shared = "web/src/shared/wasm-instance.ts";
     const module =

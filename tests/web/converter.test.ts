@@ -8,7 +8,7 @@ import { bytesOf } from "../../web/src/cache/store.js";
 import { ConvertedSource } from "../../web/src/convert/converted-source.js";
 import { Converter, type ConvertedWeights } from "../../web/src/convert/converter.js";
 import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
-import { createPart } from "../../web/src/loader/wasm-part.js";
+import { createModule } from "../../web/src/shared/wasm-module.js";
 import { chunksOf, type ModelSource } from "../../web/src/loader/model-source.js";
 import { readText } from "../../web/src/loader/read-text.js";
 import { LoadError } from "../../web/src/shared/errors.js";
@@ -391,7 +391,7 @@ describe("what goes wrong while a model is converted", () => {
   const spoiled =
     (name: string, good: number, instead: (exports: Exports, args: number[]) => number): ModuleFactory =>
     async (options) => {
-      const exports = (await createPart(options)) as Exports;
+      const exports = (await createModule(options)) as Exports;
       let calls = 0;
       const spoil = (...args: number[]) => {
         calls += 1;

@@ -2,15 +2,15 @@
 // `npm test` builds it.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseWeightsIndex } from "../../web/src/loader/weights-index.js";
 import { Engine } from "../../web/src/worker/engine.js";
-import type { Allocator, ModuleFactory } from "../../web/src/shared/wasm-instance.js";
+import type { Allocator } from "../../web/src/shared/wasm-instance.js";
+import { createModule } from "../../web/src/shared/wasm-module.js";
 import { estimateMemory, planMemory } from "../../web/src/worker/memory-plan.js";
 
 const root = resolve(import.meta.dirname, "../..");
-const script = resolve(root, "build/wasm/engine/gpt2-simd.js");
+const file = resolve(root, "build/wasm/engine/gpt2-simd.wasm");
 const folder = resolve(root, "tests/data/tiny-models/tied");
 const megabyte = 1024 * 1024;
 const pages = (bytes: number) => Math.ceil(bytes / 65536);
@@ -24,16 +24,13 @@ function vocabulary(): { vocab: string; merges: string } {
   return { vocab: JSON.stringify(vocab), merges: "a a\naa aa\n" };
 }
 
-let factory: ModuleFactory;
 let code: WebAssembly.Module;
 
 beforeAll(async () => {
-  Object.assign(globalThis, { self: { location: { href: pathToFileURL(script).href } } });
-  code = await WebAssembly.compile(readFileSync(script.replace(/js$/, "wasm")));
-  factory = ((await import(pathToFileURL(script).href)) as { default: ModuleFactory }).default;
+  code = await WebAssembly.compile(readFileSync(file));
 });
 
-async function start(memory: WebAssembly.Memory, beforehand = factory): Promise<Engine> {
+async function start(memory: WebAssembly.Memory, beforehand = createModule): Promise<Engine> {
   const engine = await Engine.create(beforehand, code, memory, 1);
   const { vocab, merges } = vocabulary();
   engine.loadBegin(readFileSync(resolve(folder, "config.json"), "utf8"), vocab, merges, {});
@@ -61,7 +58,7 @@ const codeOf = (run: () => unknown): unknown => {
   }
 };
 
-describe.skipIf(!existsSync(script))("the engine", () => {
+describe.skipIf(!existsSync(file))("the engine", () => {
   const small = (bytes: number) =>
     new WebAssembly.Memory({ initial: pages(4 * megabyte), maximum: pages(bytes) });
 
@@ -85,7 +82,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     async (kv) => {
       const demo = resolve(root, "web/models/demo");
       const read = (file: string) => readFileSync(resolve(demo, file));
-      const engine = await Engine.create(factory, code, small(256 * megabyte), 1);
+      const engine = await Engine.create(createModule, code, small(256 * megabyte), 1);
       const text = (file: string) => read(file).toString();
       engine.loadBegin(text("config.json"), text("vocab.json"), text("merges.txt"), { kv });
       const index = parseWeightsIndex(text("weights.json"));
@@ -115,7 +112,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
       const { initial } = planMemory(wrong, 1e6, undefined);
       expect(initial).toBeLessThan(pages(32 * megabyte));
       const engine = await Engine.create(
-        factory,
+        createModule,
         code,
         new WebAssembly.Memory({ initial, maximum: initial }),
         1,
@@ -170,7 +167,7 @@ describe.skipIf(!existsSync(script))("the engine", () => {
     const expected = write(await start(small(16 * megabyte)), "Once");
     let above = 0;
     const engine = await start(memory, async (options) => {
-      const module = (await factory(options)) as Allocator;
+      const module = (await createModule(options)) as Allocator;
       while (above < 2 ** 31) above = module._gpt2_allocate(100 * megabyte) >>> 0;
       return module;
     });

@@ -1,12 +1,17 @@
 import { describe, expect, it, vi } from "vitest";
+import type { ThreadStart } from "../../web/src/shared/wasm-instance.js";
 import {
   gatherThreads,
+  HelperThreads,
   threadNotice,
-  watchWorkers,
   type WorkerScope,
 } from "../../web/src/worker/helper-threads.js";
 
+const start = { stack: 64, stackBytes: 32, helper: 96 } as ThreadStart;
+
 class NativeWorker extends EventTarget {
+  static made: NativeWorker[] = [];
+  readonly posted: unknown[] = [];
   readonly script: string;
   readonly options: WorkerOptions;
 
@@ -16,57 +21,51 @@ class NativeWorker extends EventTarget {
     this.options = options;
 
     if (script === "refused") throw new DOMException("Content Security Policy", "SecurityError");
+    NativeWorker.made.push(this);
+  }
+
+  postMessage(message: unknown): void {
+    this.posted.push(message);
   }
 }
 
-function watch(): {
-  scope: { Worker: new (script: string, options?: object) => NativeWorker };
-  failures: () => number;
-  startFrom: (script: string) => void;
-} {
-  const scope = { Worker: NativeWorker };
+/** Starts threads from `scripts`. */
+function startFrom(...scripts: string[]): { workers: NativeWorker[]; failures: () => number } {
+  NativeWorker.made = [];
   let failures = 0;
-  const { startFrom } = watchWorkers(scope as unknown as WorkerScope, () => (failures += 1));
-  return { scope: scope as never, failures: () => failures, startFrom };
+  const threads = new HelperThreads(
+    { Worker: NativeWorker } as unknown as WorkerScope,
+    () => (failures += 1),
+  );
+  for (const script of scripts) threads.start(script, start);
+  return { workers: NativeWorker.made, failures: () => failures };
 }
 
-describe("watchWorkers", () => {
-  it("watchWorkers makes workers as before", () => {
-    const { scope, failures } = watch();
-    const worker = new scope.Worker("s.mjs", { type: "module" });
-    expect(worker).toBeInstanceOf(NativeWorker);
-    expect(worker.script).toBe("s.mjs");
-    expect(worker.options).toEqual({ type: "module" });
+describe("HelperThreads", () => {
+  it("HelperThreads starts each in a worker of its own, which is told what to run", () => {
+    const { workers, failures } = startFrom("engine-1a2b.js", "engine-3c4d.js");
+    expect(workers.map(({ script }) => script)).toEqual(["engine-1a2b.js", "engine-3c4d.js"]);
+    for (const { options, posted } of workers) {
+      expect(options).toEqual({ type: "module", name: "gpt2-thread" });
+      expect(posted).toEqual([start]);
+    }
     expect(failures()).toBe(0);
   });
 
-  it("watchWorkers makes them from the script that it was given, whatever was asked for", () => {
-    const { scope, startFrom } = watch();
-    startFrom("engine-1a2b.js");
-    expect(new scope.Worker("s.mjs").script).toBe("engine-1a2b.js");
+  it("HelperThreads counts one that fails once, and keeps its errors from the worker that started it", () => {
+    const { workers, failures } = startFrom("s.js", "s.js");
+    for (const round of [1, 2]) {
+      const event = new Event("error", { cancelable: true });
+      workers[1]?.dispatchEvent(event);
+      expect(event.defaultPrevented).toBe(true);
+      expect(failures(), `after error ${round}`).toBe(1);
+    }
   });
 
-  it("watchWorkers counts one that fails, and lets nobody else hear of it", () => {
-    const { scope, failures } = watch();
-    const worker = new scope.Worker("s.mjs");
-    const other = vi.fn();
-    worker.addEventListener("error", other); // Emscripten's, which throws
-    const event = new Event("error", { cancelable: true });
-    worker.dispatchEvent(event);
+  it("HelperThreads counts one that cannot be made", () => {
+    const { workers, failures } = startFrom("refused", "s.js");
+    expect(workers).toHaveLength(1);
     expect(failures()).toBe(1);
-    expect(other).not.toHaveBeenCalled();
-    expect(event.defaultPrevented).toBe(true);
-    worker.dispatchEvent(new Event("error", { cancelable: true }));
-    expect(failures()).toBe(1); // it was lost already
-    expect(other).not.toHaveBeenCalled();
-  });
-
-  it("watchWorkers counts one that cannot be made, and gives one that does nothing", () => {
-    const { scope, failures } = watch();
-    const worker = new scope.Worker("refused") as unknown as Worker;
-    expect(failures()).toBe(1);
-    expect(worker.postMessage("load")).toBeUndefined();
-    expect(worker.terminate()).toBeUndefined();
   });
 });
 

@@ -5,7 +5,7 @@ import type { ModelSource } from "../../web/src/loader/model-source.js";
 import { Gpt2Error, LoadError } from "../../web/src/shared/errors.js";
 import type { LoadRequest } from "../../web/src/shared/protocol.js";
 import type { LoadProgress, Variant } from "../../web/src/shared/types.js";
-import type { ModuleFactory } from "../../web/src/shared/wasm-instance.js";
+import type { ModuleFactory, ThreadStart } from "../../web/src/shared/wasm-instance.js";
 import { loadEngine, type LoadSurroundings } from "../../web/src/worker/load.js";
 import type { Features } from "../../web/src/worker/variants.js";
 
@@ -22,11 +22,13 @@ const everything: Features = {
   isSecure: true,
 };
 
+const firstThread = { helper: 1 } as ThreadStart;
+
 /** What the engine was told, and what it answers. */
 class Books {
   readonly calls: string[] = [];
   readonly weights: number[] = [];
-  readonly threadScripts: string[] = [];
+  readonly threads: unknown[] = [];
   texts: string[] = [];
   startedThreads = 4;
   /** Layers that the bytes so far complete: one for each two of them. */
@@ -36,8 +38,9 @@ class Books {
   private memory: WebAssembly.Memory | undefined;
   private top = 65536;
 
-  readonly factory: ModuleFactory = async ({ wasmMemory }) => {
+  readonly factory: ModuleFactory = async ({ wasmMemory, startThread }) => {
     this.memory = wasmMemory;
+    startThread?.(firstThread);
     const names = new Map<string, (...args: number[]) => number>([
       ["_gpt2_create", (threads = 0) => (this.calls.push(`create ${threads}`), 1)],
       ["_gpt2_is_exact", () => Number(this.isExact)],
@@ -209,7 +212,7 @@ function load(setting: Setting = {}) {
         return code;
       },
     },
-    startThreadsFrom: (script) => books.threadScripts.push(script),
+    startThread: (script, start) => void books.threads.push([script, start]),
     features: async () => ({ ...everything, ...setting.features }),
     cores: 4,
     failedThreads: () => setting.failed ?? 0,
@@ -223,7 +226,7 @@ describe("loadEngine", () => {
     const { books, progress, fetched, loaded } = load();
     const { info, measure, engine } = await loaded;
     expect(fetched).toEqual(["threads-relaxed"]);
-    expect(books.threadScripts).toEqual(["threads-relaxed.js"]);
+    expect(books.threads).toEqual([["threads-relaxed.js", firstThread]]);
     expect(books.texts).toEqual([config, "{}", "m", "{}"]);
     expect(books.weights).toEqual([...weights]);
     expect(books.calls).toEqual(["create 4", "drop", "load_end"]);

@@ -179,10 +179,10 @@ describe("a worker in the engine's thread", async () => {
   };
 
   it("a worker in the engine's thread is a thread with the same script, that does not keep the process alive", () => {
-    const { worker, thread } = start({ name: "em-pthread" });
+    const { worker, thread } = start({ name: "gpt2-thread" });
     expect(thread.address.href).toMatch(/\/gpt2-node-worker\.js$/);
     expect(thread.options).toEqual({
-      workerData: { script: "file:///engine.js", name: "em-pthread" },
+      workerData: { script: "file:///engine.js", name: "gpt2-thread" },
       execArgv: [],
     });
     expect(start().thread.options).toMatchObject({ workerData: { name: "" } });
@@ -255,11 +255,11 @@ describe("the script of a thread", () => {
   )}`;
 
   it("the script of a thread sees the scope of a worker", async () => {
-    await run({ script, name: "em-pthread" });
+    await run({ script, name: "gpt2-thread" });
     const { ThreadAsWorker } = await import("../../web/src/node/thread-as-worker.js");
     expect(seen()).toEqual({
       self: globalThis,
-      name: "em-pthread",
+      name: "gpt2-thread",
       origin: "null",
       href: script,
       isSecureContext: true,

@@ -151,6 +151,7 @@ describe("startEngine", () => {
   }
   const plan = { initial: 1, maximum: 2 };
   const nothing = async () => Promise.reject(new Error("fetched another"));
+  const noThread = () => {};
 
   const first = (variant: Variant, isExact: boolean, log: string[]) => ({
     build: build(variant, isExact, log),
@@ -159,11 +160,11 @@ describe("startEngine", () => {
 
   it("startEngine starts the build that was found, with its notice", async () => {
     const log: string[] = [];
-    const started = await startEngine(first("threads-relaxed", true, log), plan, 4, nothing);
+    const started = await startEngine(first("threads-relaxed", true, log), plan, 4, nothing, noThread);
     expect(started).toMatchObject({ variant: "threads-relaxed", notice: null });
     expect(log).toEqual(["threads-relaxed shared", "threads 4"]);
     const second = { build: build("simd", true, log), notice: "it is slow" };
-    expect(await startEngine(second, plan, 4, nothing)).toMatchObject({ notice: "it is slow" });
+    expect(await startEngine(second, plan, 4, nothing, noThread)).toMatchObject({ notice: "it is slow" });
     expect(log.slice(2)).toEqual(["simd own", "threads 1"]); // without threads there is one
   });
 
@@ -174,7 +175,7 @@ describe("startEngine", () => {
   ] as const)("startEngine replaces %s, which computes wrong, by %s", async (variant, plain, notice) => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, true, log);
-    const started = await startEngine(first(variant, false, log), plan, 4, fetchOther);
+    const started = await startEngine(first(variant, false, log), plan, 4, fetchOther, noThread);
     expect(started.variant).toBe(plain);
     expect(started.notice).toBe(`Running ${notice}: this browser computes wrong results with it.`);
     const steps = (name: string) =>
@@ -185,7 +186,9 @@ describe("startEngine", () => {
   it("startEngine gives up where every build computes wrong", async () => {
     const log: string[] = [];
     const fetchOther = async (other: Variant) => build(other, false, log);
-    await expect(startEngine(first("simd-relaxed", false, log), plan, 4, fetchOther)).rejects.toMatchObject({
+    await expect(
+      startEngine(first("simd-relaxed", false, log), plan, 4, fetchOther, noThread),
+    ).rejects.toMatchObject({
       code: "unsupported",
       message: "this browser computes wrong results with WebAssembly SIMD",
     });

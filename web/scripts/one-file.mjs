@@ -2,16 +2,9 @@
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
 import { pack } from "./pack.mjs";
-import { engineScript, packCode, packedParts } from "./pack-engine.mjs";
+import { packCode, packedParts } from "./pack-engine.mjs";
 
 const sources = resolve(import.meta.dirname, "../src");
-
-/** Resolves `gpt2-engine/NAME` to the engine's script of that name. */
-const engineScripts = (engine) => ({
-  name: "engine-scripts",
-  resolveId: (id) => (id.startsWith("gpt2-engine/") ? `\0${id}` : null),
-  load: (id) => (id.startsWith("\0gpt2-engine/") ? engineScript(engine, id.split("/")[1]) : null),
-});
 
 /** Leaves the tokenizers of other languages out: few models need them, and a module has its folder to load them from. */
 const languagesApart = {
@@ -39,7 +32,7 @@ export async function packedWorker(release, engine, { hasLanguages }) {
         ...packedParts(),
       },
     },
-    plugins: [engineScripts(engine), ...(hasLanguages ? [] : [languagesApart])],
+    plugins: hasLanguages ? [] : [languagesApart],
     // No module: Chromium starts none from a blob on pages of a disk.
     output: { format: "iife", minify: true, comments: false },
   });

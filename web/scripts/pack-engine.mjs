@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { engineParts } from "../../engine/toolchain/build.mjs";
 import { createDelta } from "./code-delta.mjs";
-import { hashedCode, withoutHash } from "./hash-files.mjs";
+import { hashedCode } from "./hash-files.mjs";
 import { pack } from "./pack.mjs";
 
 /** Each build, and the one that its code is stored as the difference from: they have most of it in common. */
@@ -36,32 +36,4 @@ export function packedParts() {
     return JSON.stringify(pack(hashedCode(readFileSync(file))));
   };
   return Object.fromEntries(engineParts.map((name) => [`GPT2_${name.toUpperCase()}`, literal(name)]));
-}
-
-/**
- * The engine's script without addresses of files beside it. Worker and code are handed to it (worker/helper-threads.ts), and
- * in a blob or a data: address, `new URL` would throw.
- * @param {string} name
- * @param {string} script
- */
-export function withoutAddresses(name, script) {
-  const plain = script.replace(/new URL\(([`"'][\w.-]+[`"']),\s*import\.meta\.url\)/g, "$1");
-  if (plain === script) throw new Error(`${name} names no file beside it: Emscripten has changed`);
-  return plain;
-}
-
-/** The script of `variant` for one that may be in a blob. */
-function plainScript(engine, variant) {
-  const name = `gpt2-${variant}`;
-  const script = withoutHash(readFileSync(join(engine, `${name}.js`), "utf8")).trimEnd();
-  return script.replaceAll("import.meta.url", '""').replaceAll(name, "gpt2");
-}
-
-/** The script of `variant`, which is also that of its build with relaxed SIMD. */
-export function engineScript(engine, variant) {
-  const script = plainScript(engine, variant);
-  if (script !== plainScript(engine, `${variant}-relaxed`)) {
-    throw new Error(`gpt2-${variant}.js is not gpt2-${variant}-relaxed.js: one cannot stand for both`);
-  }
-  return script;
 }

@@ -4,15 +4,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
-import { minify } from "vite";
-import { engineParts } from "../../engine/toolchain/build.mjs";
+import { variants } from "../../engine/toolchain/build.mjs";
 import { customElementsManifest } from "./custom-elements.mjs";
 import { writeFrameworkTypes } from "./framework-types.mjs";
 import { hashedCode, hashedScript, hashedWorker } from "./hash-files.mjs";
 import { collectPackages, noticesFile, noticesText } from "./notices.mjs";
 import { packedClient, packedWorker } from "./one-file.mjs";
-import { packedParts, withoutAddresses } from "./pack-engine.mjs";
-import { engineFiles, packageFolder, releaseName } from "./release.mjs";
+import { packedParts } from "./pack-engine.mjs";
+import { packageFolder, releaseName } from "./release.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const sources = join(root, "web/src");
@@ -185,17 +184,17 @@ function pad(file) {
   writeFileSync(file, readFileSync(file, "utf8").padEnd(leastScriptBytes));
 }
 
-async function copyEngine() {
-  mkdirSync(join(packageFolder, "engine"), { recursive: true });
-  const packed = engineParts.map((name) => `gpt2-${name}.wasm`);
-  for (const file of engineFiles().filter((name) => !packed.includes(name))) {
-    const target = join(packageFolder, "engine", file);
-    const built = readFileSync(join(engine, file));
-    if (file.endsWith(".wasm")) writeFileSync(target, hashedCode(built));
-    else {
-      const { code } = await minify(file, withoutAddresses(file, built.toString()));
-      writeFileSync(target, hashedScript(`${copiedScript}${code}`.padEnd(leastScriptBytes)));
-    }
+/** The builds, each with the script that starts it, which is the same for all: a helper thread is started from it, too. */
+async function buildEngine(release) {
+  for (const variant of variants) {
+    const file = `engine/gpt2-${variant}`;
+    const script = join(packageFolder, `${file}.js`);
+    await bundle(release, "worker/engine-script.ts", `${file}.js`, { plugins: [], banner: copiedScript });
+    writeFileSync(script, hashedScript(readFileSync(script, "utf8").padEnd(leastScriptBytes)));
+    writeFileSync(
+      join(packageFolder, `${file}.wasm`),
+      hashedCode(readFileSync(join(engine, `gpt2-${variant}.wasm`))),
+    );
   }
 }
 
@@ -252,7 +251,7 @@ export async function buildPackage() {
   const onNode = { platform: /** @type {const} */ ("node"), plugins: [clientFrom("./gpt2-node.js")] };
   await bundle(release, "openai/index.ts", "gpt2-node-openai.js", onNode);
   await bundle(release, "node/worker.ts", "gpt2-node-worker.js", inNode);
-  await copyEngine();
+  await buildEngine(release);
   await buildOneFile(release);
   await bundle(release, "service-worker/isolate-only.ts", "isolate.js");
   copyTypes();

@@ -9,8 +9,8 @@ const engine = join(root, "build/wasm/engine");
 
 export const packageFolder = join(root, "build/package");
 
-/** The names of the engine's scripts and code, in build/wasm/engine. */
-export const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.(js|wasm)$/.test(name));
+/** The names of the engine's builds and parts, in build/wasm/engine. */
+const engineFiles = () => readdirSync(engine).filter((name) => /^gpt2-[\w-]+\.wasm$/.test(name));
 
 /** The version, and a hash of everything that is built from: files of one release only work together. */
 export function releaseName() {

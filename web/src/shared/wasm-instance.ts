@@ -3,9 +3,21 @@ import { errorFromWire, Gpt2Error } from "./errors.js";
 import { afterFailure, failureOf } from "./failures.js";
 import type { WireError } from "./protocol.js";
 
-/** Emscripten's own script of a build. `instantiateWasm` takes the place of its fetching and compiling. */
+/** What a helper thread begins with: engine/base/worker_threads.cc. */
+export interface ThreadStart {
+  code: WebAssembly.Module;
+  memory: WebAssembly.Memory;
+  /** Addresses in the memory. */
+  stack: number;
+  stackBytes: number;
+  helper: number;
+}
+
+/** Runs a module: createModule of wasm-module.ts, or another in tests. `instantiateWasm` gives it its imports. */
 export type ModuleFactory = (options: {
   wasmMemory: WebAssembly.Memory;
+  /** Where it has threads. */
+  startThread?: (start: ThreadStart) => void;
   instantiateWasm: (
     imports: WebAssembly.Imports,
     receive: (instance: WebAssembly.Instance, code: WebAssembly.Module) => WebAssembly.Exports,
@@ -38,10 +50,12 @@ export class WasmInstance<Exports extends Allocator> {
     createModule: ModuleFactory,
     code: WebAssembly.Module,
     memory: WebAssembly.Memory,
+    startThread: (start: ThreadStart) => void = () => {},
   ): Promise<WasmInstance<Exports>> {
     try {
       const exports = await createModule({
         wasmMemory: memory,
+        startThread,
         instantiateWasm: (imports, receive) => receive(new WebAssembly.Instance(code, imports), code),
       });
       return new WasmInstance(exports as Exports, memory);

@@ -2,7 +2,12 @@
 import type { LanguageTokenizer, TextEnds } from "../languages/index.js";
 import { Gpt2Error, WorkerError } from "../shared/errors.js";
 import type { Token, TokenLogprob } from "../shared/types.js";
-import { WasmInstance, type Allocator, type ModuleFactory } from "../shared/wasm-instance.js";
+import {
+  WasmInstance,
+  type Allocator,
+  type ModuleFactory,
+  type ThreadStart,
+} from "../shared/wasm-instance.js";
 import { toJson } from "./json.js";
 
 type StartFunction = (
@@ -14,7 +19,7 @@ type StartFunction = (
   optionsSize: number,
 ) => number;
 
-/** What Emscripten's module gives: every function of engine/api/api.h, which a test compares. */
+/** What its module exports: every function of engine/api/api.h, which a test compares. */
 interface EngineModule extends Allocator {
   _gpt2_create(threads: number): number;
   _gpt2_destroy(engine: number): void;
@@ -84,8 +89,9 @@ export class Engine {
     code: WebAssembly.Module,
     memory: WebAssembly.Memory,
     threads: number,
+    startThread?: (start: ThreadStart) => void,
   ): Promise<Engine> {
-    return new Engine(await WasmInstance.start(createModule, code, memory), threads);
+    return new Engine(await WasmInstance.start(createModule, code, memory, startThread), threads);
   }
 
   /** Whether the kernels of this build give exact results in this browser. */

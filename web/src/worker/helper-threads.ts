@@ -1,44 +1,43 @@
-// The engine's helper threads. Emscripten makes each in a worker of its own, and lets a failure of one end all.
-// Here it costs a thread: loops of the engine are shared by the threads that run.
+// The engine's helper threads, each in a worker of its own. A failure of one costs that thread alone: loops of the engine are
+// shared by the threads that run.
 import { trustedScriptUrl } from "../shared/script-address.js";
+import type { ThreadStart } from "../shared/wasm-instance.js";
+import { threadName } from "../shared/wasm-module.js";
 import type { Engine } from "./engine.js";
 
-/** A global scope in which Emscripten makes workers. */
+/** A global scope with workers. */
 export interface WorkerScope {
   Worker: typeof Worker;
 }
 
-/** In place of a worker that cannot be made: a thread that never starts. */
-const deadWorker = () => ({ postMessage() {}, terminate() {} });
+export class HelperThreads {
+  private readonly scope: WorkerScope;
+  private readonly onFailure: () => void;
+  /** A browser may end workers that nobody can reach. */
+  private readonly workers: Worker[] = [];
 
-/** The threads' workers that Emscripten makes from now on. */
-export interface WatchedWorkers {
-  /** What they are started from. Emscripten's script asks for itself by a name that a bundler may have changed. */
-  startFrom: (script: string) => void;
-}
+  /** Calls `onFailure` for each thread that fails, or cannot be made. */
+  constructor(scope: WorkerScope, onFailure: () => void) {
+    this.scope = scope;
+    this.onFailure = onFailure;
+  }
 
-/** Calls `onFailure` for each worker that is made in `scope` from now on and fails, or cannot be made. */
-export function watchWorkers(scope: WorkerScope, onFailure: () => void): WatchedWorkers {
-  let threadScript: string | undefined;
-  scope.Worker = new Proxy(scope.Worker, {
-    construct(makeWorker, [script, options]: [string | URL, WorkerOptions?]) {
-      try {
-        const worker = new makeWorker(trustedScriptUrl(threadScript ?? String(script)), options);
-        let hasFailed = false;
-        worker.addEventListener("error", (event) => {
-          event.preventDefault();
-          event.stopImmediatePropagation(); // Emscripten's own handler throws
-          if (!hasFailed) onFailure();
-          hasFailed = true;
-        });
-        return worker;
-      } catch {
-        onFailure();
-        return deadWorker();
-      }
-    },
-  });
-  return { startFrom: (script) => void (threadScript = script) };
+  /** Starts one from `script`, that of a build. */
+  readonly start = (script: string, start: ThreadStart): void => {
+    try {
+      const worker = new this.scope.Worker(trustedScriptUrl(script), { type: "module", name: threadName });
+      let hasFailed = false;
+      worker.addEventListener("error", (event) => {
+        event.preventDefault(); // else it is an error of this worker
+        if (!hasFailed) this.onFailure();
+        hasFailed = true;
+      });
+      worker.postMessage(start);
+      this.workers.push(worker);
+    } catch {
+      this.onFailure();
+    }
+  };
 }
 
 const pollMs = 5;

@@ -10,6 +10,7 @@ import { LoadError } from "../shared/errors.js";
 import { usualStallMs, type LoadRequest, type LoadResult, type ThreadChoice } from "../shared/protocol.js";
 import type { LoadProgress, ModelInfo, Variant } from "../shared/types.js";
 import { followingController } from "../shared/unless-aborted.js";
+import type { ThreadStart } from "../shared/wasm-instance.js";
 import { beginLoad } from "./begin-load.js";
 import { EarlyPrefill } from "./early-prefill.js";
 import type { Engine } from "./engine.js";
@@ -39,8 +40,8 @@ export interface LoadSurroundings {
   tell: (progress: LoadProgress) => void;
   openSource: (request: LoadRequest, patience: RetryOptions) => Promise<ModelSource>;
   builds: BuildSource;
-  /** Called with the script that helper threads are to be started from, before any is. */
-  startThreadsFrom: (script: string) => void;
+  /** Starts a helper thread from the script of a build. */
+  startThread: (script: string, start: ThreadStart) => void;
   features: () => Promise<Features>;
   cores: number | undefined;
   /** Helper threads that could not be started, or failed, so far. */
@@ -101,11 +102,7 @@ async function loadOnce(
   report.set({ stage: "engine" });
   const chosen = chooseVariant(await around.features(), request.variant);
   const patience = { stallMs: request.stallMs ?? usualStallMs, onRetry: report.onRetry };
-  const fetchOne = async (variant: Variant) => {
-    const build = await fetchBuild(builds, variant, signal, patience);
-    around.startThreadsFrom(build.threadScript);
-    return build;
-  };
+  const fetchOne = (variant: Variant) => fetchBuild(builds, variant, signal, patience);
   const finding = findBuild(chosen.variant, fetchOne);
   finding.catch(() => {}); // awaited below, once there is a source
   const open = async (wanted: LoadRequest) => {
@@ -141,7 +138,13 @@ async function loadOnce(
     const hasThreads = found.build.variant.startsWith("threads");
     const choice = chooseThreads(hasThreads, request, around.cores, weightBytes);
     const plan = planMemory(parsed, weightBytes, request.kv);
-    const { engine, ...started } = await startEngine(found, plan, choice.threads, fetchOne);
+    const { engine, ...started } = await startEngine(
+      found,
+      plan,
+      choice.threads,
+      fetchOne,
+      around.startThread,
+    );
     seen.engine = engine;
     around.onEngine(engine);
     signal.throwIfAborted();

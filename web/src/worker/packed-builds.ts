@@ -3,7 +3,7 @@ import { LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import { inflate, type Packed } from "../shared/inflate.js";
 import type { Variant } from "../shared/types.js";
-import type { ModuleFactory } from "../shared/wasm-instance.js";
+import { createModule } from "../shared/wasm-module.js";
 import { applyDelta } from "./apply-delta.js";
 import type { BuildSource, EngineScript } from "./start-engine.js";
 
@@ -37,18 +37,16 @@ export class PackedBuilds implements BuildSource {
   private codes: Promise<Map<Variant, Uint8Array<ArrayBuffer>>> | undefined;
 
   private readonly pack: Pack;
-  private readonly createModule: (variant: Variant) => ModuleFactory;
   /** The address of a script that is a thread of the engine where its worker is named so. */
   private readonly threadScript: string;
 
-  constructor(pack: Pack, createModule: (variant: Variant) => ModuleFactory, threadScript: string) {
+  constructor(pack: Pack, threadScript: string) {
     this.pack = pack;
-    this.createModule = createModule;
     this.threadScript = threadScript;
   }
 
-  async importScript(variant: Variant): Promise<EngineScript> {
-    return { createModule: this.createModule(variant), threadScript: this.threadScript };
+  async importScript(): Promise<EngineScript> {
+    return { createModule, threadScript: this.threadScript };
   }
 
   async compile(variant: Variant): Promise<WebAssembly.Module> {

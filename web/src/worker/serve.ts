@@ -4,7 +4,7 @@ import { UrlSource, type ModelSource } from "../loader/model-source.js";
 import { steadyFetch } from "../loader/steady-fetch.js";
 import type { FromWorker, LoadRequest } from "../shared/protocol.js";
 import { release } from "../shared/release.js";
-import { watchWorkers } from "./helper-threads.js";
+import { HelperThreads } from "./helper-threads.js";
 import { holdLock } from "./lifeline.js";
 import { loadEngine } from "./load.js";
 import { Server } from "./server.js";
@@ -54,13 +54,13 @@ export function serve(builds: BuildSource, damage?: Promise<string | undefined>)
           return wanted.cache ? overCache(files, wanted) : files;
         },
         builds,
-        startThreadsFrom: threads.startFrom,
+        startThread: threads.start,
         features: detectFeatures,
         cores: navigator.hardwareConcurrency,
       }),
     post,
   );
-  const threads = watchWorkers(self, () => server.loseThread());
+  const threads = new HelperThreads(self, () => server.loseThread());
   void (async () => {
     const found = await damage;
     const first: FromWorker =

@@ -4,7 +4,7 @@ import { Gpt2Error, LoadError } from "../shared/errors.js";
 import { failureOf } from "../shared/failures.js";
 import type { Variant } from "../shared/types.js";
 import { Engine } from "./engine.js";
-import type { ModuleFactory } from "../shared/wasm-instance.js";
+import type { ModuleFactory, ThreadStart } from "../shared/wasm-instance.js";
 import type { MemoryPlan } from "./memory-plan.js";
 
 /** The script of a build. */
@@ -107,19 +107,21 @@ export async function startEngine(
   plan: MemoryPlan,
   threads: number,
   fetch: Fetch,
+  startThread: (script: string, start: ThreadStart) => void,
 ): Promise<StartedEngine> {
-  const { variant, createModule, code } = build;
+  const { variant, createModule, code, threadScript } = build;
   const hasThreads = variant.startsWith("threads");
   const engine = await Engine.create(
     createModule,
     code,
     makeMemory(plan, hasThreads),
     hasThreads ? threads : 1,
+    (start) => startThread(threadScript, start),
   );
   if (engine.isExact) return { engine, variant, notice };
   engine.destroy();
   const next = instead(variant, "this browser computes wrong results with it");
   if (!next) throw new LoadError("unsupported", "this browser computes wrong results with WebAssembly SIMD");
   const { build: other } = await findBuild(next.variant, fetch);
-  return startEngine({ build: other, notice: next.notice }, plan, threads, fetch);
+  return startEngine({ build: other, notice: next.notice }, plan, threads, fetch, startThread);
 }

@@ -1,0 +1,56 @@
+// The pool's threads as workers of JavaScript, for the builds that a page loads: each runs an
+// instance of the module of its own in the memory that all share (web/src/shared/wasm-module.ts).
+// Emscripten's pthreads do that, too, with 12 kB of gzip for what the pool does without: locks,
+// joining, cancelling, calls from one thread to another.
+#include <emscripten/em_js.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "engine/base/thread_pool.h"
+
+// Makes a worker, with `stack_bytes` at `stack`, that calls gpt2_run_thread(helper), and
+// gpt2_thread_trapped(helper) where that traps.
+EM_JS(void, gpt2_start_thread, (void* stack, std::size_t stack_bytes, void* helper), {});
+
+namespace gpt2 {
+namespace {
+
+// What a thread has of memory. It keeps that for good: nobody knows when its worker has returned
+// from C++.
+struct alignas(16) ThreadMemory {
+  std::byte
+      stack[64 * 1024];  // kernels take some 8 kB at most; thread-local variables lie here, too
+  ThreadPool::Helper helper;
+};
+
+const ThreadPool::Helper& HelperAt(const void* helper) {
+  return *static_cast<const ThreadPool::Helper*>(helper);
+}
+
+}  // namespace
+
+void ThreadPool::StartSystemThread(Helper helper) {
+  void* const memory = std::aligned_alloc(alignof(ThreadMemory), sizeof(ThreadMemory));
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* const thread = static_cast<ThreadMemory*>(memory);
+  new (&thread->helper) Helper(helper);
+  gpt2_start_thread(thread->stack, sizeof thread->stack, &thread->helper);
+}
+
+}  // namespace gpt2
+
+extern "C" {
+
+void gpt2_run_thread(const void* helper);
+void gpt2_run_thread(const void* helper) {
+  gpt2::HelperAt(helper)();
+}
+
+void gpt2_thread_trapped(const void* helper);
+void gpt2_thread_trapped(const void* helper) {
+  gpt2::HelperAt(helper).Trapped();
+}
+
+}  // extern "C"

@@ -1,0 +1,84 @@
+// Runs a module that Emscripten has linked, in place of the script that Emscripten makes for it: of what that does, a
+// module of ours needs little, and no more than one thread that calls it.
+import type { ModuleFactory, ThreadStart } from "./wasm-instance.js";
+
+/** What a worker is named that is a helper thread of the engine. */
+export const threadName = "gpt2-thread";
+
+type Exports = Record<string, (...values: number[]) => number>;
+
+/** What engine/format/wasm_libc.cc asks of JavaScript. */
+function numbers() {
+  let text = "";
+  return {
+    gpt2_number(character: number): number {
+      text += character === 0 ? "" : String.fromCharCode(character);
+      if (character !== 0) return 0;
+      const number = Number(text);
+      text = "";
+      return number;
+    },
+    gpt2_number_text: (value: number, place: number): number => String(value).charCodeAt(place) | 0,
+  };
+}
+
+const pageBytes = 65536;
+
+/** Makes `memory` at least `bytes` large: larger than that at first, as each time copies all of it in some browsers. */
+function grow(memory: WebAssembly.Memory, bytes: number): number {
+  const now = memory.buffer.byteLength;
+  const more = Math.min(now / 5, 96 * 1024 * 1024);
+  for (const wanted of [Math.max(bytes, now + more), Math.max(bytes, now + more / 4), bytes]) {
+    try {
+      memory.grow(Math.ceil((wanted - now) / pageBytes));
+      return 1;
+    } catch {
+      // Less may do.
+    }
+  }
+  return 0;
+}
+
+function importsOf(
+  memory: WebAssembly.Memory,
+  startThread?: (place: Pick<ThreadStart, "stack" | "stackBytes" | "helper">) => void,
+): WebAssembly.Imports {
+  return {
+    env: {
+      memory,
+      emscripten_resize_heap: (bytes: number) => grow(memory, bytes >>> 0),
+      emscripten_get_now: () => performance.now(),
+      _emscripten_get_now_is_monotonic: () => 1,
+      _abort_js() {
+        throw new WebAssembly.RuntimeError("abort");
+      },
+      gpt2_start_thread: (stack: number, stackBytes: number, helper: number) =>
+        startThread?.({ stack: stack >>> 0, stackBytes, helper: helper >>> 0 }),
+      ...numbers(),
+    },
+  };
+}
+
+/** Runs the module, whose helper threads `startThread` starts. */
+export const createModule: ModuleFactory = async ({ wasmMemory, instantiateWasm, startThread }) => {
+  let code: WebAssembly.Module;
+  const imports = importsOf(wasmMemory, (place) => startThread?.({ code, memory: wasmMemory, ...place }));
+  const functions = instantiateWasm(imports, (instance, module) => {
+    code = module;
+    return instance.exports;
+  }) as Exports;
+  functions.__wasm_call_ctors?.();
+  return Object.fromEntries(Object.entries(functions).map(([name, run]) => [`_${name}`, run]));
+};
+
+/** Runs a helper thread, until its engine ends it. */
+export function runThread({ code, memory, stack, stackBytes, helper }: ThreadStart): void {
+  const functions = new WebAssembly.Instance(code, importsOf(memory)).exports as Exports;
+  functions._emscripten_wasm_worker_initialize?.(stack, stackBytes);
+  try {
+    functions.gpt2_run_thread?.(helper);
+  } catch (error) {
+    functions.gpt2_thread_trapped?.(helper); // else its engine would wait for it
+    throw error;
+  }
+}
