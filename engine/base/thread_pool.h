@@ -53,7 +53,7 @@ class ThreadPool {
   // done. A thread takes a third of its share of what is left, but at least `grain` items. So large
   // chunks come first, and small ones let all threads finish together (Polychronopoulos, Kuck 1987:
   // "Guided self-scheduling"). A loop of at most `grain` items runs on the owner alone. No
-  // allocation; no lock unless a thread sleeps.
+  // allocation, no lock.
   void ParallelFor(std::size_t items, std::size_t grain, Body body);
 
  private:

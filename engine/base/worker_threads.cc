@@ -1,6 +1,6 @@
 // The pool's threads as workers of JavaScript, for the builds that a page loads: each runs an
 // instance of the module of its own in the memory that all share (web/src/shared/wasm-module.ts).
-// Emscripten's pthreads do that, too, with 12 kB of gzip for what the pool does without: locks,
+// Emscripten's pthreads do that, too, with 10 kB of gzip for what the pool does without: locks,
 // joining, cancelling, calls from one thread to another.
 #include <emscripten/em_js.h>
 
