@@ -24,7 +24,7 @@ const megabyte = 1024 * 1024;
 const memoryOf = (maximum: number) =>
   new WebAssembly.Memory({ initial: (10 * megabyte) / 65536, maximum: maximum / 65536 });
 
-it("exports each function with an underline before its name, once the constructors have run", async () => {
+it("a module exports each function with an underline before its name, once the constructors have run", async () => {
   const calls: string[] = [];
   const { module } = await create(
     { __wasm_call_ctors: () => calls.push("constructors"), gpt2_step: () => calls.push("step") },
@@ -40,14 +40,14 @@ it.each([
   ["a little more where the fifth is not to be had", 11, 10.25, 10.5],
   ["no more than there can be", 10.25, 10.25, 10.25],
   ["nothing where there is not enough", 10.25, 11, 10],
-])("grows its memory by %s", async (_, most, wanted, grown) => {
+])("a module grows its memory by %s", async (_, most, wanted, grown) => {
   const memory = memoryOf(most * megabyte);
   const { env } = await create({}, memory);
   expect(env.emscripten_resize_heap?.(wanted * megabyte)).toBe(grown < wanted ? 0 : 1);
   expect(memory.buffer.byteLength).toBe(grown * megabyte);
 });
 
-it("reads and writes numbers one character at a time", async () => {
+it("a module reads and writes numbers one character at a time", async () => {
   const { env } = await create({}, memoryOf(10 * megabyte));
   const read = (text: string) => {
     for (const character of text) env.gpt2_number?.(character.charCodeAt(0));
@@ -59,7 +59,7 @@ it("reads and writes numbers one character at a time", async () => {
   expect(env.gpt2_number_text?.(-0.25, 5)).toBe(0);
 });
 
-it("gives a thread all that it begins with; addresses may lie above 2 GiB", async () => {
+it("a module gives a thread all that it begins with; addresses may lie above 2 GiB", async () => {
   const memory = memoryOf(10 * megabyte);
   const startThread = vi.fn<(start?: ThreadStart) => void>();
   const { env, code } = await create({}, memory, startThread);
@@ -68,7 +68,7 @@ it("gives a thread all that it begins with; addresses may lie above 2 GiB", asyn
   expect(startThread.mock.calls).toEqual([[{ code, memory, ...addresses }]]);
 });
 
-it("ends a thread that traps, and tells its engine", () => {
+it("a thread that traps ends, and tells its engine", () => {
   const calls: unknown[][] = [];
   const trap = new WebAssembly.RuntimeError("unreachable");
   const exports = {
