@@ -102,8 +102,8 @@ class ThreadPool::Helper {
   HelperState* state_;
 };
 
-// A helper, as its pool and its thread know it. It is the pool's until the pool drops the helper,
-// and the thread's from then on: that may start, and delete it, after the pool has gone.
+// A helper, as its pool and its thread know it. The pool owns it until it drops the helper. From
+// then on the thread does: it may start, and delete this, after the pool has gone.
 struct ThreadPool::HelperState {
   enum Phase : std::uint32_t { kWaiting, kStarted, kEnded, kDropped };
 

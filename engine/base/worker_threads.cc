@@ -1,7 +1,7 @@
-// The pool's threads as workers of JavaScript, for the builds that a page loads: each runs an
-// instance of the module of its own in the memory that all share (web/src/shared/wasm-module.ts).
-// Emscripten's pthreads do that, too, with 10 kB of gzip for what the pool does without: locks,
-// joining, cancelling, calls from one thread to another.
+// The pool's threads as workers of JavaScript, for the builds that a page loads. Each runs its own
+// instance of the module in the memory that all share (web/src/shared/wasm-module.ts). Emscripten's
+// pthreads would add 10 kB of gzip for locks, joining, cancelling and calls between threads, which
+// the pool does not use.
 #include <emscripten/em_js.h>
 
 #include <cstddef>

@@ -37,7 +37,7 @@ it("a module exports each function with an underline before its name, once the c
 it.each([
   ["a fifth more than it was", 100, 11, 12],
   ["what is asked for, where that is more", 100, 20, 20],
-  ["a little more where the fifth is not to be had", 11, 10.25, 10.5],
+  ["a little more where the fifth is not available", 11, 10.25, 10.5],
   ["no more than there can be", 10.25, 10.25, 10.25],
   ["nothing where there is not enough", 10.25, 11, 10],
 ])("a module grows its memory by %s", async (_, most, wanted, grown) => {

@@ -1,5 +1,5 @@
-// Runs a module that Emscripten has linked, in place of the script that Emscripten makes for it: of what that does, a
-// module of ours needs little, and no more than one thread that calls it.
+// Runs a module that Emscripten has linked. Emscripten's own script for it would be ten times as large, mostly for what our
+// modules do not use.
 import type { ModuleFactory, ThreadStart } from "./wasm-instance.js";
 
 /** What a worker is named that is a helper thread of the engine. */
