@@ -97,9 +97,9 @@ Result<Session> Session::Begin(Context& context, const Tokenizer* tokenizer,
     return Begin(context, tokenizer, prompt, limited);
   }
   if (tokenizer == nullptr && (options.heal || !options.stop.empty())) {
-    return Error{ErrorCode::kInvalidArgument, options.heal
-                                                  ? "heal needs vocab.json and merges.txt"
-                                                  : "stop needs vocab.json and merges.txt"};
+    return Error{ErrorCode::kInvalidArgument,
+                 options.heal ? "heal needs a tokenizer, which the model lacks"
+                              : "stop needs a tokenizer, which the model lacks"};
   }
   std::span<const std::int32_t> window = prompt.window();
   const std::size_t dropped = prompt.size() - window.size();

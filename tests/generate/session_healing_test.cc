@@ -202,7 +202,7 @@ TEST_F(SessionHealingTest,
   EXPECT_EQ(healed_tokens, 0u);
   const auto refused = Session::Begin(*model.context, nullptr, std::vector{1}, options);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message, "heal needs vocab.json and merges.txt");
+  EXPECT_EQ(refused.error().message, "heal needs a tokenizer, which the model lacks");
 }
 
 // What is written anew may be more tokens than were taken back.
