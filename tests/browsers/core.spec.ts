@@ -367,7 +367,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
             return "";
           })()`,
         );
-        await until(`${textOf("finish")}.includes("Seed")`);
+        await until(`${textOf("finish")}.includes("Finished")`);
         const shown = await browser.evaluate(
           `(async () => JSON.stringify({
             engine: ${textOf("engine")},
@@ -423,7 +423,7 @@ for (const { name, launch, mostHangs, store, ...choices } of cases) {
       await until(`document.querySelector("${other}") !== null`);
       await focus(other);
       await browser.press("Enter");
-      await until(`${textOf("finish")}.includes("Seed")`);
+      await until(`${textOf("finish")}.includes("Finished")`);
       const branched = await written();
       expect(branched).not.toBe(taken);
       expect(branched.startsWith(begun)).toBe(true);

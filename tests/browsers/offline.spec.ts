@@ -134,7 +134,7 @@ for (const { name, launch, isolated: choice } of cases.filter((each) => !each.na
           return "";
         })()`,
       );
-      await until(browser, `document.getElementById("finish").textContent.includes("Seed")`);
+      await until(browser, `document.getElementById("finish").textContent.includes("Finished")`);
       const shown = await browser.evaluate(
         `(async () => JSON.stringify({
           output: document.getElementById("editor").view.state.doc.toString(),

@@ -2,7 +2,7 @@
 // a model go to the model's host only.
 import { expect, test, type Page } from "@playwright/test";
 import { redirectTo, TwoHosts } from "../web/support/two-hosts.js";
-import { expectReady, serveDemoAs } from "./page.js";
+import { expectReady, serveDemoAs, writeOn } from "./page.js";
 
 /** Everything that goes to another origin ends here, and is written down. */
 async function trapForeign(page: Page): Promise<string[]> {
@@ -23,7 +23,7 @@ async function saidOf(page: Page, model: string): Promise<string> {
   await page.goto(`./?model=${encodeURIComponent(model)}`);
   const said = page.locator("#error-text, #hub-status").filter({ hasText: /./, visible: true });
   await expect(said, model).toHaveCount(1, { timeout: 20_000 });
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   return (await said.textContent()) ?? "";
 }
 

@@ -6,7 +6,18 @@ import type { StandInHub } from "../weights_tools/stand-in-hub.js";
 import { violationsIn } from "./axe.js";
 import { startDemoHub } from "./demo-hub.js";
 import { demo } from "./model.js";
-import { expectReady, generate, hold, open, serveDemoAs, setOption, setText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  hold,
+  open,
+  press,
+  serveDemoAs,
+  setOption,
+  setText,
+  textOf,
+  writeOn,
+} from "./page.js";
 
 let hub: StandInHub;
 let asked: string[];
@@ -50,8 +61,8 @@ test("a model of the hub: its size first, then it writes on, and a reload brings
   expect(asked.some((path) => path.includes("/user/tale/resolve/"))).toBe(true);
   // What was written is still there, and the new model goes on with it.
   expect(await textOf(page)).toBe(before);
-  await page.getByRole("button", { name: "Continue" }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await press(page, "continue");
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect((await textOf(page)).startsWith(before)).toBe(true);
   expect(new URL(page.url()).search).toBe("?model=hf:user/tale");
   await page.reload();
@@ -108,8 +119,8 @@ test("what a model wrote is in its language, whichever writes on, and after a re
   await expect(page.locator("#chooser-name")).toHaveText("Another", { timeout: 30_000 });
   await expectReady(page);
   expect(await languages()).toEqual(["en"]);
-  await page.getByRole("button", { name: "Continue" }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await press(page, "continue");
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect(await languages()).toEqual(["en", null]); // what that one writes is not known
   await page.reload();
   await expectReady(page);
@@ -195,7 +206,7 @@ test("a site that lists no models offers none", async ({ page }) => {
 test("a link to a model of the hub makes no request before its reader does", async ({ page }) => {
   await page.goto("./?model=hf:user/tale");
   await expect(status(page)).toContainText("asks for user/tale, which is on huggingface.co");
-  await page.getByRole("button", { name: "Generate", exact: true }).click(); // asks once more, and fetches nothing
+  await writeOn(page); // asks once more, and fetches nothing
   await expect(status(page)).toContainText("Nothing is fetched from there until you look it up");
   await page.waitForLoadState("networkidle");
   expect(asked).toEqual([]);

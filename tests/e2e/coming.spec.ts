@@ -9,11 +9,13 @@ import {
   hold,
   killWorker,
   open,
+  press,
   serveDemoAs,
   setOption,
   setText,
   startLongText,
   textOf,
+  writeOn,
 } from "./page.js";
 
 let hub: StandInHub;
@@ -67,8 +69,8 @@ test("you write with the demo while another model loads, and keep the text when 
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("generate");
   expect(new URL(page.url()).search).toBe("?model=hf:user/better");
   expect(await textOf(page)).toBe(before);
-  await page.getByRole("button", { name: "Continue" }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await press(page, "continue");
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect((await textOf(page)).startsWith(before)).toBe(true);
 });
 
@@ -148,10 +150,10 @@ test("a text that waits after its worker died is written by the next model", asy
   await expect(page.getByRole("alert")).toContainText("The model has stopped working");
   await setOption(page, "Tokens", "5");
   await setText(page, "The sea was");
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
   release();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   await expect(page.locator("#chooser-name")).toHaveText("user/better");
   expect((await textOf(page)).length).toBeGreaterThan("The sea was".length);
 });

@@ -1,6 +1,6 @@
 // What a writer expects of any text field: search, paste, direction, the focus, and a presenter's keys on the stage.
 import { expect, test, type Page } from "@playwright/test";
-import { generate, inEditor, open, setText, textOf } from "./page.js";
+import { expectReady, generate, inEditor, open, openSection, setOption, setText, textOf } from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 const find = (page: Page) => page.locator(".cm-search");
@@ -35,7 +35,7 @@ test("Ctrl + F finds text far outside the window, and replaces it", async ({ pag
 
 test("Ctrl + F opens the search also where another part of the page has the focus", async ({ page }) => {
   await open(page);
-  await page.getByRole("button", { name: "Generate", exact: true }).focus();
+  await page.locator("#generate").focus();
   await page.keyboard.press("Control+f");
   await expect(find(page).getByPlaceholder("Find")).toBeFocused();
 });
@@ -63,10 +63,10 @@ test("a clipboard of HTML alone is pasted as its text", async ({ page }) => {
 test("after Undo and Redo the last text can be written again", async ({ page }) => {
   await open(page);
   await generate(page);
-  const again = page.getByRole("button", { name: "Regenerate" });
+  const again = page.getByRole("button", { name: "Another" });
   await expect(again).toBeEnabled();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(again).toBeDisabled();
+  await expect(again).toBeHidden();
   await page.getByRole("button", { name: "Redo" }).click();
   await expect(again).toBeEnabled();
 });
@@ -76,7 +76,7 @@ test("on the stage a clicker writes on, steps back and blanks the screen", async
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator("html")).toHaveClass(/\bstage\b/);
   await page.keyboard.press("PageDown");
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const written = await textOf(page);
   expect(written.length).toBeGreaterThan("Once upon a time".length);
   await page.keyboard.press("b");
@@ -86,4 +86,111 @@ test("on the stage a clicker writes on, steps back and blanks the screen", async
   expect(await textOf(page)).toBe(written);
   await page.keyboard.press("PageUp");
   expect(await textOf(page)).toBe("Once upon a time");
+});
+
+for (const [width, height] of [
+  [390, 844],
+  [1024, 768],
+  [1440, 900],
+] as const) {
+  test(`the buttons stand in one row at ${width} px, in both languages, with room for a finger`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await open(page);
+    await setOption(page, "Tokens", "8");
+    await page.locator("#panel-close").click();
+    await generate(page);
+    await page.locator("#regenerate").click();
+    await expect(page.locator("#alternative")).toHaveText("2 / 2", { timeout: 30_000 });
+    for (const language of ["Deutsch", "English"]) {
+      await page.locator("#language").selectOption(language);
+      await expect(page.locator("#generate")).toHaveText(language === "English" ? "Write on" : "Weiter");
+      const boxes = await page
+        .locator("#bar button:visible")
+        .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON() as DOMRect));
+      expect(new Set(boxes.map(({ top }) => Math.round(top))).size, language).toBe(1);
+      const least = width === 390 ? 44 : 40;
+      expect(Math.min(...boxes.map((box) => Math.min(box.width, box.height)))).toBeGreaterThanOrEqual(least);
+      expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(width);
+    }
+  });
+}
+
+test("Another keeps the text before: buttons, arrow keys and a reload lead back to it", async ({ page }) => {
+  await open(page);
+  await setOption(page, "Tokens", "8");
+  await page.getByLabel("Ignore end of text").check();
+  const place = page.locator("#alternative");
+  const texts = [await generate(page)];
+  await expect(place).toBeHidden();
+  while (texts.length < 3) {
+    await page.getByRole("button", { name: "Another" }).click();
+    await expect(text(page)).toHaveAttribute("aria-busy", "false");
+    const now = await textOf(page);
+    if (!texts.includes(now)) texts.push(now);
+  }
+  await expect(place).toHaveText("3 / 3");
+  await page.getByRole("button", { name: "The text before" }).click();
+  await expect(place).toHaveText("2 / 3");
+  expect(await textOf(page)).toBe(texts[1]);
+  await expect(page.locator("#finish")).toHaveText("Text 2 of 3.");
+  await page.keyboard.press("ArrowLeft");
+  await expect(page.getByRole("button", { name: "The text before" })).toBeFocused();
+  expect(await textOf(page)).toBe(texts[0]);
+  await text(page).press("Alt+PageUp");
+  expect(await textOf(page)).toBe(texts[2]);
+  await page.keyboard.press("Control+Z");
+  expect(await textOf(page)).toBe(texts[0]);
+  await page.reload();
+  await expectReady(page);
+  await expect(place).toHaveText("1 / 3");
+  await text(page).press("Alt+PageDown");
+  expect(await textOf(page)).toBe(texts[1]);
+  await page.getByRole("button", { name: "Write on" }).click();
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
+  await expect(place).toBeHidden(); // that is another place
+});
+
+test("the line under the title names the model, and offers GPT-2 itself with its size and speed", async ({
+  page,
+}) => {
+  await open(page);
+  const line = page.locator("#chooser summary");
+  await expect(line).toHaveText(/Model:\s+demo: children's stories, 12 million parameters/);
+  await openSection(page, "device");
+  await expect(page.locator("#model")).toHaveText("12 million parameters, q8"); // which is so
+  const offer = page.locator("#model-offer");
+  await expect(offer).toContainText("124 million parameters, 548 MB from huggingface.co");
+  await page.getByRole("button", { name: "Use GPT-2 itself" }).focus();
+  await expect(offer).toContainText(/about [\d,.]+ tokens\/s here/, { timeout: 20_000 });
+  await page.route("https://huggingface.co/**", (route) => route.abort());
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#hub-id")).toHaveValue("openai-community/gpt2");
+  await expect(page.locator("#hub-status")).toContainText("huggingface.co cannot be reached");
+});
+
+test("the side panel opens where it is asked for, names the preset, and gives the focus back", async ({
+  page,
+}) => {
+  await open(page);
+  await expect(page.locator("#preset-shown")).toHaveText("Balanced");
+  await page.locator("#preset-shown").press("Enter");
+  await page.getByRole("button", { name: "Wild" }).click();
+  await expect(page.locator("#preset-shown")).toHaveText("Wild");
+  await expect(page.getByRole("button", { name: "Wild", exact: true })).toHaveAttribute(
+    "aria-pressed",
+    "true",
+  );
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#panel")).toBeHidden();
+  await expect(page.locator("#preset-shown")).toBeFocused();
+  await page.locator("#menu-button").press("Enter");
+  await expect(page.locator("#menu button").first()).toBeFocused();
+  await page.getByRole("button", { name: "Share…" }).click();
+  await expect(page.getByRole("button", { name: "Copy link" })).toBeVisible();
+  await page.locator("#menu-button").press("Enter");
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#menu")).toBeHidden();
+  await expect(page.locator("#menu-button")).toBeFocused();
 });

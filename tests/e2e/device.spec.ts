@@ -6,16 +6,16 @@ import { hashedCode } from "../../web/scripts/hash-files.mjs";
 import { hashes } from "../../web/page/parts/device/self-test/expected.js";
 import { violationsIn } from "./axe.js";
 import { root } from "./model.js";
-import { expectReady, generate, open, prepareLongText } from "./page.js";
+import { expectReady, generate, open, openSection, prepareLongText } from "./page.js";
 
 const row = (page: Page, name: string) =>
   page
-    .locator("#device dl > div")
+    .locator("#device-panel dl > div")
     .filter({ has: page.getByText(name, { exact: true }) })
     .locator("dd");
 
 async function openPanel(page: Page): Promise<void> {
-  await page.getByText("State of engine and device").click();
+  await openSection(page, "device");
   await expect(row(page, "Storage")).not.toHaveText("–", { timeout: 30_000 });
 }
 

@@ -117,7 +117,7 @@ test("a text that ends while something is composed at its end leaves both whole"
   await compose(cdp, "か");
   await compose(cdp, "かん");
   await expect.poll(async () => (await textOf(page)).endsWith("かん")).toBe(true);
-  await page.locator("#stop").evaluate((button: HTMLButtonElement) => button.click()); // the focus stays in the text
+  await page.locator("#generate").evaluate((button: HTMLButtonElement) => button.click()); // the focus stays in the text
   await expect(page.locator("#finish")).toContainText("Stopped after");
   await compose(cdp, "かんじ");
   await commit(cdp, "感じ");

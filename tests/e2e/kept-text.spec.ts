@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { deflateRawSync } from "node:zlib";
 import { expect, test, type Page } from "@playwright/test";
-import { open, expectReady, setText, textOf, inEditor } from "./page.js";
+import { expectReady, inEditor, open, openSection, setText, textOf } from "./page.js";
 import { storedTexts } from "./stored-texts.js";
 
 /** The link to a text. */
@@ -59,7 +59,7 @@ for (const [way, comeBack] of Object.entries(waysBack)) {
   test(`${way} brings back the text, what can be undone, and the options`, async ({ page }) => {
     await open(page);
     await setText(page, story);
-    await page.locator("#options summary").click();
+    await openSection(page, "options");
     await page.getByLabel("Seed").fill("42");
     const next = await comeBack(page);
     await expectReady(next);
@@ -179,7 +179,7 @@ test("an opening leaves the text stored, and undo brings it back after a reload"
   await open(page);
   await setText(page, story);
   await page.getByRole("button", { name: "The sea was…" }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   await page.reload();
   await expectReady(page);
   await expect.poll(() => textOf(page)).toMatch(/^The sea was/);

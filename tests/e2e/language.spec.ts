@@ -2,7 +2,17 @@
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, generate, open, setText, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  open,
+  openSection,
+  press,
+  setText,
+  showView,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 const words = /\/assets\/de-[^/]*\.js$/;
 
@@ -48,26 +58,24 @@ test.describe("for who reads German", () => {
     await expect(page).toHaveTitle("GPT-2 in deinem Browser");
     await expect(page.locator("#model")).toHaveText(/^\d+(?:,\d)? Millionen Parameter, q8$/);
     await expect(page.locator("#editor")).toHaveAttribute("lang", ""); // nobody knows what its visitor writes
-    await page.getByText("Einstellungen", { exact: true }).click();
+    await openSection(page, "options");
+    await expect(page.locator("#options summary")).toHaveText("Einstellungen");
     await page.getByLabel("Token", { exact: true }).fill("12");
     await page.getByLabel("Startwert", { exact: true }).fill("7"); // whose words are none of those below
-    await page.getByRole("button", { name: "Schreiben", exact: true }).click();
-    await expect(page.locator("#finish")).toHaveText(
-      /^Die gewünschte Zahl an Token ist erreicht\. Startwert \d+\.$/,
-      {
-        timeout: 30_000,
-      },
-    );
+    await page.getByRole("button", { name: "Weiter", exact: true }).click();
+    await expect(page.locator("#finish")).toHaveText(/^Fertig, 12 Token\.$/, {
+      timeout: 30_000,
+    });
     await expect(page.locator("#speed")).toHaveText(/^[\d.,]+ Token\/s$/);
     for (const part of [page.locator("#editor .models").first(), page.locator("#spoken")])
       await expect(part).toHaveAttribute("lang", "en"); // but all know what the demo does
-    await page.getByRole("combobox", { name: "Ansicht" }).selectOption("Chancen");
+    await page.getByRole("tab", { name: "Chancen" }).click();
     await page.locator("#editor .cm-content").press("Alt+ArrowDown");
     await expect(page.locator("#token dt").first()).toHaveText("Rang");
     await expect(page.locator("#token li .share").first()).toHaveText(/^(?:< )?\d+,\d\s%$/);
-    await page.getByText("Zustand von Engine und Gerät").click();
+    await openSection(page, "device");
     await expect(page.locator("#environment-list li").first()).toContainText("SIMD: ja.");
-    await page.getByRole("button", { name: "Tasten" }).click();
+    await press(page, "keys");
     const said = await page.evaluate(() => {
       // What the library says of the browser is English everywhere.
       for (const part of document.querySelectorAll(
@@ -155,8 +163,8 @@ const wordsOf = (page: Page): Promise<string[]> =>
 async function openAll(page: Page): Promise<void> {
   await page.goto("./?threads=1"); // how many are the fastest is measured, and another time others are
   await expectReady(page);
-  for (const details of ["#chooser", "#options", "#device"])
-    await page.locator(`${details} > summary`).click();
+  await page.locator("#chooser > summary").click();
+  for (const section of ["options", "device"]) await openSection(page, section);
   await page.locator("#option-seed").fill("7");
   await page.locator("#option-maxNewTokens").fill("12");
   await page.locator("#option-topP").fill("2"); // refused
@@ -164,8 +172,8 @@ async function openAll(page: Page): Promise<void> {
   await expect(page.locator("#refusal-topP")).toBeVisible();
   await page.locator("#option-topP").fill("0.9");
   await page.locator("#generate").click();
-  await expect(page.locator("#finish")).toContainText(" 7", { timeout: 30_000 });
-  await page.locator("#view").selectOption("probability");
+  await expect(page.locator("#finish")).toContainText("12", { timeout: 30_000 });
+  await showView(page, "probability");
   await page.locator("#editor .cm-content").press("Control+Home");
   for (let word = 0; word < 5; word += 1) await page.keyboard.press("Control+ArrowRight");
   await page.locator("#token ol button[aria-pressed='false']:enabled").first().click({ timeout: 30_000 });
@@ -227,11 +235,11 @@ test("the model writes on while another language is chosen, and looks into itsel
   const { length } = await textOf(page);
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(length);
   await page.keyboard.press("Escape");
-  await expect(page.locator("#finish")).toHaveText(/^Nach \d+ Token angehalten\. Startwert \d+\.$/);
+  await expect(page.locator("#finish")).toHaveText(/^Nach \d+ Token angehalten\.$/);
   await setText(page, "");
   await expect(page.locator("#editor .cm-placeholder")).toHaveText("Fang irgendwo an…");
   await setText(page, "A cat sat");
-  await page.getByRole("tab", { name: "Im Innern des Modells" }).click();
+  await page.getByRole("tab", { name: "Innen" }).click();
   await expect(page.locator("#inside [role=status]").first()).toContainText("Angesehen: ", {
     timeout: 30_000,
   });
@@ -264,8 +272,8 @@ test("another language is kept, and what can be undone outlives a reload", async
   await expect(page.getByLabel("Sprache")).toHaveValue("de");
   expect(await textOf(page)).toBe("A cat sat here.");
   // What can be undone is kept, too, and whose it was.
-  await page.getByRole("button", { name: "Schreiben", exact: true }).click();
-  await expect(page.locator("#finish")).toContainText("Startwert", { timeout: 30_000 });
+  await page.getByRole("button", { name: "Weiter", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("Fertig", { timeout: 30_000 });
   const written = await textOf(page);
   const inkOf = () => page.locator("#editor .models").allTextContents();
   const ink = await inkOf();
@@ -287,7 +295,7 @@ test("another language is kept, and what can be undone outlives a reload", async
   await page.goto("./?threads=1"); // anew, not once more
   await expect(page.locator("html")).toHaveAttribute("lang", "de");
   await choose(page, "en");
-  await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+  await expect(page.locator("#generate")).toBeEnabled();
 });
 
 test("a model of picked files writes on in another language", async ({ page }) => {
@@ -300,6 +308,6 @@ test("a model of picked files writes on in another language", async ({ page }) =
   await expectReady(page);
   await choose(page, "de");
   await expect(page.locator("#chooser-name")).toHaveText(name);
-  await page.getByRole("button", { name: "Schreiben", exact: true }).click();
-  await expect(page.locator("#finish")).toContainText("Startwert", { timeout: 30_000 });
+  await page.getByRole("button", { name: "Weiter", exact: true }).click();
+  await expect(page.locator("#finish")).toContainText("Fertig", { timeout: 30_000 });
 });

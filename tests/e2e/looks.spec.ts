@@ -1,7 +1,18 @@
 // How the page looks where it is not read as usual: on a stage, on paper, with the reader's own colours, without motion.
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
-import { generate, generateAnew, hold, inEditor, open, setText, startLongText, textOf } from "./page.js";
+import {
+  generate,
+  generateAnew,
+  hold,
+  inEditor,
+  open,
+  press,
+  setText,
+  showView,
+  startLongText,
+  textOf,
+} from "./page.js";
 
 const text = (page: Page) => page.locator("#editor .cm-content");
 const isStage = (page: Page) => page.evaluate(() => document.documentElement.classList.contains("stage"));
@@ -65,7 +76,7 @@ test.describe("on a stage", () => {
   test("Escape on the stage stops the model first, and then leaves the stage", async ({ page }) => {
     await open(page);
     await startLongText(page);
-    await page.getByRole("button", { name: /^Stage/ }).click();
+    await press(page, "stage");
     expect(await isStage(page)).toBe(true);
     await expect(text(page)).toHaveAttribute("aria-busy", "true");
     await page.keyboard.press("Escape");
@@ -116,7 +127,7 @@ test.describe("on a stage", () => {
     await expect(page.locator("#finish")).toHaveText("Writing begins as soon as the model is loaded.");
     for (const part of ["#generate", "#hint", "#speed"]) await expect(page.locator(part)).toBeHidden();
     release();
-    await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+    await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
     await expect(page.locator("#loading")).toBeHidden();
   });
 });
@@ -149,7 +160,7 @@ test.describe("on paper", () => {
   test("a printed view has its numbers beside the tokens, and explains them", async ({ page }) => {
     await open(page);
     await setText(page, "Once upon a time there was a little girl");
-    await page.getByLabel("View").selectOption("probability");
+    await showView(page, "probability");
     const token = page.locator("#editor .token[data-number]");
     await expect(token.nth(3)).toBeVisible({ timeout: 30_000 });
     await page.locator("#editor .cm-content").press("Alt+ArrowDown");
@@ -181,7 +192,7 @@ test("with the reader's own colours the model's part, its place and the bars are
     .first()
     .evaluate((element) => getComputedStyle(element).textDecorationLine);
   expect(line).toBe("underline");
-  await page.getByLabel("View").selectOption("probability");
+  await showView(page, "probability");
   await page.locator("#editor .cm-content").press("Alt+ArrowDown");
   const bar = page.locator("#token .bar span").first();
   await expect(bar).toBeVisible({ timeout: 30_000 });
@@ -232,7 +243,7 @@ test("at 320 px nothing is cut off or wider than the window, in German, too, wit
       );
       expect(wide, locale).toEqual([]);
     };
-    await page.locator("#view").selectOption("probability");
+    await showView(page, "probability");
     await page.locator("#editor .cm-content").press("Alt+ArrowDown");
     await page.locator("#token li").first().waitFor({ timeout: 30_000 });
     await expectFit();

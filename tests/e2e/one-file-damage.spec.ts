@@ -57,7 +57,7 @@ test('the page writes in a frame with sandbox="allow-scripts"', async ({ page },
     const frame = page.frameLocator("iframe");
     await expect(frame.locator("#model")).toContainText("12 million", { timeout: 30_000 });
     await frame.locator("#generate").click();
-    await expect(frame.locator("#finish")).toContainText("Seed", { timeout: 60_000 });
+    await expect(frame.locator("#finish")).toContainText("Finished", { timeout: 60_000 });
   } finally {
     server.close();
   }

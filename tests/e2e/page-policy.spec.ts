@@ -1,5 +1,6 @@
 // The page under its own Content-Security-Policy, and what it says of browser and host.
 import { expect, test } from "@playwright/test";
+import { openSection, writeOn } from "./page.js";
 
 test.use({ bypassCSP: false });
 
@@ -10,7 +11,7 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
   });
   await page.goto("./");
   await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect(page.locator("#speed")).toContainText("tokens/s");
   expect(offences).toEqual([]);
   const policy = page.locator('meta[http-equiv="Content-Security-Policy"]');
@@ -27,7 +28,7 @@ test("writes under its own policy, which nothing on it offends", async ({ page }
 test("says what the browser and the host give it, and what to add", async ({ page }) => {
   await page.goto("./?model=none");
   const list = page.locator("#environment-list li");
-  await page.getByText("State of engine and device").click();
+  await openSection(page, "device");
   await expect(list).toHaveCount(6);
   await expect(list.filter({ hasText: "Threads: yes." })).toBeVisible();
   // On a host that sends no headers, and where no service worker may help.
@@ -36,7 +37,7 @@ test("says what the browser and the host give it, and what to add", async ({ pag
     sessionStorage.setItem("gpt2-wasm:isolation-tried", "1");
   });
   await page.reload();
-  await page.getByText("State of engine and device").click();
+  await openSection(page, "device");
   await expect(list.filter({ hasText: "Threads: no." }).locator("pre")).toHaveText(
     "Cross-Origin-Opener-Policy: same-origin\nCross-Origin-Embedder-Policy: credentialless",
   );

@@ -3,16 +3,27 @@ import { readFileSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test, type Page } from "@playwright/test";
-import { expectReady, generate, killWorker, open, setOption, startLongText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  killWorker,
+  open,
+  openSection,
+  press,
+  setOption,
+  startLongText,
+  textOf,
+  writeOn,
+} from "./page.js";
 
 const dist = resolve(import.meta.dirname, "../../web/dist");
 
 test.describe("a value outside its range", () => {
   const ways: Record<string, (page: Page) => Promise<void>> = {
-    "the button": (page) => page.getByRole("button", { name: "Generate", exact: true }).click(),
+    "the button": (page) => writeOn(page),
     "Ctrl + Enter": (page) => page.getByRole("textbox", { name: "Text" }).press("Control+Enter"),
     "an opening": (page) => page.getByRole("button", { name: "The sea was…" }).click(),
-    Continue: (page) => page.getByRole("button", { name: "Continue" }).click(),
+    Continue: (page) => press(page, "continue"),
   };
 
   test("a value outside its range opens the panel, gets the focus and is explained, however writing was started", async ({
@@ -40,7 +51,7 @@ test.describe("a value outside its range", () => {
     await expect(page.getByText("Expected a whole number")).toBeHidden();
     await expect(field).toHaveAttribute("aria-invalid", "false");
     await field.press("Enter"); // the form's own way
-    await expect(page.locator("#finish")).toContainText("Seed");
+    await expect(page.locator("#finish")).toContainText("Finished");
   });
 
   for (const [label, typed, sentence] of [
@@ -55,7 +66,7 @@ test.describe("a value outside its range", () => {
       await page.goto("./?model=none");
       await setOption(page, label, "");
       await page.getByLabel(label, { exact: true }).pressSequentially(typed);
-      await page.getByRole("button", { name: "Generate", exact: true }).click();
+      await writeOn(page);
       await expect(page.getByText(sentence, { exact: true })).toBeVisible();
       await expect(page.getByLabel(label, { exact: true })).toBeFocused();
     });
@@ -67,7 +78,7 @@ test.describe("a value outside its range", () => {
     await page.goto("./?model=none");
     await setOption(page, "Min p", "2");
     await setOption(page, "Top p", "3");
-    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await writeOn(page);
     await expect(page.getByLabel("Top p", { exact: true })).toBeFocused();
     await expect(page.getByText("from 0 to 1, found")).toHaveCount(2);
   });
@@ -83,7 +94,7 @@ test("a value between two steps of a slider is accepted", async ({ page }) => {
     ["Tokens", "5"],
   ] as const)
     await setOption(page, label, value);
-  await page.locator("#options > summary").click();
+  await openSection(page, "options");
   await generate(page);
   await expect(page.getByLabel("Temperature", { exact: true })).toHaveAttribute("aria-invalid", "false");
 });
@@ -113,7 +124,7 @@ test.describe("a worker that dies", () => {
     await setOption(page, "Tokens", "5");
     const text = await generate(page);
     await killWorker(page);
-    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await writeOn(page);
     await expect(page.getByRole("alert")).toContainText("The model has stopped working");
     expect(await textOf(page)).toBe(text);
 
@@ -121,10 +132,10 @@ test.describe("a worker that dies", () => {
     await page.route("**/models/demo/config.json", (route) =>
       isBroken ? route.fulfill({ status: 503 }) : route.continue(),
     );
-    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await writeOn(page);
     await expect(page.getByRole("alert")).toContainText("503", { timeout: 20_000 }); // after four attempts
     expect(await textOf(page)).toBe(text);
-    await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+    await expect(page.locator("#generate")).toBeEnabled();
     isBroken = false;
     await setOption(page, "Tokens", "30");
     expect((await generate(page)).length).toBeGreaterThan(text.length);
@@ -148,17 +159,17 @@ test.describe("while the model loads", () => {
 
   test("Generate during a load is remembered, and writes once the model is loaded", async ({ page }) => {
     const arrive = await openSlowly(page);
-    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await writeOn(page);
     await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
     arrive();
-    await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+    await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
     expect((await textOf(page)).length).toBeGreaterThan(50);
   });
 
   test("Escape during a load takes Generate back, and the load goes on", async ({ page }) => {
     const arrive = await openSlowly(page);
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await writeOn(page);
     await page.keyboard.press("Escape");
     await expect(page.locator("#finish")).toContainText("Stopped before the first token.");
     arrive();
@@ -255,7 +266,7 @@ test.describe("where the page's scripts do not run, it says so", () => {
     await expect(page.getByText(starting)).toBeVisible();
     await expect(page.getByRole("link", { name: "Load the page again" })).toBeVisible();
     await expect(page.getByRole("button", { name: "Cancel" })).toBeHidden();
-    await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeDisabled();
+    await expect(page.locator("#generate")).toBeDisabled();
     await page.unroute("**/gpt2.js*");
     await page.getByRole("link", { name: "Load the page again" }).click();
     await expectReady(page);

@@ -6,10 +6,14 @@ import {
   generateAnew,
   inEditor,
   open,
+  openSection,
+  seedOf,
+  press,
   setOption,
   setText,
   startLongText,
   textOf,
+  writeOn,
 } from "./page.js";
 import { storedTexts } from "./stored-texts.js";
 
@@ -117,7 +121,7 @@ test("options change what is written", async ({ page }) => {
   expect(await generateAnew(page)).toBe(greedy); // the seed does not matter at temperature 0
   await setOption(page, "Stop at", " ");
   await setText(page, "Once upon a time");
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect(page.locator("#finish")).toContainText("stop text");
   const stopped = await textOf(page);
   expect(greedy.startsWith(stopped)).toBe(true);
@@ -149,7 +153,7 @@ test("Continue goes on from the whole text", async ({ page }) => {
   await setOption(page, "Tokens", "30");
   await page.getByLabel("Ignore end of text").check();
   const text = await generate(page);
-  await page.getByRole("button", { name: "Continue" }).click();
+  await press(page, "continue");
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(text.length + 20);
   expect((await textOf(page)).startsWith(text)).toBe(true);
 });
@@ -158,7 +162,7 @@ test("a double click writes one text, and more presses say why they do nothing",
   await open(page);
   await setOption(page, "Tokens", "4096");
   await page.getByLabel("Ignore end of text").check();
-  await page.getByRole("button", { name: "Generate", exact: true }).dblclick();
+  await page.locator("#generate").dblclick();
   await expect(page.locator("#speed")).toContainText("tokens/s");
   await page.getByRole("textbox", { name: "Text" }).press("Control+Enter");
   await expect(page.locator("#finish")).toContainText("Still writing");
@@ -179,7 +183,7 @@ test("an empty text and one of a megabyte are written on from", async ({ page, c
   await page.keyboard.press("Control+V");
   await generate(page);
   await expect(page.locator("#finish")).toContainText("no longer fit into the context");
-  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await press(page, "copy");
   await expect(page.locator("#finish")).toContainText("Copied.");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied.length).toBeGreaterThan(long.length);
@@ -191,7 +195,7 @@ test("without a clipboard, Copy selects the text", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "5");
   const text = await generate(page);
-  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await press(page, "copy");
   await expect(page.locator("#finish")).toContainText("The text is selected");
   expect(await page.evaluate(() => String(getSelection()))).toBe(text);
 });
@@ -237,7 +241,7 @@ test("a page that nobody tells of its end has kept the text, its options and wha
   await page.reload();
   await expectReady(page);
   expect(await textOf(page)).toBe("A cat sat here.");
-  await page.locator("#options summary").click();
+  await openSection(page, "options");
   await expect(page.getByLabel("Temperature", { exact: true })).toHaveValue("0.3");
   await expect(page.getByLabel("Stop at")).toHaveValue("\\n");
   await expect(page.getByLabel("Ignore end of text")).toBeChecked();
@@ -271,28 +275,28 @@ test("a reload keeps the text, who wrote it, and the caret", async ({ page }) =>
   expect(await inks()).toEqual(before);
   expect(before.join("").length).toBeGreaterThan(40);
   expect(await inEditor(page, ({ state }) => state.selection.main.head, null)).toBe(4);
-  await page.locator("#options summary").click();
+  await openSection(page, "options");
   await page.getByLabel("Ignore end of text").check(); // the model may have ended the text
-  await page.getByRole("button", { name: "Continue" }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await press(page, "continue");
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const longer = await textOf(page);
   expect(longer.startsWith(text)).toBe(true);
   expect(longer.length).toBeGreaterThan(text.length);
 });
 
-test("a reload keeps what Regenerate replaces, and the last seed", async ({ page }) => {
+test("a reload keeps what Another replaces, and the last seed", async ({ page }) => {
   await open(page);
   await setText(page, "A cat sat");
   await setOption(page, "Tokens", "8");
   const first = await generate(page);
-  const [, seed = "none"] = /Seed (\d+)/.exec((await page.locator("#finish").textContent()) ?? "") ?? [];
+  const seed = await seedOf(page);
   await page.reload();
   await expectReady(page);
-  await page.locator("#options summary").click();
+  await openSection(page, "options");
   await page.getByRole("button", { name: "Same again" }).click();
   await expect(page.getByLabel("Seed")).toHaveValue(seed);
-  await page.getByRole("button", { name: "Regenerate" }).click();
-  await expect(page.locator("#finish")).toContainText(`Seed ${seed}.`, { timeout: 30_000 });
+  await page.getByRole("button", { name: "Another" }).click();
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect(await textOf(page)).toBe(first);
   for (const before of [first, "A cat sat"]) {
     await page.getByRole("button", { name: "Undo" }).click();

@@ -30,10 +30,57 @@ export async function serveDemoAs(page: Page, folder: string): Promise<void> {
   );
 }
 
+/** Presses a button that lies in the row below the text or, with less room, in the menu beside it. */
+export async function press(page: Page, id: string): Promise<void> {
+  const button = page.locator(`#${id}`);
+  await button.waitFor({ state: "attached" });
+  if (!(await button.isVisible())) await page.locator("#menu-button").click();
+  await button.click();
+}
+
+/** Opens a section of the side panel: "options", "sharing", "saving-texts" or "device". */
+export async function openSection(page: Page, section: string): Promise<void> {
+  const details = page.locator(`#${section}`);
+  await expect(page.locator("#menu-button")).toBeVisible();
+  if (!(await page.locator("#panel").isVisible())) {
+    await page.locator("#menu-button").click();
+    await page.locator(`#menu [data-section=${section}]`).click();
+  } else if ((await details.getAttribute("open")) === null) await details.locator("summary").first().click();
+}
+
+/** Closes the side panel where it is open. */
+async function closePanel(page: Page): Promise<void> {
+  if (await page.locator("#panel").isVisible()) await page.locator("#panel-close").click();
+}
+
+/** Closes it where it would cover the text. */
+async function uncover(page: Page): Promise<void> {
+  const { width = 0 } = page.viewportSize() ?? {};
+  if (width < 1024) await closePanel(page);
+}
+
+/** Shows the text in another way: "Text", "Probability", "Rank", "Tokens" or "Inside". */
+export async function showView(page: Page, name: string): Promise<void> {
+  await uncover(page);
+  await page.locator(`#tab-${name.toLowerCase()}`).click();
+}
+
 export async function setOption(page: Page, label: string, value: string): Promise<void> {
-  const options = page.locator("#options");
-  if ((await options.getAttribute("open")) === null) await options.locator("summary").click();
+  await openSection(page, "options");
   await page.getByLabel(label, { exact: true }).fill(value);
+}
+
+/** The seed of what was written last, which "Same again" names; the panel may be closed. */
+export async function seedOf(page: Page): Promise<string> {
+  const same = page.locator("#controls button", { hasText: "Same again" });
+  await expect(same).toHaveText(/\d/);
+  return /\d+/.exec((await same.textContent()) ?? "")?.[0] ?? "none";
+}
+
+/** Presses "Write on". A panel that covers the button is closed before. */
+export async function writeOn(page: Page): Promise<void> {
+  await uncover(page);
+  await page.locator("#generate").click();
 }
 
 /** The page's #editor, which has the editor: of a long text, only a part is in the document. */
@@ -74,8 +121,8 @@ export async function setText(page: Page, text: string): Promise<void> {
 
 /** Goes on from the caret; the whole text, when that is finished. */
 export async function generate(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await writeOn(page);
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   return textOf(page);
 }
 
@@ -91,7 +138,7 @@ export async function textOf(page: Page): Promise<string> {
 
 /** Opens the tab inside the model, and waits until all of it has been seen for the token at the caret. */
 export async function lookInside(page: Page): Promise<void> {
-  await page.getByRole("tab", { name: "Inside the model" }).click();
+  await showView(page, "Inside");
   await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
     timeout: 30_000,
   });
@@ -106,7 +153,7 @@ export async function prepareLongText(page: Page): Promise<void> {
 /** Starts a text of several seconds; resolves when it grows. */
 export async function startLongText(page: Page): Promise<void> {
   await prepareLongText(page);
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect(page.locator("#speed")).toContainText("tokens/s", { timeout: 30_000 });
 }
 

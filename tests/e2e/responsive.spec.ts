@@ -1,6 +1,6 @@
 // While the model writes, nothing moves by itself. spoken.spec.ts tests what is announced; `npm run bench:fluency` measures speed.
 import { expect, test, type Page } from "@playwright/test";
-import { open, startLongText, textOf } from "./page.js";
+import { open, openSection, startLongText, textOf } from "./page.js";
 
 /** As the Layout Instability API counts it, where nobody pressed a key. */
 interface Shift {
@@ -38,7 +38,7 @@ test("nothing moves while the model writes", async ({ page }) => {
   await open(page);
   await startLongText(page);
   await page.keyboard.press("Escape");
-  await page.locator("#options > summary").click();
+  await openSection(page, "options");
   await page.locator("#editor .cm-content").press("Control+End");
   await page.keyboard.press("Control+Enter");
   await expect(page.locator("#finish")).toBeEmpty(); // it writes, and the window follows

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
-import { inEditor, open, setOption, setText, textOf } from "./page.js";
+import { inEditor, open, setOption, setText, showView, textOf } from "./page.js";
 
 /** Presses the button; where the file lies, and its name. */
 async function save(page: Page, format: string): Promise<{ path: string; name: string }> {
@@ -21,7 +21,7 @@ test("a text with branches is saved in three ways, and its web page opens from a
   const hostile = "Once upon a time <script>document.title = 'hostile'</script> there was a big";
   await setText(page, hostile);
   await setOption(page, "Tokens", "12");
-  await page.getByLabel("View").selectOption("Probability");
+  await showView(page, "Probability");
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
   await inEditor(
     page,
@@ -30,7 +30,7 @@ test("a text with branches is saved in three ways, and its web page opens from a
   );
   const others = page.locator("#token .alternative[aria-pressed=false]");
   await others.first().click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const branched = await textOf(page);
   await expect(page.locator("#branches")).toBeVisible();
 

@@ -10,10 +10,12 @@ import {
   releaseAsking,
   setOption,
   setText,
+  showView,
   startLongText,
   takeAsked,
   textOf,
   watchAsking,
+  writeOn,
 } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
@@ -30,7 +32,7 @@ const setCaret = (page: Page, offset: number) =>
 const percent = (logprob: number) => `${(Math.exp(logprob) * 100).toFixed(1)}%`;
 
 async function see(page: Page, view: string): Promise<void> {
-  await page.getByLabel("View").selectOption(view);
+  await showView(page, view);
   await expect(page.locator("#scored")).toHaveText(/^\d+ tokens$/, { timeout: 30_000 });
 }
 
@@ -132,8 +134,8 @@ test("each token is tinted by its rank, which is told, and which paper has", asy
   // The ranks of what the model writes are those that its text is scored with.
   await setOption(page, "Tokens", "8");
   await setOption(page, "Seed", "1"); // its text is cut into the tokens that wrote it
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await writeOn(page);
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const written = () =>
     page
       .locator("#editor .token")
@@ -150,11 +152,11 @@ test("a word that the model goes on in is scored once it is cut as one, not as t
   await watchAsking(page, "tokenize");
   await open(page);
   await setText(page, "Once upon a ti");
-  await page.getByLabel("View").selectOption("Rank");
+  await showView(page, "Rank");
   await setOption(page, "Tokens", "3");
   await setOption(page, "Temperature", "0");
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await writeOn(page);
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect(await textOf(page)).toMatch(/^Once upon a time,? /);
   await setCaret(page, "Once upon a time".length);
   await expect(told(page)).toHaveText("me");
@@ -183,7 +185,7 @@ test("the tokenizer's view has the cut, the ids and the bytes, of whole characte
   expect(await violationsIn(page)).toEqual([]);
   await panel(page).getByRole("button", { name: "Close" }).click();
   for (const view of ["Tokens", "Probability", "Rank"]) {
-    await page.getByLabel("View").selectOption(view);
+    await showView(page, view);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await violationsIn(page)).toEqual([]);
@@ -307,7 +309,7 @@ test("a branch is announced where one writes, with a way back, until one goes on
     );
   };
   await branch();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   await expect(note).toBeVisible(); // the model has written meanwhile
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -321,7 +323,7 @@ test("a branch is announced where one writes, with a way back, until one goes on
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(note).toBeHidden();
   await branch();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   await text(page).press("Control+End");
   await page.keyboard.type(" I go on.");
   await expect(note).toBeHidden();
@@ -337,7 +339,7 @@ test("undo takes back the making of a branch, and redo makes it again", async ({
   await setCaret(page, given.length);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   await likeliest(page).getByRole("button", { pressed: false }).first().click();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const branched = await textOf(page);
   const branches = page.getByRole("region", { name: "Branches" });
   await text(page).focus();
@@ -391,7 +393,7 @@ test("a long text is cut at once, and tinted as its scores come", async ({ page 
   await open(page);
   const sentence = "Once upon a time there was a strawberry elephant. ";
   await setText(page, sentence.repeat(1000));
-  await page.getByLabel("View").selectOption("Tokens");
+  await showView(page, "Tokens");
   await expect(page.locator("#editor .cut-0").first()).toBeVisible({ timeout: 20_000 });
   const pieces = (await page.locator("#editor .token").allTextContents()).join("");
   expect(pieces.startsWith(sentence.repeat(5))).toBe(true);
@@ -401,7 +403,7 @@ test("a long text is cut at once, and tinted as its scores come", async ({ page 
   await expect(share(page)).toHaveText("…");
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 }); // what waits is no score
 
-  await page.getByLabel("View").selectOption("Probability");
+  await showView(page, "Probability");
   await expect(page.locator("#editor .token")).toHaveCount(0);
   await releaseAsking(page);
   await expect(page.locator("#editor .band-0").first()).toBeVisible({ timeout: 20_000 });
@@ -430,7 +432,7 @@ test("nothing is scored twice, and what Tab needs is read again after it", async
 
   // Other views, and another place in the text, say what is known.
   for (const view of ["Rank", "Tokens"]) await see(page, view);
-  await page.getByRole("tab", { name: "Inside the model" }).click();
+  await showView(page, "Inside");
   await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
     timeout: 30_000,
   });
@@ -484,7 +486,7 @@ for (const [kind, count] of [
 test("it says that scores wait for what the model writes", async ({ page }) => {
   await open(page);
   await startLongText(page);
-  await page.getByLabel("View").selectOption("Probability");
+  await showView(page, "Probability");
   await expect(page.locator("#scored")).toHaveText("Scored as soon as the model has written.");
   await expect(text(page)).toHaveAttribute("aria-busy", "true");
   await page.getByRole("button", { name: "Stop" }).click();
@@ -556,7 +558,7 @@ test.describe("the token that is pressed is told, and marked", () => {
     await page.mouse.click(end.x + 60, end.y); // there is nothing
     await expect(panel(page)).toBeHidden();
     await page.mouse.click(x, y);
-    await page.getByLabel("View").selectOption("Text");
+    await showView(page, "Text");
     await expect(page.locator("#editor .told")).toHaveCount(0);
   });
 
@@ -638,7 +640,7 @@ for (const [name, width, height, type] of [
     expect((word?.y ?? 0) + (word?.height ?? 0)).toBeLessThanOrEqual((await dock.boundingBox())?.y ?? 0);
     expect(await violationsIn(page)).toEqual([]);
     await panel(page).getByRole("button", { name: "Close" }).click();
-    await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeVisible();
+    await expect(page.locator("#generate")).toBeVisible();
   });
 }
 

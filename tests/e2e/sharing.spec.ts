@@ -7,6 +7,7 @@ import {
   hold,
   inEditor,
   open,
+  openSection,
   setOption,
   setText,
   startLongText,
@@ -77,7 +78,7 @@ test("a link has what stands around what was written last, and the options", asy
   });
   expect(await textOf(other)).toBe(text);
   expect(await models(other)).toBe(await models(page));
-  await other.locator("#options summary").click();
+  await openSection(other, "options");
   await expect(other.getByLabel("Temperature", { exact: true })).toHaveValue("1.2");
   await expect(other.getByLabel("Tokens", { exact: true })).toHaveValue("8");
   await expect(other.getByLabel("Ignore end of text")).toBeChecked();
@@ -108,7 +109,7 @@ test("any other text has a link, too: it is shown as it is, and called nothing e
   await follow(await copyLink(page));
   expect(await textOf(other)).toBe(text);
   expect(await models(other)).toBe(await models(page));
-  await other.locator("#options summary").click();
+  await openSection(other, "options");
   await expect(other.getByLabel("Top k", { exact: true })).toHaveValue("7");
 
   // Where what was written is edited, too.
@@ -193,7 +194,7 @@ test("without a clipboard the link is in the address, and where none can be made
   const url = new URL(page.url());
   expect(url.search).toBe("?model=models/demo/");
   expect(url.hash).toMatch(/^#text=[\w-]+$/);
-  await expect(page.locator("#finish")).toContainText("Seed"); // it is not followed
+  await expect(page.locator("#finish")).toContainText("Finished"); // it is not followed
 
   await page.evaluate(() => Object.defineProperty(window, "CompressionStream", { value: undefined }));
   await page.getByRole("button", { name: "Copy link" }).click();

@@ -1,6 +1,6 @@
 // What those who hear the page are told while a model writes: a log of one session.
 import { expect, test, type Page } from "@playwright/test";
-import { generate, open, prepareLongText, setOption, setText, textOf } from "./page.js";
+import { generate, open, prepareLongText, setOption, setText, textOf, writeOn } from "./page.js";
 
 const spoken = (page: Page) => page.locator("#spoken > div");
 
@@ -20,7 +20,7 @@ test("each sentence is said whole and in order, and the end after the last", asy
   await setOption(page, "Seed", "3");
   await page.getByLabel("Ignore end of text").check();
   const written = (await generate(page)).slice("Once upon a time there was a dog.".length);
-  await expect(spoken(page).last()).toHaveText(/ Seed 3\.$/, { timeout: 20_000 });
+  await expect(spoken(page).last()).toHaveText(/^Finished, \d+ tokens/, { timeout: 20_000 });
   const all = await spoken(page).allTextContents();
   expect(all.length).toBeGreaterThan(3);
   expect(all.slice(0, -1).join(" ").split(/\s+/)).toEqual(written.trim().split(/\s+/));
@@ -33,7 +33,7 @@ test("each sentence is said whole and in order, and the end after the last", asy
 test("a stop ends what is said, too", async ({ page }) => {
   await open(page);
   await prepareLongText(page);
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect.poll(async () => (await textOf(page)).length).toBeGreaterThan(400);
   await page.keyboard.press("Escape");
   await expect(page.locator("#finish")).toContainText("Stopped after");
@@ -53,8 +53,8 @@ test("reading aloud can be switched off, also for the next visit", async ({ page
   await setOption(page, "Tokens", "30");
   await expect(option).not.toBeChecked();
   await generate(page);
-  await expect(spoken(page).last()).toHaveText(/Seed \d+\.$/);
-  expect((await spoken(page).allTextContents()).filter((said) => !said.includes("Seed"))).toEqual([]);
+  await expect(spoken(page).last()).toHaveText(/^Finished, \d+ tokens/);
+  expect((await spoken(page).allTextContents()).filter((said) => !said.includes("Finished"))).toEqual([]);
   await option.check();
   await setText(page, "Once upon a time there was a dog.");
   await generate(page);

@@ -7,6 +7,7 @@ import { deflateRawSync } from "node:zlib";
 import { expect, test } from "@playwright/test";
 import sirv from "sirv";
 import type * as Gpt2 from "../../web/src/client/index.js";
+import { writeOn } from "./page.js";
 
 const dist = resolve(import.meta.dirname, "../../web/dist");
 const tinyModels = resolve(import.meta.dirname, "../data/tiny-models");
@@ -56,7 +57,7 @@ test("a service worker brings threads to a host without headers, below a sub-pat
   await page.goto(`${origin}/some/where/`);
   await expect(page.locator("#engine")).toContainText("threads-relaxed", { timeout: 30_000 });
   await expect(page.locator("#notice")).toBeHidden();
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect(page.locator("#speed")).toContainText("tokens/s");
   await context.close();
 });

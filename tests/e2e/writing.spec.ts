@@ -6,10 +6,12 @@ import {
   hold,
   inEditor,
   open,
+  press,
   setOption,
   setText,
   startLongText,
   textOf,
+  writeOn,
 } from "./page.js";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Text" });
@@ -27,7 +29,7 @@ async function writeFew(page: Page): Promise<string> {
 test("what was said of a text goes with the text", async ({ page }) => {
   await open(page);
   await writeFew(page);
-  await expect(page.locator("#finish")).toContainText("Seed");
+  await expect(page.locator("#finish")).toContainText("Finished");
   await text(page).press("Control+A");
   await page.keyboard.press("Delete");
   await expect(page.locator("#finish")).toBeEmpty();
@@ -67,7 +69,7 @@ test("it goes on from the caret, and what follows stays; Continue goes on from t
   await setCaret(page, "Tom had a dog.".length);
   const whole = await writeFew(page);
   expect(whole).toMatch(/^Tom had a dog\..+ The end$/s);
-  await page.getByRole("button", { name: "Continue" }).click();
+  await press(page, "continue");
   await expect.poll(() => textOf(page)).toMatch(/ The end.+$/s);
 });
 
@@ -76,7 +78,7 @@ test("Regenerate puts another text in the place of the last, and undo brings tha
   const first = await writeFew(page);
   let second = first;
   await expect(async () => {
-    await page.getByRole("button", { name: "Regenerate" }).click();
+    await page.getByRole("button", { name: "Another" }).click();
     await expect.poll(() => textOf(page), { timeout: 3000 }).not.toBe(first); // another seed may write the same
     await expect(page.locator("#editor .cm-content")).toHaveAttribute("aria-busy", "false");
     second = await textOf(page);
@@ -121,7 +123,7 @@ test("what is typed while the model loads is part of what it goes on from", asyn
   await expect(page.locator("#finish")).toContainText("as soon as the model is loaded");
   await page.keyboard.type(" there lived");
   arrive();
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   const prompts = await page.evaluate(() => (window as unknown as { prompts: unknown[] }).prompts);
   expect(prompts).toEqual(["Once upon a time there lived"]);
   expect(await textOf(page)).toMatch(/^Once upon a time there lived./s);
@@ -161,7 +163,7 @@ test("nothing moves while it writes", async ({ page }) => {
     }).observe({ type: "layout-shift" });
   });
   await page.keyboard.press("Control+Enter");
-  await expect(page.locator("#finish")).toContainText("Seed", { timeout: 30_000 });
+  await expect(page.locator("#finish")).toContainText("Finished", { timeout: 30_000 });
   expect(await page.evaluate(() => (window as unknown as { moved: string[] }).moved)).toEqual([]);
 });
 
@@ -169,7 +171,7 @@ test("the editor takes over text, caret and focus of the field that precedes it"
   const arrive = await hold(page, "**/assets/after-paint-*.js");
   await page.goto("./?model=none", { waitUntil: "commit" });
   const field = page.locator("textarea#draft");
-  await expect(page.getByRole("button", { name: "Generate", exact: true })).toBeEnabled();
+  await expect(page.locator("#generate")).toBeEnabled();
   await field.fill("Before the editor");
   await field.press("ArrowLeft");
   arrive();
@@ -183,7 +185,7 @@ test("an editor that cannot be loaded is reported, and the text stays", async ({
   await page.route("**/assets/after-paint-*.js", (route) => route.abort());
   await page.goto("./");
   await page.locator("textarea#draft").fill("Still here");
-  await page.getByRole("button", { name: "Generate", exact: true }).click();
+  await writeOn(page);
   await expect(page.getByRole("alert")).toContainText("The editor could not be loaded");
   await page.unroute("**/assets/after-paint-*.js");
   await page.getByRole("button", { name: "Load the page again" }).click();

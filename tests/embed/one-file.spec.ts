@@ -40,7 +40,7 @@ for (const { name, launch } of cases.filter((each) => !each.name.includes("share
         return "";
       })()`;
       await browser.evaluate(write);
-      await until(browser, `/Seed/.test(document.getElementById("finish").textContent)`);
+      await until(browser, `/Finished/.test(document.getElementById("finish").textContent)`);
     } finally {
       await browser.close();
     }

@@ -14,17 +14,21 @@ import { keepTranslated, setTranslatedText } from "./language/keep-translated.js
 import type { Tab } from "./library/tab.js";
 import { languageOf } from "./models/language.js";
 import type { Loading } from "./models/loading.js";
+import { offerAlternatives } from "./parts/bar/alternatives.js";
 import { offerCopying } from "./parts/bar/copy.js";
+import { offerMenu } from "./parts/bar/menu.js";
 import { Branching } from "./parts/branches/branching.js";
 import { offerDevice } from "./parts/device/offer.js";
 import { lookingInside } from "./parts/inside/opening.js";
 import { offerKeys } from "./parts/keys/sheet.js";
 import { offerLanguages } from "./parts/language/show.js";
 import { livePicture } from "./parts/options/live-picture.js";
-import type { OptionsPanel } from "./parts/options/options-panel.js";
+import type { LateOptions } from "./parts/options/late-options.js";
+import { offerOptions } from "./parts/options/options.js";
 import { offerSameSeed } from "./parts/options/same-seed.js";
 import { foreignNote } from "./parts/notes/foreign.js";
 import { questionNote } from "./parts/notes/question.js";
+import { offerPanel } from "./parts/panel/panel.js";
 import { offerSaving } from "./parts/save-file/offer.js";
 import { offerSavingText } from "./parts/save-text/offer.js";
 import { offerSavingWithText } from "./parts/save-file/with-text.js";
@@ -42,7 +46,7 @@ export interface Page {
   state: PageState;
   loading: Loading;
   writing: Writing;
-  options: OptionsPanel;
+  options: LateOptions;
   /** undefined: what stores the texts could not be fetched. */
   tab: () => Tab | undefined;
 }
@@ -51,6 +55,7 @@ export interface Page {
 export function createEditor(page: Page, kept: KeptText, changed: () => void): Editor {
   const { state, loading, writing, options } = page;
   const needModel = loading.need;
+  options.come(offerOptions(state));
   const say = (sentence?: () => string) => state.say(sentence);
   const isWriting = () => state.activity.peek().kind === "writing";
   const hasModel = () => state.loaded.peek() !== undefined;
@@ -120,8 +125,10 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     goOn,
     say,
   });
-  const tabs = { list: ui.tabs, text: ui.tabText, inside: ui.tabInside, panel: ui.surface };
-  offerViews({ tabs, select: ui.view, legend: ui.legend, scored: ui.scored }, editor.view);
+  offerViews(
+    { tabs: { list: ui.tabs, panel: ui.surface }, legend: ui.legend, scored: ui.scored },
+    editor.view,
+  );
   keepAboveKeyboard(ui.dock);
   offerKeys(ui.keys);
   offerStage({ enter: ui.stage, leave: ui.stageLeave, editor, goOn });
@@ -132,8 +139,11 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
     model: (writing.lastWritten?.model ?? state.chosen.peek()).name,
   }));
   offerCopying(state, editor);
+  offerAlternatives(state, editor);
   offerSaving(state);
   offerDevice(state, () => showModel(state));
+  offerMenu();
+  offerPanel(state);
   offerSharing({ state, loading, writing, options, setAside: () => page.tab()?.setAside(), editor });
   ui.options.addEventListener("input", () => noteChange());
   offerSameSeed(state, writing);

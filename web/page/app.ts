@@ -11,7 +11,7 @@ import { Loading } from "./models/loading.js";
 import { offerBar } from "./parts/bar/bar.js";
 import { askForOtherHost, isAddressChosen } from "./parts/chooser/choice.js";
 import { showLoading } from "./parts/loading/progress.js";
-import { offerOptions } from "./parts/options/options.js";
+import { LateOptions } from "./parts/options/late-options.js";
 import { voice } from "./parts/status/with-speech.js";
 import { showStatus } from "./parts/status/status.js";
 import { messageOf } from "./state/errors.js";
@@ -24,7 +24,7 @@ function begin(): void {
   if (words) translatePage(words.page);
   delete document.documentElement.dataset.awaits;
   showStatus(state);
-  const options = offerOptions(state);
+  const options = new LateOptions();
   const surface: Surface = new Surface({
     field: ui.draft,
     parent: ui.editor,

@@ -57,7 +57,7 @@ async function play(page, folder) {
   await follow();
   await show(500);
   // Another token in the place of one.
-  await page.locator("#view").selectOption("probability");
+  await page.locator("#tab-probability").click();
   await text(page).press("Control+Home");
   for (let word = 0; word < 10; word += 1) await page.keyboard.press("Control+ArrowRight");
   await page.locator("#token ol").waitFor({ timeout: 60_000 });
@@ -71,7 +71,7 @@ async function play(page, folder) {
   await page.locator("#branch-list button").first().waitFor({ timeout: 60_000 });
   await follow();
   await show(900);
-  await page.locator("#view").selectOption("text");
+  await page.locator("#tab-text").click();
   await page.locator("#branches").evaluate((part) => part.scrollIntoView({ block: "end" }));
   await show(1500);
   return frames;

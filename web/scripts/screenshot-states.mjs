@@ -14,10 +14,9 @@ async function openPage(page) {
 
 /** Sets options by their names, with the panel closed again after that. */
 async function setOptions(/** @type {Page} */ page, /** @type {Record<string, string>} */ values) {
-  const summary = page.locator("#options > summary");
-  await summary.click();
+  await page.locator("#preset-shown").click();
   for (const [name, value] of Object.entries(values)) await page.locator(`#option-${name}`).fill(value);
-  await summary.click();
+  await page.locator("#panel-close").click();
 }
 
 /** A text of both, the same each time. */
@@ -25,14 +24,13 @@ async function writeText(/** @type {Page} */ page, tokens = 110) {
   await openPage(page);
   await setOptions(page, { seed: "12", maxNewTokens: String(tokens) });
   await page.locator("#generate").click();
-  await page.locator("#finish", { hasText: "12" }).waitFor({ timeout: 60_000 });
+  await page.locator("#finish", { hasText: "Finished" }).waitFor({ timeout: 60_000 });
   await page.evaluate(() => window.scrollTo(0, 0));
 }
 
 /** Puts the caret into the middle of the text, which shows the token there. */
 async function chooseToken(/** @type {Page} */ page, /** @type {string} */ view) {
-  if (view === "inside") await page.locator("#tab-inside").click();
-  else await page.locator("#view").selectOption(view);
+  await page.locator(`#tab-${view}`).click();
   await text(page).press("Control+Home");
   for (let word = 0; word < 9; word += 1) await page.keyboard.press("Control+ArrowRight");
 }
@@ -82,21 +80,20 @@ export const states = {
     await chooseToken(page, "probability");
     await page.locator("#token ol button[aria-pressed='false']:enabled").first().click();
     await page.locator("#branch-list button").first().waitFor({ timeout: 60_000 });
-    await page.locator("#finish", { hasText: "12" }).waitFor({ timeout: 60_000 });
-    await page.locator("#view").selectOption("text");
+    await page.locator("#finish", { hasText: "Finished" }).waitFor({ timeout: 60_000 });
+    await page.locator("#tab-text").click();
     await page.locator("#branches").evaluate((part) => part.scrollIntoView({ block: "end" }));
   },
   async options(page) {
     await writeText(page);
-    await page.locator("#options > summary").click();
+    await page.locator("#preset-shown").click();
     await page.locator("#picture").waitFor({ timeout: 60_000 });
-    await page.locator("#options").evaluate((part) => part.scrollIntoView({ block: "start" }));
   },
   async device(page) {
     await writeText(page);
-    await page.locator("#device > summary").click();
+    await page.locator("#menu-button").click();
+    await page.locator("#menu [data-section=device]").click();
     await page.locator("#environment-list li").nth(3).waitFor({ timeout: 60_000 });
-    await page.locator("footer").evaluate((part) => part.scrollIntoView({ block: "start" }));
   },
   async stage(page) {
     await writeText(page);

@@ -2,7 +2,7 @@
 // what it measures and fails above a bar. Run it on a quiet machine; no test asserts these times.
 import type { EditorView } from "@codemirror/view";
 import { expect, test, type Page } from "@playwright/test";
-import { open, setText, startLongText } from "../../e2e/page.js";
+import { open, setText, showView, startLongText } from "../../e2e/page.js";
 import { longestTasks } from "./long-tasks.js";
 
 /** Milliseconds that one task may block the main thread. Longer ones are what browsers call long tasks. */
@@ -101,9 +101,9 @@ test("no task is long while a long text is pasted, scored and continued", async 
   const long = `${paragraph}\n`.repeat(9).slice(0, 5000);
   const actions: Record<string, () => Promise<void>> = {
     "paste and score": async () => {
-      await page.getByLabel("View").selectOption("text");
+      await showView(page, "text");
       await setText(page, long);
-      await page.getByLabel("View").selectOption("probability");
+      await showView(page, "probability");
       await expect(page.locator("#editor .token").nth(100)).toBeAttached({ timeout: 30_000 });
     },
     "walk through": async () => {

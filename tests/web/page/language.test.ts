@@ -165,7 +165,7 @@ describe("no words stand outside of the languages' files", () => {
 
   it.each([
     'say(() => "Copied.")',
-    'put(button, () => "Load")',
+    'setTranslatedText(button, () => "Load")',
     "say(`Stopped after ${tokens} tokens.`)",
     'button.textContent = "Load";',
     'const repair = { label: isNew ? "Again" : other };',

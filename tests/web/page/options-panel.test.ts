@@ -2,6 +2,7 @@
 // What is put into the options, by a link or a reload, and what is read from them again.
 import { beforeEach, expect, it } from "vitest";
 import type { GenerationDefaults } from "../../../web/src/client/index.js";
+import { presets } from "../../../web/page/parts/options/option-list.js";
 import { OptionsPanel } from "../../../web/page/parts/options/options-panel.js";
 
 const defaults: GenerationDefaults = {
@@ -15,8 +16,9 @@ const defaults: GenerationDefaults = {
   repetitionPenalty: 1,
 };
 let panel: OptionsPanel;
+let opened = 0;
 beforeEach(() => {
-  panel = new OptionsPanel(document.createElement("details"), document.createElement("div"));
+  panel = new OptionsPanel(() => (opened += 1), document.createElement("div"));
   panel.label();
 });
 
@@ -45,7 +47,23 @@ it("the options panel keeps typed values when a model with other defaults loads"
 it("the options panel shows a refused value, and returns none", () => {
   panel.show({ temperature: -1 });
   expect(panel.peek()).toBeUndefined();
+  expect(opened).toBe(0);
   expect(panel.read()).toBeUndefined();
+  expect(opened).toBe(1);
+});
+
+it("knows which preset is set, however its numbers came", () => {
+  panel.showDefaults(defaults);
+  const nameNow = () => panel.presetOf(presets)?.name;
+  expect(nameNow()).toBe("balanced");
+  for (const preset of presets) {
+    panel.use(preset);
+    expect(nameNow()).toBe(preset.name);
+  }
+  panel.show({ temperature: 0.4, topK: 20, topP: 0.9, maxNewTokens: 5, seed: 1 });
+  expect(nameNow()).toBe("precise");
+  panel.show({ temperature: 0.41, topK: 20, topP: 0.9 });
+  expect(nameNow()).toBeUndefined();
 });
 
 it("the options panel keeps its values when the language changes", () => {

@@ -57,8 +57,6 @@ interface Current {
   flush: () => void;
 }
 
-const seedSaid = (seed: number | undefined) => phrase("seed", { seed: String(seed) });
-
 /** One that can be told, and asked for again. */
 const anySeed = () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
@@ -99,12 +97,12 @@ export class Writing {
     return isBusy;
   }
 
-  private showSummary({ timings, finishReason, seed, droppedTokens }: GenerateSummary): void {
+  private showSummary({ timings, finishReason, droppedTokens }: GenerateSummary, count: number): void {
     const { state } = this.setting;
     state.tokensPerSecond.value = timings.decodedTokens > 0 ? timings.decodedTokensPerSecond : undefined;
     state.firstTokenMs.value = timings.firstTokenMs;
     state.say(() => {
-      const said = [phrase(`finish.${finishReason}`), seedSaid(seed)];
+      const said = [phrase(`finish.${finishReason}`, { count })];
       if (droppedTokens > 0) said.push(phrase("dropped", { count: droppedTokens }));
       return said.join(" ");
     });
@@ -166,7 +164,7 @@ export class Writing {
         onSummary: (summary) => {
           batch.flush();
           voice.finish();
-          this.showSummary(summary);
+          this.showSummary(summary, all.filter(({ healed }) => healed !== "all").length);
         },
         onPrompt: ({ done, total }) => state.say(() => phrase("reading", { done, total })),
       });
@@ -186,7 +184,7 @@ export class Writing {
       if (isAbort(error)) voice.hush();
       else voice.finish();
       const isStopped = isAbort(error) && all.length > 0;
-      if (isStopped) state.say(() => `${phrase("stopped", { count: all.length })} ${seedSaid(options.seed)}`);
+      if (isStopped) state.say(() => phrase("stopped", { count: all.length }));
       else this.showFailure(error);
     } finally {
       editor.end();
@@ -221,8 +219,6 @@ export class Writing {
   ): Promise<WrittenText | undefined> {
     const { state, readOptions, voice } = this.setting;
     if (this.saysBusy()) return undefined;
-    const options = given ?? readOptions();
-    if (!options) return undefined;
     state.hideError();
     let end = () => {};
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -235,9 +231,11 @@ export class Writing {
     };
     state.activity.value = { kind: "writing", stop };
     try {
-      const editor = await this.editorOrFailure();
+      const editor = await this.editorOrFailure(); // the options come with it
+      const options = editor && (given ?? readOptions());
+      if (!options) return undefined;
       const seeded = { ...options, seed: options.seed ?? anySeed() };
-      const written = editor && (await this.writeWith(editor, placeIn(editor), seeded, current));
+      const written = await this.writeWith(editor, placeIn(editor), seeded, current);
       this.last = written ?? this.last;
       return written;
     } finally {

@@ -12,6 +12,13 @@ import {
 import { Compartment, EditorState, type Extension, type StateEffect } from "@codemirror/state";
 import { EditorView, keymap, placeholder, type ViewUpdate } from "@codemirror/view";
 import type { Token } from "../../src/client/index.js";
+import {
+  alternativeOf,
+  alternativesField,
+  keepAlternatives,
+  parseAlternatives,
+  toAlternative,
+} from "./alternatives.js";
 import { branchSteps, treeField } from "./steps.js";
 import { parseTree, type Tree } from "./tree.js";
 import type { KeptText, TextLanguage } from "./kept-text.js";
@@ -59,6 +66,7 @@ export class Editor {
       extensions,
       writtenTracking,
       runs,
+      alternativesField.init(() => parseAlternatives(kept.alternatives)),
       writingLanguage.of(modelsLanguage),
       inkDecorations,
       history(),
@@ -149,12 +157,26 @@ export class Editor {
   get keptWithHistory(): KeptText {
     const { run } = this;
     const last = run ? ([run.from, run.to] as const) : undefined;
-    return { ...this.kept, run: last, history: keepHistory(this.view.state), tree: this.tree };
+    const { state } = this.view;
+    const alternatives = keepAlternatives(state);
+    return { ...this.kept, run: last, history: keepHistory(state), tree: this.tree, alternatives };
   }
 
   /** The branches, with the current one's text as it was when it was come to; undefined where there is but one text. */
   get tree(): Tree | undefined {
     return this.view.state.field(treeField);
+  }
+
+  /** Which of the texts that were written at the place of the run is there; undefined where there is but one. */
+  get alternative(): ReturnType<typeof alternativeOf> {
+    return alternativeOf(this.view.state);
+  }
+
+  /** Puts the next of them there, or the one before; false where there is none. */
+  showAlternative(step: 1 | -1): boolean {
+    const change = toAlternative(this.view.state, step);
+    if (change) this.view.dispatch(change);
+    return change !== undefined;
   }
 
   get canUndo(): boolean {

@@ -19,6 +19,8 @@ export interface KeptText {
   history?: unknown;
   /** Its branches, where those are kept, too: see tree.ts. */
   tree?: unknown;
+  /** What was written in the place of the run before, where that is kept, too: see alternatives.ts. */
+  alternatives?: unknown;
   /** The text as it was changed where there was no editor yet; the caret is in it. */
   draft?: string | undefined;
 }

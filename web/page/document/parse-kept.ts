@@ -14,13 +14,17 @@ export const parseParts = (value: unknown): Part[] =>
 
 /** `value` as a text; undefined if it is invalid. */
 export function parseKept(value: unknown): KeptText | undefined {
-  const { text, caret, written, run, history, tree, draft } = (value ?? {}) as Record<string, unknown>;
+  const { text, caret, written, run, history, tree, alternatives, draft } = (value ?? {}) as Record<
+    string,
+    unknown
+  >;
   if (typeof text !== "string" || !isOffset(caret) || !Array.isArray(written)) return undefined;
   const [last] = parseParts([run]);
   const more = {
     ...(last && { run: [last[0], last[1]] as const }),
     ...(history !== undefined && { history }),
     ...(tree !== undefined && { tree }),
+    ...(alternatives !== undefined && { alternatives }),
     ...(typeof draft === "string" && { draft }),
   };
   return { text, caret, written: parseParts(written), ...more };

@@ -65,6 +65,10 @@ export interface Problem {
   canReset: boolean;
 }
 
+/** The sections of the side panel, by the ids of their elements. */
+export const panelSections = ["options", "sharing", "saving-texts", "device"] as const;
+export type PanelSection = (typeof panelSections)[number];
+
 export class PageState {
   readonly chosen: Signal<ChosenModel>;
   readonly model: Signal<ModelState> = signal<ModelState>({ kind: "none" });
@@ -77,6 +81,10 @@ export class PageState {
   /** How the writing goes, in one line. */
   readonly status: Signal<() => string> = signal(() => "");
   readonly problem: Signal<Problem | undefined> = signal<Problem | undefined>(undefined);
+  /** The section that the side panel was opened at; undefined: it is closed. */
+  readonly panel: Signal<PanelSection | undefined> = signal<PanelSection | undefined>(undefined);
+  /** The name of the preset that is set, as the page shows it. */
+  readonly preset: Signal<() => string> = signal(() => "");
   /** Of the text that is written, or was written last. */
   readonly tokensPerSecond: Signal<number | undefined> = signal<number | undefined>(undefined);
   readonly firstTokenMs: Signal<number | undefined> = signal<number | undefined>(undefined);

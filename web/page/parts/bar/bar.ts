@@ -1,8 +1,10 @@
 // The buttons below the text, and the keys that do the same.
 import { overLastRun, atCaret, atEnd, type Writing } from "../../assistant/writing.js";
 import type { Surface } from "../../document/surface.js";
-import { onPress, setEnabled } from "../../dom/buttons.js";
+import { hideKeepingFocus, onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/start.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 
 export interface BarSetting {
@@ -17,11 +19,13 @@ function showEnabled(isBusy: boolean, { state, surface }: BarSetting): void {
   const editor = surface.current;
   const run = editor?.run;
   const hasText = editor ? editor.length > 0 : surface.kept.text !== "";
-  const starters = [ui.generate, ...ui.openings.querySelectorAll("button")];
-  for (const button of starters) setEnabled(button, !isBusy);
-  setEnabled(ui.stop, isBusy);
+  const hasRun = run != null && run.from < run.to;
+  setTranslatedText(ui.generate, () => phrase(isBusy ? "stop" : "generate"));
+  for (const button of ui.openings.querySelectorAll("button")) setEnabled(button, !isBusy);
   setEnabled(ui.continue, !isBusy && hasText);
-  setEnabled(ui.regenerate, !isBusy && run != null && run.from < run.to);
+  setEnabled(ui.regenerate, !isBusy && hasRun);
+  if (hasRun) ui.regenerate.hidden = false;
+  else if (!isBusy) hideKeepingFocus(ui.regenerate, ui.generate);
   setEnabled(ui.copy, hasText);
   setEnabled(ui.share, !isBusy && hasText);
   setEnabled(ui.undo, editor?.canUndo ?? false);
@@ -37,11 +41,13 @@ export function offerBar(setting: BarSetting): void {
   // Not the form's submit event: a sandbox without allow-forms fires none.
   ui.generate.addEventListener("click", (event) => {
     event.preventDefault();
-    void writing.write(atCaret);
+    if (event.detail > 1) return; // the second click of two is meant for what was there before
+    if (state.activity.peek().kind === "writing") void writing.stop();
+    else void writing.write(atCaret);
   });
-  onPress(ui.stop, () => void writing.stop());
   onPress(ui.continue, () => void writing.write(atEnd));
   onPress(ui.regenerate, () => void writing.write(overLastRun));
+  const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
   onPress(ui.undo, () => surface.current?.undo());
   onPress(ui.redo, () => surface.current?.redo());
   document.addEventListener("keydown", (event) => {
@@ -60,7 +66,6 @@ export function offerBar(setting: BarSetting): void {
     const text = chip.textContent.replace(/…$/, "");
     onPress(chip, () => beginWith(text));
   }
-  const show = () => showEnabled(state.activity.peek().kind === "writing", setting);
   state.text.subscribe(show);
   state.activity.subscribe(show);
   ui.generate.disabled = false;

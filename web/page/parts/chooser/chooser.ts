@@ -11,6 +11,7 @@ import type { Loading } from "../../models/loading.js";
 import { messageOf } from "../../state/errors.js";
 import type { ChosenModel, PageState } from "../../state/page-state.js";
 import { rememberChoice } from "./choice.js";
+import { showModelLine } from "./model-line.js";
 import type { SiteModels } from "./site-models.js";
 
 const weights = () => ui.chooserWeights.value;
@@ -89,6 +90,12 @@ class Chooser {
     setTranslatedText(ui.hubLoad, () => phrase("download"));
   }
 
+  readonly lookUpId = (id: string): void => {
+    this.forgetLookup();
+    ui.hubId.value = id;
+    void this.lookUp();
+  };
+
   /**
    * Loads the model of the `picked` files. If they are no model, the current model, or the one that is loading, stays.
    */
@@ -152,15 +159,7 @@ class Chooser {
       .then(({ SiteModels }) => (this.siteModels ??= new SiteModels(this.state, chooseIt)).show())
       .catch(sayMissing);
     import("./stored.js").then(({ showStored }) => showStored(chooseIt)).catch(sayMissing);
-    import("./offers.js")
-      .then(({ showReleases }) =>
-        showReleases((id) => {
-          this.forgetLookup();
-          ui.hubId.value = id;
-          void this.lookUp();
-        }),
-      )
-      .catch(sayMissing);
+    import("./offers.js").then(({ showReleases }) => showReleases(this.lookUpId)).catch(sayMissing);
   }
 
   /** Goes on with the model that was coming when this page was loaded once more. */
@@ -179,12 +178,14 @@ class Chooser {
 /** Shows the chooser, where the page can have another model than its own. */
 export function offerModels(state: PageState, loading: Loading): void {
   ui.chooser.hidden = !mayChoose;
+  ui.modelOffer.hidden = !mayChoose;
   if (!mayChoose) return;
   const chooser = new Chooser(state, loading);
   const { name, weights: format } = state.chosen.peek();
   ui.chooser.classList.remove("later");
   ui.chooserName.textContent = name;
   ui.chooserWeights.value = format ?? "q8";
+  showModelLine(state, chooser.lookUpId);
   const fillOpen = () => {
     if (ui.chooser.open) chooser.fill();
   };

@@ -15,6 +15,7 @@ function listKeys(): readonly (readonly [keys: string, action: string])[] {
     ["Esc", phrase("keys.escape")],
     [phrase("key.leave"), phrase("keys.leave")],
     [phrase("key.write", { control }), phrase("keys.write")],
+    [phrase("key.alternative", { option: isMac ? "⌥" : "Alt" }), phrase("keys.alternative")],
     [`${control} Z`, phrase("keys.undo")],
     [isMac ? "⇧ ⌘ Z" : `${control} Y`, phrase("keys.redo")],
     [`${control} F`, phrase("keys.find")],

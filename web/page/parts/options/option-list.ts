@@ -5,7 +5,7 @@ import {
   numberOptions as ranges,
   type NumberOptionName,
 } from "../../../src/shared/number-options.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/editor.js";
 
 export interface NumberOption {
   name: NumberOptionName;

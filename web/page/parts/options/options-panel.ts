@@ -1,7 +1,7 @@
 // The Options panel: the fields, what the user set in them, and why a value is refused.
 import type { GenerateOptions, GenerationDefaults } from "../../../src/client/index.js";
 import { initialOf, numberOptions, refusalOf, type NumberOption, type Preset } from "./option-list.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/editor.js";
 
 /** A field with its caption, its help, and the sentence that says why its value is refused. */
 class Field {
@@ -160,10 +160,11 @@ export class OptionsPanel {
   private readonly stop = makeInput("text");
   private readonly fields: Field[];
 
-  private readonly panel: HTMLDetailsElement;
+  private readonly open: () => void;
 
-  constructor(panel: HTMLDetailsElement, controls: HTMLElement) {
-    this.panel = panel;
+  /** `open` shows the panel, where a value in it is refused. */
+  constructor(open: () => void, controls: HTMLElement) {
+    this.open = open;
 
     const stop = new Field("stop", this.stop);
     stop.element.classList.add("wide");
@@ -188,6 +189,15 @@ export class OptionsPanel {
       if (name === "maxNewTokens" || name === "seed") continue;
       field.put(numbers[name]);
     }
+  }
+
+  /** The preset that is set; undefined: none of `all` is. */
+  presetOf(all: readonly Preset[]): Preset | undefined {
+    return all.find(({ numbers }) =>
+      this.numbers.every(
+        ({ option: { name }, own }) => name === "maxNewTokens" || name === "seed" || own === numbers[name],
+      ),
+    );
   }
 
   /** Sets all that `options` name, and the rest as it was at first; values that are refused are shown, too. */
@@ -222,7 +232,7 @@ export class OptionsPanel {
   private showRefused(): boolean {
     const refused = this.fields.find((field) => field.isRefused);
     if (!refused) return false;
-    this.panel.open = true;
+    this.open();
     refused.input.focus();
     return true;
   }

@@ -1,17 +1,17 @@
 // The page's one panel of options.
 import { plainButton } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
-import { phrase } from "../../language/start.js";
+import { phrase } from "../../language/editor.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
-import { onChange, type PageState } from "../../state/page-state.js";
+import type { PageState } from "../../state/page-state.js";
 import { presets } from "./option-list.js";
 import { OptionsPanel } from "./options-panel.js";
 
 /** Makes it, names all that there is to set, and shows each model's own values. */
 export function offerOptions(state: PageState): OptionsPanel {
-  const options = new OptionsPanel(ui.options, ui.controls);
+  const options = new OptionsPanel(() => (state.panel.value = "options"), ui.controls);
   keepTranslated(options, () => options.label());
-  for (const preset of presets) {
+  const offered = presets.map((preset) => {
     const { name } = preset;
     const item = document.createElement("div");
     const button = plainButton("", () => options.use(preset));
@@ -22,9 +22,18 @@ export function offerOptions(state: PageState): OptionsPanel {
     button.setAttribute("aria-describedby", help.id);
     item.append(button, help);
     ui.presets.append(item);
-  }
-  onChange(state.loaded, (model) => {
-    if (model) options.showDefaults(model.info.defaults);
+    return { preset, button };
   });
+  const showPreset = () => {
+    const set = options.presetOf(presets);
+    for (const { preset, button } of offered) button.ariaPressed = String(preset === set);
+    state.preset.value = () => phrase(set ? `preset.${set.name}` : "ownPreset");
+  };
+  state.loaded.subscribe((model) => {
+    if (model) options.showDefaults(model.info.defaults);
+    showPreset();
+  });
+  ui.controls.addEventListener("input", showPreset);
+  showPreset();
   return options;
 }

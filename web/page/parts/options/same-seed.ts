@@ -21,8 +21,8 @@ export function offerSameSeed(state: PageState, writing: Writing): void {
   const show = (isWriting: boolean) => {
     setEnabled(button, !isWriting); // its seed is about to be another one
     const seed = writing.lastSeed;
-    button.hidden = seed === undefined;
-    button.textContent = phrase("sameAgain");
+    button.classList.toggle("later", seed === undefined); // its room is kept: nothing moves when it comes
+    button.textContent = phrase("sameAgain", { seed: String(seed) });
     button.title = phrase("sameAgainHelp", { seed: String(seed) });
   };
   effect(() => show(state.isWriting));

@@ -46,7 +46,6 @@ function contentOf(ending: Ending, { kept, tree, model }: SavedText): string {
 
 /** Offers the ways to save what `saved` gives when one is chosen. */
 export function offerSavingText(saved: () => SavedText): void {
-  ui.textSaving.hidden = false;
   for (const { ending, type } of formats) {
     const button = plainButton("", () => {
       const now = saved();

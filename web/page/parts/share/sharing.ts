@@ -147,7 +147,8 @@ class Sharing {
 export function offerSharing(setting: SharingSetting): void {
   const { state } = setting;
   const sharing = new Sharing(setting);
-  ui.sharing.hidden = location.protocol === "file:";
+  if (location.protocol === "file:")
+    for (const part of [ui.sharing, ui.menu.querySelector('[data-section="sharing"]')]) part?.remove();
   onPress(ui.share, () => {
     sharing.copyLink().catch((error: unknown) => {
       setTranslatedText(ui.shareStatus, () => phrase("noLink", { why: messageOf(error) }));

@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals-core";
 import { elements as ui } from "../../dom/elements.js";
 import { formatMs, formatRate } from "../../language/format.js";
-import { formatBytes, formatLarge } from "../../language/numbers.js";
+import { formatLarge } from "../../language/numbers.js";
 import { phrase } from "../../language/start.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState } from "../../state/page-state.js";
@@ -15,7 +15,6 @@ export function showModel({ loaded }: PageState): void {
   ui.engine.textContent = phrase("engine", { variant: info.variant, count: info.threads });
   const count = phrase("count", { value: formatLarge(info.parameters) });
   ui.model.textContent = phrase("model", { count, weights: info.weights });
-  ui.memory.textContent = formatBytes(info.memoryBytes);
   const unstored = info.notStored && phrase("notStored", { why: info.notStored });
   const notices = [info.notice, unstored, ...info.warnings].filter((text) => text !== null);
   ui.notice.textContent = notices.join(" ");

@@ -46,7 +46,9 @@ export function placePanel(view: EditorView, panel: HTMLElement, dock: HTMLEleme
       const { width, height } = panel.getBoundingClientRect();
       // A token that was scrolled away takes its details along.
       const isSeen = token !== null && token.bottom > 0 && token.top < lowest;
-      const room = { width: document.documentElement.clientWidth, lowest };
+      // The side panel has its place beside the text.
+      const { right } = view.dom.getBoundingClientRect();
+      const room = { width: Math.max(right, width + 2 * gap), lowest };
       return { isSeen, place: token && placeBeside(token, { width, height }, room) };
     },
     write: (measured) => {

@@ -25,24 +25,23 @@ function legendOf(mode: Mode): Node[] {
 }
 
 export interface ViewParts {
-  /** A tab for the text, and one for what happens inside the model. */
-  tabs: { list: HTMLElement; text: HTMLButtonElement; inside: HTMLButtonElement; panel: HTMLElement };
-  /** The views of the text itself. */
-  select: HTMLSelectElement;
+  /** A list of tabs, one for each mode, whose ids end in its name; what they show, for all of them. */
+  tabs: { list: HTMLElement; panel: HTMLElement };
   /** What is to be said of the view that is chosen; `scored` stays its end. */
   legend: HTMLElement;
   scored: HTMLElement;
 }
 
 /** Offers all views, and shows the one that the page's address names, now and when it changes. */
-export function offerViews({ tabs, select, legend, scored }: ViewParts, view: EditorView): void {
-  const both = [tabs.text, tabs.inside];
+export function offerViews({ tabs, legend, scored }: ViewParts, view: EditorView): void {
+  const buttons = new Map(
+    [...tabs.list.querySelectorAll("button")].map((tab) => [tab, tab.id.replace("tab-", "") as Mode]),
+  );
+  const all = [...buttons.keys()];
 
   function show(mode: Mode): void {
-    const isInside = mode === "inside";
-    showTab(both, isInside ? tabs.inside : tabs.text, tabs.panel);
-    if (!isInside) select.value = mode;
-    select.hidden = isInside;
+    const chosen = all.find((tab) => buttons.get(tab) === mode);
+    if (chosen) showTab(all, chosen, tabs.panel);
     keepTranslated(legend, () => {
       const said = legendOf(mode);
       legend.replaceChildren(...said, scored);
@@ -52,11 +51,8 @@ export function offerViews({ tabs, select, legend, scored }: ViewParts, view: Ed
     keepView(mode === "text" ? undefined : mode);
   }
 
-  const ofList = () => modes.find((each) => each === select.value) ?? "text";
-  offerTabs(both, (tab) => show(tab === tabs.inside ? "inside" : ofList()));
+  offerTabs(all, (tab) => show(buttons.get(tab) ?? "text"));
   tabs.list.classList.remove("later");
-  select.classList.remove("later");
-  select.addEventListener("change", () => show(ofList()));
   const follow = (name: string | undefined) => {
     const named = modes.find((each) => each === name);
     if (named && named !== view.state.field(modeField)) show(named);

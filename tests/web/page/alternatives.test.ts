@@ -1,0 +1,99 @@
+// What was written in the place of the last text is kept beside it.
+import { history, redo, undo } from "@codemirror/commands";
+import { EditorState } from "@codemirror/state";
+import { expect, it } from "vitest";
+import type { Token } from "../../../web/src/client/index.js";
+import {
+  alternativeOf,
+  alternativesField,
+  keepAlternatives,
+  parseAlternatives,
+  toAlternative,
+} from "../../../web/page/document/alternatives.js";
+import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
+import { partsOf, written, writtenField } from "../../../web/page/document/written.js";
+
+const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
+const begin = () =>
+  EditorState.create({ doc: "Once", extensions: [written, runs, alternativesField, history()] });
+const runOf = (state: EditorState) => state.field(runField) ?? expect.fail("no run");
+const partsIn = (state: EditorState) => partsOf(state.field(writtenField));
+
+/** Writes at `from`, in the place of what is there until `to`. */
+function write(state: EditorState, from: number, to: number, ...texts: string[]): EditorState {
+  let next = state.update(openRun(from, to)).state;
+  for (const text of texts) next = next.update(growRun(next, runOf(next), [token(text)])).state;
+  return next.update(closeRun(runOf(next))).state;
+}
+const again = (state: EditorState, ...texts: string[]) =>
+  write(state, runOf(state).from, runOf(state).to, ...texts);
+const step = (state: EditorState, by: 1 | -1) =>
+  state.update(toAlternative(state, by) ?? expect.fail("there is but one")).state;
+function after(change: typeof undo, state: EditorState): EditorState {
+  let next = state;
+  change({ state, dispatch: (transaction) => (next = transaction.state) });
+  return next;
+}
+const seen = (state: EditorState) => [state.doc.toString(), alternativeOf(state)];
+
+it("keeps each text that was written at a place, and goes around among them", () => {
+  const first = write(begin(), 4, 4, " upon", " a");
+  expect(alternativeOf(first)).toBeUndefined();
+  const third = again(again(first, " more"), " there was");
+  expect(seen(third)).toEqual(["Once there was", { place: 2, count: 3 }]);
+  const back = step(third, -1);
+  expect(seen(back)).toEqual(["Once more", { place: 1, count: 3 }]);
+  expect(partsIn(back)).toEqual([[4, 9]]);
+  expect(seen(step(back, -1))).toEqual(["Once upon a", { place: 0, count: 3 }]);
+  expect(seen(step(third, 1))).toEqual(["Once upon a", { place: 0, count: 3 }]);
+  expect(back.selection.main.head).toBe("Once more".length);
+});
+
+it("a step among them is undone as one, and Undo of a text shows which one is there then", () => {
+  const second = again(write(begin(), 4, 4, " upon"), " more");
+  expect(seen(after(undo, second))).toEqual(["Once upon", { place: 0, count: 2 }]);
+  expect(seen(after(redo, after(undo, second)))).toEqual(["Once more", { place: 1, count: 2 }]);
+  const back = step(second, -1);
+  expect(seen(after(undo, back))).toEqual(["Once more", { place: 1, count: 2 }]);
+});
+
+it("an edit is kept when another is shown, with who wrote what", () => {
+  const second = again(write(begin(), 4, 4, " upon", " a"), " more", " than");
+  const edited = second.update({ changes: { from: 5, to: 9, insert: "less" } }).state;
+  expect(alternativeOf(edited)).toEqual({ place: 1, count: 2 });
+  const there = step(step(edited, 1), 1);
+  expect(seen(there)).toEqual(["Once less than", { place: 1, count: 2 }]);
+  expect(partsIn(there)).toEqual([[9, 14]]);
+});
+
+it("text before and behind stays, and at another place there is nothing to go back to", () => {
+  const second = again(write(begin(), 4, 4, " upon"), " more");
+  const around = second.update({
+    changes: [
+      { from: 0, insert: "Well! " },
+      { from: 9, insert: " End" },
+    ],
+  }).state;
+  expect(seen(step(around, -1))).toEqual(["Well! Once upon End", { place: 0, count: 2 }]);
+  expect(alternativeOf(write(around, 0, 0, "Oh. "))).toBeUndefined();
+});
+
+it("the same text is not kept twice, and a text that did not come is not kept", () => {
+  const first = write(begin(), 4, 4, " upon");
+  expect(alternativeOf(again(first, " upon"))).toBeUndefined();
+  expect(alternativeOf(again(first))).toBeUndefined();
+});
+
+it("is stored and read again; what is damaged is left out", () => {
+  const edited = again(write(begin(), 4, 4, " upon", " a"), " more");
+  const kept = JSON.parse(JSON.stringify(keepAlternatives(edited))) as object;
+  expect(parseAlternatives(kept).all.map(({ text }) => text)).toEqual([" upon a", " more"]);
+  expect(parseAlternatives(kept).shown).toBe(1);
+  const damaged = { all: [{ text: "a", written: [[0, 9]] }, { text: 3 }, null, { text: "b" }], shown: 7 };
+  expect(parseAlternatives(damaged)).toMatchObject({
+    all: [{ text: "a", written: [] }, { text: "b" }],
+    shown: 0,
+  });
+  for (const none of [undefined, null, 3, [], { all: "x" }, { all: [{ text: "a" }] }])
+    expect(parseAlternatives(none).all).toEqual([]);
+});

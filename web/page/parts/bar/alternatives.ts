@@ -1,0 +1,48 @@
+// The buttons, keys and swipes that lead among the texts that were written at one place. Mounted with the editor.
+import type { Editor } from "../../document/editor.js";
+import { hideKeepingFocus, onPress, setEnabled } from "../../dom/buttons.js";
+import { elements as ui } from "../../dom/elements.js";
+import { listenForSwipes } from "../../dom/swipe.js";
+import { phrase } from "../../language/editor.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
+import type { PageState } from "../../state/page-state.js";
+
+/** While one more is written, they stay where they are. */
+function show(isBusy: boolean, { alternative: now }: Editor): void {
+  for (const button of [ui.earlier, ui.later]) setEnabled(button, !isBusy && now !== undefined);
+  if (!now) {
+    if (!isBusy) hideKeepingFocus(ui.alternatives, ui.generate);
+    return;
+  }
+  ui.alternatives.hidden = false;
+  setTranslatedText(ui.alternative, () => phrase("alternative", { place: now.place + 1, count: now.count }));
+}
+
+export function offerAlternatives(state: PageState, editor: Editor): void {
+  const isBusy = () => state.activity.peek().kind === "writing";
+
+  /** Shows the next, or the one before; false where there is none. */
+  function step(by: 1 | -1): boolean {
+    if (isBusy() || !editor.showAlternative(by)) return false;
+    const { place, count } = editor.alternative ?? { place: 0, count: 0 };
+    state.say(() => phrase("alternativeShown", { place: place + 1, count }));
+    return true;
+  }
+
+  onPress(ui.earlier, () => void step(-1));
+  onPress(ui.later, () => void step(1));
+  ui.alternatives.addEventListener("keydown", ({ key }) => {
+    if (key !== "ArrowLeft" && key !== "ArrowRight") return;
+    (key === "ArrowLeft" ? ui.earlier : ui.later).focus();
+    step(key === "ArrowLeft" ? -1 : 1);
+  });
+  document.addEventListener("keydown", (event) => {
+    const by = ({ PageUp: -1, PageDown: 1 } as const)[event.key];
+    if (!by || !event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (step(by)) event.preventDefault();
+  });
+  listenForSwipes(ui.editor, (by) => void step(by));
+  const showNow = () => show(isBusy(), editor);
+  state.text.subscribe(showNow);
+  state.activity.subscribe(showNow);
+}

@@ -1,0 +1,49 @@
+// The line under the title: which model writes, and the offer of GPT-2 itself where that is only the demo.
+import { onPress } from "../../dom/buttons.js";
+import { elements as ui } from "../../dom/elements.js";
+import { formatLarge } from "../../language/numbers.js";
+import { phrase } from "../../language/models.js";
+import { phrase as phraseOfStart } from "../../language/start.js";
+import { setTranslatedText } from "../../language/keep-translated.js";
+import { addressOf } from "../../models/chosen-model.js";
+import { releases, weightBytesOf } from "../../models/estimate.js";
+import { expectedRate } from "../../models/expectation.js";
+import type { PageState } from "../../state/page-state.js";
+
+const isDemo = (state: PageState) => addressOf(state.chosen.peek()) === "models/demo/";
+
+/** What index.html says of the demo holds until another model is chosen. */
+function tellOther(state: PageState): void {
+  ui.modelTold.removeAttribute("data-phrase");
+  const { parameters } = state.loaded.peek()?.info ?? {};
+  setTranslatedText(ui.modelTold, () =>
+    parameters ? `: ${phraseOfStart("count", { value: formatLarge(parameters) })}` : "",
+  );
+}
+
+/** Adds how fast GPT-2 would be, measured when the visitor shows interest: that reads as much memory as a model does. */
+async function tellSpeed(state: PageState): Promise<void> {
+  const [gpt2] = releases;
+  const rate = gpt2 && (await expectedRate(state, weightBytesOf(gpt2.parameters, "q8")));
+  if (!rate) return;
+  ui.modelOfferTold.removeAttribute("data-phrase");
+  setTranslatedText(ui.modelOfferTold, () => phrase("gpt2Expected", { rate: rate() }));
+}
+
+/** `lookUp` is called with the id of GPT-2 when that is asked for. */
+export function showModelLine(state: PageState, lookUp: (id: string) => void): void {
+  const [gpt2] = releases;
+  state.chosen.subscribe(() => {
+    ui.modelOffer.hidden = !isDemo(state);
+  });
+  state.loaded.subscribe(() => {
+    if (!isDemo(state)) tellOther(state);
+  });
+  ui.modelOffer.classList.remove("later");
+  onPress(ui.modelOfferUse, () => {
+    ui.chooser.open = true;
+    if (gpt2) lookUp(gpt2.id);
+  });
+  for (const interest of ["pointerenter", "focusin"])
+    ui.modelOffer.addEventListener(interest, () => void tellSpeed(state));
+}

@@ -1,0 +1,53 @@
+// The side panel: options, sharing, saving and the device, one section each. On a small screen it covers the text.
+import { elements as ui } from "../../dom/elements.js";
+import { phrase } from "../../language/editor.js";
+import { keepTranslated } from "../../language/keep-translated.js";
+import { panelSections, type PageState, type PanelSection } from "../../state/page-state.js";
+
+const sectionsOf = () => ui.panel.querySelectorAll("details");
+const isSection = (name: string | undefined): name is PanelSection =>
+  panelSections.some((each) => each === name);
+
+/** Opens the panel from the menu, from the line of status, and where a value is refused; Escape or its button close it. */
+export function offerPanel(state: PageState): void {
+  /** What had the focus before the panel was opened. */
+  let opener: HTMLElement = ui.menuButton;
+
+  function open(section: PanelSection, from: HTMLElement): void {
+    opener = from;
+    state.panel.value = section;
+    sectionOf(section)?.querySelector("summary")?.focus();
+  }
+  const sectionOf = (section: PanelSection) => [...sectionsOf()].find(({ id }) => id === section);
+
+  state.panel.subscribe((section) => {
+    const hadFocus = ui.panel.contains(document.activeElement);
+    ui.panel.hidden = section === undefined;
+    if (section === undefined) {
+      for (const each of sectionsOf()) each.open = false;
+      if (hadFocus) opener.focus();
+      return;
+    }
+    const shown = sectionOf(section);
+    if (shown) shown.open = true;
+  });
+  ui.menu.addEventListener("click", ({ target }) => {
+    const name = target instanceof HTMLElement ? target.dataset.section : undefined;
+    if (isSection(name)) open(name, ui.menuButton);
+  });
+  ui.presetShown.addEventListener("click", () => open("options", ui.presetShown));
+  ui.panelClose.addEventListener("click", () => (state.panel.value = undefined));
+  ui.panel.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.stopPropagation(); // it does only that
+    state.panel.value = undefined;
+  });
+  const showPreset = () => {
+    const preset = state.preset.peek()();
+    ui.presetShown.textContent = preset;
+    ui.presetShown.ariaLabel = phrase("presetNow", { preset });
+  };
+  keepTranslated(ui.presetShown, showPreset);
+  state.preset.subscribe(showPreset);
+  ui.presetShown.classList.remove("later");
+}
