@@ -98,7 +98,8 @@ for (const [width, height] of [
   }) => {
     await page.setViewportSize({ width, height });
     await open(page);
-    await setOption(page, "Tokens", "8");
+    await setOption(page, "Tokens", "12");
+    await setOption(page, "Temperature", "3"); // which writes something else each time
     await page.locator("#panel-close").click();
     await generate(page);
     await page.locator("#regenerate").click();
@@ -120,6 +121,7 @@ for (const [width, height] of [
 test("Another keeps the text before: buttons, arrow keys and a reload lead back to it", async ({ page }) => {
   await open(page);
   await setOption(page, "Tokens", "8");
+  await setOption(page, "Temperature", "2");
   await page.getByLabel("Ignore end of text").check();
   const place = page.locator("#alternative");
   const texts = [await generate(page)];

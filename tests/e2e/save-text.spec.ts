@@ -3,11 +3,12 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test, type Page } from "@playwright/test";
 import { violationsIn } from "./axe.js";
-import { inEditor, open, setOption, setText, showView, textOf } from "./page.js";
+import { inEditor, open, openSection, setOption, setText, showView, textOf } from "./page.js";
 
 /** Presses the button; where the file lies, and its name. */
 async function save(page: Page, format: string): Promise<{ path: string; name: string }> {
   const downloading = page.waitForEvent("download");
+  await openSection(page, "saving-texts");
   await page.getByRole("button", { name: `Save as ${format}` }).click();
   const download = await downloading;
   return { path: await download.path(), name: download.suggestedFilename() };

@@ -4,7 +4,17 @@ import type { AddressInfo } from "node:net";
 import { readFileSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
-import { expectReady, generate, killWorker, lookInside, open, setOption, setText, textOf } from "./page.js";
+import {
+  expectReady,
+  generate,
+  killWorker,
+  lookInside,
+  open,
+  openSection,
+  setOption,
+  setText,
+  textOf,
+} from "./page.js";
 
 test.describe.configure({ timeout: 120_000 });
 
@@ -19,6 +29,7 @@ test("the page saves itself as one file, which opens from a disk and asks for no
 }, testInfo) => {
   await open(page);
   const downloading = page.waitForEvent("download");
+  await openSection(page, "saving-texts");
   await page.getByRole("button", { name: "Save as one file" }).click();
   const download = await downloading;
   expect(download.suggestedFilename()).toBe("gpt2-demo.html");
@@ -44,6 +55,7 @@ test("the page saves itself as one file, which opens from a disk and asks for no
   await lookInside(saved);
   expect(asked).toEqual([pathToFileURL(file).href]);
   expect(problems).toEqual([]);
+  await openSection(saved, "saving-texts");
   await expect(saved.getByRole("button", { name: "Save as one file" })).toBeHidden();
 
   // A model that is to be loaded once more is read out of the file once more.
@@ -86,6 +98,7 @@ test("the file opens with the text, if it was saved with it, and goes on from th
   const file = testInfo.outputPath("with-text.html");
   const saveTo = async (name: string) => {
     const downloading = page.waitForEvent("download");
+    await openSection(page, "saving-texts");
     await page.getByRole("button", { name }).click();
     await (await downloading).saveAs(file);
     await expect(page.locator("#save-status")).toContainText("Saved: ", { timeout: 30_000 });
@@ -121,12 +134,14 @@ test("the file opens with the text, if it was saved with it, and goes on from th
 test("a host that lacks a part of what is to be saved is named", async ({ page }) => {
   await open(page);
   await page.route("**/one-file.html", (route) => route.fulfill({ status: 404 }));
+  await openSection(page, "saving-texts");
   await page.getByRole("button", { name: "Save as one file" }).click();
   await expect(page.locator("#save-status")).toHaveText(
     "It could not be saved: one-file.html is not beside this page: the host has only a part of it.",
   );
   await page.unroute("**/one-file.html");
   await page.route("**/model.safetensors.001", (route) => route.fulfill({ body: "short" }));
+  await openSection(page, "saving-texts");
   await page.getByRole("button", { name: "Save as one file" }).click();
   await expect(page.locator("#save-status")).toContainText(
     "It could not be saved: model.safetensors.001 is 5 bytes, weights.json says 4891440",

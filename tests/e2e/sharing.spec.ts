@@ -24,7 +24,8 @@ const models = async (page: Page) => (await page.locator("#editor .models").allT
 async function copyLink(page: Page): Promise<string> {
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
   await page.evaluate(() => navigator.clipboard.writeText("")); // the one before is none
-  await page.getByRole("button", { name: "Copy link" }).click();
+  await openSection(page, "sharing");
+  await page.locator("#share").click();
   await expect(page.locator("#share-status")).toContainText("Copied: a link of");
   await expect.poll(clipboard).not.toBe(""); // the page may still say so of the one before
   return clipboard();
@@ -34,7 +35,7 @@ test("whoever opens a link to a text gets the very same, and is told so", async 
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await setText(page, "");
-  await expect(page.getByRole("button", { name: "Copy link" })).toHaveAttribute("aria-disabled", "true");
+  await expect(page.locator("#share")).toHaveAttribute("aria-disabled", "true");
   await setText(page, "Tom said “hello”, and 🍓 ");
   await setOption(page, "Temperature", "1.1");
   await startLongText(page); // with a seed of its own
@@ -189,7 +190,8 @@ test("without a clipboard the link is in the address, and where none can be made
   await open(page);
   await setOption(page, "Tokens", "5");
   await generate(page);
-  await page.getByRole("button", { name: "Copy link" }).click();
+  await openSection(page, "sharing");
+  await page.locator("#share").click();
   await expect(page.locator("#share-status")).toContainText("The link is now in the address bar");
   const url = new URL(page.url());
   expect(url.search).toBe("?model=models/demo/");
@@ -197,6 +199,7 @@ test("without a clipboard the link is in the address, and where none can be made
   await expect(page.locator("#finish")).toContainText("Finished"); // it is not followed
 
   await page.evaluate(() => Object.defineProperty(window, "CompressionStream", { value: undefined }));
-  await page.getByRole("button", { name: "Copy link" }).click();
+  await openSection(page, "sharing");
+  await page.locator("#share").click();
   await expect(page.locator("#share-status")).toContainText("No link could be made: ");
 });

@@ -38,7 +38,8 @@ export function offerPanel(state: PageState): void {
   ui.presetShown.addEventListener("click", () => open("options", ui.presetShown));
   ui.panelClose.addEventListener("click", () => (state.panel.value = undefined));
   ui.panel.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.isComposing) return;
+    const isWriting = state.activity.peek().kind === "writing"; // then Escape stops that
+    if (event.key !== "Escape" || event.isComposing || isWriting) return;
     event.stopPropagation(); // it does only that
     state.panel.value = undefined;
   });
