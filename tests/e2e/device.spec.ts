@@ -70,8 +70,8 @@ test("writing interrupts a measurement, and none can begin meanwhile", async ({ 
 test("the panel says that its script cannot be fetched, and tries again", async ({ page }) => {
   await page.route("**/assets/panel-*.js", (route) => route.abort());
   await open(page);
-  const summary = page.getByText("State of engine and device");
-  await summary.click();
+  const summary = page.locator("#device summary").first();
+  await openSection(page, "device");
   await expect(page.locator("#device-panel")).toContainText("This part of the page could not be loaded");
   await page.unroute("**/assets/panel-*.js");
   await summary.click();

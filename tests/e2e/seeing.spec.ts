@@ -49,7 +49,27 @@ const scoreOf = (page: Page, value: string) =>
     value,
   );
 
-test("each token is tinted by its probability, and what else could stand there is told", async ({ page }) => {
+interface Score {
+  text: string;
+  logprob: number | null;
+  rank: number | null;
+}
+
+/** The words of scored tokens, without the spaces before them, each with the score of its least probable token. */
+function wordsOf(scores: readonly Score[]): Score[] {
+  const words: Score[] = [];
+  for (const { text, logprob, rank } of scores) {
+    const last = words.at(-1);
+    if (last && /[\p{L}\p{N}'’]$/u.test(last.text) && /^[\p{L}\p{N}'’]/u.test(text)) {
+      last.text += text;
+      last.logprob = Math.min(last.logprob ?? logprob ?? 0, logprob ?? 0);
+      last.rank = Math.max(last.rank ?? 0, rank ?? 0);
+    } else words.push({ text: text.trimStart(), logprob, rank });
+  }
+  return words;
+}
+
+test("each word is tinted by its probability, and what else could stand there is told", async ({ page }) => {
   await open(page);
   const given = "Once upon a time there was a strawberry elephant";
   await setText(page, given);
@@ -61,11 +81,12 @@ test("each token is tinted by its probability, and what else could stand there i
     await expect(page.locator("#editor .cm-editor")).toHaveClass(/\bseen\b/); // wherever the focus is
   }
   const least = [0.5, 0.1, 0.01, 0];
-  const bands = scores.map(({ logprob }) =>
+  const words = wordsOf(scores);
+  const bands = words.map(({ logprob }) =>
     logprob === null ? -1 : least.findIndex((each) => Math.exp(logprob) >= each),
   );
   for (const band of [0, 1, 2, 3]) {
-    const expected = scores.filter((_, place) => bands[place] === band).map((token) => token.text);
+    const expected = words.filter((_, place) => bands[place] === band).map((word) => word.text);
     expect(await page.locator(`#editor .band-${band}`).allTextContents(), `band ${band}`).toEqual(expected);
   }
   await setCaret(page, given.length);
@@ -103,21 +124,22 @@ test("each token is tinted by its probability, and what else could stand there i
   await expect(likeliest(page)).toHaveCount(0);
 });
 
-test("each token is tinted by its rank, which is told, and which paper has", async ({ page }) => {
+test("each word is tinted by its rank, which is told, and which paper has", async ({ page }) => {
   await open(page);
   const given = "Once upon a time there was a strawberry elephant of nothing whom he.";
   await setText(page, given);
   await see(page, "Rank");
   expect(new URL(page.url()).hash).toBe("#view=rank");
-  const ranks = (await scoreOf(page, given)).map(({ text: token, rank }) => ({ token, rank }));
+  const scores = await scoreOf(page, given);
+  const ranks = scores.map(({ text: token, rank }) => ({ token, rank }));
   expect(ranks[0]?.rank).toBeNull();
   const most = [1, 10, 100, Infinity];
   for (const band of [0, 1, 2, 3]) {
     const isOfBand = (rank: number | null) =>
       rank !== null && most.findIndex((each) => rank <= each) === band;
-    const expected = ranks.filter(({ rank }) => isOfBand(rank));
+    const expected = wordsOf(scores).filter(({ rank }) => isOfBand(rank));
     const found = page.locator(`#editor .band-${band}`);
-    expect(await found.allTextContents(), `band ${band}`).toEqual(expected.map(({ token }) => token));
+    expect(await found.allTextContents(), `band ${band}`).toEqual(expected.map(({ text: word }) => word));
     expect(await found.evaluateAll((all) => all.map((each) => each.getAttribute("data-number")))).toEqual(
       expected.map(({ rank }) => String(rank)),
     );
@@ -139,9 +161,11 @@ test("each token is tinted by its rank, which is told, and which paper has", asy
   const written = () =>
     page
       .locator("#editor .token")
-      .evaluateAll((all) => all.slice(-8).map((each) => each.getAttribute("data-number")));
+      .evaluateAll((all) => all.slice(-6).map((each) => each.getAttribute("data-number")));
   const atOnce = await written();
-  const scored = (await scoreOf(page, await textOf(page))).slice(-8).map(({ rank }) => String(rank));
+  const scored = wordsOf(await scoreOf(page, await textOf(page)))
+    .slice(-6)
+    .map(({ rank }) => String(rank));
   expect(atOnce).toEqual(scored);
   await expect.poll(written, { timeout: 10_000 }).toEqual(scored);
 });
@@ -234,6 +258,15 @@ test("the text of a special token is that token for the model, in the view and a
   }
 });
 
+/** The first seven words behind `before`. */
+function wordsFrom(whole: string, before: string): string {
+  const words = whole
+    .slice(whole.indexOf(before) + before.length)
+    .trim()
+    .split(/\s+/);
+  return words.slice(0, 7).join(" ") + (words.length > 7 ? "…" : "");
+}
+
 test("another token branches the text; branches are walked, named and kept over a reload", async ({
   page,
 }) => {
@@ -256,7 +289,14 @@ test("another token branches the text; branches are walked, named and kept over 
   expect(branched.length).toBeGreaterThan(given.length);
   const branches = page.getByRole("region", { name: "Branches" });
   await expect(branches.getByRole("listitem")).toHaveCount(2);
-  await branches.getByRole("button", { name: "Go to First" }).click();
+  // Each is told by its first words that the other does not have.
+  await expect(branches.locator(".words")).toHaveText(["dog", wordsFrom(branched, "red")]);
+  await branches.getByRole("button", { name: "Compare" }).click();
+  const dialog = page.getByRole("dialog", { name: "Compare" });
+  await expect(dialog.locator("p").first()).toContainText(wordsFrom(branched, "red").replace(/…$/, ""));
+  await expect(dialog.locator("p").last()).toHaveText("Once upon a time there was a big red dog");
+  expect(await violationsIn(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Go on with the other" }).click();
   expect(await textOf(page)).toBe(given);
   await branches.getByRole("button", { name: "Name First" }).click();
   await page.keyboard.type("The dog");
@@ -267,9 +307,12 @@ test("another token branches the text; branches are walked, named and kept over 
   await undo.click(); // naming is a step, and so is removing
   await expect(branches.getByRole("button", { name: "Go to First" })).toBeVisible();
   await page.getByRole("button", { name: "Redo" }).click();
+  await expect(branches.getByRole("button", { name: "Remove The dog" })).toHaveCount(0); // all others come from it
+  await branches.getByRole("button", { name: /^Go to “/ }).click();
   await branches.getByRole("button", { name: /^Remove “/ }).click();
   await expect(page.locator("#finish")).toHaveText(/ is removed; Undo brings it back\.$/);
   await expect(branches.getByRole("listitem")).toHaveCount(1);
+  expect(await textOf(page)).toBe(given);
   await expect(first).toBeFocused();
   await undo.click();
   await expect(branches.getByRole("listitem")).toHaveCount(2);
@@ -436,7 +479,7 @@ test("nothing is scored twice, and what Tab needs is read again after it", async
   await expect(page.locator("#inside .inside-state [role=status]")).toHaveText(/^Inspected: /, {
     timeout: 30_000,
   });
-  await page.getByRole("tab", { name: "Text", exact: true }).click();
+  await showView(page, "Probability");
   await setCaret(page, sentence.length);
   await expect(likeliest(page)).toHaveCount(10, { timeout: 20_000 });
   await isScored();
@@ -473,13 +516,13 @@ for (const [kind, count] of [
     const asked = (await takeAsked(page)).filter(({ name }) => name === "score");
     expect(asked.length).toBeGreaterThan(0);
     for (const { tokens } of asked) expect(tokens).toBeLessThan(10);
-    const scores = (await scoreOf(page, await textOf(page))).slice(-20);
-    const shown = (await page.locator("#editor .token").all()).slice(-20);
+    const words = wordsOf(await scoreOf(page, await textOf(page))).slice(-14);
+    const shown = (await page.locator("#editor .token").all()).slice(-14);
     expect(
       await Promise.all(
         shown.map(async (each) => [await each.textContent(), await each.getAttribute("data-number")]),
       ),
-    ).toEqual(scores.map((token) => [token.text, String(token.rank)]));
+    ).toEqual(words.map((word) => [word.text, String(word.rank)]));
   });
 }
 

@@ -117,6 +117,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
   });
   onChange(state.activity, ({ kind }) => {
     if (kind === "writing") queue.putFirst();
+    else branching.refresh();
   });
   keepTranslated(editor, () => editor.name(ui.draft.ariaLabel ?? "", ui.draft.placeholder));
   Object.assign(ui.editor, { view: editor.view }); // for the console, and for tests

@@ -100,7 +100,7 @@ const unread =
 
 /** Names whose texts the page shows, so that even one word is one of its words. */
 const shown =
-  /^(?:put|say|speak|speakNow|showError|showStage|tell|fact|textContent|innerText|ariaLabel|title|placeholder|label|alt)$/;
+  /^(?:setTranslatedText|say|speak|speakNow|showError|showStage|tell|fact|textContent|innerText|ariaLabel|title|placeholder|label|alt)$/;
 
 /** What a text belongs to: the call, the property or the variable around it. */
 function ownerOf(node: ts.Node): string {

@@ -1,6 +1,12 @@
 // How the text is shown: as it is, or by its tokens. Tints differ in lightness and in a line below the token, so that
 // they are visible without colours and on paper.
-import { RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
+import {
+  RangeSetBuilder,
+  StateEffect,
+  StateField,
+  type EditorState,
+  type Extension,
+} from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, type DecorationSet } from "@codemirror/view";
 import {
   attentionField,
@@ -53,7 +59,7 @@ function bandMarkOf(band: number, number: string): Decoration {
   return mark;
 }
 
-function tintOf(tint: Tint, { logprob, rank }: Scored): Decoration | undefined {
+function tintOf(tint: Tint, { logprob, rank }: Pick<Scored, "logprob" | "rank">): Decoration | undefined {
   if (logprob == null || rank == null) return undefined;
   if (tint === "rank") return bandMarkOf(bandOfRank(rank), String(rank));
   const probability = Math.exp(logprob);
@@ -75,12 +81,64 @@ function markOf(mode: Mode, scored: Scored, attended: AttentionRow | null): Deco
   return isTint(mode) ? tintOf(mode, scored) : cutMarks[scored.index % 2];
 }
 
+/** A word, with the score of its least probable token. */
+interface Word extends Pick<Scored, "logprob" | "rank"> {
+  from: number;
+  to: number;
+}
+
+const beginsWord = /^[\p{L}\p{M}\p{N}'’]/u;
+const endsWord = /[\p{L}\p{M}\p{N}'’]$/u;
+
+/** Tints whole words, without the spaces before them, which would be left alone at the end of a line. */
+function tintWords(
+  state: EditorState,
+  mode: Tint,
+  { from, to }: { from: number; to: number },
+  builder: RangeSetBuilder<Decoration>,
+): number {
+  let word: Word | undefined;
+  let drawn = from;
+  const draw = () => {
+    const mark = word && tintOf(mode, word);
+    if (word && mark) builder.add(word.from, word.to, mark);
+  };
+  state.field(scoredField).between(from, to, (start, end, { logprob, rank }) => {
+    if (start < from) return;
+    const text = state.sliceDoc(start, end);
+    drawn = end;
+    if (word?.to === start && beginsWord.test(text) && endsWord.test(state.sliceDoc(word.from, start))) {
+      const isWorse = logprob != null && (word.logprob == null || logprob < word.logprob);
+      word = {
+        from: word.from,
+        to: end,
+        logprob: isWorse ? logprob : word.logprob,
+        rank: worst(word.rank, rank),
+      };
+      return;
+    }
+    draw();
+    const first = start + (text.length - text.trimStart().length);
+    word = first < end ? { from: first, to: end, logprob, rank } : undefined;
+  });
+  draw();
+  return drawn;
+}
+
+const worst = (one: Scored["rank"], other: Scored["rank"]): Scored["rank"] =>
+  one == null || other == null ? (one ?? other) : Math.max(one, other);
+
 function marksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const mode = state.field(modeField);
   const attended = state.field(attentionField);
   const builder = new RangeSetBuilder<Decoration>();
   if (mode === "text") return builder.finish();
   let drawn = 0; // two visible ranges may share a token
+  if (isTint(mode)) {
+    for (const { from, to } of visibleRanges)
+      drawn = tintWords(state, mode, { from: Math.max(from, drawn), to }, builder);
+    return builder.finish();
+  }
   for (const { from, to } of visibleRanges) {
     state.field(scoredField).between(from, to, (start, end, scored) => {
       const mark = start >= drawn ? markOf(mode, scored, attended) : undefined;

@@ -3,6 +3,7 @@ import { piecesOf } from "../../document/pieces.js";
 import type { Editor } from "../../document/editor.js";
 import type { RankedToken } from "../../assistant/predict.js";
 import { visible } from "../../document/visible.js";
+import { compareBranches } from "./compare.js";
 import { showBranches, type BranchActions } from "./list.js";
 import { changeTree, goToBranch } from "../../document/steps.js";
 import {
@@ -16,6 +17,7 @@ import {
 import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import type { Note, Notes } from "../../dom/notes.js";
+import "./branches.css";
 
 export interface BranchWriting {
   /** Resolves when the model writes no more. */
@@ -36,9 +38,10 @@ export class Branching {
   private readonly actions: BranchActions = {
     walk: (id) => void this.walk(id),
     name: (id, name) => this.name(id, name),
-    remove: (id, name) => {
-      this.change({ kind: "remove", id });
-      this.writing.say(() => phrase("removedBranch", { name }));
+    remove: (id, parent, name) => void this.remove(id, parent, name),
+    compare: () => {
+      const { all } = this;
+      if (all) compareBranches(all, (id) => void this.walk(id));
     },
   };
 
@@ -92,10 +95,21 @@ export class Branching {
 
   /** Shows them as they are now. */
   show(): void {
-    const { tree } = this.editor;
+    const { all: tree } = this;
     this.section.hidden = tree === undefined;
     if (tree) showBranches(this.place, tree, this.actions);
     if (this.made && tree?.current !== this.made.id) this.settle();
+  }
+
+  /** Shows their words as they are now, but for one that is being named. */
+  refresh(): void {
+    if (this.editor.tree && !this.place.querySelector("input")) this.show();
+  }
+
+  private async remove(id: number, parent: number, name: string): Promise<void> {
+    await this.walk(parent);
+    this.change({ kind: "remove", id });
+    this.writing.say(() => phrase("removedBranch", { name }));
   }
 
   private async walk(id: number): Promise<void> {

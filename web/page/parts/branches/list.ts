@@ -1,12 +1,32 @@
-// The branches as a list of lists, to walk, to name and to remove.
-import { plainButton } from "../../dom/buttons.js";
+// The branches as one list: each by the words with which it leaves the one that it comes from. What is done with a branch is
+// done with the current one.
 import { childrenOf, type Branch, type Tree } from "../../document/tree.js";
+import { plainButton } from "../../dom/buttons.js";
 import { phrase } from "../../language/editor.js";
+import { sharedLength } from "../../library/alternatives.js";
 
 export interface BranchActions {
   walk: (id: number) => void;
   name: (id: number, name: string) => void;
-  remove: (id: number, name: string) => void;
+  /** Removes the current branch, and goes to `parent`. */
+  remove: (id: number, parent: number, name: string) => void;
+  compare: () => void;
+}
+
+/** Of the words that tell a branch. */
+const mostWords = 7;
+
+/** The branch that `branch` is told from: the one it comes from; the first one is told from the first that came from it. */
+export const otherOf = (tree: Tree, branch: Branch): Branch | undefined =>
+  tree.branches.find(({ id }) => id === branch.parent) ?? childrenOf(tree, branch.id)[0];
+
+/** The first words of `branch` that the other does not have. */
+export function wordsOf(tree: Tree, branch: Branch): string {
+  const { text } = branch.kept;
+  const other = otherOf(tree, branch)?.kept.text ?? "";
+  const words = text.slice(sharedLength(other, text)).trim().split(/\s+/u);
+  const shown = words.slice(0, mostWords).join(" ");
+  return words.length > mostWords ? `${shown}…` : shown;
 }
 
 function makeButton(text: string, label: string, action: () => void): HTMLButtonElement {
@@ -16,7 +36,7 @@ function makeButton(text: string, label: string, action: () => void): HTMLButton
 }
 
 /** A field in the place of the branch's button; Enter, or leaving it, names the branch. */
-function askName(row: HTMLElement, { id, name }: Branch, actions: BranchActions): void {
+function askName(item: HTMLElement | null, { id, name }: Branch, actions: BranchActions): void {
   const field = document.createElement("input");
   field.value = name;
   field.ariaLabel = phrase("nameOf", { name });
@@ -33,41 +53,54 @@ function askName(row: HTMLElement, { id, name }: Branch, actions: BranchActions)
     finish(event.key === "Enter");
   });
   field.addEventListener("blur", () => finish(true));
-  row.replaceChildren(field);
+  item?.replaceChildren(field);
   field.select();
 }
 
 function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIElement {
   const { id, name } = branch;
+  const words = wordsOf(tree, branch) || phrase("endsThere");
   const item = document.createElement("li");
-  const row = document.createElement("div");
-  row.className = "buttons";
-  const walk = makeButton(name, phrase("go", { name }), () => actions.walk(id));
+  const walk = plainButton("", () => actions.walk(id), "bare");
   walk.dataset.branch = String(id);
-  const isCurrent = id === tree.current;
-  if (isCurrent) walk.ariaCurrent = "true";
-  row.append(
-    walk,
-    makeButton(phrase("name"), phrase("nameNamed", { name }), () => askName(row, branch, actions)),
-  );
-  if (!isCurrent && branch.parent !== null) {
-    row.append(makeButton(phrase("remove"), phrase("removeNamed", { name }), () => actions.remove(id, name)));
-  }
-  item.append(row);
-  const children = childrenOf(tree, id);
-  if (children.length > 0) item.append(listOf(tree, children, actions));
+  if (id === tree.current) walk.ariaCurrent = "true";
+  const shown = document.createElement("span");
+  shown.className = "words";
+  shown.textContent = words;
+  const named = document.createElement("small");
+  named.className = "quiet";
+  named.textContent = name;
+  walk.ariaLabel = `${phrase("go", { name })}: ${words}`;
+  walk.append(shown, named);
+  item.append(walk);
   return item;
 }
 
-function listOf(tree: Tree, branches: readonly Branch[], actions: BranchActions): HTMLUListElement {
-  const list = document.createElement("ul");
-  list.append(...branches.map((branch) => itemOf(tree, branch, actions)));
-  return list;
+/** In the order of the tree: each behind the one that it comes from. */
+function inOrder(tree: Tree, parent: number | null = null): Branch[] {
+  return childrenOf(tree, parent).flatMap((branch) => [branch, ...inOrder(tree, branch.id)]);
 }
 
 /** Shows `tree` in `place`; the focus stays on the current branch, if it was in the list. */
 export function showBranches(place: HTMLElement, tree: Tree, actions: BranchActions): void {
   const hadFocus = place.contains(document.activeElement);
-  place.replaceChildren(listOf(tree, childrenOf(tree, null), actions));
+  const list = document.createElement("ol");
+  list.append(...inOrder(tree).map((branch) => itemOf(tree, branch, actions)));
+  const buttons = document.createElement("div");
+  buttons.className = "buttons";
+  const current = tree.branches.find(({ id }) => id === tree.current);
+  if (current) {
+    const { id, parent, name } = current;
+    const item = () => list.querySelector<HTMLElement>("li:has([aria-current])");
+    buttons.append(
+      makeButton(phrase("compare"), phrase("compare"), actions.compare),
+      makeButton(phrase("name"), phrase("nameNamed", { name }), () => askName(item(), current, actions)),
+    );
+    if (parent !== null) {
+      const remove = () => actions.remove(id, parent, name);
+      buttons.append(makeButton(phrase("remove"), phrase("removeNamed", { name }), remove));
+    }
+  }
+  place.replaceChildren(list, buttons);
   if (hadFocus) place.querySelector<HTMLElement>(`[data-branch="${tree.current}"]`)?.focus();
 }
