@@ -89,6 +89,7 @@ test("on the stage a clicker writes on, steps back and blanks the screen", async
 });
 
 for (const [width, height] of [
+  [360, 740],
   [390, 844],
   [1024, 768],
   [1440, 900],
@@ -103,7 +104,7 @@ for (const [width, height] of [
     await page.locator("#panel-close").click();
     await generate(page);
     await page.locator("#regenerate").click();
-    await expect(page.locator("#alternative")).toHaveText("2 / 2", { timeout: 30_000 });
+    await expect(page.locator("#alternative")).toHaveText("2/2", { timeout: 30_000 });
     for (const language of ["Deutsch", "English"]) {
       await page.locator("#language").selectOption(language);
       await expect(page.locator("#generate")).toHaveText(language === "English" ? "Write on" : "Weiter");
@@ -111,7 +112,7 @@ for (const [width, height] of [
         .locator("#bar button:visible")
         .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON() as DOMRect));
       expect(new Set(boxes.map(({ top }) => Math.round(top))).size, language).toBe(1);
-      const least = width === 390 ? 44 : 40;
+      const least = width < 400 ? 44 : 40;
       expect(Math.min(...boxes.map((box) => Math.min(box.width, box.height)))).toBeGreaterThanOrEqual(least);
       expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(width);
     }
@@ -132,9 +133,9 @@ test("Another keeps the text before: buttons, arrow keys and a reload lead back 
     const now = await textOf(page);
     if (!texts.includes(now)) texts.push(now);
   }
-  await expect(place).toHaveText("3 / 3");
+  await expect(place).toHaveText("3/3");
   await page.getByRole("button", { name: "The text before" }).click();
-  await expect(place).toHaveText("2 / 3");
+  await expect(place).toHaveText("2/3");
   expect(await textOf(page)).toBe(texts[1]);
   await expect(page.locator("#finish")).toHaveText("Text 2 of 3.");
   await page.keyboard.press("ArrowLeft");
@@ -146,7 +147,7 @@ test("Another keeps the text before: buttons, arrow keys and a reload lead back 
   expect(await textOf(page)).toBe(texts[0]);
   await page.reload();
   await expectReady(page);
-  await expect(place).toHaveText("1 / 3");
+  await expect(place).toHaveText("1/3");
   await text(page).press("Alt+PageDown");
   expect(await textOf(page)).toBe(texts[1]);
   await page.getByRole("button", { name: "Write on" }).click();

@@ -66,7 +66,7 @@ function wordsOf(scores: readonly Score[]): Score[] {
       last.rank = Math.max(last.rank ?? 0, rank ?? 0);
     } else words.push({ text: text.trimStart(), logprob, rank });
   }
-  return words;
+  return words.filter(({ text }) => text !== "");
 }
 
 test("each word is tinted by its probability, and what else could stand there is told", async ({ page }) => {

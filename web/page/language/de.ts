@@ -264,7 +264,7 @@ export const editor: Translated<Sections["editor"]> = {
   removeNamed: "{name} entfernen",
   removedBranch: "{name} ist entfernt; Rückgängig holt ihn zurück.",
 
-  alternative: "{place} / {count}",
+  alternative: "{place}/{count}",
   alternativeShown: "Text {place} von {count}.",
 
   "find.find": "Suchen",

@@ -287,7 +287,7 @@ export const editor = {
   removeNamed: "Remove {name}",
   removedBranch: "{name} is removed; Undo brings it back.",
 
-  alternative: "{place} / {count}",
+  alternative: "{place}/{count}",
   alternativeShown: "Text {place} of {count}.",
 
   "find.find": "Find",
