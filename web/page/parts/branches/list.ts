@@ -63,7 +63,7 @@ function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIEleme
   const item = document.createElement("li");
   const walk = plainButton("", () => actions.walk(id), "bare");
   walk.dataset.branch = String(id);
-  if (id === tree.current) walk.ariaCurrent = "true";
+  if (id === tree.current) walk.setAttribute("aria-current", "true");
   const shown = document.createElement("span");
   shown.className = "words";
   shown.textContent = words;

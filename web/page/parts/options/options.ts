@@ -9,7 +9,10 @@ import { OptionsPanel } from "./options-panel.js";
 
 /** Makes it, names all that there is to set, and shows each model's own values. */
 export function offerOptions(state: PageState): OptionsPanel {
-  const options = new OptionsPanel(() => (state.panel.value = "options"), ui.controls);
+  const options = new OptionsPanel(() => {
+    state.panel.value = "options";
+    ui.options.open = true; // where the panel is open already
+  }, ui.controls);
   keepTranslated(options, () => options.label());
   const offered = presets.map((preset) => {
     const { name } = preset;
