@@ -7,6 +7,7 @@ import {
   hold,
   inEditor,
   open,
+  openSection,
   press,
   setText,
   showView,
@@ -247,8 +248,9 @@ test("at 320 px nothing is cut off or wider than the window, in German, too, wit
     await page.locator("#editor .cm-content").press("Alt+ArrowDown");
     await page.locator("#token li").first().waitFor({ timeout: 30_000 });
     await expectFit();
-    for (const details of ["#chooser", "#options", "#device"])
-      await page.locator(`${details} > summary`).click();
+    await page.locator("#editor .cm-content").press("Escape"); // closes the sheet, which has the dock's place
+    await page.locator("#chooser > summary").click();
+    for (const section of ["options", "device"]) await openSection(page, section);
     await expectFit();
     await context.close();
   }
