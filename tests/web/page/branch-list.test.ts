@@ -37,7 +37,12 @@ it("is one list of one button each, in the order of the tree, with what is done 
   showBranches(place, tree, actions);
   const items = [...place.querySelectorAll<HTMLButtonElement>("li button")];
   expect(items.map(({ dataset }) => dataset.branch)).toEqual(["0", "1", "2", "3"]);
-  expect(items.map((each) => each.getAttribute("aria-current") === "true")).toEqual([false, true, false, false]);
+  expect(items.map((each) => each.getAttribute("aria-current") === "true")).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
   expect(items[3]?.textContent).toBe("ends thereN3");
   items[2]?.click();
   expect(actions.walk).toHaveBeenCalledWith(2);

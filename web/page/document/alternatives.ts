@@ -42,7 +42,7 @@ function cutOut(state: EditorState, { from, to }: Run): Alternative {
 const placeOf = (all: readonly Alternative[], text: string): number =>
   all.findIndex((each) => each.text === text);
 
-/** With the text of the run as one of them: an edit makes it another text, which takes the place of the one that was shown. */
+/** With the text of the run as one of them. An edited text takes the place of the one that was shown. */
 function withRun(state: EditorState, { all, shown }: Alternatives, run: Run): Alternatives {
   const now = cutOut(state, run);
   if (now.text === "") return { all, shown };
