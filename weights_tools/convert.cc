@@ -97,7 +97,7 @@ Result<std::vector<std::int32_t>> CalibrationIds(const LoadedModel& model, Conte
 // About what it takes to quantize a tensor, in multiply-adds; 0 for one that is left as it is. With
 // a Gram matrix, its factors, and the errors of each weight made up for by all after it.
 std::uint64_t QuantizingWork(const TensorSpec& spec, bool is_calibrated) {
-  if (!spec.is_conv1d() || spec.cols < kGroup) return 0;
+  if (!spec.is_block_matrix() || spec.cols < kGroup) return 0;
   constexpr std::uint64_t kSearching = 1000;  // of a scale, for each weight
   const std::uint64_t inputs = spec.cols;
   const std::uint64_t factors = is_calibrated ? inputs * inputs * inputs / 6 : 0;

@@ -36,7 +36,7 @@ std::string_view ModuleOf(std::string_view tensor) {
 
 // Whether PEFT can give the matrix of `spec` an A and a B. An embedding gets others.
 bool TakesLowRank(const TensorSpec& spec) {
-  return spec.is_conv1d() || spec.name == kHead;
+  return spec.is_block_matrix() || spec.name == kHead;
 }
 
 // Of the matrix of `module`, or null.

@@ -85,10 +85,11 @@ Result<Activation> ReadActivation(const Json& json) {
   return Bad(Concat("\"activation_function\" is ", Shown(*name), ", expected one of ", names));
 }
 
-// The value of a yes-or-no key.
+// The value of a yes-or-no key. Python takes null for no.
 Result<bool> ReadFlag(const Json& json, const char* key, bool otherwise) {
-  const Json* const value = FindValue(json, key);
+  const Json* const value = FindMember(json, key);
   if (value == nullptr) return otherwise;
+  if (value->is_null()) return false;
   if (value->is_boolean()) return value->get<bool>();
   return Bad(Concat("\"", key, "\" is ", Shown(*value), ", expected true or false"));
 }
@@ -162,10 +163,26 @@ std::vector<std::string> ReadOtherHeads(const Json& json) {
   return heads;
 }
 
-Status CheckModelType(const Json& json) {
+Status ReadModelType(const Json& json, Config& c) {
   const Json* const type = FindMember(json, "model_type");
   if (type == nullptr || IsText(*type, "gpt2")) return Done{};
-  return Bad(Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\""));
+  c.is_bigcode = IsText(*type, kBigCodeType);
+  if (c.is_bigcode) return Done{};
+  return Bad(
+      Concat("\"model_type\" is ", Shown(*type), ", expected \"gpt2\" or \"", kBigCodeType, "\""));
+}
+
+// Whether the heads of a GPT-BigCode share one key and one value. Transformers writes their number
+// beside that, and does not read it (GPTBigCodeConfig).
+Status ReadKeyHeads(const Json& json, Config& c) {
+  GPT2_ASSIGN(c.multi_query, ReadFlag(json, "multi_query", true));
+  constexpr const char* kKey = "num_key_value_heads";
+  const Json* const heads = FindValue(json, kKey);
+  const auto expected = static_cast<std::int64_t>(c.n_kv_head());
+  if (heads == nullptr || WholeNumber(*heads, expected, expected)) return Done{};
+  return Bad(Concat("\"", kKey, "\" is ", Shown(*heads), ", expected ", expected,
+                    c.multi_query ? ", as \"multi_query\" is true"
+                                  : ", which is \"n_head\", as \"multi_query\" is false"));
 }
 
 // Every size that the engine computes from `c` must fit std::size_t, which has 32 bits in
@@ -178,11 +195,11 @@ Status CheckAddressable(const Config& c) {
   const auto matrix = [&](std::uint64_t out, std::uint64_t in) {
     return padded(out, kTileRows) * padded(in, kGroup);
   };
-  const std::uint64_t cache = std::uint64_t{2} * c.n_layer * c.n_head * padded(c.head_dim(), 4) *
-                              padded(c.n_positions, kKvBlock);
+  const std::uint64_t cache = std::uint64_t{2} * c.n_layer * c.n_kv_head() *
+                              padded(c.head_dim(), 4) * padded(c.n_positions, kKvBlock);
   const std::uint64_t largest = std::max(
       {matrix(c.vocab_size, c.n_embd), matrix(c.n_inner, c.n_embd), matrix(c.n_embd, c.n_inner),
-       matrix(std::uint64_t{3} * c.n_embd, c.n_embd), matrix(c.n_positions, c.n_embd), cache});
+       matrix(c.qkv_width(), c.n_embd), matrix(c.n_positions, c.n_embd), cache});
   // Half the address space: pointers into one block must be comparable, and the rest needs room.
   if (largest <= std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return Done{};
   return Bad(Concat("a model of this shape has a matrix of ", largest,
@@ -202,9 +219,9 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_ASSIGN(const ParsedJson parsed, ParseJson(text, "config.json"));
   const Json& json = *parsed;
   if (!json.is_object()) return Bad(Concat("expected an object, found ", Shown(json)));
-  GPT2_TRY(CheckModelType(json));
   ModelConfig model;
   Config& c = model.config;
+  GPT2_TRY(ReadModelType(json, c));
   GPT2_ASSIGN(c.n_embd, ReadSize(json, "n_embd", kMostWidth, "hidden_size"));
   GPT2_ASSIGN(c.n_head, ReadSize(json, "n_head", kMostWidth, "num_attention_heads"));
   GPT2_ASSIGN(c.n_layer, ReadSize(json, "n_layer", kMostLayers, "num_hidden_layers"));
@@ -226,6 +243,7 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
     return Bad(
         Concat("each head has ", c.head_dim(), " dimensions, expected at most ", kMaxHeadDim));
   }
+  if (c.is_bigcode) GPT2_TRY(ReadKeyHeads(json, c));
   GPT2_TRY(CheckAddressable(c));
   GPT2_ASSIGN(c.activation, ReadActivation(json));
   GPT2_ASSIGN(c.scale_attn_weights, ReadFlag(json, "scale_attn_weights", true));
@@ -236,7 +254,7 @@ Result<ModelConfig> ReadConfigJson(std::string_view text) {
   GPT2_TRY(ReadEndOfText(json, c));
   GPT2_ASSIGN(model.weights, ReadStoredWeights(json));
   model.other_heads = ReadOtherHeads(json);
-  GPT2_TRY(CheckConfigKeys(json, model.warnings));
+  GPT2_TRY(CheckConfigKeys(json, c.is_bigcode, model.warnings));
   return model;
 }
 

@@ -1,4 +1,4 @@
-// config.json of a Hugging Face GPT-2 folder.
+// config.json of a Hugging Face folder of a GPT-2 or a GPT-BigCode.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,9 @@ inline constexpr const char* kQuantMethodKey = "quant_method";  // it is kFormat
 inline constexpr const char* kWeightsKey = "weights";           // a StoredWeightsName
 inline constexpr const char* kGroupSizeKey = "group_size";
 inline constexpr const char* kOtherHeadsKey = "other_heads";  // ModelConfig::other_heads
+
+// What "model_type" says of a GPT-BigCode.
+inline constexpr const char* kBigCodeType = "gpt_bigcode";
 
 // What this project's files call their format.
 inline constexpr const char* kFormatName = "gpt2-wasm";

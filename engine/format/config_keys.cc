@@ -19,8 +19,7 @@ namespace {
 constexpr std::string_view kRead =
     " model_type n_embd n_head n_layer n_positions n_inner vocab_size hidden_size"
     " num_attention_heads num_hidden_layers max_position_embeddings activation_function"
-    " layer_norm_epsilon scale_attn_weights scale_attn_by_inverse_layer_idx tie_word_embeddings"
-    " eos_token_id quantization_config ";
+    " layer_norm_epsilon scale_attn_weights tie_word_embeddings eos_token_id quantization_config ";
 
 // Change nothing in the logits of GPT2LMHeadModel, or are read from other files. Source:
 // transformers, GPT2Config (models/gpt2/configuration_gpt2.py) with those that it had once, and
@@ -36,6 +35,17 @@ constexpr std::string_view kHarmless =
     " finetuning_task id2label label2id num_labels problem_type task_specific_params"
     " tokenizer_class sep_token_id decoder_start_token_id xla_device"
     " unsloth_version unsloth_fixed ";
+
+// Of a GPT-2 alone, read by ReadConfigJson.
+constexpr std::string_view kOfGpt2 = " scale_attn_by_inverse_layer_idx ";
+
+// Of a GPT-BigCode alone: read by ReadConfigJson, then without effect in float32 (the softmax keys
+// say in which type scores are scaled), then of Megatron's inference. Source: GPTBigCodeConfig
+// (models/gpt_bigcode/configuration_gpt_bigcode.py) with those that it had once.
+constexpr std::string_view kOfBigCode =
+    " multi_query num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32"
+    " inference_runner validate_runner_input pre_allocate_kv_cache max_sequence_length"
+    " max_batch_size pad_key_length ";
 
 // GPT2Model computes something else with these, or the model's own code does.
 constexpr std::string_view kRefused =
@@ -84,13 +94,15 @@ bool SpeaksOfForwardPass(std::string_view key) {
 
 }  // namespace
 
-Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings) {
+Status CheckConfigKeys(const Json& config, bool is_bigcode, std::vector<std::string>& warnings) {
+  const std::string_view of_kind = is_bigcode ? kOfBigCode : kOfGpt2;
+  const std::string_view model = is_bigcode ? "GPT-BigCode" : "GPT-2";
   std::string ignored;
   std::size_t count = 0;
   for (const auto& [key, value] : config.get_ref<const Json::object_t&>()) {
     const bool is_dropout = key.ends_with("dropout") || key.ends_with("pdrop");
-    if (value.is_null() || is_dropout || IsAmong(kRead, key) || IsAmong(kHarmless, key) ||
-        IsUsual(key, value)) {
+    if (value.is_null() || is_dropout || IsAmong(kRead, key) || IsAmong(of_kind, key) ||
+        IsAmong(kHarmless, key) || IsUsual(key, value)) {
       continue;
     }
     const bool is_refused = IsAmong(kRefused, key);
@@ -100,7 +112,9 @@ Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings) {
           Concat("config.json: ", Quoted(key), " is ", Shown(value),
                  key == "auto_map" ? ", the model's own code, which this engine does not run"
                  : is_refused      ? ", which this engine does not compute"
-                              : ", a key that GPT-2 does not have and that may change its result")};
+                                   : Concat(", a key that ", model,
+                                            " does not have and that may "
+                                                 "change its result"))};
     }
     if (++count <= kMostNamed) {
       ignored += Concat(ignored.empty() ? "" : ", ", Quoted(key), ": ", Shown(value));
@@ -108,7 +122,8 @@ Status CheckConfigKeys(const Json& config, std::vector<std::string>& warnings) {
   }
   if (count == 0) return Done{};
   if (count > kMostNamed) ignored += Concat(" and ", count - kMostNamed, " more");
-  warnings.push_back(Concat("config.json: ignored, because GPT-2 does not have it: ", ignored));
+  warnings.push_back(
+      Concat("config.json: ignored, because ", model, " does not have it: ", ignored));
   return Done{};
 }
 

@@ -55,7 +55,7 @@ constexpr std::string_view StoredWeightsName(StoredWeights weights) {
 // one group, in floats.
 inline WeightFormat MatrixFormat(StoredWeights weights, const TensorSpec& spec) {
   const StoredWeightsInfo& info = InfoOf(weights);
-  const WeightFormat format = spec.is_conv1d() ? info.blocks : info.embeddings;
+  const WeightFormat format = spec.is_block_matrix() ? info.blocks : info.embeddings;
   return spec.cols < InfoOf(format).group ? WeightFormat::kF32 : format;
 }
 

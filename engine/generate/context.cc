@@ -24,15 +24,17 @@ namespace gpt2 {
 
 namespace {
 
-// q k^T / sqrt(head_dim) of one head, for the tokens up to `token`, whose `qkv` [3 * n_embd] of
+// q k^T / sqrt(head_dim) of one head, for the tokens up to `token`, whose `qkv` [qkv_width] of
 // `layer` that is.
-void AttentionScores(const BatchToken& token, std::size_t layer, std::size_t head, std::size_t dim,
-                     std::span<const float> qkv, std::span<float> scores) {
+void AttentionScores(const Config& config, const BatchToken& token, std::size_t layer,
+                     std::size_t head, std::span<const float> qkv, std::span<float> scores) {
+  const std::size_t dim = config.head_dim();
+  const std::size_t query = config.ColumnsOf(head).query;
   for (std::size_t position = 0; position < scores.size(); ++position) {
     double sum = 0;
     for (std::size_t d = 0; d < dim; ++d) {
-      sum += static_cast<double>(qkv[head * dim + d]) *
-             static_cast<double>(token.cache->Key(layer, head, position, d));
+      sum += static_cast<double>(qkv[query + d]) *
+             static_cast<double>(token.cache->Key(layer, config.KvHead(head), position, d));
     }
     scores[position] = static_cast<float>(sum / std::sqrt(static_cast<double>(dim)));
   }
@@ -105,8 +107,7 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
   const auto watch = [&](const std::string& stage, MatView<const float> x) {
     if (stage == watched) {  // qkv is still this layer's
       for (std::size_t head = 0; head < config().n_head; ++head) {
-        AttentionScores(token, layer, head, config().head_dim(), scratch_.qkv.Row(0),
-                        scores.Row(head));
+        AttentionScores(config(), token, layer, head, scratch_.qkv.Row(0), scores.Row(head));
       }
     }
     if (stage == "embed" || stage.ends_with(".mlp"))

@@ -1,4 +1,4 @@
-// The shape of a GPT-2, in the words of its config.json.
+// The shape of a GPT-2 or a GPT-BigCode, in the words of its config.json.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,18 @@ enum class Activation {
   kQuickGelu,  // "quick_gelu": x sigmoid(1.702 x)
 };
 
+// Columns of a row of attn_qkv's output at which the vectors [head_dim] of a head begin.
+struct QkvColumns {
+  std::size_t query;
+  std::size_t key;
+  std::size_t value;
+};
+
 struct Config {
+  // GPT-BigCode (Ben Allal et al. 2023, "SantaCoder"), not GPT-2: its checkpoints hold matrices as
+  // [out, in], and `multi_query` is a key of its config.
+  bool is_bigcode = false;
+  bool multi_query = false;  // all heads share one key and one value
   std::size_t n_embd = 0;
   std::size_t n_head = 0;
   std::size_t n_layer = 0;
@@ -32,6 +43,23 @@ struct Config {
   std::vector<std::int32_t> other_eos_token_ids;  // end a text as well
 
   std::size_t head_dim() const { return n_embd / n_head; }
+  // Heads that have keys and values of their own: 1 or n_head.
+  std::size_t n_kv_head() const { return multi_query ? 1 : n_head; }
+  std::size_t qkv_width() const { return n_embd + 2 * n_kv_head() * head_dim(); }
+
+  // The head of the KV cache that holds the keys and values of `head`.
+  std::size_t KvHead(std::size_t head) const { return multi_query ? 0 : head; }
+
+  // GPT-2:                    | all queries | all keys  | all values |
+  // with multi_query:         | all queries | the key   | the value  |
+  // GPT-BigCode without that: | query, key and value of head 0 | of head 1 | ...
+  QkvColumns ColumnsOf(std::size_t head) const {
+    const std::size_t dim = head_dim();
+    if (is_bigcode && !multi_query)
+      return {3 * head * dim, (3 * head + 1) * dim, (3 * head + 2) * dim};
+    const std::size_t kv_head = KvHead(head);
+    return {head * dim, n_embd + kv_head * dim, n_embd + (n_kv_head() + kv_head) * dim};
+  }
 };
 
 }  // namespace gpt2

@@ -138,8 +138,11 @@ void ScaleQueries(const Config& config, std::size_t layer, MatView<float> qkv) {
   if (!config.scale_attn_weights) factor *= std::sqrt(static_cast<float>(config.head_dim()));
   if (config.scale_attn_by_inverse_layer_idx) factor /= static_cast<float>(layer + 1);
   if (factor == 1.0f) return;
-  for (std::size_t t = 0; t < qkv.rows; ++t) {
-    for (float& value : qkv.Row(t).first(config.n_embd)) value *= factor;
+  for (std::size_t head = 0; head < config.n_head; ++head) {
+    const MatView<float> queries = qkv.Columns(config.ColumnsOf(head).query, config.head_dim());
+    for (std::size_t t = 0; t < queries.rows; ++t) {
+      for (float& value : queries.Row(t)) value *= factor;
+    }
   }
 }
 
@@ -170,27 +173,31 @@ void Attend(const Compute& c, const KvHeadQ8& kv, std::span<const float> query,
 }
 
 // Appends K and V of the batch to the caches, then lets each token attend to its own past and
-// itself. Heads are independent, and are what the threads share out. `kHead` is KvCache::HeadF32 or
-// KvCache::HeadQ8: what it returns chooses between the functions above.
+// itself. Heads are independent, and are what the threads share out: first those that have keys,
+// then those that have queries. `kHead` is KvCache::HeadF32 or KvCache::HeadQ8: what it returns
+// chooses between the functions above.
 template <auto kHead>
 void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
                      std::span<const BatchToken> batch, MatView<const float> qkv,
                      MatView<float> mixed) {
-  const std::size_t n_embd = config.n_embd;
   const std::size_t dim = config.head_dim();
-  const std::size_t head_bytes = batch.size() * (batch.back().position + 1) * dim;
-  ForEach(c, config.n_head, head_bytes, [&](std::size_t head) {
-    const MatView<const float> queries = qkv.Columns(head * dim, dim);
-    const MatView<const float> keys = qkv.Columns(n_embd + head * dim, dim);
-    const MatView<const float> values = qkv.Columns(2 * n_embd + head * dim, dim);
-    const MatView<float> out = mixed.Columns(head * dim, dim);
+  const std::size_t stored_bytes = batch.size() * 2 * dim * sizeof(float);
+  ForEach(c, config.n_kv_head(), stored_bytes, [&](std::size_t kv_head) {
+    const QkvColumns columns = config.ColumnsOf(kv_head);
+    const MatView<const float> keys = qkv.Columns(columns.key, dim);
+    const MatView<const float> values = qkv.Columns(columns.value, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
-      Store(c, (batch[t].cache->*kHead)(layer, head), batch[t].position, keys.Row(t),
+      Store(c, (batch[t].cache->*kHead)(layer, kv_head), batch[t].position, keys.Row(t),
             values.Row(t));
     }
+  });
+  const std::size_t head_bytes = batch.size() * (batch.back().position + 1) * dim;
+  ForEach(c, config.n_head, head_bytes, [&](std::size_t head) {
+    const MatView<const float> queries = qkv.Columns(config.ColumnsOf(head).query, dim);
+    const MatView<float> out = mixed.Columns(head * dim, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
-      Attend(c, (batch[t].cache->*kHead)(layer, head), queries.Row(t), batch[t].position + 1,
-             out.Row(t));
+      Attend(c, (batch[t].cache->*kHead)(layer, config.KvHead(head)), queries.Row(t),
+             batch[t].position + 1, out.Row(t));
     }
   });
 }
@@ -265,7 +272,7 @@ void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchTok
 Result<Scratch> Scratch::Create(const Config& config) {
   static_assert(kMaxBatch % kTokenBlock == 0, "a batch's last block of tokens has room whole");
   Scratch s;
-  const std::size_t n_embd = config.n_embd;
+  const std::size_t n_embd = config.n_embd, qkv_width = config.qkv_width();
   const std::size_t widest = RoundUp(std::max(n_embd, config.n_inner), kGroup);
   std::size_t used = 0;
   // Each token takes whole tiles, as the kernels write padded columns too.
@@ -275,7 +282,7 @@ Result<Scratch> Scratch::Create(const Config& config) {
     return start;
   };
   const std::size_t starts[] = {
-      reserve(n_embd),         reserve(n_embd), reserve(3 * n_embd),     reserve(n_embd),
+      reserve(n_embd),         reserve(n_embd), reserve(qkv_width),      reserve(n_embd),
       reserve(config.n_inner), reserve(n_embd), reserve(widest / kGroup)};
   GPT2_ASSIGN(s.floats_, AlignedBuffer<float>::Create(used, "activations"));
   GPT2_ASSIGN(s.codes_, AlignedBuffer<std::int8_t>::Create(kMaxBatch * widest, "activations"));
@@ -286,7 +293,7 @@ Result<Scratch> Scratch::Create(const Config& config) {
   };
   s.x = view(starts[0], n_embd);
   s.normed = view(starts[1], n_embd);
-  s.qkv = view(starts[2], 3 * n_embd);
+  s.qkv = view(starts[2], qkv_width);
   s.mixed = view(starts[3], n_embd);
   s.hidden = view(starts[4], config.n_inner);
   s.delta = view(starts[5], n_embd);

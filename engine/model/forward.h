@@ -47,7 +47,7 @@ class Scratch {
 
   MatView<float> x;       // residual stream [kMaxBatch, n_embd]
   MatView<float> normed;  // [kMaxBatch, n_embd]
-  MatView<float> qkv;     // [kMaxBatch, 3 * n_embd]
+  MatView<float> qkv;     // [kMaxBatch, qkv_width]
   MatView<float> mixed;   // attention's output [kMaxBatch, n_embd]
   MatView<float> hidden;  // [kMaxBatch, n_inner]
   MatView<float> delta;   // what a sublayer adds to x [kMaxBatch, n_embd]

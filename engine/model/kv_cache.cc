@@ -28,10 +28,10 @@ Result<KvCache> KvCache::Create(const Config& config, KvFormat format) {
   KvCache cache;
   cache.format_ = format;
   cache.n_layer_ = config.n_layer;
-  cache.n_head_ = config.n_head;
+  cache.n_kv_head_ = config.n_kv_head();
   cache.padded_dim_ = RoundUp(config.head_dim(), 4);
   cache.capacity_ = RoundUp(config.n_positions, kKvBlock);
-  const std::size_t scales = config.n_layer * config.n_head * 2 * cache.capacity_;
+  const std::size_t scales = config.n_layer * config.n_kv_head() * 2 * cache.capacity_;
   const std::size_t values = scales * cache.padded_dim_;
   constexpr const char* kName = "the KV cache";
   // Not zeroed: a position is written before it is read, and so the cache takes memory only as far
@@ -52,13 +52,13 @@ std::size_t KvCache::bytes() const {
 
 KvHeadF32 KvCache::HeadF32(std::size_t layer, std::size_t head) {
   const std::size_t size = capacity_ * padded_dim_;
-  float* keys = floats_.data() + (layer * n_head_ + head) * 2 * size;
+  float* keys = floats_.data() + (layer * n_kv_head_ + head) * 2 * size;
   return {keys, keys + size, padded_dim_};
 }
 
 KvHeadQ8 KvCache::HeadQ8(std::size_t layer, std::size_t head) {
   const std::size_t size = capacity_ * padded_dim_;
-  const std::size_t index = (layer * n_head_ + head) * 2;
+  const std::size_t index = (layer * n_kv_head_ + head) * 2;
   std::int8_t* keys = codes_.data() + index * size;
   float* key_scales = scales_.data() + index * capacity_;
   return {keys, keys + size, key_scales, key_scales + capacity_, padded_dim_};
@@ -76,7 +76,7 @@ float KvCache::Key(std::size_t layer, std::size_t head, std::size_t position,
 
 void KvCache::CopyFrom(const KvCache& other, std::size_t positions) {
   const std::size_t used = RoundUp(positions, kKvBlock);  // blocks are interleaved: whole ones
-  const std::size_t parts = n_layer_ * n_head_ * 2;
+  const std::size_t parts = n_layer_ * n_kv_head_ * 2;
   const auto copy = [&](const auto& from, auto& to, std::size_t width) {
     if (from.size() == 0) return;
     for (std::size_t part = 0; part < parts; ++part) {

@@ -23,8 +23,9 @@ inline KvFormat DefaultKvFormat(WeightFormat format) {
   return InfoOf(format).has_codes() ? KvFormat::kQ8 : KvFormat::kF32;
 }
 
-// The cache of one sequence, for every layer and head. Heads may be written from different threads
-// at once; one head may not. What was written at a position stays until it is written again.
+// The cache of one sequence, for every layer and head of keys (Config::n_kv_head). Heads may be
+// written from different threads at once; one head may not. What was written at a position stays
+// until it is written again.
 class KvCache {
  public:
   // Room for config.n_positions positions.
@@ -46,12 +47,13 @@ class KvCache {
  private:
   KvFormat format_ = KvFormat::kF32;
   std::size_t n_layer_ = 0;
-  std::size_t n_head_ = 0;
-  std::size_t padded_dim_ = 0;   // head_dim rounded up to 4
-  std::size_t capacity_ = 0;     // positions, whole blocks
-  AlignedBuffer<float> floats_;  // kF32: [n_layer, n_head, keys and values, capacity, padded_dim]
+  std::size_t n_kv_head_ = 0;
+  std::size_t padded_dim_ = 0;  // head_dim rounded up to 4
+  std::size_t capacity_ = 0;    // positions, whole blocks
+  AlignedBuffer<float>
+      floats_;  // kF32: [n_layer, n_kv_head, keys and values, capacity, padded_dim]
   AlignedBuffer<std::int8_t> codes_;  // kQ8: the same shape, in the blocks of KvHeadQ8
-  AlignedBuffer<float> scales_;       // kQ8: [n_layer, n_head, keys and values, capacity]
+  AlignedBuffer<float> scales_;       // kQ8: [n_layer, n_kv_head, keys and values, capacity]
 };
 
 }  // namespace gpt2

@@ -69,6 +69,7 @@ std::vector<TensorSpec> TensorSpecs(const Config& c) {
   constexpr const char *kEmbeddings = "embeddings", *kNorms = "layer norms", *kAttn = "attention",
                        *kMlp = "mlp", *kHead = "head";
   const std::size_t d = c.n_embd;
+  const TensorKind matrix = c.is_bigcode ? kLinear : kConv1d;
   std::vector<TensorSpec> specs;
   std::string prefix;
   std::size_t layer = 0;
@@ -84,15 +85,15 @@ std::vector<TensorSpec> TensorSpecs(const Config& c) {
     prefix = Concat("h.", layer, ".");
     add("ln_1.weight", kNorms, kGain, 1, d, kInBlock<&B::ln_1, &N::gain>);
     add("ln_1.bias", kNorms, kBias, 1, d, kInBlock<&B::ln_1, &N::bias>);
-    add("attn.c_attn.weight", kAttn, kConv1d, 3 * d, d, kInBlock<&B::attn_qkv, &L::weight>);
-    add("attn.c_attn.bias", kAttn, kBias, 1, 3 * d, kInBlock<&B::attn_qkv, &L::bias>);
-    add("attn.c_proj.weight", kAttn, kConv1d, d, d, kInBlock<&B::attn_out, &L::weight>);
+    add("attn.c_attn.weight", kAttn, matrix, c.qkv_width(), d, kInBlock<&B::attn_qkv, &L::weight>);
+    add("attn.c_attn.bias", kAttn, kBias, 1, c.qkv_width(), kInBlock<&B::attn_qkv, &L::bias>);
+    add("attn.c_proj.weight", kAttn, matrix, d, d, kInBlock<&B::attn_out, &L::weight>);
     add("attn.c_proj.bias", kAttn, kBias, 1, d, kInBlock<&B::attn_out, &L::bias>);
     add("ln_2.weight", kNorms, kGain, 1, d, kInBlock<&B::ln_2, &N::gain>);
     add("ln_2.bias", kNorms, kBias, 1, d, kInBlock<&B::ln_2, &N::bias>);
-    add("mlp.c_fc.weight", kMlp, kConv1d, c.n_inner, d, kInBlock<&B::mlp_up, &L::weight>);
+    add("mlp.c_fc.weight", kMlp, matrix, c.n_inner, d, kInBlock<&B::mlp_up, &L::weight>);
     add("mlp.c_fc.bias", kMlp, kBias, 1, c.n_inner, kInBlock<&B::mlp_up, &L::bias>);
-    add("mlp.c_proj.weight", kMlp, kConv1d, d, c.n_inner, kInBlock<&B::mlp_down, &L::weight>);
+    add("mlp.c_proj.weight", kMlp, matrix, d, c.n_inner, kInBlock<&B::mlp_down, &L::weight>);
     add("mlp.c_proj.bias", kMlp, kBias, 1, d, kInBlock<&B::mlp_down, &L::bias>);
   }
   prefix.clear();

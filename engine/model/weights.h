@@ -26,7 +26,7 @@ struct LinearWeights {
 
 struct BlockWeights {
   LayerNormWeights ln_1;
-  LinearWeights attn_qkv;  // [3 * n_embd, n_embd]: queries, keys, values
+  LinearWeights attn_qkv;  // [qkv_width, n_embd]: see Config::ColumnsOf
   LinearWeights attn_out;  // [n_embd, n_embd]
   LayerNormWeights ln_2;
   LinearWeights mlp_up;    // [n_inner, n_embd]
@@ -57,7 +57,8 @@ struct Weights {
 
 enum class TensorKind {
   kEmbedding,  // a matrix [rows, cols]
-  kConv1d,     // a matrix [rows, cols] = [out, in], of which the hub stores the transpose
+  kLinear,     // a matrix [rows, cols] = [out, in] of a block
+  kConv1d,     // the same, of which the hub stores the transpose
   kPositions,  // floats [rows, cols]
   kGain,       // a vector of floats [cols]
   kBias,       // the same; a checkpoint may lack it, it is then zero
@@ -76,7 +77,8 @@ struct TensorSpec {
   std::size_t layer;  // that needs it first; n_layer: what follows the last one
 
   bool is_conv1d() const { return kind == TensorKind::kConv1d; }
-  bool is_matrix() const { return kind == TensorKind::kEmbedding || is_conv1d(); }
+  bool is_block_matrix() const { return kind == TensorKind::kLinear || is_conv1d(); }
+  bool is_matrix() const { return kind == TensorKind::kEmbedding || is_block_matrix(); }
   bool is_vector() const { return kind == TensorKind::kGain || kind == TensorKind::kBias; }
   bool is_required() const { return kind != TensorKind::kBias; }
 };

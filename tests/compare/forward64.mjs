@@ -1,7 +1,10 @@
-// GPT-2 in float64, operation by operation (Radford et al. 2019; transformers, modeling_gpt2.py): slow, plain, and what the
-// engine is compared with.
+// GPT-2 in float64, operation by operation (Radford et al. 2019; transformers, modeling_gpt2.py), and GPT-BigCode
+// (modeling_gpt_bigcode.py): slow, plain, and what the engine is compared with.
 
-/** @typedef {{ shape: number[], values: ArrayLike<any> }} FloatTensor By its name on the hub, Conv1D weights [in, out]. */
+/**
+ * @typedef {{ shape: number[], values: ArrayLike<any> }} FloatTensor By its name on the hub. GPT-2's Conv1D weights are
+ *   [in, out], GPT-BigCode's Linear weights [out, in].
+ */
 /** @typedef {Record<string, any>} Config config.json, parsed. */
 
 /** The error function: its series near zero, a continued fraction of its complement beyond. */
@@ -45,9 +48,31 @@ function layerNorm(x, gain, bias, epsilon) {
   return x.map((value, i) => ((value - mean) / Math.sqrt(variance + epsilon)) * gain[i] + (bias?.[i] ?? 0));
 }
 
+/** Whether the model is a GPT-BigCode, not a GPT-2. */
+export const isBigCode = (config) => config.model_type === "gpt_bigcode";
+
+/** Heads of keys and values: GPT-BigCode has one for all queries, unless its config says otherwise. */
+export const keyHeads = (config) => (isBigCode(config) && (config.multi_query ?? true) ? 1 : config.n_head);
+
+/**
+ * A head's query, key and value out of a row of c_attn's outputs. GPT-2 has all queries, all keys and all values one after the
+ * other; so has a GPT-BigCode with one head of keys. With more it has each head's query, key and value side by side.
+ */
+function splitHead(config, row, head) {
+  const { n_embd: width, n_head: heads } = config;
+  const dim = width / heads;
+  const at = (start) => row.slice(start, start + dim);
+  const kvHeads = keyHeads(config);
+  if (isBigCode(config) && kvHeads > 1) {
+    return { q: at(3 * head * dim), k: at((3 * head + 1) * dim), v: at((3 * head + 2) * dim) };
+  }
+  const kvHead = kvHeads === 1 ? 0 : head;
+  return { q: at(head * dim), k: at(width + kvHead * dim), v: at(width + (kvHeads + kvHead) * dim) };
+}
+
 /**
  * Logits of each position, [ids, vocab_size], and the residual stream after the embedding, each attention and each MLP, and
- * through ln_f, [ids, n_embd] each.
+ * through ln_f, [ids, n_embd] each. `attention` is what the last token gives to each position, [layer][head][ids].
  * @param {Config} config
  * @param {ReadonlyMap<string, FloatTensor>} tensors
  * @param {readonly number[]} ids
@@ -67,14 +92,13 @@ export function forward64(config, tensors, ids) {
   const bias = (name) => find(`${name}.bias`)?.values;
   const rowOf = (name, row) => Array.from({ length: width }, (_, i) => values(name)[row * width + i]);
   const norm = (name, x) => layerNorm(x, values(`${name}.weight`), bias(name), epsilon);
-  const conv1d = (name, x) => {
-    const {
-      shape: [, outputs = 0],
-      values: weight,
-    } = need(`${name}.weight`);
+  const linear = (name, x) => {
+    const { shape, values: weight } = need(`${name}.weight`);
     const start = bias(name);
+    const [outputs = 0, inputs = 0] = isBigCode(config) ? shape : shape.toReversed();
+    const at = (o, i) => (isBigCode(config) ? o * inputs + i : i * outputs + o);
     return Array.from({ length: outputs }, (_, o) =>
-      x.reduce((sum, value, i) => sum + value * weight[i * outputs + o], start?.[o] ?? 0),
+      x.reduce((sum, value, i) => sum + value * weight[at(o, i)], start?.[o] ?? 0),
     );
   };
   const add = (x, delta) => x.map((value, i) => value + delta[i]);
@@ -82,29 +106,30 @@ export function forward64(config, tensors, ids) {
   let x = ids.map((id, at) => add(rowOf("wte.weight", id), rowOf("wpe.weight", at)));
   /** @type {Record<string, number[][]>} */
   const trace = { embed: x };
+  /** @type {number[][][]} */
+  const attention = [];
   for (let layer = 0; layer < layers; ++layer) {
-    const qkv = x.map((row) => conv1d(`h.${layer}.attn.c_attn`, norm(`h.${layer}.ln_1`, row)));
+    const qkv = x.map((row) => linear(`h.${layer}.attn.c_attn`, norm(`h.${layer}.ln_1`, row)));
     let scale = config.scale_attn_weights === false ? 1 : 1 / Math.sqrt(dim);
     if (config.scale_attn_by_inverse_layer_idx) scale /= layer + 1;
-    const mixed = qkv.map((query, at) =>
-      Array.from({ length: heads }, (_, head) => {
-        const part = (row, which) => row.slice(which * width + head * dim, which * width + (head + 1) * dim);
-        const q = part(query, 0);
-        const past = qkv.slice(0, at + 1);
-        const scores = past.map((row) => part(row, 1).reduce((sum, k, i) => sum + k * q[i], 0) * scale);
+    const mixed = qkv.map((query, at) => {
+      attention[layer] = [];
+      return Array.from({ length: heads }, (_, head) => {
+        const { q } = splitHead(config, query, head);
+        const past = qkv.slice(0, at + 1).map((row) => splitHead(config, row, head));
+        const scores = past.map(({ k }) => k.reduce((sum, value, i) => sum + value * q[i], 0) * scale);
         const most = Math.max(...scores);
         const weights = scores.map((score) => Math.exp(score - most));
         const sum = weights.reduce((a, b) => a + b);
-        return q.map((_, i) =>
-          past.reduce((total, row, j) => total + ((weights[j] ?? 0) / sum) * part(row, 2)[i], 0),
-        );
-      }).flat(),
-    );
-    x = x.map((row, at) => add(row, conv1d(`h.${layer}.attn.c_proj`, mixed[at])));
+        attention[layer]?.push(weights.map((weight) => weight / sum));
+        return q.map((_, i) => past.reduce((total, { v }, j) => total + ((weights[j] ?? 0) / sum) * v[i], 0));
+      }).flat();
+    });
+    x = x.map((row, at) => add(row, linear(`h.${layer}.attn.c_proj`, mixed[at])));
     trace[`h.${layer}.attn`] = x;
     x = x.map((row) => {
-      const hidden = conv1d(`h.${layer}.mlp.c_fc`, norm(`h.${layer}.ln_2`, row)).map(activation);
-      return add(row, conv1d(`h.${layer}.mlp.c_proj`, hidden));
+      const hidden = linear(`h.${layer}.mlp.c_fc`, norm(`h.${layer}.ln_2`, row)).map(activation);
+      return add(row, linear(`h.${layer}.mlp.c_proj`, hidden));
     });
     trace[`h.${layer}.mlp`] = x;
   }
@@ -118,7 +143,7 @@ export function forward64(config, tensors, ids) {
       row.reduce((sum, value, i) => sum + value * head[id * width + i], headBias?.[id] ?? 0),
     ),
   );
-  return { logits, trace };
+  return { logits, trace, attention };
 }
 
 /**

@@ -19,6 +19,14 @@ export interface Row {
 
 const sizes = { n_embd: 32, n_head: 2, n_layer: 2, n_positions: 32, vocab_size: 60 };
 
+/** What differs in the config of a GPT-BigCode. */
+const bigCode = {
+  model_type: "gpt_bigcode",
+  activation_function: "gelu_pytorch_tanh",
+  attention_softmax_in_fp32: true,
+  scale_attention_softmax_in_fp32: true,
+};
+
 /** A model of a config that differs from GPT-2's by `changes`; `change` adds and removes tensors. */
 function row(
   model: string,
@@ -141,6 +149,38 @@ export const rows: Row[] = [
     "`pruned_heads`",
     { pruned_heads: { 0: [1] } },
     { refusal: '"pruned_heads" is an object' },
+  ),
+  row("bigcode/tiny_starcoder_py", '`model_type: "gpt_bigcode"`: all heads share one key and one value', {
+    ...bigCode,
+    multi_query: true,
+    n_inner: 80,
+    inference_runner: 0,
+    validate_runner_input: true,
+    pad_key_length: true,
+  }),
+  row("GPT-BigCode with a key for each head", "`multi_query: false`: each head's rows side by side", {
+    ...bigCode,
+    multi_query: false,
+    num_key_value_heads: sizes.n_head,
+    scale_attn_weights: false,
+  }),
+  row(
+    "GPT-BigCode with groups of heads",
+    "`num_key_value_heads` that is neither 1 nor `n_head`",
+    { ...bigCode, n_head: 4, num_key_value_heads: 2 },
+    { refusal: '"num_key_value_heads" is 2, expected 1' },
+  ),
+  row(
+    "GPT-BigCode with scales by layer",
+    "`scale_attn_by_inverse_layer_idx`",
+    { ...bigCode, scale_attn_by_inverse_layer_idx: true },
+    { refusal: '"scale_attn_by_inverse_layer_idx" is true, a key that GPT-BigCode does not have' },
+  ),
+  row(
+    "GPT-2 with one key for all heads",
+    "`multi_query: true`",
+    { multi_query: true },
+    { refusal: '"multi_query" is true, a key that GPT-2 does not have' },
   ),
   row(
     "with notes of its maker",

@@ -1,4 +1,5 @@
 // Small models of seeded weights, as transformers writes them.
+import { isBigCode, keyHeads } from "./forward64.mjs";
 
 /** @typedef {import("./forward64.mjs").Config} Config */
 /** @typedef {import("./forward64.mjs").FloatTensor} FloatTensor */
@@ -19,6 +20,7 @@ export function seededTensors(config, seed = 1) {
   const next = randomFrom(seed);
   const { n_embd: width, n_layer, n_positions, vocab_size } = config;
   const inner = config.n_inner ?? 4 * width;
+  const kvWidth = (width / config.n_head) * keyHeads(config);
   /** @type {Map<string, FloatTensor>} */
   const tensors = new Map();
   const add = (name, shape, size, middle = 0) => {
@@ -30,19 +32,20 @@ export function seededTensors(config, seed = 1) {
     add(`${name}.bias`, [width], 0.1);
   };
   // Wide enough that what comes of them is about 1, where activations differ.
-  const conv1d = (name, inputs, outputs) => {
-    add(`${name}.weight`, [inputs, outputs], 1.5 / Math.sqrt(inputs));
+  const linear = (name, inputs, outputs) => {
+    const shape = isBigCode(config) ? [outputs, inputs] : [inputs, outputs];
+    add(`${name}.weight`, shape, 1.5 / Math.sqrt(inputs));
     add(`${name}.bias`, [outputs], 0.1);
   };
   add("wte.weight", [vocab_size, width], 0.3);
   add("wpe.weight", [n_positions, width], 0.1);
   for (let layer = 0; layer < n_layer; ++layer) {
     norm(`h.${layer}.ln_1`);
-    conv1d(`h.${layer}.attn.c_attn`, width, 3 * width);
-    conv1d(`h.${layer}.attn.c_proj`, width, width);
+    linear(`h.${layer}.attn.c_attn`, width, width + 2 * kvWidth);
+    linear(`h.${layer}.attn.c_proj`, width, width);
     norm(`h.${layer}.ln_2`);
-    conv1d(`h.${layer}.mlp.c_fc`, width, inner);
-    conv1d(`h.${layer}.mlp.c_proj`, inner, width);
+    linear(`h.${layer}.mlp.c_fc`, width, inner);
+    linear(`h.${layer}.mlp.c_proj`, inner, width);
   }
   norm("ln_f");
   return tensors;

@@ -142,11 +142,12 @@ void ExpectNear(const std::vector<std::vector<float>>& found,
   }
 }
 
-// W + scale * (B A)^T by its definition, in T, of each matrix that `adapter` has: W is [in, out].
-// Each entry of B A is summed from 0 on in the order of the rank.
+// W + scale * (B A)^T by its definition, in T, of each matrix that `adapter` has. W is [in, out],
+// and that of a GPT-BigCode [out, in]. Each entry of B A is summed from 0 on in the order of the
+// rank.
 template <typename T>
-void MergeByDefinition(const FileTensors& adapter, T scale, const std::string& module,
-                       std::vector<T>& weight) {
+void MergeByDefinition(const Config& config, const FileTensors& adapter, T scale,
+                       const std::string& module, std::vector<T>& weight) {
   for (const auto& [name, a] : adapter) {
     if (name.find(module + ".lora_A.") == std::string::npos) continue;
     const FileTensor& b = adapter.at(std::string(name).replace(name.find("lora_A"), 6, "lora_B"));
@@ -158,7 +159,7 @@ void MergeByDefinition(const FileTensors& adapter, T scale, const std::string& m
         for (std::size_t k = 0; k < rank; ++k) {
           sum += static_cast<T>(b.values[o * rank + k]) * static_cast<T>(a.values[k * in + i]);
         }
-        weight[i * out + o] += scale * sum;
+        weight[config.is_bigcode ? o * in + i : i * out + o] += scale * sum;
       }
     }
   }
@@ -196,8 +197,8 @@ TEST_P(EveryModel, MergedLogitsAreThoseOfTheReferenceThatMergesByDefinition) {
       const std::string module = name.substr(0, name.rfind('.'));
       const double alpha = module.ends_with("c_attn") ? 1.5 : 5;
       const double rank = module == "h.0.mlp.c_fc" ? 2 : 3;
-      MergeByDefinition(files.tensors, alpha / (is_rslora ? std::sqrt(rank) : rank), module,
-                        values);
+      MergeByDefinition(model.parsed(), files.tensors, alpha / (is_rslora ? std::sqrt(rank) : rank),
+                        module, values);
     }
     const auto merged = Merge(model, files);
     ASSERT_TRUE(merged.ok()) << merged.error().message;
@@ -217,7 +218,8 @@ TEST_P(EveryModel, AMergedModelIsBitIdenticalToItsMergedFile) {
     tensor.dtype = DType::kF32;
     const std::string module = name.substr(0, name.rfind('.'));
     if (name.ends_with(".weight")) {
-      MergeByDefinition(files.tensors, static_cast<float>(5.0 / 3), module, tensor.values);
+      MergeByDefinition(model.parsed(), files.tensors, static_cast<float>(5.0 / 3), module,
+                        tensor.values);
     }
   }
   ModelFiles before = model;
@@ -283,8 +285,10 @@ TEST(Adapter, SeveralAdaptersAreAddedInOrderWithTheirWeights) {
   for (auto& [name, tensor] : tensors) {
     if (!name.ends_with(".weight")) continue;
     const std::string module = name.substr(0, name.rfind('.'));
-    MergeByDefinition(first.tensors, static_cast<float>(0.5 * (5.0 / 3)), module, tensor.values);
-    MergeByDefinition(second.tensors, static_cast<float>(-2 * (5.0 / 4)), module, tensor.values);
+    MergeByDefinition(model.parsed(), first.tensors, static_cast<float>(0.5 * (5.0 / 3)), module,
+                      tensor.values);
+    MergeByDefinition(model.parsed(), second.tensors, static_cast<float>(-2 * (5.0 / 4)), module,
+                      tensor.values);
   }
   const FileTensors merged = ReadFileTensors(merge(0.5, -2, false).file);
   EXPECT_EQ(merged.at("h.1.attn.c_attn.weight").values.size(),
@@ -306,7 +310,8 @@ TEST(Adapter, FullyTrainedTensorsReplaceThoseOfTheBase) {
     ReferenceWeights weights = Widen(ReadFileTensors(model.file));
     for (auto& [tensor, values] : weights) {
       if (tensor.ends_with("c_attn.weight")) {
-        MergeByDefinition(files.tensors, 5.0 / 3, tensor.substr(0, tensor.rfind('.')), values);
+        MergeByDefinition(model.parsed(), files.tensors, 5.0 / 3,
+                          tensor.substr(0, tensor.rfind('.')), values);
       }
     }
     const auto save = [&](const std::string& file_name, const std::string& tensor,

@@ -102,6 +102,45 @@ TEST(TorchFile, EveryFormBecomesTheSameModelAsItsSafetensors) {
   }
 }
 
+// The hub stores its matrices as they are used, not transposed as GPT-2's.
+TEST(TorchFile, AGptBigCodeBecomesTheSameModelAsItsSafetensors) {
+  for (const char* name : {"bigcode-one-key-head", "bigcode-interleaved"}) {
+    const std::string folder = testing::TinyModelFolder(name);
+    const std::string config = testing::ReadTestFile(folder + "/config.json");
+    const std::string safetensors = testing::ReadTestFile(folder + "/model.safetensors");
+    std::vector<std::pair<std::string, std::string>> dict;
+    std::vector<std::string> storages;
+    for (const auto& [tensor_name, tensor] : testing::ReadFileTensors(safetensors)) {
+      testing::TensorView view{.key = std::to_string(storages.size()),
+                               .values = static_cast<std::int64_t>(tensor.values.size())};
+      for (const std::uint64_t size : tensor.shape) {
+        view.shape.push_back(static_cast<std::int64_t>(size));
+      }
+      view.strides = {1};
+      if (view.shape.size() == 2) view.strides.insert(view.strides.begin(), view.shape[1]);
+      dict.emplace_back("transformer." + tensor_name, PickledTensor(view));
+      const auto* const bytes = reinterpret_cast<const char*>(tensor.values.data());
+      storages.emplace_back(bytes, tensor.values.size() * sizeof(float));
+    }
+    const std::string file = TorchZip(AsPickle(PickledDict(dict)), storages);
+    for (const StoredWeights weights : kConvertedWeights) {
+      auto from_safetensors = Converter::OfSafetensors(config, {}, weights);
+      ASSERT_TRUE(from_safetensors.ok());
+      const auto expected = ConvertFile(*from_safetensors.value(), safetensors);
+      auto known = ReadTorchFile(file, "pytorch_model.bin");
+      ASSERT_TRUE(known.ok()) << known.error().message;
+      std::vector<TorchFile> files;
+      files.push_back(std::move(known.value()));
+      auto from_torch = Converter::OfTorch(config, std::move(files), weights);
+      ASSERT_TRUE(from_torch.ok()) << from_torch.error().message;
+      const auto found = ConvertFile(*from_torch.value(), file);
+      ASSERT_TRUE(expected.ok() && found.ok()) << found.error().message;
+      EXPECT_EQ(TensorsOf(found.value().file), TensorsOf(expected.value().file));
+      EXPECT_EQ(found.value().folder.config, expected.value().folder.config);
+    }
+  }
+}
+
 TEST(TorchFile, AHeadThatIsTheEmbeddingIsLeftOutOfATiedModelAndGivenToOthers) {
   const auto tied = AsSafetensors(TestFile("zip.bin"), true);
   const auto untied = AsSafetensors(TestFile("zip.bin"), false);

@@ -71,6 +71,91 @@ TEST(ConfigJson, ActivationsHaveTheNamesOfTransformers) {
   EXPECT_EQ(ActivationName(Activation::kSilu), "silu");
 }
 
+// As bigcode/tiny_starcoder_py has it.
+Json BigCodeConfig() {
+  return {{"model_type", "gpt_bigcode"},
+          {"activation_function", "gelu_pytorch_tanh"},
+          {"attention_softmax_in_fp32", true},
+          {"scale_attention_softmax_in_fp32", true},
+          {"inference_runner", 0},
+          {"validate_runner_input", true},
+          {"pre_allocate_kv_cache", true},
+          {"max_sequence_length", nullptr},
+          {"max_batch_size", nullptr},
+          {"pad_key_length", true},
+          {"multi_query", true},
+          {"n_embd", 768},
+          {"n_head", 12},
+          {"n_inner", 3072},
+          {"n_layer", 20},
+          {"n_positions", 8192},
+          {"eos_token_id", 0},
+          {"vocab_size", 49152}};
+}
+
+TEST(ConfigJson, ReadsGptBigCode) {
+  const auto read = [](const Json& json) { return ReadConfigJson(json.dump()).value(); };
+  Json json = BigCodeConfig();
+  const ModelConfig model = read(json);
+  EXPECT_TRUE(model.config.is_bigcode);
+  EXPECT_EQ(model.config.n_kv_head(), 1u);
+  EXPECT_EQ(model.config.qkv_width(), 896u);
+  EXPECT_EQ(model.config.n_positions, 8192u);
+  EXPECT_EQ(model.config.activation, Activation::kGeluTanh);
+  EXPECT_EQ(model.warnings, std::vector<std::string>());
+  json["num_key_value_heads"] = 1;  // as newer releases of transformers write it
+  EXPECT_EQ(read(json).config.n_kv_head(), 1u);
+  json.erase("multi_query");  // the default
+  EXPECT_EQ(read(json).config.n_kv_head(), 1u);
+  json["num_key_value_heads"] = 12;
+  for (const Json& no : {Json(false), Json()}) {
+    json["multi_query"] = no;
+    EXPECT_EQ(read(json).config.n_kv_head(), 12u);
+    EXPECT_EQ(read(json).config.qkv_width(), 2304u);
+  }
+}
+
+TEST(ConfigJson, ImpossibleKeyHeadsAreRefusedByName) {
+  for (const bool multi_query : {true, false}) {
+    const int expected = multi_query ? 1 : 12;
+    for (const Json& heads : {Json(0), Json(3), Json(-1), Json(std::int64_t{1} << 31),
+                              Json(std::int64_t{1} << 32 | expected), Json(1.5), Json("1"),
+                              Json(multi_query ? 12 : 1), Json(true), Json::array({expected})}) {
+      Json json = BigCodeConfig();
+      json["multi_query"] = multi_query;
+      json["num_key_value_heads"] = heads;
+      const auto result = ReadConfigJson(json.dump());
+      ASSERT_FALSE(result.ok()) << heads;
+      EXPECT_NE(result.error().message.find("\"num_key_value_heads\" is "), std::string::npos)
+          << result.error().message;
+      EXPECT_NE(result.error().message.find("expected " + std::to_string(expected)),
+                std::string::npos)
+          << result.error().message;
+    }
+  }
+}
+
+TEST(ConfigJson, KeysOfTheOtherKindOfModelAreRefusedByName) {
+  const auto error_of = [](Json json, const char* key, const Json& value) {
+    json[key] = value;
+    const auto result = ReadConfigJson(json.dump());
+    return result.ok() ? "" : result.error().message;
+  };
+  EXPECT_NE(
+      error_of(BigCodeConfig(), "scale_attn_by_inverse_layer_idx", true)
+          .find("\"scale_attn_by_inverse_layer_idx\" is true, a key that GPT-BigCode does not"),
+      std::string::npos);
+  EXPECT_NE(error_of(BigCodeConfig(), "multi_query", 1).find("expected true or false"),
+            std::string::npos);
+  EXPECT_NE(error_of(BigCodeConfig(), "add_cross_attention", true).find("add_cross_attention"),
+            std::string::npos);
+  for (const char* key : {"multi_query", "attention_softmax_in_fp32", "num_key_value_heads"}) {
+    EXPECT_NE(error_of(Gpt2Config(), key, true).find("a key that GPT-2 does not have"),
+              std::string::npos)
+        << key;
+  }
+}
+
 TEST(ConfigJson, SizesUpToTheLargestAreTaken) {
   struct Case {
     const char* key;

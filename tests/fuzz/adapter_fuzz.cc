@@ -47,7 +47,7 @@ AdapterFiles SoundAdapter(FuzzedDataProvider& input, const Config& config) {
       input.PickValueInArray({"base_model.model.transformer.", "base_model.model.", ""});
   for (const TensorSpec& spec : TensorSpecs(config)) {
     const std::string module = spec.name.substr(0, spec.name.rfind('.'));
-    if (spec.is_conv1d() && input.ConsumeBool()) {
+    if (spec.is_block_matrix() && input.ConsumeBool()) {
       const auto add = [&](const char* factor, std::uint64_t rows, std::uint64_t cols) {
         files.tensors.push_back(
             {prefix + module + factor, "F32", {rows, cols}, RandomFloats(rows, rows * cols)});

@@ -9,9 +9,10 @@ namespace gpt2::fuzz {
 namespace {
 
 constexpr const char* kSizes[] = {"n_embd",     "n_head", "n_layer", "n_positions",
-                                  "vocab_size", "n_ctx",  "n_inner"};
+                                  "vocab_size", "n_ctx",  "n_inner", "num_key_value_heads"};
 constexpr const char* kFlags[] = {"tie_word_embeddings", "scale_attn_weights",
-                                  "scale_attn_by_inverse_layer_idx"};
+                                  "scale_attn_by_inverse_layer_idx", "multi_query",
+                                  "attention_softmax_in_fp32"};
 
 // A config that must be accepted.
 Json SoundConfig(FuzzedDataProvider& input) {
@@ -30,9 +31,18 @@ Json SoundConfig(FuzzedDataProvider& input) {
     json["activation_function"] = input.PickValueInArray(
         {"gelu_new", "gelu", "gelu_pytorch_tanh", "relu", "swish", "quick_gelu"});
   }
-  for (const char* flag : kFlags) {
+  for (const char* flag : {"tie_word_embeddings", "scale_attn_weights"}) {
     if (input.ConsumeBool()) json[flag] = input.ConsumeBool();
   }
+  if (!input.ConsumeBool()) {
+    json["scale_attn_by_inverse_layer_idx"] = input.ConsumeBool();
+    return json;
+  }
+  json["model_type"] = kBigCodeType;
+  const bool multi_query = input.ConsumeBool();
+  if (!multi_query || input.ConsumeBool()) json["multi_query"] = multi_query;
+  if (input.ConsumeBool()) json["num_key_value_heads"] = multi_query ? 1 : n_head;
+  if (input.ConsumeBool()) json["attention_softmax_in_fp32"] = input.ConsumeBool();
   return json;
 }
 
@@ -70,6 +80,7 @@ void CheckConfig(const ModelConfig& model) {
   const Config& c = model.config;
   Check(c.n_embd >= 1 && c.n_embd <= 1 << 16, "n_embd");
   Check(c.n_head >= 1 && c.n_embd % c.n_head == 0, "n_head");
+  Check(c.n_kv_head() == c.n_head || (c.is_bigcode && c.n_kv_head() == 1), "n_kv_head");
   Check(c.head_dim() >= 1 && c.head_dim() <= kMaxHeadDim, "head_dim");
   Check(c.n_layer >= 1 && c.n_layer <= 1 << 10, "n_layer");
   Check(c.n_inner >= 1 && c.n_inner <= 1 << 18, "n_inner");

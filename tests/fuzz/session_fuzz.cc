@@ -25,17 +25,21 @@ struct Model {
 
 // A few models, made once: loading is what weights_fuzz.cc is for.
 const Model& AnyModel(FuzzedDataProvider& input) {
-  constexpr std::size_t kModels = 6;
+  constexpr std::size_t kModels = 7;
   static std::array<Model, kModels> models;
   const auto index = input.ConsumeIntegralInRange<std::size_t>(0, kModels - 1);
   Model& model = models[index];
   if (model.weights != nullptr) return model;
   Config config;
   config.n_head = 1 + index % 2;
+  if (index == kModels - 1) {
+    config.is_bigcode = config.multi_query = true;
+    config.n_head = 2;
+  }
   config.n_embd = index == 0 ? 32 : 4 * (1 + index);
   config.n_layer = 1 + index % 2;
   config.n_inner = 2 * config.n_embd;
-  config.n_positions = std::array{24, 7, 1, 40, 3, 64}[index];
+  config.n_positions = std::array{24, 7, 1, 40, 3, 64, 48}[index];
   config.vocab_size = 14 + index;  // more than the tokenizer's 13, or as many
   if (index % 3 != 2) config.eos_token_id = 12;
   const auto tensors = HubTensors(config, DType::kF32, /*seed=*/index);

@@ -207,6 +207,35 @@ TEST_F(InspectTest, GuessesAfterEachLayerAsTheReferenceDoes) {
   }
 }
 
+TEST(Inspect, GivesTheReferencesAttentionForEachLayoutOfHeads) {
+  for (const char* name : {"bigcode-one-key-head", "bigcode-interleaved", "relu-by-layer"}) {
+    const Golden golden(TinyModelFolder(name));
+    for (const KvFormat kv : {KvFormat::kF32, KvFormat::kQ8}) {
+      TestModel model(TinyModelFolder(name), WeightFormat::kF32, kv);
+      const Config& config = model.weights->config;
+      Sequence& sequence = model.context->sequence();
+      for (std::size_t layer = 0; layer < config.n_layer; ++layer) {
+        sequence.SetWindow(golden.ids);
+        if (sequence.pending() > 1) model.context->Prefill(sequence, sequence.pending() - 1);
+        std::vector<float> residuals((config.n_layer + 1) * config.n_embd);
+        std::vector<float> scores(config.n_head * golden.ids.size());
+        model.context->Inspect(layer,
+                               DenseView(residuals.data(), config.n_layer + 1, config.n_embd),
+                               DenseView(scores.data(), config.n_head, golden.ids.size()));
+        for (std::size_t head = 0; head < config.n_head; ++head) {
+          const auto row = std::span(scores).subspan(head * golden.ids.size(), golden.ids.size());
+          const Row found = AttentionOf({row.begin(), row.end()});
+          for (std::size_t p = 0; p < found.size(); ++p) {
+            EXPECT_NEAR(found[p], golden.attention[layer][head][p].get<double>(),
+                        kv == KvFormat::kQ8 ? kQ8Tolerance : kF32Tolerance)
+                << name << " " << layer << " " << head << " " << p;
+          }
+        }
+      }
+    }
+  }
+}
+
 // The C API, after a prefill.
 class ApiInspectTest : public InspectTest {
  protected:

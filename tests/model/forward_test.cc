@@ -159,7 +159,9 @@ TEST(EveryBuild, ComputesTheSameBits) {
       {"exact-gelu", 11173656153224760662u},
       {"relu-by-layer", 4051118119551833586u},
       {"silu-unscaled", 1895499558366833484u},
-      {"quick-gelu", 3422076657587123548u}};
+      {"quick-gelu", 3422076657587123548u},
+      {"bigcode-one-key-head", 4857507828887015120u},
+      {"bigcode-interleaved", 12292618600330139417u}};
   for (const auto& [name, hash] : in_8_bits) {
     TestModel q8(TinyModelFolder(name), WeightFormat::kQ8, KvFormat::kQ8);
     EXPECT_EQ(HashOf(q8.Logits(Golden(TinyModelFolder(name)).ids, 16)), hash) << name;

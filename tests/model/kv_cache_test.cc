@@ -65,6 +65,18 @@ TEST(KvCache, HeadsDoNotOverlap) {
   });
 }
 
+TEST(KvCache, HeadsThatShareTheirKeysTakeTheMemoryOfOne) {
+  Config shared = SmallConfig(), single = SmallConfig();
+  shared.multi_query = true;
+  single.n_head = 1;
+  single.n_embd = shared.head_dim();
+  for (const KvFormat format : {KvFormat::kF32, KvFormat::kQ8}) {
+    EXPECT_EQ(KvCache::Create(shared, format).value().bytes(),
+              KvCache::Create(single, format).value().bytes());
+    EXPECT_EQ(Create(format).bytes(), 2 * KvCache::Create(shared, format).value().bytes());
+  }
+}
+
 TEST(KvCache, ACopyHasTheBlocksThatAreUsed) {
   for (const std::size_t positions : {0, 1, 32, 33}) {
     const std::size_t used = (positions + 31) / 32 * 32;

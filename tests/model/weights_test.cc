@@ -21,7 +21,7 @@ Config SmallConfig(bool is_tied) {
   return config;
 }
 
-const TensorSpec& Find(const std::vector<TensorSpec>& specs, const std::string& name) {
+TensorSpec Find(const std::vector<TensorSpec>& specs, const std::string& name) {
   for (const TensorSpec& spec : specs) {
     if (spec.name == name) return spec;
   }
@@ -49,7 +49,7 @@ TEST(TensorSpecs, HaveTheirShapesAndWhatMayBeAbsent) {
   const auto specs = TensorSpecs(SmallConfig(/*is_tied=*/false));
   using Facts = std::tuple<std::size_t, std::size_t, bool, bool, bool, std::string>;
   const auto facts = [&](const std::string& name) {
-    const TensorSpec& spec = Find(specs, name);
+    const TensorSpec spec = Find(specs, name);
     return Facts{spec.rows,        spec.cols,          spec.is_vector(),
                  spec.is_conv1d(), spec.is_required(), spec.part};
   };
@@ -66,6 +66,39 @@ TEST(TensorSpecs, HaveTheirShapesAndWhatMayBeAbsent) {
   EXPECT_EQ(facts("ln_f.weight"), Facts(1, 40, true, false, true, "layer norms"));
   EXPECT_EQ(facts("lm_head.weight"), Facts(50, 40, false, false, true, "head"));
   EXPECT_EQ(facts("lm_head.bias"), Facts(1, 50, true, false, false, "head"));
+}
+
+TEST(TensorSpecs, OfGptBigCodeAreStoredAsTheyAreUsed) {
+  Config config = SmallConfig(/*is_tied=*/true);
+  config.is_bigcode = true;
+  for (const bool multi_query : {true, false}) {
+    config.multi_query = multi_query;
+    const std::size_t qkv_width = multi_query ? 80 : 120;  // 40 queries, and keys and values
+    for (const TensorSpec& spec : TensorSpecs(config)) {
+      EXPECT_FALSE(spec.is_conv1d()) << spec.name;
+      EXPECT_EQ(spec.is_block_matrix(), spec.name.starts_with("h.") && !spec.is_vector())
+          << spec.name;
+    }
+    EXPECT_EQ(Find(TensorSpecs(config), "h.1.attn.c_attn.weight").rows, qkv_width);
+    EXPECT_EQ(Find(TensorSpecs(config), "h.1.attn.c_attn.bias").cols, qkv_width);
+  }
+}
+
+TEST(Config, HeadsOfEachLayoutHaveColumnsOfTheirOwn) {
+  Config config = SmallConfig(/*is_tied=*/true);  // 2 heads of 20
+  using Columns = std::vector<std::size_t>;
+  const auto columns = [&](std::size_t head) {
+    const auto [query, key, value] = config.ColumnsOf(head);
+    return Columns{query, key, value};
+  };
+  EXPECT_EQ(columns(0), Columns({0, 40, 80}));
+  EXPECT_EQ(columns(1), Columns({20, 60, 100}));
+  config.is_bigcode = true;
+  EXPECT_EQ(columns(0), Columns({0, 20, 40}));
+  EXPECT_EQ(columns(1), Columns({60, 80, 100}));
+  config.multi_query = true;
+  EXPECT_EQ(columns(0), Columns({0, 40, 60}));
+  EXPECT_EQ(columns(1), Columns({20, 40, 60}));
 }
 
 TEST(Bind, FindsEachTensorAtAPlaceOfItsOwn) {

@@ -26,12 +26,12 @@ class ReferencePass {
       prefix_ = "h." + std::to_string(layer) + ".";
       std::vector<Row> qkv;
       for (const Row& row : x)
-        qkv.push_back(Conv1d("attn.c_attn", Norm("ln_1", row), 3 * c_.n_embd));
+        qkv.push_back(Linear("attn.c_attn", Norm("ln_1", row), c_.qkv_width()));
       for (std::size_t t = 0; t < x.size(); ++t) {
-        x[t] = Sum(x[t], Conv1d("attn.c_proj", Attention(qkv, t, layer), c_.n_embd));
-        Row hidden = Conv1d("mlp.c_fc", Norm("ln_2", x[t]), c_.n_inner);
+        x[t] = Sum(x[t], Linear("attn.c_proj", Attention(qkv, t, layer), c_.n_embd));
+        Row hidden = Linear("mlp.c_fc", Norm("ln_2", x[t]), c_.n_inner);
         for (double& value : hidden) value = Activate(value);
-        x[t] = Sum(x[t], Conv1d("mlp.c_proj", hidden, c_.n_embd));
+        x[t] = Sum(x[t], Linear("mlp.c_proj", hidden, c_.n_embd));
       }
     }
     prefix_.clear();
@@ -79,11 +79,13 @@ class ReferencePass {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] += (x[i] - mean) * scale * weight[i];
     return y;
   }
-  Row Conv1d(const std::string& name, const Row& x, std::size_t out) const {
+  Row Linear(const std::string& name, const Row& x, std::size_t out) const {
     const Row& weight = ValuesOf(name + ".weight");
     Row y = BiasOf(name + ".bias", out);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      for (std::size_t o = 0; o < out; ++o) y[o] += x[i] * weight[i * out + o];
+      for (std::size_t o = 0; o < out; ++o) {
+        y[o] += x[i] * weight[c_.is_bigcode ? o * x.size() + i : i * out + o];
+      }
     }
     return y;
   }
@@ -93,13 +95,18 @@ class ReferencePass {
         c_.scale_attn_weights ? std::sqrt(static_cast<double>(c_.head_dim())) : 1;
     return by_width * (c_.scale_attn_by_inverse_layer_idx ? static_cast<double>(layer + 1) : 1);
   }
+  // Where a head's query, key or value (`which` is 0, 1 or 2) begins among the outputs of c_attn.
+  std::size_t PlaceOf(std::size_t head, std::size_t which) const {
+    const std::size_t width = c_.head_dim();
+    if (c_.multi_query) return which == 0 ? head * width : c_.n_embd + (which - 1) * width;
+    return c_.is_bigcode ? (3 * head + which) * width : which * c_.n_embd + head * width;
+  }
   Row Attention(const std::vector<Row>& qkv, std::size_t t, std::size_t layer) const {
     const std::size_t width = c_.head_dim();
     Row mixed(c_.n_embd);
     for (std::size_t head = 0; head < c_.n_head; ++head) {
       const auto part = [&](std::size_t row, std::size_t which) {
-        const auto begin =
-            qkv[row].begin() + static_cast<std::ptrdiff_t>(which * c_.n_embd + head * width);
+        const auto begin = qkv[row].begin() + static_cast<std::ptrdiff_t>(PlaceOf(head, which));
         return Row(begin, begin + static_cast<std::ptrdiff_t>(width));
       };
       Row scores;

@@ -8,8 +8,10 @@
 namespace gpt2::testing {
 
 std::vector<std::string> TinyModelNames() {
-  return {"exact-gelu", "no-bias",    "no-qkv-bias",   "odd-width",     "prefixed-f16",
-          "tied",       "quick-gelu", "relu-by-layer", "silu-unscaled", "untied-bias"};
+  return {
+      "bigcode-interleaved", "bigcode-one-key-head", "exact-gelu", "no-bias",    "no-qkv-bias",
+      "odd-width",           "prefixed-f16",         "tied",       "quick-gelu", "relu-by-layer",
+      "silu-unscaled",       "untied-bias"};
 }
 
 std::string TinyModelFolder(const std::string& name) {
@@ -82,6 +84,7 @@ Golden::Golden(const std::string& folder) {
   ids = json["ids"].get<std::vector<std::int32_t>>();
   logits = json["logits"].get<std::vector<std::vector<float>>>();
   trace = json["trace"];
+  attention = json.value("attention", Json());
   greedy_prompt = json["greedy"]["prompt"].get<std::vector<std::int32_t>>();
   greedy_ids = json["greedy"]["ids"].get<std::vector<std::int32_t>>();
 }

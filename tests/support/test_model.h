@@ -44,7 +44,8 @@ struct Golden {
 
   std::vector<std::int32_t> ids;
   std::vector<std::vector<float>> logits;
-  Json trace;  // {stage: [ids][n_embd]}
+  Json trace;      // {stage: [ids][n_embd]}
+  Json attention;  // [n_layer][n_head][ids] of the last token; not in every file
   std::vector<std::int32_t> greedy_prompt;
   std::vector<std::int32_t> greedy_ids;
 };

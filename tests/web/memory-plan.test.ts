@@ -57,6 +57,17 @@ describe("planMemory", () => {
     expect(added({ ...shape, n_ctx: 1 }, kv, weights)).toBe(added(shape, kv, weights));
   });
 
+  it("planMemory has one key and value for all heads of a GPT-BigCode", () => {
+    const shape = { model_type: "gpt_bigcode", n_embd: 1000, n_head: 10, n_layer: 10, n_positions: 5000 };
+    const cache = (more: object) => added({ ...shape, ...more }) - added({ ...shape, ...more, n_layer: 0 });
+    const all = 1000 * 10 * 5000 * 2 * 1.2;
+    expectAbout(cache({}), all / 10);
+    expectAbout(cache({ multi_query: true }), all / 10);
+    for (const multi_query of [false, null, "yes"]) expectAbout(cache({ multi_query }), all);
+    expectAbout(cache({ model_type: "gpt2" }), all);
+    expectAbout(cache({ n_head: undefined }), all);
+  });
+
   it("planMemory has positions, activations, logits and the tokenizer", () => {
     expectAbout(added({ n_embd: 10_000 }), 10_000 * 64 * 16 * 4);
     expectAbout(

@@ -53,14 +53,16 @@ Config SmallConfig(FuzzedDataProvider& input) {
       input.PickValueInArray({Activation::kGeluTanh, Activation::kGeluErf, Activation::kRelu,
                               Activation::kSilu, Activation::kQuickGelu});
   c.scale_attn_weights = input.ConsumeIntegralInRange<int>(0, 7) != 7;
-  c.scale_attn_by_inverse_layer_idx = input.ConsumeIntegralInRange<int>(0, 7) == 7;
+  c.is_bigcode = input.ConsumeIntegralInRange<int>(0, 3) == 3;
+  c.multi_query = c.is_bigcode && input.ConsumeBool();
+  c.scale_attn_by_inverse_layer_idx = !c.is_bigcode && input.ConsumeIntegralInRange<int>(0, 7) == 7;
   c.tie_word_embeddings = input.ConsumeBool();
   if (input.ConsumeBool()) c.eos_token_id = static_cast<std::int32_t>(c.vocab_size - 1);
   return c;
 }
 
 Json ConfigJson(const Config& c) {
-  Json json = {{"model_type", "gpt2"},
+  Json json = {{"model_type", c.is_bigcode ? kBigCodeType : "gpt2"},
                {"n_embd", c.n_embd},
                {"n_head", c.n_head},
                {"n_layer", c.n_layer},
@@ -69,8 +71,12 @@ Json ConfigJson(const Config& c) {
                {"vocab_size", c.vocab_size},
                {"activation_function", ActivationName(c.activation)},
                {"scale_attn_weights", c.scale_attn_weights},
-               {"scale_attn_by_inverse_layer_idx", c.scale_attn_by_inverse_layer_idx},
                {"tie_word_embeddings", c.tie_word_embeddings}};
+  if (c.is_bigcode) {
+    json["multi_query"] = c.multi_query;
+  } else {
+    json["scale_attn_by_inverse_layer_idx"] = c.scale_attn_by_inverse_layer_idx;
+  }
   if (c.eos_token_id) json["eos_token_id"] = *c.eos_token_id;
   return json;
 }

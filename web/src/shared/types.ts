@@ -232,6 +232,8 @@ export interface ModelConfig {
   nEmbd: number;
   /** Attention heads in a layer. */
   nHead: number;
+  /** Heads of keys and values: `nHead`, or 1 where all heads share them. */
+  nKvHead: number;
   /** Layers. */
   nLayer: number;
   /** Width of the MLP's hidden layer. */

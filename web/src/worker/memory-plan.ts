@@ -12,6 +12,14 @@ function field(config: unknown, name: string): number {
 /** Bytes of memory for a byte of the weights file. A hub's float has two bytes or more, and takes 1.06 in q8; f16 is widened. A little is padding. */
 const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 };
 
+/** How many numbers a key has in all heads. Those of a GPT-BigCode share one. */
+function keyWidth(config: unknown): number {
+  const width = field(config, "n_embd");
+  const { model_type, multi_query = true } = (config ?? {}) as { model_type?: unknown; multi_query?: unknown };
+  const isShared = model_type === "gpt_bigcode" && multi_query === true;
+  return isShared ? width / (field(config, "n_head") || 1) : width;
+}
+
 function weightFormat(config: unknown): keyof typeof memoryPerFileByte {
   if (typeof config !== "object" || config === null || !("quantization_config" in config)) return "hub";
   const quantization: unknown = config.quantization_config;
@@ -75,7 +83,7 @@ export function estimateMemory(
   return {
     // wpe is floats in every format.
     weights: weightBytes * memoryPerFileByte[format] + positions * width * floatBytes,
-    cache: field(config, "n_layer") * positions * width * 2 * cacheBytes,
+    cache: field(config, "n_layer") * positions * keyWidth(config) * 2 * cacheBytes,
     activations: maxBatch * width * activationsPerWidth * floatBytes,
     logits: logitTokens * vocab * floatBytes,
     tokenizer: vocab * tokenizerBytes,
