@@ -181,8 +181,7 @@ Status ReadKeyHeads(const Json& json, Config& c) {
   const auto expected = static_cast<std::int64_t>(c.n_kv_head());
   if (heads == nullptr || WholeNumber(*heads, expected, expected)) return Done{};
   return Bad(Concat("\"", kKey, "\" is ", Shown(*heads), ", expected ", expected,
-                    c.multi_query ? ", as \"multi_query\" is true"
-                                  : ", which is \"n_head\", as \"multi_query\" is false"));
+                    ", as \"multi_query\" says"));
 }
 
 // Every size that the engine computes from `c` must fit std::size_t, which has 32 bits in

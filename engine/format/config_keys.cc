@@ -96,7 +96,6 @@ bool SpeaksOfForwardPass(std::string_view key) {
 
 Status CheckConfigKeys(const Json& config, bool is_bigcode, std::vector<std::string>& warnings) {
   const std::string_view of_kind = is_bigcode ? kOfBigCode : kOfGpt2;
-  const std::string_view model = is_bigcode ? "GPT-BigCode" : "GPT-2";
   std::string ignored;
   std::size_t count = 0;
   for (const auto& [key, value] : config.get_ref<const Json::object_t&>()) {
@@ -112,9 +111,9 @@ Status CheckConfigKeys(const Json& config, bool is_bigcode, std::vector<std::str
           Concat("config.json: ", Quoted(key), " is ", Shown(value),
                  key == "auto_map" ? ", the model's own code, which this engine does not run"
                  : is_refused      ? ", which this engine does not compute"
-                                   : Concat(", a key that ", model,
-                                            " does not have and that may "
-                                                 "change its result"))};
+                 : is_bigcode
+                     ? ", a key that GPT-BigCode does not have and that may change its result"
+                     : ", a key that GPT-2 does not have and that may change its result")};
     }
     if (++count <= kMostNamed) {
       ignored += Concat(ignored.empty() ? "" : ", ", Quoted(key), ": ", Shown(value));
@@ -122,8 +121,10 @@ Status CheckConfigKeys(const Json& config, bool is_bigcode, std::vector<std::str
   }
   if (count == 0) return Done{};
   if (count > kMostNamed) ignored += Concat(" and ", count - kMostNamed, " more");
-  warnings.push_back(
-      Concat("config.json: ignored, because ", model, " does not have it: ", ignored));
+  warnings.push_back(Concat(is_bigcode
+                                ? "config.json: ignored, because GPT-BigCode does not have it: "
+                                : "config.json: ignored, because GPT-2 does not have it: ",
+                            ignored));
   return Done{};
 }
 

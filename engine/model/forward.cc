@@ -146,37 +146,38 @@ void ScaleQueries(const Config& config, std::size_t layer, MatView<float> qkv) {
   }
 }
 
-// Writes key and value of `position` into a head's cache.
-void Store(const Compute&, const KvHeadF32& kv, std::size_t position, std::span<const float> key,
-           std::span<const float> value) {
+// Writes a token's key and value into the cache of a head.
+void Store(const Compute& c, const BatchToken& token, std::size_t layer, std::size_t kv_head,
+           std::span<const float> key, std::span<const float> value) {
+  if (token.cache->format() == KvFormat::kQ8) {
+    c.kernels->StoreQ8(key.data(), value.data(), key.size(), token.position,
+                       token.cache->HeadQ8(layer, kv_head));
+    return;
+  }
+  const KvHeadF32 kv = token.cache->HeadF32(layer, kv_head);
   const auto store = [&](std::span<const float> from, float* to) {
     std::fill(std::ranges::copy(from, to).out, to + kv.padded_dim, 0.0f);
   };
-  store(key, kv.keys + position * kv.padded_dim);
-  store(value, kv.values + position * kv.padded_dim);
+  store(key, kv.keys + token.position * kv.padded_dim);
+  store(value, kv.values + token.position * kv.padded_dim);
 }
 
-void Store(const Compute& c, const KvHeadQ8& kv, std::size_t position, std::span<const float> key,
-           std::span<const float> value) {
-  c.kernels->StoreQ8(key.data(), value.data(), key.size(), position, kv);
-}
-
-// out = attention of the query over positions [0, positions) of a head's cache.
-void Attend(const Compute& c, const KvHeadF32& kv, std::span<const float> query,
-            std::size_t positions, std::span<float> out) {
-  c.kernels->AttendF32(query.data(), kv, query.size(), positions, out.data());
-}
-
-void Attend(const Compute& c, const KvHeadQ8& kv, std::span<const float> query,
-            std::size_t positions, std::span<float> out) {
-  c.kernels->AttendQ8(query.data(), kv, query.size(), positions, out.data());
+// out = attention of a token's query over its past and itself, in the cache of a head.
+void Attend(const Compute& c, const BatchToken& token, std::size_t layer, std::size_t kv_head,
+            std::span<const float> query, std::span<float> out) {
+  const std::size_t positions = token.position + 1;
+  if (token.cache->format() == KvFormat::kQ8) {
+    c.kernels->AttendQ8(query.data(), token.cache->HeadQ8(layer, kv_head), query.size(), positions,
+                        out.data());
+  } else {
+    c.kernels->AttendF32(query.data(), token.cache->HeadF32(layer, kv_head), query.size(),
+                         positions, out.data());
+  }
 }
 
 // Appends K and V of the batch to the caches, then lets each token attend to its own past and
 // itself. Heads are independent, and are what the threads share out: first those that have keys,
-// then those that have queries. `kHead` is KvCache::HeadF32 or KvCache::HeadQ8: what it returns
-// chooses between the functions above.
-template <auto kHead>
+// then those that have queries.
 void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
                      std::span<const BatchToken> batch, MatView<const float> qkv,
                      MatView<float> mixed) {
@@ -187,8 +188,7 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
     const MatView<const float> keys = qkv.Columns(columns.key, dim);
     const MatView<const float> values = qkv.Columns(columns.value, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
-      Store(c, (batch[t].cache->*kHead)(layer, kv_head), batch[t].position, keys.Row(t),
-            values.Row(t));
+      Store(c, batch[t], layer, kv_head, keys.Row(t), values.Row(t));
     }
   });
   const std::size_t head_bytes = batch.size() * (batch.back().position + 1) * dim;
@@ -196,8 +196,7 @@ void CausalAttention(const Compute& c, const Config& config, std::size_t layer,
     const MatView<const float> queries = qkv.Columns(config.ColumnsOf(head).query, dim);
     const MatView<float> out = mixed.Columns(head * dim, dim);
     for (std::size_t t = 0; t < batch.size(); ++t) {
-      Attend(c, (batch[t].cache->*kHead)(layer, config.KvHead(head)), queries.Row(t),
-             batch[t].position + 1, out.Row(t));
+      Attend(c, batch[t], layer, config.KvHead(head), queries.Row(t), out.Row(t));
     }
   });
 }
@@ -252,11 +251,7 @@ void RunBlock(const Weights& weights, const Compute& c, std::span<const BatchTok
   tracer.ShowInput(".attn.c_attn", normed);
   Linear(c, w.attn_qkv, normed, s, qkv);
   ScaleQueries(config, layer, qkv);
-  if (batch.front().cache->format() == KvFormat::kQ8) {
-    CausalAttention<&KvCache::HeadQ8>(c, config, layer, batch, qkv, mixed);
-  } else {
-    CausalAttention<&KvCache::HeadF32>(c, config, layer, batch, qkv, mixed);
-  }
+  CausalAttention(c, config, layer, batch, qkv, mixed);
   tracer.ShowInput(".attn.c_proj", mixed);
   LinearAddTo(c, w.attn_out, mixed, s, x);
   tracer.Show(".attn", x);

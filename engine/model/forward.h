@@ -27,8 +27,7 @@ struct Compute {
 };
 
 // One token to run: `id` < vocab_size sits at `position` < n_positions of the sequence whose keys
-// and values are in `cache`. In a batch, tokens of one sequence come in order of position, and all
-// caches have one format.
+// and values are in `cache`. In a batch, tokens of one sequence come in order of position.
 struct BatchToken {
   std::int32_t id;
   std::size_t position;

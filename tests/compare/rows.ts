@@ -174,7 +174,7 @@ export const rows: Row[] = [
     "GPT-BigCode with scales by layer",
     "`scale_attn_by_inverse_layer_idx`",
     { ...bigCode, scale_attn_by_inverse_layer_idx: true },
-    { refusal: '"scale_attn_by_inverse_layer_idx" is true, a key that GPT-BigCode does not have' },
+    { refusal: "is true, a key that GPT-BigCode does not have" },
   ),
   row(
     "GPT-2 with one key for all heads",

@@ -52,6 +52,52 @@ describe("Model sends", () => {
     ]);
   });
 
+  it("the three tokens of a gap, and the texts around it, which are never special tokens", async () => {
+    const { worker, model } = make();
+    const answer = (ids: number[]) =>
+      worker.say({ type: "done", id: worker.all("request").length, result: ids });
+    const last = () => worker.all("request").at(-1);
+    const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });
+    expect(last()?.args).toEqual({ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true });
+    answer([90, 91, 92, 93]); // text, to this tokenizer
+    await vi.waitFor(() => expect(last()?.id).toBe(2));
+    expect(last()?.args).toEqual({ text: "<fim-prefix><fim-suffix><fim-middle>", allowSpecial: true });
+    answer([7, 8, 9]);
+    await vi.waitFor(() => expect(last()?.id).toBe(3));
+    expect(last()?.args).toEqual({ text: "before<fim_middle>", allowSpecial: false });
+    answer([1, 2]);
+    await vi.waitFor(() => expect(last()?.id).toBe(4));
+    expect(last()?.args).toEqual({ text: "after", allowSpecial: false });
+    answer([3]);
+    await vi.waitFor(() => expect(last()?.id).toBe(5));
+    expect(last()).toMatchObject({
+      name: "generate",
+      args: { prompt: [7, 1, 2, 8, 3, 9], options: { temperature: 0, strict: true }, ahead: Infinity },
+    });
+    worker.say({ type: "event", id: 5, event: { tokens: [token(4)] } });
+    worker.say({ type: "done", id: 5, result: { seed: 1, finishReasons: ["eos"] } as GenerateSummary });
+    expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
+  });
+
+  it.each([[[]], [[1, 2]], [[1, 2, 3, 4]]])(
+    "nothing to a model whose tokenizer makes %j of the tokens of a gap",
+    async (ids) => {
+      const { worker, model } = make();
+      const filled = model.fill("before", "after");
+      for (const id of [1, 2]) {
+        await vi.waitFor(() => expect(worker.all("request")).toHaveLength(id));
+        worker.say({ type: "done", id, result: ids });
+      }
+      await expect(filled).rejects.toEqual(
+        refusal(
+          "this model cannot fill in: its tokenizer lacks the tokens that mark the gap, " +
+            "<fim_prefix> <fim_suffix> <fim_middle>, or <fim-prefix> <fim-suffix> <fim-middle>",
+        ),
+      );
+      expect(worker.all("request")).toHaveLength(2);
+    },
+  );
+
   it("invalid arguments are never sent to the worker", async () => {
     const { worker, model } = make();
     const odd = model as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -100,6 +146,16 @@ describe("Model sends", () => {
       ["complete", ["p", { onSummary: 1 }], "onSummary is 1, expected a function"],
       ["complete", ["p", { signal: {} }], "signal is an object, expected an AbortSignal"],
       ["complete", ["p", 3], "the options of complete are 3, expected an object"],
+      ["fill", ["b"], "after is undefined, expected text"],
+      ["fill", [[1], "a"], "before is an array, expected text"],
+      ["fill", ["b", "a", { n: NaN }], "n is NaN, expected a finite number"],
+      ["fill", ["b", "a", { signal: 1 }], "signal is 1, expected an AbortSignal"],
+      [
+        "fill",
+        ["b", "a", { heal: true }],
+        'there is no option "heal" of fill; there are maxNewTokens, temperature, topK, topP, minP, typicalP, ' +
+          "noRepeatNgramSize, repetitionPenalty, n, lookup, seed, stop, ignoreEos, logprobs, signal, onPrompt, onSummary",
+      ],
       [
         "complete",
         ["p", { max_tokens: 3 }],
@@ -266,13 +322,14 @@ describe("every call can be aborted", () => {
     ["detokenize", (model, signal) => model.detokenize([1], { signal })],
     ["score", (model, signal) => model.score("t", { signal })],
     ["complete", (model, signal) => model.complete("t", { signal })],
+    ["fill", (model, signal) => model.fill("b", "a", { signal })],
     ["generate", (model, signal) => model.generate("t", { signal }).next()],
     ["stream", (model, signal) => model.stream("t", { signal }).getReader().read()],
     ["prefill", (model, signal) => model.prefill("t", { signal })],
     ["inspect", (model, signal) => model.inspect("t", { signal })],
   ];
   it("every call of Model is in the list of calls that can be aborted", () => {
-    const takeNone = ["constructor", "read", "explain", "dispose"];
+    const takeNone = ["constructor", "read", "write", "explain", "dispose"];
     const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
     expect(calls.map(([name]) => name).sort()).toEqual(names.sort());
   });

@@ -13,6 +13,7 @@ export { keepModel, listModels, removeModel, storage } from "./stored-models.js"
 export {
   Model,
   type CallOptions,
+  type FillCall,
   type GenerateCall,
   type InspectOptions,
   type PrefillOptions,

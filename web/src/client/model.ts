@@ -28,6 +28,7 @@ import {
 import { refuse } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
+import { fillPrompt } from "./fill-prompt.js";
 import { TokenQueue } from "./token-queue.js";
 
 /** null counts as not given, as undefined does. */
@@ -85,6 +86,9 @@ export interface GenerateCall extends OrNull<Omit<GenerateOptions, "seed">>, Cal
   onSummary?: ((summary: GenerateSummary) => void) | null | undefined;
 }
 
+/** Options of `fill`. */
+export type FillCall = Omit<GenerateCall, "heal" | "strict" | "allowSpecial">;
+
 /** How many tokens a generation may be ahead of its reader, and after how many read tokens the worker is notified. */
 const mostUnread = 256;
 const readBatch = 64;
@@ -97,8 +101,10 @@ const forgotten = new FinalizationRegistry<Requester>((requester) => void reques
 
 const callNames = ["signal", "onPrompt", "onSummary"];
 
-function readCall(name: string, call: unknown) {
-  const names = [...generateOptionNames, ...callNames];
+const fillNames = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
+
+function readCall(name: string, call: unknown, optionNames = generateOptionNames) {
+  const names = [...optionNames, ...callNames];
   const { signal, onPrompt, onSummary, ...options } = readOptions(name, call, names);
   return {
     signal: readSignal(signal),
@@ -244,7 +250,25 @@ export class Model {
 
   /** Continues `prompt`, and resolves to everything at once. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
-    const { signal, onPrompt, onSummary, options } = readCall("complete", call);
+    return this.write(prompt, readCall("complete", call));
+  }
+
+  /**
+   * Writes what stands between `before` and `after`, up to the end-of-text token. The tokenizer must have the tokens
+   * `<fim_prefix>`, `<fim_suffix>` and `<fim_middle>` (StarCoder), or the same with hyphens (SantaCoder). Both texts and
+   * `maxNewTokens` must fit the context: nothing is cut.
+   */
+  async fill(before: string, after: string, call: FillCall = {}): Promise<Completion> {
+    const wanted = readCall("fill", call, fillNames);
+    const texts = [readText("before", before), readText("after", after)] as const;
+    const prompt = await fillPrompt(this, ...texts, wanted.signal);
+    return this.write(prompt, { ...wanted, options: { ...wanted.options, strict: true } });
+  }
+
+  private async write(
+    prompt: Prompt,
+    { signal, onPrompt, onSummary, options }: ReturnType<typeof readCall>,
+  ): Promise<Completion> {
     const tokens: Token[] = [];
     const summary = await this.requester.request(
       "generate",

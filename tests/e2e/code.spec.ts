@@ -1,0 +1,116 @@
+// A GPT-BigCode in a page: it writes what the native tool writes, and fills in what is missing between two texts.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test } from "@playwright/test";
+import { StandInHub } from "../weights_tools/stand-in-hub.js";
+import { inPage, native, root } from "./model.js";
+
+const folder = resolve(root, "tests/data/tiny-models/bigcode-one-key-head");
+const letters = Array.from("abcdefghijklmnopqrstuvwxyz()=_:<>-");
+const call = ["--json", "--max-new-tokens", "6", "--temperature", "0"];
+
+/** StarCoder's kind of tokenizer. The tokens of a gap are its last. */
+function tokenizer(marks: readonly string[]) {
+  const tokens = ["<|endoftext|>", "Ġ", "Ċ", "re", "Ġre", ...Array.from("0123456789"), ...letters];
+  return {
+    added_tokens: ["<|endoftext|>", ...marks].map((content, i) => ({
+      id: i === 0 ? 0 : tokens.length + i - 1,
+      content,
+      special: true,
+    })),
+    pre_tokenizer: {
+      type: "Sequence",
+      pretokenizers: [
+        { type: "Digits", individual_digits: true },
+        { type: "ByteLevel", add_prefix_space: false },
+      ],
+    },
+    decoder: { type: "ByteLevel" },
+    model: {
+      type: "BPE",
+      vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+      merges: ["r e", "Ġ re"],
+    },
+  };
+}
+
+let hub: StandInHub;
+let origin: string;
+test.beforeEach(async ({ page }) => {
+  hub = new StandInHub();
+  origin = await hub.start();
+  await page.goto("./?model=none");
+});
+test.afterEach(() => hub.stop());
+
+/** Puts the model on the hub and into a folder, and returns what `use` makes of the folder. */
+function give<T>(marks: readonly string[], use: (folder: string) => T): T {
+  const copy = mkdtempSync(join(tmpdir(), "gpt2-code-"));
+  for (const file of ["config.json", "model.safetensors"]) hub.files[file] = readFileSync(join(folder, file));
+  hub.files["tokenizer.json"] = Buffer.from(JSON.stringify(tokenizer(marks)));
+  for (const [file, buffer] of Object.entries(hub.files)) writeFileSync(join(copy, file), buffer);
+  try {
+    return use(copy);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+for (const mark of ["_", "-"]) {
+  const marks = ["prefix", "suffix", "middle"].map((part) => `<fim${mark}${part}>`);
+  test(`fills in what is missing, with ${marks.join(" ")}`, async ({ page }) => {
+    const [before, after] = ["def a(b):\n return", " b"];
+    const prompt = `${marks[0]}${before}${marks[1]}${after}${marks[2]}`;
+    const expected = give(marks, (copy) =>
+      native("generate", copy, "--prompt", prompt, "--allow-special", "--ignore-eos", ...call),
+    );
+    const found = await inPage(
+      page,
+      async ({ loadModel }, [base, first, second]) => {
+        const model = await loadModel("user/code", { hub: base, cache: false });
+        const filled = await model.fill(first, second, {
+          maxNewTokens: 6,
+          temperature: 0,
+          ignoreEos: true,
+        });
+        const tooLong = await model
+          .fill("ab".repeat(20), "", { maxNewTokens: 1 })
+          .catch((error: Error) => error.message);
+        const { nHead, nKvHead } = model.info.config;
+        const { warnings } = model.info;
+        await model.dispose();
+        return {
+          ids: filled.tokens.map(({ id }) => id),
+          text: filled.text,
+          tooLong,
+          nHead,
+          nKvHead,
+          warnings,
+        };
+      },
+      [origin, before, after] as const,
+    );
+    expect(found).toMatchObject({
+      ids: expected.ids,
+      text: expected.text,
+      nHead: 3,
+      nKvHead: 1,
+      warnings: [],
+    });
+    expect(found.tooLong).toContain("context");
+  });
+}
+
+test("a model without the tokens of a gap is refused, though its text may name them", async ({ page }) => {
+  give([], () => undefined);
+  const message = await inPage(
+    page,
+    async ({ loadModel }, base) => {
+      const model = await loadModel("user/code", { hub: base, cache: false, variant: "simd" });
+      return model.fill("<fim_prefix>", "").catch((error: Error) => error.message);
+    },
+    origin,
+  );
+  expect(message).toContain("this model cannot fill in: its tokenizer lacks the tokens that mark the gap");
+});
