@@ -91,7 +91,7 @@ Result<Json> CompareTensors(const LoadedModel& model, const std::string& origina
 Json ConfigJson(const Config& c) {
   return {{"n_layer", c.n_layer},
           {"n_head", c.n_head},
-          {"n_kv_head", c.n_kv_head()},
+          {"num_key_value_heads", c.n_kv_head()},
           {"n_embd", c.n_embd},
           {"n_inner", c.n_inner},
           {"n_positions", c.n_positions},

@@ -96,7 +96,7 @@ void WriteInfo(const Gpt2Engine& engine, JsonWriter& out) {
   const Weights& weights = *engine.weights;
   const Config& c = weights.config;
   out.Open('{').Key("config").Open('{');
-  out.Member("nEmbd", c.n_embd).Member("nHead", c.n_head).Member("nKvHead", c.n_kv_head());
+  out.Member("nEmbd", c.n_embd).Member("nHead", c.n_head).Member("numKeyValueHeads", c.n_kv_head());
   out.Member("nLayer", c.n_layer).Member("nPositions", c.n_positions).Member("nInner", c.n_inner);
   out.Member("vocabSize", c.vocab_size).Key("eosTokenId");
   if (c.eos_token_id) {

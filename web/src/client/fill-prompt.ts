@@ -1,7 +1,6 @@
 // The prompt of a model that was trained to fill in what is missing between two texts (Bavarian et al. 2022: "Efficient
 // Training of Language Models to Fill in the Middle").
 import { refuse } from "../shared/refuse.js";
-import type { Model } from "./model.js";
 
 /** The tokens before the first text, before the second, and before what is missing. StarCoder's, and SantaCoder's. */
 const marks = [
@@ -9,15 +8,12 @@ const marks = [
   ["<fim-prefix>", "<fim-suffix>", "<fim-middle>"],
 ] as const;
 
-type Tokenizer = Pick<Model, "tokenize">;
+type Tokenize = (text: string, allowSpecial: boolean) => Promise<number[]>;
 
 /** The ids of the three tokens. A model without them is refused. */
-async function markIds(model: Tokenizer, signal: AbortSignal | undefined): Promise<[number, number, number]> {
+async function markIds(tokenize: Tokenize): Promise<[number, number, number]> {
   for (const names of marks) {
-    const [prefix, suffix, middle, ...more] = await model.tokenize(names.join(""), {
-      allowSpecial: true,
-      signal,
-    });
+    const [prefix, suffix, middle, ...more] = await tokenize(names.join(""), true);
     if (prefix === undefined || suffix === undefined || middle === undefined) continue;
     if (more.length === 0) return [prefix, suffix, middle];
   }
@@ -26,14 +22,9 @@ async function markIds(model: Tokenizer, signal: AbortSignal | undefined): Promi
 }
 
 /** Token ids that a model continues with what stands between `before` and `after`. Special tokens in the texts are text. */
-export async function fillPrompt(
-  model: Tokenizer,
-  before: string,
-  after: string,
-  signal: AbortSignal | undefined,
-): Promise<number[]> {
-  const [prefix, suffix, middle] = await markIds(model, signal);
-  const first = await model.tokenize(before, { signal });
-  const second = await model.tokenize(after, { signal });
+export async function fillPrompt(before: string, after: string, tokenize: Tokenize): Promise<number[]> {
+  const [prefix, suffix, middle] = await markIds(tokenize);
+  const first = await tokenize(before, false);
+  const second = await tokenize(after, false);
   return [prefix, ...first, suffix, ...second, middle];
 }

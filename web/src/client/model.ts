@@ -261,7 +261,10 @@ export class Model {
   async fill(before: string, after: string, call: FillCall = {}): Promise<Completion> {
     const wanted = readCall("fill", call, fillNames);
     const texts = [readText("before", before), readText("after", after)] as const;
-    const prompt = await fillPrompt(this, ...texts, wanted.signal);
+    const { signal } = wanted;
+    const prompt = await fillPrompt(...texts, (text, allowSpecial) =>
+      this.tokenize(text, { allowSpecial, signal }),
+    );
     return this.write(prompt, { ...wanted, options: { ...wanted.options, strict: true } });
   }
 

@@ -233,7 +233,7 @@ export interface ModelConfig {
   /** Attention heads in a layer. */
   nHead: number;
   /** Heads of keys and values: `nHead`, or 1 where all heads share them. */
-  nKvHead: number;
+  numKeyValueHeads: number;
   /** Layers. */
   nLayer: number;
   /** Width of the MLP's hidden layer. */

@@ -15,7 +15,10 @@ const memoryPerFileByte = { hub: 0.6, f32: 1.02, f16: 2.04, q8: 1.02, q4: 1.02 }
 /** How many numbers a key has in all heads. Those of a GPT-BigCode share one. */
 function keyWidth(config: unknown): number {
   const width = field(config, "n_embd");
-  const { model_type, multi_query = true } = (config ?? {}) as { model_type?: unknown; multi_query?: unknown };
+  const { model_type, multi_query = true } = (config ?? {}) as {
+    model_type?: unknown;
+    multi_query?: unknown;
+  };
   const isShared = model_type === "gpt_bigcode" && multi_query === true;
   return isShared ? width / (field(config, "n_head") || 1) : width;
 }

@@ -43,7 +43,7 @@ describe("what is read for a token", () => {
   const config = {
     nEmbd: 64,
     nHead: 2,
-    nKvHead: 2,
+    numKeyValueHeads: 2,
     nLayer: 3,
     nInner: 256,
     nPositions: 128,
