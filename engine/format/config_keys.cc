@@ -39,13 +39,13 @@ constexpr std::string_view kHarmless =
 // Of a GPT-2 alone, read by ReadConfigJson.
 constexpr std::string_view kOfGpt2 = " scale_attn_by_inverse_layer_idx ";
 
-// Of a GPT-BigCode alone: read by ReadConfigJson, then without effect in float32 (the softmax keys
-// say in which type scores are scaled), then of Megatron's inference. Source: GPTBigCodeConfig
-// (models/gpt_bigcode/configuration_gpt_bigcode.py) with those that it had once.
+// Of a GPT-BigCode alone. ReadConfigJson reads the first two. The keys of softmax say in which type
+// scores are scaled, which changes nothing in float32. The others are of inference with Megatron.
+// Source: GPTBigCodeConfig (models/gpt_bigcode/configuration_gpt_bigcode.py) with those that it had
+// once.
 constexpr std::string_view kOfBigCode =
     " multi_query num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32"
-    " inference_runner validate_runner_input pre_allocate_kv_cache max_sequence_length"
-    " max_batch_size pad_key_length ";
+    " validate_runner_input pre_allocate_kv_cache pad_key_length ";
 
 // GPT2Model computes something else with these, or the model's own code does.
 constexpr std::string_view kRefused =

@@ -50,9 +50,9 @@ struct Config {
   // The head of the KV cache that holds the keys and values of `head`.
   std::size_t KvHead(std::size_t head) const { return multi_query ? 0 : head; }
 
-  // GPT-2:                    | all queries | all keys  | all values |
-  // with multi_query:         | all queries | the key   | the value  |
-  // GPT-BigCode without that: | query, key and value of head 0 | of head 1 | ...
+  // GPT-2: all queries, all keys, all values. With multi_query: all queries, the key, the value.
+  // GPT-BigCode without multi_query: query, key and value of head 0, then those of head 1, and so
+  // on.
   QkvColumns ColumnsOf(std::size_t head) const {
     const std::size_t dim = head_dim();
     if (is_bigcode && !multi_query)

@@ -52,12 +52,13 @@ describe("Model sends", () => {
     ]);
   });
 
-  it("the three tokens of a gap, and the texts around it, which are never special tokens", async () => {
+  it("fill asks for the three tokens of a gap, and reads its texts without special tokens", async () => {
     const { worker, model } = make();
     const answer = (ids: number[]) =>
       worker.say({ type: "done", id: worker.all("request").length, result: ids });
     const last = () => worker.all("request").at(-1);
     const filled = model.fill("before<fim_middle>", "after", { temperature: 0 });
+    await vi.waitFor(() => expect(last()?.id).toBe(1));
     expect(last()?.args).toEqual({ text: "<fim_prefix><fim_suffix><fim_middle>", allowSpecial: true });
     answer([90, 91, 92, 93]); // text, to this tokenizer
     await vi.waitFor(() => expect(last()?.id).toBe(2));
@@ -79,8 +80,20 @@ describe("Model sends", () => {
     expect(await filled).toMatchObject({ text: "4 ", finishReasons: ["eos"] });
   });
 
+  it("fill can be aborted while it reads the texts", async () => {
+    const { worker, model } = make();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const filled = model.fill("before", "after", { signal });
+    await vi.waitFor(() => expect(worker.all("request")).toHaveLength(1));
+    controller.abort(new Error("enough"));
+    await expect(filled).rejects.toThrow("enough");
+    await expect(model.fill("before", "after", { signal })).rejects.toThrow("enough");
+    expect(worker.received.map(({ type }) => type)).toEqual(["request", "cancel"]);
+  });
+
   it.each([[[]], [[1, 2]], [[1, 2, 3, 4]]])(
-    "nothing to a model whose tokenizer makes %j of the tokens of a gap",
+    "fill refuses a model whose tokenizer makes %j of the tokens of a gap",
     async (ids) => {
       const { worker, model } = make();
       const filled = model.fill("before", "after");
@@ -153,7 +166,7 @@ describe("Model sends", () => {
       [
         "fill",
         ["b", "a", { heal: true }],
-        'there is no option "heal" of fill; there are maxNewTokens, temperature, topK, topP, minP, typicalP, ' +
+        'unknown option "heal" of fill, expected one of maxNewTokens, temperature, topK, topP, minP, typicalP, ' +
           "noRepeatNgramSize, repetitionPenalty, n, lookup, seed, stop, ignoreEos, logprobs, signal, onPrompt, onSummary",
       ],
       [
@@ -322,14 +335,13 @@ describe("every call can be aborted", () => {
     ["detokenize", (model, signal) => model.detokenize([1], { signal })],
     ["score", (model, signal) => model.score("t", { signal })],
     ["complete", (model, signal) => model.complete("t", { signal })],
-    ["fill", (model, signal) => model.fill("b", "a", { signal })],
     ["generate", (model, signal) => model.generate("t", { signal }).next()],
     ["stream", (model, signal) => model.stream("t", { signal }).getReader().read()],
     ["prefill", (model, signal) => model.prefill("t", { signal })],
     ["inspect", (model, signal) => model.inspect("t", { signal })],
   ];
   it("every call of Model is in the list of calls that can be aborted", () => {
-    const takeNone = ["constructor", "read", "write", "explain", "dispose"];
+    const takeNone = ["constructor", "read", "fill", "explain", "dispose"];
     const names = Object.getOwnPropertyNames(Model.prototype).filter((name) => !takeNone.includes(name));
     expect(calls.map(([name]) => name).sort()).toEqual(names.sort());
   });

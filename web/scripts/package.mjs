@@ -98,6 +98,7 @@ const oneFileModules = [
 /** What few pages ask for is not in the module or the worker that all of them load: name of the file, and source. */
 const apart = [
   { name: "gpt2-environment", source: "client/environment" },
+  { name: "gpt2-fill", source: "client/fill" },
   { name: "gpt2-page-sources", source: "client/page-sources" },
   { name: "gpt2-isolate", source: "client/isolate-page" },
   { name: "gpt2-fallback", source: "client/fallback" },

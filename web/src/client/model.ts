@@ -28,7 +28,6 @@ import {
 import { refuse } from "../shared/refuse.js";
 import type { Connection } from "./connection.js";
 import type { Explanation } from "./environment.js";
-import { fillPrompt } from "./fill-prompt.js";
 import { TokenQueue } from "./token-queue.js";
 
 /** null counts as not given, as undefined does. */
@@ -101,10 +100,8 @@ const forgotten = new FinalizationRegistry<Requester>((requester) => void reques
 
 const callNames = ["signal", "onPrompt", "onSummary"];
 
-const fillNames = generateOptionNames.filter((name) => !["heal", "strict", "allowSpecial"].includes(name));
-
-function readCall(name: string, call: unknown, optionNames = generateOptionNames) {
-  const names = [...optionNames, ...callNames];
+function readCall(name: string, call: unknown) {
+  const names = [...generateOptionNames, ...callNames];
   const { signal, onPrompt, onSummary, ...options } = readOptions(name, call, names);
   return {
     signal: readSignal(signal),
@@ -250,28 +247,7 @@ export class Model {
 
   /** Continues `prompt`, and resolves to everything at once. */
   async complete(prompt: Prompt, call: GenerateCall = {}): Promise<Completion> {
-    return this.write(prompt, readCall("complete", call));
-  }
-
-  /**
-   * Writes what stands between `before` and `after`, up to the end-of-text token. The tokenizer must have the tokens
-   * `<fim_prefix>`, `<fim_suffix>` and `<fim_middle>` (StarCoder), or the same with hyphens (SantaCoder). Both texts and
-   * `maxNewTokens` must fit the context: nothing is cut.
-   */
-  async fill(before: string, after: string, call: FillCall = {}): Promise<Completion> {
-    const wanted = readCall("fill", call, fillNames);
-    const texts = [readText("before", before), readText("after", after)] as const;
-    const { signal } = wanted;
-    const prompt = await fillPrompt(...texts, (text, allowSpecial) =>
-      this.tokenize(text, { allowSpecial, signal }),
-    );
-    return this.write(prompt, { ...wanted, options: { ...wanted.options, strict: true } });
-  }
-
-  private async write(
-    prompt: Prompt,
-    { signal, onPrompt, onSummary, options }: ReturnType<typeof readCall>,
-  ): Promise<Completion> {
+    const { signal, onPrompt, onSummary, options } = readCall("complete", call);
     const tokens: Token[] = [];
     const summary = await this.requester.request(
       "generate",
@@ -287,6 +263,16 @@ export class Model {
     );
     await (onSummary?.(summary) as unknown); // an async callback may reject
     return completionOf(tokens, summary);
+  }
+
+  /**
+   * Writes what stands between `before` and `after`, up to the end-of-text token. The tokenizer must have the tokens
+   * `<fim_prefix>`, `<fim_suffix>` and `<fim_middle>` (StarCoder), or the same with hyphens (SantaCoder). Both texts and
+   * `maxNewTokens` must fit the context: nothing is cut.
+   */
+  async fill(before: string, after: string, call: FillCall = {}): Promise<Completion> {
+    const { fill } = await import("./fill.js");
+    return fill(this, { before, after }, call);
   }
 
   /**

@@ -1,0 +1,55 @@
+// The prompt of a model that was trained to fill in what is missing between two texts (Bavarian et al. 2022: "Efficient
+// Training of Language Models to Fill in the Middle").
+import { refuse } from "../shared/refuse.js";
+import { generateOptionNames, readGenerateOptions, readOptions, readSignal, readText } from "./arguments.js";
+
+/** The tokens before the first text, before the second, and before what is missing. StarCoder's, and SantaCoder's. */
+const marks = [
+  ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"],
+  ["<fim-prefix>", "<fim-suffix>", "<fim-middle>"],
+] as const;
+
+type Tokenize = (text: string, allowSpecial: boolean) => Promise<number[]>;
+
+/** The ids of the three tokens. A model without them is refused. */
+async function markIds(tokenize: Tokenize): Promise<[number, number, number]> {
+  for (const names of marks) {
+    const [prefix, suffix, middle, ...more] = await tokenize(names.join(""), true);
+    if (prefix === undefined || suffix === undefined || middle === undefined) continue;
+    if (more.length === 0) return [prefix, suffix, middle];
+  }
+  const expected = marks.map((names) => names.join(" ")).join(", or ");
+  return refuse(`this model cannot fill in: its tokenizer lacks the tokens that mark the gap, ${expected}`);
+}
+
+/** A model, which is not imported: it imports this file when it fills in. */
+interface Filler<T> {
+  tokenize(
+    text: string,
+    options: { allowSpecial: boolean; signal: AbortSignal | undefined },
+  ): Promise<number[]>;
+  complete(prompt: number[], call: object): Promise<T>;
+}
+
+const callNames = ["signal", "onPrompt", "onSummary"];
+const without = ["heal", "strict", "allowSpecial"];
+const names = [...generateOptionNames.filter((name) => !without.includes(name)), ...callNames];
+
+/** What Model.fill does. Special tokens in the texts are text. */
+export async function fill<T>(
+  model: Filler<T>,
+  given: { before: unknown; after: unknown },
+  call: unknown,
+): Promise<T> {
+  const fields = readOptions("fill", call, names);
+  const signal = readSignal(fields.signal);
+  readGenerateOptions(
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !callNames.includes(name))),
+  );
+  const [before, after] = [readText("before", given.before), readText("after", given.after)];
+  const tokenize: Tokenize = (text, allowSpecial) => model.tokenize(text, { allowSpecial, signal });
+  const [prefix, suffix, middle] = await markIds(tokenize);
+  const first = await tokenize(before, false);
+  const second = await tokenize(after, false);
+  return model.complete([prefix, ...first, suffix, ...second, middle], { ...fields, strict: true });
+}
