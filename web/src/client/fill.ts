@@ -36,20 +36,16 @@ const without = ["heal", "strict", "allowSpecial"];
 const names = [...generateOptionNames.filter((name) => !without.includes(name)), ...callNames];
 
 /** What Model.fill does. Special tokens in the texts are text. */
-export async function fill<T>(
-  model: Filler<T>,
-  given: { before: unknown; after: unknown },
-  call: unknown,
-): Promise<T> {
+export async function fill<T>(model: Filler<T>, before: unknown, after: unknown, call: unknown): Promise<T> {
   const fields = readOptions("fill", call, names);
   const signal = readSignal(fields.signal);
   readGenerateOptions(
     Object.fromEntries(Object.entries(fields).filter(([name]) => !callNames.includes(name))),
   );
-  const [before, after] = [readText("before", given.before), readText("after", given.after)];
+  const texts = [readText("before", before), readText("after", after)] as const;
   const tokenize: Tokenize = (text, allowSpecial) => model.tokenize(text, { allowSpecial, signal });
   const [prefix, suffix, middle] = await markIds(tokenize);
-  const first = await tokenize(before, false);
-  const second = await tokenize(after, false);
+  const first = await tokenize(texts[0], false);
+  const second = await tokenize(texts[1], false);
   return model.complete([prefix, ...first, suffix, ...second, middle], { ...fields, strict: true });
 }

@@ -270,9 +270,8 @@ export class Model {
    * `<fim_prefix>`, `<fim_suffix>` and `<fim_middle>` (StarCoder), or the same with hyphens (SantaCoder). Both texts and
    * `maxNewTokens` must fit the context: nothing is cut.
    */
-  async fill(before: string, after: string, call: FillCall = {}): Promise<Completion> {
-    const { fill } = await import("./fill.js");
-    return fill(this, { before, after }, call);
+  async fill(before: string, after: string, call?: FillCall): Promise<Completion> {
+    return (await import("./fill.js")).fill(this, before, after, call);
   }
 
   /**
