@@ -36,7 +36,7 @@ test("whoever opens a link to a text gets the very same, and is told so", async 
   await open(page);
   await setText(page, "");
   await expect(page.locator("#share")).toHaveAttribute("aria-disabled", "true");
-  await setText(page, "Tom said “hello”, and 🍓 ");
+  await setText(page, "The end.<|endoftext|>Tom said “hello”, and 🍓 "); // a special token, too
   await setOption(page, "Temperature", "1.1");
   await startLongText(page); // with a seed of its own
   await expect.poll(async () => (await textOf(page)).length, { timeout: 20_000 }).toBeGreaterThan(200);

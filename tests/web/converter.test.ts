@@ -649,7 +649,7 @@ describe("a GGUF file", () => {
       (m) => (m["gpt2.embedding_length"] = { u32: 0 }),
       /metadata as config\.json: "n_embd" is 0/,
     ],
-    ["that is one of several", (m) => (m["split.count"] = { u32: 2 }), /it is one of several/],
+    ["that is one of several", (m) => (m["split.count"] = { u32: 2 }), /it is one part/],
     [
       "with fewer key heads",
       (m) => (m["gpt2.attention.head_count_kv"] = { u32: 1 }),
