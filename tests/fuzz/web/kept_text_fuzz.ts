@@ -4,6 +4,12 @@ import { deepStrictEqual } from "node:assert";
 import { history, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { EditorState, type StateCommand, type TransactionSpec } from "@codemirror/state";
 import * as fc from "fast-check";
+import {
+  alternativesField,
+  parseAlternatives,
+  toAlternative,
+} from "../../../web/page/document/alternatives.js";
+import { closeRun, runs } from "../../../web/page/document/run.js";
 import { branchSteps, changeTree, goToBranch, treeField } from "../../../web/page/document/steps.js";
 import { moveToNewBranch, parseTree } from "../../../web/page/document/tree.js";
 import { keepHistory, withHistory } from "../../../web/page/document/kept-history.js";
@@ -20,9 +26,23 @@ import { fuzzTarget } from "./target.js";
 
 const extensions = (tree: unknown) => [writtenTracking, history(), branchSteps(parseTree(tree))];
 
+const alternatives = {
+  all: [
+    { text: " there was", written: [[0, 10, "en"]] },
+    { text: " a\ncat 🐈", written: [[2, 8]] },
+  ],
+  shown: 1,
+};
+
 function recordOf(state: EditorState) {
   const run = [0, Math.min(3, state.doc.length)];
-  return { ...toKeptText(state), run, history: keepHistory(state), tree: state.field(treeField) };
+  return {
+    ...toKeptText(state),
+    run,
+    history: keepHistory(state),
+    tree: state.field(treeField),
+    alternatives,
+  };
 }
 
 /** The records of a text that grows, is branched, and is undone. */
@@ -131,6 +151,20 @@ const input = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.constant(-1), fc.array(damage, { minLength: 1, maxLength: 6 })) },
 );
 
+/** Puts each alternative of a record in the text, as the visitor may. */
+function showAlternatives(value: unknown): void {
+  const parsed = parseAlternatives(value);
+  let state = EditorState.create({
+    doc: "Once upon",
+    extensions: [writtenTracking, runs, history(), alternativesField.init(() => parsed)],
+  });
+  state = state.update(closeRun({ from: 4, to: 9, stage: "closed" })).state;
+  for (let left = parsed.all.length; left > 0; left -= 1) {
+    const step = toAlternative(state, 1);
+    if (step) state = state.update(step).state;
+  }
+}
+
 /** A change is JSON of the local storage, where anything may stand. */
 function checkLastChange(value: unknown): void {
   const last = parseLastChange(JSON.stringify(value ?? null));
@@ -143,6 +177,7 @@ export const target = fuzzTarget({
     const whole = place < 0 ? {} : records[place];
     const value = damages.reduce<unknown>(damaged, whole);
     parseOptions(value);
+    showAlternatives((value as { alternatives?: unknown } | undefined)?.alternatives);
     checkLastChange({ version: 0, caret: 0, change: value });
     const state = stateOf(value);
     if (!state) return;

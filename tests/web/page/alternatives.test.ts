@@ -97,3 +97,13 @@ it("is stored and read again; what is damaged is left out", () => {
   for (const none of [undefined, null, 3, [], { all: "x" }, { all: [{ text: "a" }] }])
     expect(parseAlternatives(none).all).toEqual([]);
 });
+
+it("a stored part that ends behind its text's lines is dropped", () => {
+  const all = [
+    { text: "a\r\nb", written: [[0, 4]] },
+    { text: "c", written: [[0, 1]] },
+  ];
+  const [first, second] = parseAlternatives({ all, shown: 0 }).all;
+  expect([first?.text, first?.written.length]).toEqual(["a\nb", 0]);
+  expect(second?.written.length).toBe(1);
+});

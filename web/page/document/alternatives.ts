@@ -131,8 +131,9 @@ export function parseAlternatives(value: unknown): Alternatives {
   const parsed = all.flatMap((each: unknown) => {
     const { text, written } = Object(each) as Record<string, unknown>;
     if (typeof text !== "string" || text === "") return [];
-    const parts = parseParts(written).filter(([, to]) => to <= text.length);
-    return [{ text: asLines(text), written: rangesOfParts(parts) }];
+    const lines = asLines(text);
+    const parts = parseParts(written).filter(([, to]) => to <= lines.length);
+    return [{ text: lines, written: rangesOfParts(parts) }];
   });
   const isPlace = typeof shown === "number" && Number.isInteger(shown) && shown >= 0 && shown < parsed.length;
   return parsed.length > 1 ? { all: parsed, shown: isPlace ? shown : 0 } : none;
