@@ -32,12 +32,12 @@ const char* KindOf(const struct stat& found) {
 }  // namespace
 
 void Identities::AddPath(const fs::path& path) {
-  struct stat found {};
+  struct stat found{};
   if (stat(path.c_str(), &found) == 0) known_.emplace(found.st_dev, found.st_ino);
 }
 
 void Identities::AddFile(const fs::path& path) {
-  struct stat found {};
+  struct stat found{};
   if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) AddPath(path);
 }
 
@@ -68,7 +68,7 @@ Result<Destination> Destination::Of(const fs::path& path) {
 }
 
 Status CheckReplaceable(const Folder& folder, const Identities& inputs) {
-  struct stat found {};
+  struct stat found{};
   if (fstat(folder.descriptor(), &found) != 0) return FileError("read", folder.path());
   if (inputs.Contains(found)) {
     return Refuse(folder.path(), "is the input or the current folder");
@@ -94,7 +94,7 @@ Status CheckReplaceable(const Folder& folder, const Identities& inputs) {
 }
 
 Status CheckDestination(const Destination& destination, const Identities& inputs, bool force) {
-  struct stat found {};
+  struct stat found{};
   const fs::path& path = destination.path;
   if (lstat(path.c_str(), &found) != 0) {
     if (errno != ENOENT) return FileError("write", path);

@@ -17,7 +17,7 @@ namespace {
 constexpr double kMostExact = 9007199254740991;  // 2^53 - 1: exact in a JavaScript number
 
 template <typename T>
-void Set(GenerateOptions& options, T GenerateOptions::*field, double value) {
+void Set(GenerateOptions& options, T GenerateOptions::* field, double value) {
   options.*field = static_cast<T>(value);
   // What a caller says of new tokens goes before what the model says of all.
   if constexpr (std::is_same_v<T, std::size_t>) {
@@ -25,12 +25,15 @@ void Set(GenerateOptions& options, T GenerateOptions::*field, double value) {
   }
 }
 
-#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)                   \
-  {                                                                                       \
-    name, hub_name, is_whole, least, most, help,                                          \
-        [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
-        [](const GenerateOptions& o) { return static_cast<double>(o.field); }             \
-  }
+#define GPT2_NUMBER(name, hub_name, is_whole, least, most, field, help)              \
+  {name,                                                                             \
+   hub_name,                                                                         \
+   is_whole,                                                                         \
+   least,                                                                            \
+   most,                                                                             \
+   help,                                                                             \
+   [](GenerateOptions& o, double value) { Set(o, &GenerateOptions::field, value); }, \
+   [](const GenerateOptions& o) { return static_cast<double>(o.field); }}
 
 constexpr NumberOption kNumbers[] = {
     GPT2_NUMBER("maxNewTokens", "max_new_tokens", true, 0, kMostTokens, max_new_tokens,

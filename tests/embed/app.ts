@@ -71,7 +71,8 @@ export function makeApp(
   const suffix = other.map(([dependency, version]) => `-${dependency.replace("/", "-")}-${version}`);
   const folder = join(workshop, name + suffix.join(""));
   for (const old of existsSync(folder) ? readdirSync(folder) : []) {
-    if (old !== "node_modules") rmSync(join(folder, old), { recursive: true });
+    if (old !== "node_modules")
+      rmSync(join(folder, old), { recursive: true, maxRetries: 5, retryDelay: 200 }); // the server before it may still write
   }
   cpSync(join(root, "examples", name), folder, { recursive: true });
   const installed = join(folder, "node_modules/gpt2-wasm");
