@@ -24,19 +24,19 @@ struct Model {
 };
 
 // Turns a hub's tensors into those of a converted folder, see weights_tools/FORMAT.md.
-void Convert(std::vector<FileTensor>& tensors, StoredWeights weights) {
+void Convert(std::vector<FileTensor>& tensors, StoredWeights weights, bool is_bigcode) {
   std::vector<FileTensor> converted;
   for (FileTensor& tensor : tensors) {
     const bool is_matrix = tensor.shape.size() == 2 && tensor.name != "wpe.weight";
-    const bool is_conv1d = is_matrix && tensor.name.starts_with("h.");
-    if (is_conv1d) std::swap(tensor.shape[0], tensor.shape[1]);
+    const bool is_in_block = is_matrix && tensor.name.starts_with("h.");
+    if (is_in_block && !is_bigcode) std::swap(tensor.shape[0], tensor.shape[1]);
     const bool has_codes = weights == StoredWeights::kQ8 || weights == StoredWeights::kQ4;
     if (!is_matrix || !has_codes || tensor.shape[1] < kGroup) {
       converted.push_back(std::move(tensor));
       continue;
     }
     const std::uint64_t rows = tensor.shape[0], groups = CeilDiv(tensor.shape[1], kGroup);
-    const bool is_q4 = weights == StoredWeights::kQ4 && is_conv1d;
+    const bool is_q4 = weights == StoredWeights::kQ4 && is_in_block;
     tensor.dtype = is_q4 ? "U8" : "I8";
     if (is_q4) tensor.shape[1] = groups * kGroup / 2;
     tensor.bytes = RandomBytes(rows, rows * tensor.shape[1]);
@@ -117,7 +117,7 @@ Model AnyModel(FuzzedDataProvider& input) {
   if (is_hub) dtype = input.PickValueInArray({DType::kF32, DType::kF16, DType::kBF16});
   auto tensors =
       HubTensors(model.config.config, dtype, /*seed=*/input.ConsumeIntegral<std::uint8_t>());
-  if (!is_hub) Convert(tensors, weights);
+  if (!is_hub) Convert(tensors, weights, model.config.config.is_bigcode);
   model.is_sound = input.ConsumeBool();
   while (!model.is_sound && !tensors.empty() && input.ConsumeBool()) SpoilTensor(input, tensors);
   Json header = HeaderJson(tensors);
