@@ -54,7 +54,7 @@ export function startBeside(steps) {
 }
 
 /**
- * Starts to fetch Emscripten where there is none: 250 MB to download and unpack. The promise is kept when that has ended, however:
+ * Starts to fetch Emscripten if there is none: 250 MB to download and unpack. The promise is kept when that has ended, however:
  * the step that needs it says what is missing.
  * @returns {Promise<void>}
  */

@@ -144,7 +144,7 @@ class TextFiles {
     return files;
   }
 
-  // What weights.json says; nothing where there is none.
+  // What weights.json says; nothing if there is none.
   const std::optional<WeightsIndex>& index() const { return index_; }
 
   // A file that is listed has to be there.
@@ -259,7 +259,7 @@ std::set<std::string> PresentTensors(const LoadedModel& model) {
 
 namespace {
 
-// The name of the SentencePiece file, null where there is none.
+// The name of the SentencePiece file, null if there is none.
 const char* SentencePieceFileIn(const TextFiles& texts) {
   for (const char* name : kSentencePieceFiles) {
     if (texts.Has(name)) return name;

@@ -62,7 +62,7 @@ struct WeightsIndex {
 };
 Result<WeightsIndex> ReadWeightsIndex(const std::string& text);
 
-// The tokenizer's files, word for word; "" where there is none.
+// The tokenizer's files, word for word; "" if there is none.
 struct VocabularyFiles {
   std::string tokenizer_json;  // where there is one, the others are not read
   std::string vocab_json;

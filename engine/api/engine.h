@@ -65,7 +65,8 @@ struct PromptBytes {
   bool is_ids;
 };
 
-// Unloads what there is and starts a load; fails where the files or the options are wrong.
+// Unloads the model, if there is one, and starts a load; fails where the files or the options are
+// wrong.
 Status LoadBegin(Gpt2Engine& engine, std::string_view config_json, std::string_view vocab,
                  std::string_view merges, std::string_view options);
 // Takes the next bytes of model.safetensors, in pieces of any size.

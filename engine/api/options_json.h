@@ -27,7 +27,7 @@ Status ReadNumber(const NumberOption& option, const std::string& name, const Jso
                   GenerateOptions& options);
 
 // Starts from `defaults`. Names the option and its range where a value does not fit, and lists
-// what there is where an option does not exist.
+// the options that exist, if an option does not.
 Result<GenerateOptions> ReadGenerateOptions(const Json& json, GenerateOptions defaults);
 
 }  // namespace gpt2

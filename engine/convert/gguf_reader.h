@@ -59,7 +59,7 @@ struct GgufHeader {
   const std::string& Text(GgufText text) const { return texts[static_cast<std::size_t>(text)]; }
   bool Flag(GgufFlag flag) const { return flags[static_cast<std::size_t>(flag)]; }
 
-  std::array<double, kGgufNumbers> numbers;  // NaN where there is none
+  std::array<double, kGgufNumbers> numbers;  // NaN if there is none
   std::array<std::string, kGgufTexts> texts;
   std::array<bool, kGgufFlags> flags{};
   std::vector<std::string> tokens;  // by id, in the byte alphabet

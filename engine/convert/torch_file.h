@@ -1,7 +1,7 @@
 // A file that torch.save has written, pytorch_model.bin of the hub: where it has which tensor. Of
-// the file only a few parts are read for that, wherever they lie; whoever has the file gives them.
-// Both of PyTorch's forms: a zip archive (since 1.6), and pickles in a row with the storages after
-// them.
+// the file only a few parts are read for that, wherever they lie; the caller, which has the file,
+// passes them in. Both of PyTorch's forms: a zip archive (since 1.6), and pickles in a row with the
+// storages after them.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ constexpr std::uint64_t kMostHeldBytes = std::uint64_t{512} << 20;
 // A head that shares the embedding's values doubles less than all of a model.
 constexpr std::uint64_t kMostTimes = 2;
 
-// The head that is the embedding; null where there is none.
+// The head that is the embedding; null if there is none.
 const TorchTensor* TiedHead(const std::vector<TorchTensor>& tensors) {
   const TorchTensor* head = nullptr;
   const TorchTensor* embedding = nullptr;

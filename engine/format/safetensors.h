@@ -19,7 +19,7 @@ enum class DType { kF32, kF16, kBF16, kI8, kU8, kOther };
 // Bytes of one value; 0 for kOther.
 std::size_t DTypeSize(DType dtype);
 std::string_view DTypeName(DType dtype);
-DType DTypeNamed(std::string_view name);  // kOther where there is none
+DType DTypeNamed(std::string_view name);  // kOther if there is none
 
 struct TensorInfo {
   std::string name;

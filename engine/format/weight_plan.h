@@ -60,7 +60,7 @@ struct TensorPlan {
   const TensorSpec* spec = nullptr;                 // null for kSkip
   WeightFormat memory_format = WeightFormat::kF32;  // what the spec's matrix is to be
   bool is_half = false;  // floats are rounded to float16, as a converted file stores them
-  std::size_t rows = 0;  // of the tensor as stored; at least 1 but for kSkip
+  std::size_t rows = 0;  // of the tensor as stored; at least 1 except for kSkip
   std::size_t row_bytes = 0;
   std::size_t band_rows = 1;
 };

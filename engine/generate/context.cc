@@ -115,7 +115,7 @@ void Context::Inspect(std::size_t layer, MatView<float> residuals, MatView<float
   };
   const Trace trace = watch;
   Run(1, &trace);
-  // Not before: the names of the stages take memory, and where there is none the pass ends halfway.
+  // Not before: the names of the stages take memory, and if there is none the pass ends halfway.
   sequence().Advance();
   assert(row == residuals.rows);
 }

@@ -18,7 +18,7 @@ class LookupDrafter {
   static constexpr std::size_t kMostTokens = 7;
 
   // At most `most` tokens: those that followed the longest, or else the latest, earlier occurrence
-  // of the tokens at the end of `text`. Empty where there is none, or during a pause. Valid until
+  // of the tokens at the end of `text`. Empty if there is none, or during a pause. Valid until
   // the next call.
   std::span<const std::int32_t> Draft(std::span<const std::int32_t> text, std::size_t most);
 

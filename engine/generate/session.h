@@ -120,7 +120,7 @@ class Session {
     std::size_t healed_bytes = 0;  // of the prompt's end, that are written anew
     Utf8Stream characters = {};
     std::size_t dropped_tokens = 0;
-    std::size_t written = 0;  // tokens, but for those that only heal the prompt
+    std::size_t written = 0;  // tokens, except for those that only heal the prompt
     FinishReason finish = FinishReason::kNone;
   };
 

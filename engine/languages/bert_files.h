@@ -10,7 +10,7 @@
 namespace gpt2 {
 
 // `vocab_txt` has a token in each line, whose number is its id. `tokenizer_config` is the text of
-// tokenizer_config.json, "" where there is none. An error names the file and the field.
+// tokenizer_config.json, "" if there is none. An error names the file and the field.
 Result<Tokenizer> ReadBertFiles(std::string_view vocab_txt, std::string_view tokenizer_config,
                                 std::size_t vocab_size);
 

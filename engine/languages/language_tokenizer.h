@@ -26,7 +26,7 @@ struct LanguageParts {
   TextSteps normalizers;
   TextCutters cutters;
   std::unique_ptr<const TextModel> model;
-  std::vector<std::string> tokens;  // by id, "" where there is none
+  std::vector<std::string> tokens;  // by id, "" if there is none
   DecoderSteps decoders;
   bool joins_with_space = false;        // the decoded tokens
   std::vector<std::int32_t> beginning;  // of every text

@@ -8,7 +8,7 @@
 
 namespace gpt2 {
 
-// Each takes the field of its name, null where there is none. An error names the step that is not
+// Each takes the field of its name, null if there is none. An error names the step that is not
 // computed.
 Status ReadNormalizers(const Json* normalizer, LanguageParts& parts);
 Status ReadCutters(const Json* pre_tokenizer, bool is_byte_pairs, LanguageParts& parts);

@@ -33,7 +33,7 @@ using TokenIds = std::unordered_map<std::string, std::int32_t>;
 // Without rules of its own.
 std::unique_ptr<const TextModel> BytePairModel(Tokenizer tokenizer);
 
-// A piece is a token, or `unknown`, "" where there is none.
+// A piece is a token, or `unknown`, "" if there is none.
 std::unique_ptr<const TextModel> WordLevelModel(TokenIds ids, const std::string& unknown);
 
 struct WordPieceRules {

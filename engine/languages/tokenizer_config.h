@@ -10,7 +10,7 @@
 // Of `config`, what the file holds; errors name the file and the key.
 namespace gpt2::config {
 
-// `text` is that of the file, "" where there is none.
+// `text` is that of the file, "" if there is none.
 Result<ParsedJson> Read(std::string_view text);
 
 Error Unsupported(std::string_view key, const Json& found, std::string_view expected);

@@ -21,7 +21,7 @@ struct LayerNormWeights {
 // y = x W^T + b
 struct LinearWeights {
   Matrix weight;              // [out, in]
-  AlignedBuffer<float> bias;  // [out rounded up to whole tiles], zeros where there is none
+  AlignedBuffer<float> bias;  // [out rounded up to whole tiles], zeros if there is none
 };
 
 struct BlockWeights {

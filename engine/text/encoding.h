@@ -105,7 +105,7 @@ class Encoding {
   // and so on.
   std::vector<std::string_view> rest_;
   std::string prefixed_;  // the last piece that was given a space
-  bool is_done_ = false;  // but for word_
+  bool is_done_ = false;  // except for word_
   WordMerger word_;
   // All ids, where they are not made of byte pairs, and how many of them Next has given.
   Result<std::vector<std::int32_t>> others_ = std::vector<std::int32_t>();

@@ -193,7 +193,7 @@ std::vector<std::string> Replies(Caller& caller, const std::vector<Call>& calls)
 
 struct Failure {
   std::string reply;
-  bool has_failed;  // an allocation, or none was left but for it
+  bool has_failed;  // an allocation, or none was left except for it
 };
 
 // Makes an allocation of `call` fail, after `left` others, and all that follow if `all_others`.

@@ -28,7 +28,7 @@ std::string FromHex(std::string_view hex) {
   return bytes;
 }
 
-// The error of reading `bytes`; "" where there is none.
+// The error of reading `bytes`; "" if there is none.
 std::string PickleError(const std::string& bytes) {
   const auto read = ReadPickle(bytes);
   return read.ok() ? "" : read.error().message;

@@ -138,7 +138,7 @@ test.describe("for who reads German", () => {
 /** What the page has in words beside its text, without its numbers, and what names its parts. */
 const wordsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
-    // Names of branches are those of whoever made them, and times differ.
+    // Visitors name branches, and times differ.
     const isElsewhere = (part: Element) =>
       part.closest("#editor, #openings, #spoken, #starting, #branch-list, #language, #loading, #first-token");
     const texts = [...document.querySelectorAll("body *")]

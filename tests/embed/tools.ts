@@ -56,7 +56,7 @@ function asSvelteKit2(folder: string): void {
   edit(folder, "vite.config.js", "{ adapter: adapter() }", "");
 }
 
-/** Angular's packages have one version, but for the command and the builder. */
+/** Angular's packages have one version, except for the command and the builder. */
 const angular = (core: string, cli: string, builder: string, typescript: string) => ({
   ...Object.fromEntries(
     ["common", "compiler", "core", "platform-browser", "compiler-cli"].map((name) => [

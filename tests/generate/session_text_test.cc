@@ -13,7 +13,7 @@
 namespace gpt2::testing {
 namespace {
 
-// Each of the 160 ids is a letter of its own, but for the last two: the halves of "é".
+// Each of the 160 ids is a letter of its own, except for the last two: the halves of "é".
 Tokenizer LetterTokenizer() {
   Json vocab;
   for (int id = 0; id < 158; ++id) {

@@ -19,7 +19,7 @@ TEST(ThreadTuner, LeavesThePoolAtWhatItChoseAndChangesNoLogit) {
   const auto before = model.Logits(golden.ids, 7);
   ThreadTuner tuner(*model.pool);
   while (!tuner.is_done()) {
-    EXPECT_EQ(model.pool->threads(), kThreads);  // for whoever computes between two measurements
+    EXPECT_EQ(model.pool->threads(), kThreads);  // for work between two measurements
     tuner.Measure([&] { return MeasureStep(*model.context); });
   }
   EXPECT_GE(tuner.threads(), 1u);

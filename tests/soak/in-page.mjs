@@ -19,7 +19,7 @@ function hold(name, load) {
 async function disposeOf(name) {
   const loading = held.get(name);
   if (!loading) return;
-  held.delete(name); // whoever comes next loads another
+  held.delete(name); // the next user loads another
   const model = await loading;
   disposed.add(model);
   await model.dispose();

@@ -18,7 +18,7 @@ namespace gpt2::testing {
 std::vector<std::string> TinyModelNames();
 std::string TinyModelFolder(const std::string& name);
 
-// The text of a file; an empty one and a test failure where there is none.
+// The text of a file; an empty one and a test failure if there is none.
 std::string ReadTestFile(const std::string& path);
 Json ReadTestJson(const std::string& path);
 

@@ -18,7 +18,7 @@ constexpr const char* kName = "tiny";
 constexpr const char* kPrompt = "ab";
 constexpr std::size_t kNew = 6;
 
-// A vocabulary in which each of 160 ids is a byte of its own, but for one that is never needed.
+// A vocabulary in which each of 160 ids is a byte of its own, except for one that is never needed.
 void WriteByteVocabulary(const fs::path& folder) {
   Json json = Json::object();
   const auto alphabet = [](int code) {  // GPT-2's letter for a byte that is none, as UTF-8

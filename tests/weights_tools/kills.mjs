@@ -36,7 +36,7 @@ function run(args, delay) {
   });
 }
 
-/** One hash for all names and bytes of a folder; undefined where there is none. */
+/** One hash for all names and bytes of a folder; undefined if there is none. */
 function fingerprint(folder) {
   if (!existsSync(folder)) return undefined;
   const hash = createHash("sha256");

@@ -165,7 +165,7 @@ TEST_F(Q4ModelTest, BlocksAreQ4AndTheHeadIsQ8) {
     for (const LinearWeights* linear :
          {&block.attn_qkv, &block.attn_out, &block.mlp_up, &block.mlp_down}) {
       EXPECT_EQ(linear->weight.format(), WeightFormat::kQ4);
-      // 4.5 bits a weight, but for the padding of widths that are no multiple of a group.
+      // 4.5 bits a weight, except for the padding of widths that are no multiple of a group.
       const std::size_t padded = linear->weight.tiles() * kTileRows * linear->weight.groups();
       EXPECT_EQ(linear->weight.bytes(), padded * (kGroup / 2 + 2));
     }

@@ -10,7 +10,7 @@ import { charsmap } from "../../../tests/support/sentence-piece.mjs";
 
 const tokenizers = createRequire(import.meta.url)(installTokenizers());
 
-/** All characters: code points but for surrogates. U+0000 is of no class here. */
+/** All characters: code points except for surrogates. U+0000 is of no class here. */
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i).filter(
   (i) => i > 0 && (i < 0xd800 || i > 0xdfff),
 );
@@ -54,7 +54,7 @@ const classes = [
 ];
 
 /**
- * Calls `take` with each run of code points that `valueOf` gives the same value, but for undefined and 0.
+ * Calls `take` with each run of code points that `valueOf` gives the same value, except for undefined and 0.
  * @template T
  * @param {(letter: string) => T} valueOf
  * @param {(first: number, last: number, value: T) => void} take

@@ -1,7 +1,7 @@
 // How long the page's main thread is at work without a break.
 import { expect, type Browser, type Page } from "@playwright/test";
 
-/** A task of a thread, as the browser traces it; in microseconds of the processor, whoever else wants it. */
+/** A task of a thread, as the browser traces it; in microseconds of processor time. */
 interface Task {
   name: string;
   pid: number;

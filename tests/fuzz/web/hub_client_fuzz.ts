@@ -53,7 +53,7 @@ const pieces = [
   ...hosts,
 ];
 
-/** What a header can hold: bytes, but for line breaks. */
+/** What a header can hold: bytes, except for line breaks. */
 const headerText = fc
   .array(
     fc.oneof(

@@ -115,7 +115,7 @@ export const target = fuzzTarget({
     const problems: string[] = [];
     let source: ModelSource;
     let folders: string[];
-    /** Where the answers before sent whoever asks; what is asked there is no choice of the client's. */
+    /** Where the earlier answers sent the client; what is asked there is no choice of the client's. */
     const redirected = new Set<string>();
     let count = 0;
     const standIn = async (given: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {

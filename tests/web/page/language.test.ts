@@ -125,7 +125,7 @@ function wordsIn(source: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
-    if (ts.isNewExpression(node) && node.expression.getText().endsWith("Error")) return; // of whoever built the page
+    if (ts.isNewExpression(node) && node.expression.getText().endsWith("Error")) return; // for those who build the page
     if (ts.isStringLiteral(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node) return;
     const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
     if (isText) {

@@ -52,7 +52,7 @@ export class TwoHosts {
   }
 }
 
-/** Sends the browser, or whoever asks, to `location`. */
+/** Sends the client to `location`. */
 export const redirectTo =
   (location: string): Answer =>
   (_, response) =>

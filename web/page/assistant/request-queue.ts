@@ -56,7 +56,7 @@ export class RequestQueue {
     this.due.delete(request);
     if (this.running?.request !== request) return;
     this.running = undefined;
-    queueMicrotask(() => this.next()); // once whoever removed it has added what replaces it
+    queueMicrotask(() => this.next()); // after its replacement has been added
   }
 
   private next(): void {

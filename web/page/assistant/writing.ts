@@ -210,7 +210,7 @@ export class Writing {
   }
 
   /**
-   * Writes at `placeIn` of the editor, loading the model first where there is none; with `given` options in place of
+   * Writes at `placeIn` of the editor, loading the model first if there is none; with `given` options in place of
    * those that are set. Gives what was written, if anything was.
    */
   async write(

@@ -172,7 +172,7 @@ export class Editor {
     return alternativeOf(this.view.state);
   }
 
-  /** Puts the next of them there, or the one before; false where there is none. */
+  /** Puts the next of them there, or the one before; false if there is none. */
   showAlternative(step: 1 | -1): boolean {
     const change = toAlternative(this.view.state, step);
     if (change) this.view.dispatch(change);

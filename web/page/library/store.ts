@@ -26,7 +26,7 @@ interface Schema extends DBSchema {
   };
 }
 
-/** One record of a text. Whoever shares the origin may have written `content`. */
+/** One record of a text. Another page of the origin may have written `content`. */
 export interface StoredVersion {
   version: number;
   changed: number;

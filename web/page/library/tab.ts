@@ -143,7 +143,7 @@ export class Tab {
     writeLastChange(nameOf(id), { version, change, caret: surface.kept.caret, beside: beside.read() });
   }
 
-  /** Stores what there is, as the page may be gone at once. */
+  /** Stores the text at once, because the page may be about to close. */
   private leave(): void {
     if (this.isLeft) return;
     const { own } = this;

@@ -24,7 +24,7 @@ function reader(): void {
       return self.postMessage(performance.now() - begin);
     }
     if (data.meeting) {
-      // All begin at once. Whoever comes first waits for a moment, and keeps its core awake.
+      // All begin at once. The first one waits for a moment, and keeps its core awake.
       const arrived = new Int32Array(data.meeting);
       Atomics.add(arrived, 0, 1);
       while (Atomics.load(arrived, 0) < data.arrivals);

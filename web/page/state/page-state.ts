@@ -26,7 +26,7 @@ export interface Traffic {
 
 /** Whether the page has its model. */
 export type ModelState =
-  /** Whoever needs one loads it. */
+  /** The first request that needs one loads it. */
   | { readonly kind: "none" }
   /** The page's address names a model of another host, and its reader has not agreed yet. */
   | { readonly kind: "unconfirmed"; readonly ask: () => void }

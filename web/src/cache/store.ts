@@ -57,13 +57,13 @@ export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8
 
 type Read = (store: Store, folder: Folder, name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
-/** All of a file; undefined where there is none. */
+/** All of a file; undefined if there is none. */
 export const readWhole: Read = async (store, folder, name) => {
   const stream = await store.read(folder, name);
   return stream && bytesOf(stream);
 };
 
-/** All of a file; undefined where there is none, or it cannot be read. */
+/** All of a file; undefined if there is none, or it cannot be read. */
 export const readIfPossible: Read = (...file) => readWhole(...file).catch(() => undefined);
 
 /** Replaces a file by `bytes`. If the tab ends in between, the file is mixed or short: readers must check it. */

@@ -158,7 +158,7 @@ function tryWebAssembly(): Facts["webAssembly"] {
   }
 }
 
-/** Looks, and says what there is. */
+/** Looks, and returns what it finds. */
 export async function explainEnvironment(): Promise<Environment> {
   const webAssembly = tryWebAssembly();
   const runs = webAssembly === "runs";

@@ -55,7 +55,7 @@ export interface Conversion {
 export interface ConvertedFolder {
   /** The text of config.json. */
   config: string;
-  /** Of a GGUF file the texts of vocab.json, merges.txt and tokenizer_config.json; "" where there is none. */
+  /** Of a GGUF file the texts of vocab.json, merges.txt and tokenizer_config.json; "" if there is none. */
   vocab: string;
   merges: string;
   tokenizerConfig: string;

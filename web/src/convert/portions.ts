@@ -35,7 +35,7 @@ export class Portions {
     if (performance.now() - this.handedOn > patienceMs) yield* this.rest();
   }
 
-  /** Gives what there is. */
+  /** Returns the bytes that have come. */
   *rest(): Generator<Uint8Array, void> {
     if (this.filled === 0) return;
     const bytes = this.buffer.subarray(0, this.filled);

@@ -110,7 +110,7 @@ export class Gpt2Writer extends FormControl {
   private isGenerating = false;
   /** The text is the user's, or the model's, and not only the prompt. */
   private isChanged = false;
-  /** Whoever waits for the same load gets the same error, which is reported once. */
+  /** All who wait for the same load get the same error, which is reported once. */
   private reported: unknown;
 
   constructor() {

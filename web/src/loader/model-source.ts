@@ -160,7 +160,7 @@ async function readChunk(
   }
 }
 
-/** The chunks of a file, in order, each valid until the next is asked for. Whoever leaves early cancels the file. */
+/** The chunks of a file, in order, each valid until the next is asked for. Leaving early cancels the file. */
 export async function* chunksOf(
   file: OpenFile,
   name: string,

@@ -7,7 +7,7 @@ import { sha256 } from "./sha256.js";
 import { ChangedFileError } from "./steady-fetch.js";
 import { wrongHash, type Piece, type WeightsIndex } from "./weights-index.js";
 
-/** weights.json, which may arrive after the files that it lists; undefined where there is none. */
+/** weights.json, which may arrive after the files that it lists; undefined if there is none. */
 export type IndexPromise = Promise<WeightsIndex | undefined>;
 
 /** What weights.json says of a file. */

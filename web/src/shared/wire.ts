@@ -6,7 +6,7 @@ import { refuse, describeValue } from "./refuse.js";
 /** Throws an InvalidArgumentError whose message begins with what stands behind the name of the value. */
 export type ReadValue<T> = (value: unknown) => T;
 
-/** The most that a request may hold, whoever sends it. The engine checks stop strings in bytes: kMostStops in options.h. */
+/** The most that a request may hold. The engine checks stop strings in bytes: kMostStops in options.h. */
 export const limits = {
   /** Characters of a prompt, which are at least as many bytes. */
   text: 2 ** 26,

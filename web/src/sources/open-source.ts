@@ -13,7 +13,7 @@ import { pageFetch } from "./page-fetch.js";
 
 /**
  * A name that may be a folder's or an id: the folder, if its host has `file` there. A host that does not answer is
- * asked again by whoever reads the folder.
+ * asked again when the folder is read.
  */
 async function findFolder(
   folder: FolderRequest,

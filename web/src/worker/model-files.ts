@@ -145,7 +145,7 @@ function charactersOf(bytes: Uint8Array): string {
   return text;
 }
 
-/** The SentencePiece file, in an object by its name; undefined where there is none. */
+/** The SentencePiece file, in an object by its name; undefined if there is none. */
 async function readSentencePiece(source: ModelSource, signal: AbortSignal, index: IndexPromise) {
   for (const name of sentencePieceFiles) {
     if (!(await mayBeThere(name, index))) continue;

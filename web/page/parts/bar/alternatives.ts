@@ -21,7 +21,7 @@ function show(isBusy: boolean, { alternative: now }: Editor): void {
 export function offerAlternatives(state: PageState, editor: Editor): void {
   const isBusy = () => state.activity.peek().kind === "writing";
 
-  /** Shows the next, or the one before; false where there is none. */
+  /** Shows the next, or the one before; false if there is none. */
   function step(by: 1 | -1): boolean {
     if (isBusy() || !editor.showAlternative(by)) return false;
     const { place, count } = editor.alternative ?? { place: 0, count: 0 };

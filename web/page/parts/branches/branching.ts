@@ -101,7 +101,7 @@ export class Branching {
     if (this.made && tree?.current !== this.made.id) this.settle();
   }
 
-  /** Shows their words as they are now, but for one that is being named. */
+  /** Shows their words as they are now, except for one that is being named. */
   refresh(): void {
     if (this.editor.tree && !this.place.querySelector("input")) this.show();
   }

@@ -152,7 +152,7 @@ class Chooser {
     });
   }
 
-  /** Fetches the parts that tell what there is to choose. */
+  /** Fetches the parts that list the models to choose from. */
   fill(): void {
     const chooseIt = (model: ChosenModel) => void this.choose(model);
     import("./site-models.js")

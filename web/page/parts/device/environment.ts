@@ -17,7 +17,7 @@ function itemFor(label: string, { has, reason, remedy }: Environment[keyof Envir
   return item;
 }
 
-/** A list of what there is and what is missing. */
+/** A list of what the browser has and what it lacks. */
 export function listOf(environment: Environment): HTMLUListElement {
   const list = document.createElement("ul");
   list.id = "environment-list";

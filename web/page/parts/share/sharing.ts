@@ -1,4 +1,4 @@
-// Links to a text: whoever opens one gets all of it. If the model's last run is still in the text, the same model writes
+// Links to a text: opening one gives all of it. If the model's last run is still in the text, the same model writes
 // it again, and the page says whether it is the same.
 import { sha256 } from "../../../src/loader/sha256.js";
 import { onPress } from "../../dom/buttons.js";
