@@ -290,6 +290,8 @@ test("a reload keeps what Another replaces, and the last seed", async ({ page })
   await setOption(page, "Tokens", "8");
   const first = await generate(page);
   const seed = await seedOf(page);
+  // Of the last half second, a reload brings back the text alone.
+  await expect.poll(async () => (await storedTexts(page)).map(({ text }) => text)).toContain(first);
   await page.reload();
   await expectReady(page);
   await openSection(page, "options");
