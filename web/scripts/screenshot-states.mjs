@@ -9,7 +9,7 @@ async function openPage(page) {
   await page.goto("./");
   await page.locator("#generate:enabled").waitFor();
   await text(page).waitFor();
-  await page.locator("#engine:not(:text-is('–'))").waitFor({ timeout: 60_000 });
+  await page.locator("#engine:not(:text-is('–'))").waitFor({ state: "attached", timeout: 60_000 }); // in a panel that is closed
 }
 
 /** Sets options by their names, with the panel closed again after that. */
