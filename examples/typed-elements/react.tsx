@@ -15,7 +15,7 @@ export function Story() {
         ongpt2-done={({ detail }) => console.log(detail.text.length, writer.current?.value)}
       />
       <textarea id="letter" />
-      <gpt2-autocomplete for="letter" model="models/demo/" />
+      <gpt2-autocomplete for="letter" model="models/demo/" maxNewTokens={8} />
     </>
   );
 }

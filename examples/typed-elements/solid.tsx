@@ -11,6 +11,6 @@ export const Story = () => (
       on:gpt2-done={({ detail }) => console.log(detail.text.length)}
     />
     <textarea id="letter" />
-    <gpt2-autocomplete for="letter" model="models/demo/" />
+    <gpt2-autocomplete for="letter" model="models/demo/" prop:maxNewTokens={8} />
   </>
 );

@@ -19,6 +19,30 @@ const files = ["form-control.ts", "writer.ts", "autocomplete.ts"];
 const isPublic = ({ privacy = "public", static: isStatic, name }) =>
   privacy === "public" && !isStatic && !/Callback$/.test(name);
 
+/** Attributes that HTML itself gives a property, and `stop`, whose name is that of a method. */
+const withoutField = ["autofocus", "lang", "stop"];
+
+/** @param {string} attribute */
+const propertyOf = (attribute) => attribute.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+
+/**
+ * The properties of attributes that the class does not declare itself.
+ * @param {Part[]} members
+ * @param {Part[]} attributes
+ */
+function addedFields(members, attributes) {
+  const isAdded = (/** @type {Part} */ { name }) =>
+    !withoutField.includes(name) &&
+    !members.some((member) => member.name.toLowerCase() === propertyOf(name).toLowerCase());
+  return attributes.filter(isAdded).map(({ name, type, description }) => ({
+    kind: "field",
+    name: propertyOf(name),
+    ...(type && { type }),
+    ...(description && { description }),
+    attribute: name,
+  }));
+}
+
 /** The manifest, as https://github.com/webcomponents/custom-elements-manifest has it. */
 export function customElementsManifest() {
   const modules = files.map((file) =>
@@ -29,12 +53,16 @@ export function customElementsManifest() {
   const elements = analysed.modules
     .flatMap(({ declarations }) => declarations)
     .filter(({ customElement }) => customElement)
-    .map(({ members, attributes, ...rest }) => ({
-      ...rest,
-      // Attributes that are only observed stand here once more, without a word.
-      attributes: attributes.filter(({ description }) => description),
-      members: members.filter(isPublic),
-    }));
+    .map(({ members, attributes, ...rest }) => {
+      // Attributes that are only observed are listed a second time, without a description.
+      const described = attributes.filter(({ description }) => description);
+      const declared = members.filter(isPublic);
+      return {
+        ...rest,
+        attributes: described,
+        members: [...declared, ...addedFields(declared, described)],
+      };
+    });
   /** @param {string} name */
   const declaration = (name) => ({ name, module: path });
   const exports = elements.flatMap(({ name, tagName }) => [

@@ -1,6 +1,6 @@
 // Options that stand in attributes: max-new-tokens is maxNewTokens.
 import type { GenerateCall, LoadOptions } from "../client/index.js";
-import { numberOptionNames } from "../shared/number-options.js";
+import { numberOptionNames, type NumberOptionName } from "../shared/number-options.js";
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -35,9 +35,19 @@ export function readCall(element: Element): GenerateCall {
 /** Attributes that are only there or not. */
 const flags = ["disabled", "readonly", "required"];
 
-type AttributeValue = string | number | boolean | null | undefined;
+/** What a property of an attribute takes. undefined, null and false remove the attribute. Without it, the property is "". */
+export type AttributeValue = string | number | boolean | null | undefined;
 
-/** Sets an attribute as a property of the same name does. undefined, null and false remove it. */
+/**
+ * The properties that `addProperties` adds to an element: those of both elements, and those that `Own` names. `stop` is
+ * missing: the writer has a method of this name.
+ */
+export type AttributeProperties<Own extends string> = Record<
+  NumberOptionName | "threads" | "variant" | "kv" | "baseUrl" | Own,
+  AttributeValue
+>;
+
+/** Sets an attribute as a property of the same name does. */
 export function setAttribute(element: Element, name: string, value: AttributeValue): void {
   const isAbsent = value === undefined || value === null || value === false;
   if (flags.includes(name)) element.toggleAttribute(name, Boolean(value));

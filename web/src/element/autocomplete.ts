@@ -8,6 +8,7 @@ import {
   propertyOf,
   readCall,
   readLoadOptions,
+  type AttributeProperties,
 } from "./attributes.js";
 import { continuationOf, truncate } from "./continuation.js";
 import { emit } from "./events.js";
@@ -372,6 +373,11 @@ export class Gpt2Autocomplete extends Base {
     if (emit(this, "gpt2-error", { error })) console.error(error);
   }
 }
+
+/** The properties that `addProperties` defines. */
+export interface Gpt2Autocomplete extends AttributeProperties<
+  "model" | "for" | "delay" | "disabled" | "hint"
+> {}
 
 declare global {
   interface HTMLElementTagNameMap {

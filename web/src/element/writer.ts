@@ -8,6 +8,7 @@ import {
   readCall,
   readLoadOptions,
   setAttribute,
+  type AttributeProperties,
 } from "./attributes.js";
 import { emit } from "./events.js";
 import { FormControl } from "./form-control.js";
@@ -359,6 +360,9 @@ export class Gpt2Writer extends FormControl {
     this.showValue();
   }
 }
+
+/** The properties that `addProperties` defines. */
+export interface Gpt2Writer extends AttributeProperties<"label" | "placeholder" | "rows" | "loading"> {}
 
 declare global {
   interface HTMLElementTagNameMap {
