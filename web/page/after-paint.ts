@@ -47,7 +47,7 @@ export interface Page {
   loading: Loading;
   writing: Writing;
   options: LateOptions;
-  /** undefined: what stores the texts could not be fetched. */
+  /** undefined if the module that stores the texts could not be fetched. */
   tab: () => Tab | undefined;
 }
 
@@ -78,7 +78,7 @@ export function createEditor(page: Page, kept: KeptText, changed: () => void): E
       const isOtherTree = startState.field(treeField) !== next.field(treeField);
       if (isOtherTree) branching.show();
       if (isOtherTree || docChanged) noteChange(Math.abs(next.doc.length - startState.doc.length));
-      if (isOtherTree || docChanged) changed(); // either is a step to undo
+      if (isOtherTree || docChanged) changed(); // both changes are steps to undo
     },
     extensions: [
       suggesting({

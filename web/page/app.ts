@@ -1,4 +1,5 @@
-// The page: makes its state, and mounts the parts of the first paint. They load the demo model, and write on from what is typed.
+// The page's entry point: creates its state and mounts the parts of the first paint. They load the demo model and
+// continue the text.
 import { atEnd, Writing } from "./assistant/writing.js";
 import { Surface } from "./document/surface.js";
 import { elements as ui } from "./dom/elements.js";
@@ -45,7 +46,7 @@ function begin(): void {
     voice,
   });
   showLoading(state, loading.cancel);
-  /** Begins another text. The current one stays stored, and Undo brings it back. */
+  /** Starts a new text. The current one stays stored, and Undo brings it back. */
   const beginWith = async (text: string) => {
     tab?.setAside();
     await writing.write((editor) => {
@@ -63,7 +64,7 @@ function begin(): void {
   surface.awaitStored(stored);
   offerBar({ state, surface, writing, beginWith: (text) => void beginWith(text) });
   requestAnimationFrame(() => {
-    surface.need().catch(() => undefined); // who needs it is told why it is not there
+    surface.need().catch(() => undefined); // parts that need the editor report the error
     import("./parts/chooser/chooser.js")
       .then(({ offerModels }) => offerModels(state, loading))
       .catch(sayMissing);

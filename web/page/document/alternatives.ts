@@ -1,4 +1,5 @@
-// The texts that were written one after another at the same place: one of them is in the text, and the others are kept.
+// The alternatives at one place: texts that were written there one after another. One is in the text; the others are
+// kept.
 import { isolateHistory } from "@codemirror/commands";
 import {
   RangeSet,
@@ -14,7 +15,7 @@ import { addWritten, partsOf, rangesOfParts, writtenField, type Written } from "
 import { parseParts } from "./parse-kept.js";
 import type { Part } from "./kept-text.js";
 
-/** What was written at a time, with who wrote which part of it: offsets from its beginning. */
+/** One alternative, and who wrote which part of it, as offsets from its start. */
 export interface Alternative {
   readonly text: string;
   readonly written: readonly Range<Written>[];
@@ -22,13 +23,13 @@ export interface Alternative {
 
 interface Alternatives {
   readonly all: readonly Alternative[];
-  /** Which of them is in the text, or was before an edit. */
+  /** Index of the alternative in the text. After an edit, of the one that was there before. */
   readonly shown: number;
 }
 
 const none: Alternatives = { all: [], shown: 0 };
 
-/** Says that the text between the ends of the run is now this one of them. */
+/** Records that the run's text is now the alternative with this index. */
 const showAlternative = StateEffect.define<number>();
 
 function cutOut(state: EditorState, { from, to }: Run): Alternative {
@@ -42,7 +43,7 @@ function cutOut(state: EditorState, { from, to }: Run): Alternative {
 const placeOf = (all: readonly Alternative[], text: string): number =>
   all.findIndex((each) => each.text === text);
 
-/** With the text of the run as one of them. An edited text takes the place of the one that was shown. */
+/** `all` with the run's current text. An edited text replaces the alternative that was shown. */
 function withRun(state: EditorState, { all, shown }: Alternatives, run: Run): Alternatives {
   const now = cutOut(state, run);
   if (now.text === "") return { all, shown };
@@ -60,7 +61,7 @@ export const alternativesField = StateField.define<Alternatives>({
     const was = startState.field(runField);
     const run = state.field(runField);
     if (!run || run === was) return before;
-    // At a new place there is nothing to go back to.
+    // A new place has no alternatives yet.
     if (run.stage === "awaited") return run.from < run.to ? withRun(state, before, run) : none;
     if (run.stage !== "closed" || was?.stage !== "open") return before;
     const now = cutOut(state, run);
@@ -76,7 +77,7 @@ function withOldRun(state: EditorState, before: Alternatives): Alternatives {
   return run ? withRun(state, before, run) : before;
 }
 
-/** Which of how many is in the text; undefined where there is but one, or none of the run is left. */
+/** The place of the current alternative and their number; undefined if there is only one or the run is gone. */
 export function alternativeOf(state: EditorState): { place: number; count: number } | undefined {
   const run = state.field(runField);
   const { all, shown } = state.field(alternativesField);
@@ -85,7 +86,7 @@ export function alternativeOf(state: EditorState): { place: number; count: numbe
   return { place: found === -1 ? shown : found, count: all.length };
 }
 
-/** The change that puts the next of them in the text, or the one before it, as a step of its own. */
+/** Replaces the run with the next or previous alternative, as one undo step. */
 export function toAlternative(state: EditorState, step: 1 | -1): TransactionSpec | undefined {
   const now = alternativeOf(state);
   const run = state.field(runField);
@@ -109,7 +110,7 @@ export function toAlternative(state: EditorState, step: 1 | -1): TransactionSpec
   };
 }
 
-/** As they are stored. */
+/** The stored form. */
 export interface KeptAlternatives {
   all: readonly { text: string; written: readonly Readonly<Part>[] }[];
   shown: number;
@@ -124,7 +125,7 @@ export function keepAlternatives(state: EditorState): KeptAlternatives | undefin
   };
 }
 
-/** What a storage has of them, as far as it is that. */
+/** Parses stored alternatives; skips invalid ones. */
 export function parseAlternatives(value: unknown): Alternatives {
   const { all, shown } = Object(value) as Record<string, unknown>;
   if (!Array.isArray(all)) return none;

@@ -1,4 +1,4 @@
-// The attention weights of one head, by which the text is tinted. An edit removes them.
+// The attention weights of one head, which tint the text. An edit removes them.
 import { StateEffect, StateField } from "@codemirror/state";
 import type { Scored } from "./scored.js";
 

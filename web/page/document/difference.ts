@@ -1,4 +1,4 @@
-// What makes one text of another.
+// The change that turns one text into another.
 
 export interface Change {
   from: number;
@@ -12,7 +12,7 @@ export function differenceOf(before: string, after: string): Change | undefined 
   const most = Math.min(before.length, after.length);
   let from = 0;
   while (from < most && before[from] === after[from]) from += 1;
-  let same = 0; // at the end
+  let same = 0; // length of the common end
   while (same < most - from && before.at(-1 - same) === after.at(-1 - same)) same += 1;
   return { from, to: before.length - same, insert: after.slice(from, after.length - same) };
 }

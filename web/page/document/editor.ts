@@ -1,4 +1,5 @@
-// The writing surface: one text of the visitor and the model, with one history. Loaded once the page is painted.
+// The editor: one text that the visitor and the model write, with one undo history. It is loaded after the first
+// paint.
 import {
   history,
   historyKeymap,
@@ -36,16 +37,16 @@ import { addWritten, toKeptText, rangesOfParts, writingLanguage, writtenTracking
 
 export interface EditorSetting {
   parent: HTMLElement;
-  /** What covers the lower end of the window. */
+  /** Covers the lower end of the window. */
   dock: HTMLElement;
-  /** That of the model that writes. */
+  /** The language of the model that is writing. */
   modelsLanguage: () => TextLanguage;
-  /** After each change of the text, the caret or what can be undone. */
+  /** Called after each change of the text, the caret or the undo history. */
   onUpdate: (update: ViewUpdate) => void;
   extensions?: Extension;
 }
 
-/** The models' parts of a kept text, as far as they are in one of `length`. */
+/** The ranges of a stored text that models wrote, as far as they fit a text of `length`. */
 const writtenIn = ({ written: parts }: KeptText, length: number) =>
   rangesOfParts(parts.filter(([from, to]) => from < to && to <= length));
 
@@ -54,9 +55,12 @@ export class Editor {
   private readonly follower: Follower;
   /** The label of the text field, and its placeholder. */
   private readonly words = new Compartment();
-  /** Whether an input method is at work just where the model writes: what is written beside it would cut it off. */
+  /**
+   * Whether an input method is composing at the place where the model writes. Inserting text there would end the
+   * composition.
+   */
   private isComposedThere = false;
-  /** What waits for its end. */
+  /** Tokens that wait for the end of the composition. */
   private held: Token[] = [];
   private endsAfterComposition = false;
 
@@ -112,7 +116,7 @@ export class Editor {
     this.type(kept);
   }
 
-  /** Makes the change that was typed before there was an editor. */
+  /** Applies what was typed before the editor was loaded. */
   private type({ draft = this.text, caret }: KeptText): void {
     const changes = differenceOf(this.text, asLines(draft));
     if (!changes) return;
@@ -131,7 +135,7 @@ export class Editor {
     return this.view.state.doc.toString();
   }
 
-  /** Where writing goes on: the caret, or the end of what is selected. */
+  /** Where the model continues: the caret, or the end of the selection. */
   get caret(): number {
     return this.view.state.selection.main.to;
   }
@@ -144,7 +148,7 @@ export class Editor {
     return this.view.state.sliceDoc(0, offset);
   }
 
-  /** The last run, or the current one; null without a run, or if none of it is left. */
+  /** The current or last run; null if there is none or all of its text is gone. */
   get run(): Run | null {
     return this.view.state.field(runField);
   }
@@ -153,7 +157,7 @@ export class Editor {
     return toKeptText(this.view.state);
   }
 
-  /** With what was written last, all that can be undone and redone, and all branches. */
+  /** As `kept`, with the last run, the undo history and all branches. */
   get keptWithHistory(): KeptText {
     const { run } = this;
     const last = run ? ([run.from, run.to] as const) : undefined;
@@ -162,17 +166,17 @@ export class Editor {
     return { ...this.kept, run: last, history: keepHistory(state), tree: this.tree, alternatives };
   }
 
-  /** The branches, with the current one's text as it was when it was come to; undefined where there is but one text. */
+  /** The branches; undefined if there are none. The current branch has its text from when you switched to it. */
   get tree(): Tree | undefined {
     return this.view.state.field(treeField);
   }
 
-  /** Which of the texts that were written at the place of the run is there; undefined where there is but one. */
+  /** Which alternative at the run's place is in the text; undefined if there is only one. */
   get alternative(): ReturnType<typeof alternativeOf> {
     return alternativeOf(this.view.state);
   }
 
-  /** Puts the next of them there, or the one before; false if there is none. */
+  /** Shows the next or previous alternative; returns false if there is only one. */
   showAlternative(step: 1 | -1): boolean {
     const change = toAlternative(this.view.state, step);
     if (change) this.view.dispatch(change);
@@ -199,7 +203,7 @@ export class Editor {
     this.view.focus();
   }
 
-  /** Scrolls to it, where it is out of sight. */
+  /** Scrolls to the caret if it is out of sight. */
   showCaret(): void {
     this.view.dispatch({ effects: EditorView.scrollIntoView(this.caret, { y: "nearest" }) });
   }
@@ -209,7 +213,7 @@ export class Editor {
     this.focus();
   }
 
-  /** Puts `text` in the place of all there is, with the caret at its end. */
+  /** Replaces the whole text and puts the caret at the end. */
   replaceAll(text: string): void {
     const { length } = this;
     this.view.dispatch({
@@ -219,7 +223,7 @@ export class Editor {
     });
   }
 
-  /** Puts `kept` in the place of all there is, as one step of the history, which has `effects`, too. */
+  /** Replaces the whole text with `kept`, as one undo step that includes `effects`. */
   show(kept: KeptText, effects: readonly StateEffect<unknown>[] = []): void {
     const { text } = kept;
     this.view.dispatch({
@@ -231,12 +235,12 @@ export class Editor {
     });
   }
 
-  /** Puts `pieces` of the model's in the place of all that stands behind `from`, as one step, which has `effects`, too. */
+  /** Replaces everything after `from` with the model's `pieces`, as one undo step that includes `effects`. */
   replaceFrom(from: number, pieces: readonly Piece[], effects: readonly StateEffect<unknown>[]): void {
     this.view.dispatch(putPieces(this.view.state, from, this.length, pieces), { effects });
   }
 
-  /** Lets the model write at `from`, in place of what is there until `to`. */
+  /** Starts a run of the model at `from`, which replaces the text up to `to`. */
   open(from: number, to: number): void {
     this.held = [];
     this.endsAfterComposition = false;
@@ -244,7 +248,7 @@ export class Editor {
     this.follower.begin();
   }
 
-  /** Adds tokens where the model writes; false where they are no longer wanted. */
+  /** Appends tokens to the run; returns false if the run has ended. */
   append(tokens: readonly Token[]): boolean {
     const { run } = this;
     if (!run || run.stage === "closed") return false;
@@ -258,7 +262,7 @@ export class Editor {
     this.follower.follow();
   }
 
-  /** Nothing more comes. What is held back for a composition comes when that ends, and the run ends with it. */
+  /** Ends the run. If an input method is composing, the run ends after the held tokens are inserted. */
   end(): void {
     const { run } = this;
     if (!run) return;
@@ -272,7 +276,7 @@ export class Editor {
     this.view.dispatch(closeRun(this.run ?? run));
   }
 
-  /** Lets the view read first what the input method left in the document. */
+  /** Waits until the view has read what the input method left in the document. */
   private putAfterComposition(): void {
     requestAnimationFrame(() => {
       if (this.view.composing) return this.putAfterComposition();

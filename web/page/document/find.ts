@@ -1,11 +1,12 @@
-// Search and replace. The browser's own search finds only the lines on the screen: the editor keeps no others in the document.
+// Search and replace. The browser's own search would find only the visible lines, because the editor renders no
+// others.
 import "./find.css";
 import { openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { keymap, type EditorView } from "@codemirror/view";
 import { phrase } from "../language/editor.js";
 
-/** CodeMirror's words for its panel and for what it announces, and ours. Those that find.css hides have none. */
+/** CodeMirror's phrases and our replacements. Phrases of controls that find.css hides are not listed. */
 const words = {
   Find: "find.find",
   Replace: "find.with",
@@ -21,7 +22,10 @@ const words = {
   "replaced $ matches": "find.replacedAll",
 } as const;
 
-/** Read as the panel opens, so that it has the page's language. CodeMirror starts anew where the facet itself changes. */
+/**
+ * Getters, so that the panel opens in the page's current language. A change of the facet itself would restart
+ * CodeMirror.
+ */
 const spoken = Object.defineProperties(
   {},
   Object.fromEntries(
@@ -35,7 +39,7 @@ export const searchAndReplace: Extension = [
   EditorState.phrases.of(spoken),
 ];
 
-/** Opens the search for a key that is pressed outside the text. */
+/** Opens the search when its key is pressed outside the text. */
 export function openSearchByKey(view: EditorView): void {
   document.addEventListener("keydown", (event) => {
     const isFind = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.altKey;

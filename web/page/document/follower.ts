@@ -1,17 +1,17 @@
-// The window scrolls with what the model writes, until its reader scrolls up.
+// Scrolls the window along with the model's text until the reader scrolls up.
 import { EditorView } from "@codemirror/view";
 import { runField } from "./run.js";
 
 const sticks = (dock: HTMLElement) => getComputedStyle(dock).position === "sticky";
 
-/** Height of what `dock` covers of what is seen of the window, in pixels; it does where it sticks to its lower end. */
+/** Height in pixels that `dock` covers at the lower end of the window; 0 if the dock is not sticky. */
 export const coveredBy = (dock: HTMLElement): number => (sticks(dock) ? dock.offsetHeight : 0);
 
-/** The lowest line of the window that is neither covered by `dock` nor by the keyboard that it may be above. */
+/** The lowest line of the window, in pixels, that neither `dock` nor the on-screen keyboard covers. */
 export const lowestFree = (dock: HTMLElement): number =>
   window.innerHeight - (sticks(dock) ? dock.offsetHeight + parseFloat(getComputedStyle(dock).bottom) : 0);
 
-/** Pixels that are kept free above and below the line that is written. */
+/** Pixels to keep free above and below the line that the model is writing. */
 export const margin = 24;
 
 export class Follower {
@@ -31,7 +31,7 @@ export class Follower {
   }
 
   begin(): void {
-    this.scrolledTo = window.scrollY; // a page that became shorter has scrolled by itself
+    this.scrolledTo = window.scrollY; // the browser scrolls by itself when the page becomes shorter
     this.isFollowed = true;
     this.follow();
   }
@@ -40,13 +40,13 @@ export class Follower {
     if (!this.isFollowed) return;
     const place = this.view.coordsAtPos(this.end);
     if (place) {
-      // At once, so that whatever else scrolls until the next frame is its reader's doing.
+      // Scrolls at once: any other scroll before the next frame then comes from the reader.
       const lowest = lowestFree(this.dock) - margin;
       if (place.bottom > lowest) window.scrollBy(0, place.bottom - lowest);
       else if (place.top < margin) window.scrollBy(0, place.top - margin);
       this.scrolledTo = window.scrollY;
     } else {
-      // Too far away to be laid out: the view scrolls in the next frame.
+      // The place is too far away to be laid out: the view scrolls in the next frame.
       this.view.dispatch({ effects: EditorView.scrollIntoView(this.end, { y: "nearest" }) });
       requestAnimationFrame(() => (this.scrolledTo = window.scrollY));
     }

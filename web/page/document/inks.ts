@@ -1,4 +1,4 @@
-// Two colours tell the visitor's text from the model's, and a mark shows where the model is writing.
+// Two colours distinguish the visitor's text from the model's. A mark shows where the model is writing.
 import { Decoration, EditorView, ViewPlugin, WidgetType, type DecorationSet } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import type { TextLanguage } from "./kept-text.js";
@@ -10,7 +10,7 @@ const inks: Readonly<Record<TextLanguage, Decoration>> = {
   en: Decoration.mark({ class: "models", attributes: { lang: "en" } }),
 };
 
-/** Only of what is on the screen: a long text has ten thousands of tokens. */
+/** Only for the visible ranges: a long text has tens of thousands of tokens. */
 function inksOf({ state, visibleRanges }: EditorView): DecorationSet {
   const written = state.field(writtenField);
   const marks = visibleRanges.flatMap(({ from, to }) =>
@@ -56,5 +56,5 @@ const pens = EditorView.decorations.compute([runField], (state) => {
   return run && run.stage !== "closed" ? Decoration.set(pen.range(run.to)) : Decoration.none;
 });
 
-/** Each run is marked with its model's language, so that screen readers pronounce it right. */
+/** Each run is marked with its model's language, so that screen readers pronounce it correctly. */
 export const inkDecorations: Extension = [ink, pens];

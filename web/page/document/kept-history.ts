@@ -1,5 +1,5 @@
-// The stored history: CodeMirror's own JSON, and what that leaves out. That is who wrote the text of each step, and to
-// which branch it goes.
+// The stored undo history: CodeMirror's JSON, and what that JSON leaves out. It leaves out who wrote the text of each
+// step, and which branch the step leads to.
 import { historyField } from "@codemirror/commands";
 import {
   EditorState,
@@ -15,15 +15,17 @@ import { isOffset, parseParts } from "./parse-kept.js";
 import { addWritten, partsOfAll, rangesOfParts } from "./written.js";
 import type { Part } from "./kept-text.js";
 
-/** As CodeMirror keeps it: steps to undo, and to redo. */
+/** CodeMirror's names for the steps to undo and to redo. */
 const stacks = ["done", "undone"] as const;
 type Stacks<Step> = Readonly<Record<(typeof stacks)[number], readonly Step[]>>;
 
 export interface KeptHistory {
   steps: unknown;
-  /** For each step what it gives back to the models. */
+  /** For each step, the ranges that it restores as the models'. */
   written: Stacks<readonly Readonly<Part>[]>;
-  /** For each step what taking it does to the branches: it goes to one, or changes the tree, or neither. */
+  /**
+   * For each step, how undoing or redoing it affects the branches: it switches branch, changes the tree, or neither.
+   */
   moves: Stacks<Move | TreeChange | null>;
 }
 
@@ -54,8 +56,8 @@ export function keepHistory(state: EditorState): KeptHistory {
 }
 
 /**
- * The length of the text after each step of a stack, of which the last is taken first. Throws if the steps do not fit a
- * text of `length`, as taking one would.
+ * The length of the text after each step of a stack, whose last step is taken first. Throws if the steps do not fit a
+ * text of `length`, as CodeMirror would when it takes one.
  */
 function lengthsAfter(steps: readonly Step[], length: number): number[] {
   const lengths: number[] = [];
@@ -74,7 +76,7 @@ function lengthsAfter(steps: readonly Step[], length: number): number[] {
   return lengths;
 }
 
-/** Throws if lengths in CodeMirror's JSON of changes are invalid, which CodeMirror does not check. */
+/** Throws if CodeMirror's JSON of changes has invalid lengths, which CodeMirror itself does not check. */
 function expectLengths(stack: unknown): void {
   for (const { changes } of (Array.isArray(stack) ? stack : []) as { changes?: unknown }[]) {
     const sections: unknown[] = Array.isArray(changes) ? changes : [];
@@ -85,7 +87,7 @@ function expectLengths(stack: unknown): void {
 
 const valueAt = (all: unknown, place: number): unknown => (Array.isArray(all) ? all[place] : undefined);
 
-/** The state of `doc` with the steps that `kept` has; undefined where it has none: another release may have kept it. */
+/** The state of `doc` with the history in `kept`; undefined if it has none or another release stored it. */
 export function withHistory(
   doc: string,
   caret: number,

@@ -1,26 +1,26 @@
 // A text as it is stored, and who wrote which part of it.
 
-/** Those that models are known to write; "": it is not known. */
+/** The languages that models are known to write; "" if the language is unknown. */
 export type TextLanguage = "en" | "";
 
-/** Offsets between which a model wrote, and its language where that is known. */
+/** Offsets of a range that a model wrote, and its language if known. */
 export type Part = [from: number, to: number, lang?: "en"];
 
-/** A text as it is stored, and given from one surface to the next. */
+/** A text in its stored form, which also passes it from the plain field to the editor. */
 export interface KeptText {
   text: string;
   /** Offset of the caret. */
   caret: number;
-  /** What the models wrote of it. */
+  /** The ranges that models wrote. */
   written: readonly Readonly<Part>[];
-  /** Offsets of what was written last, where that is kept, too. */
+  /** Offsets of the last run, if stored. */
   run?: readonly [from: number, to: number] | undefined;
-  /** What can be undone and redone, where that is kept, too: see kept-history.ts. */
+  /** The undo history, if stored: see kept-history.ts. */
   history?: unknown;
-  /** Its branches, where those are kept, too: see tree.ts. */
+  /** The branches, if stored: see tree.ts. */
   tree?: unknown;
-  /** What was written in the place of the run before, where that is kept, too: see alternatives.ts. */
+  /** The alternatives at the last run's place, if stored: see alternatives.ts. */
   alternatives?: unknown;
-  /** The text as it was changed where there was no editor yet; the caret is in it. */
+  /** The text with changes that were typed before the editor was loaded; `caret` is an offset in it. */
   draft?: string | undefined;
 }

@@ -1,4 +1,4 @@
-// Reads a stored text. Another release, or another page of the same host, may have stored it.
+// Parses a stored text, which another release or another page of the same host may have written.
 import type { KeptText, Part } from "./kept-text.js";
 
 export const isOffset = (value: unknown): value is number =>
@@ -8,11 +8,11 @@ const isPart = (value: unknown): value is Part =>
   value.slice(0, 2).filter(isOffset).length === 2 &&
   (value.length === 2 || (value.length === 3 && value[2] === "en"));
 
-/** The parts of a text that `value` has; none where it is something else. */
+/** Parses ranges; returns none if `value` is invalid. */
 export const parseParts = (value: unknown): Part[] =>
   Array.isArray(value) ? value.filter(isPart).filter(([from, to]) => from < to) : [];
 
-/** `value` as a text; undefined if it is invalid. */
+/** Parses a stored text; undefined if it is invalid. */
 export function parseKept(value: unknown): KeptText | undefined {
   const { text, caret, written, run, history, tree, alternatives, draft } = (value ?? {}) as Record<
     string,

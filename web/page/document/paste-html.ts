@@ -1,12 +1,14 @@
-// A clipboard that holds HTML alone, as some programs leave it: its text is pasted.
+// Pastes the text of a clipboard that holds only HTML, as some programs leave it.
 import { EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 
-/** Elements that stand on lines of their own. */
+/** Elements that begin a new line. */
 const blocks =
   "address,article,blockquote,dd,div,dl,dt,figure,footer,h1,h2,h3,h4,h5,h6,header,li,ol,p,pre,section,table,tr,ul";
 
-/** The text of `html`, a line for each block. Nothing of it runs or loads: it stays in a document of its own. */
+/**
+ * The text of `html`, one line per block. It is parsed in a separate document, so that nothing in it runs or loads.
+ */
 export function textOfHtml(html: string): string {
   const { body } = new DOMParser().parseFromString(html, "text/html");
   for (const element of body.querySelectorAll("script,style,template")) element.remove();

@@ -1,4 +1,4 @@
-// Texts of the model piece by piece: of one token each, or of as many as make up whole characters.
+// Pieces of the model's text. A piece is one token, or several tokens that together form whole characters.
 import type { Range } from "@codemirror/state";
 import type { Token } from "../../src/client/index.js";
 import type { TextLanguage } from "./kept-text.js";
@@ -6,11 +6,11 @@ import { Written } from "./written.js";
 
 export interface Piece {
   readonly text: string;
-  /** Empty where it is a part of a token. */
+  /** Empty if the piece is a part of a token. */
   readonly tokens: readonly Token[];
 }
 
-/** Texts as the editor has them: a line ends in one character. */
+/** Normalizes line ends to one character, as the editor does. */
 export const asLines = (text: string) => text.replace(/\r\n?/g, "\n");
 
 export function piecesOf(tokens: readonly Token[]): Piece[] {
@@ -18,7 +18,7 @@ export function piecesOf(tokens: readonly Token[]): Piece[] {
   let parts: Token[] = [];
   for (const token of tokens) {
     parts.push(token);
-    if (token.text === "") continue; // a character is not whole yet
+    if (token.text === "") continue; // the character is incomplete so far
     pieces.push({ text: asLines(token.text), tokens: parts });
     parts = [];
   }
@@ -27,7 +27,7 @@ export function piecesOf(tokens: readonly Token[]): Piece[] {
 
 export const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join("");
 
-/** The first `length` characters, and the rest. */
+/** Splits `pieces` after `length` characters. */
 export function splitPieces(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
   const before: Piece[] = [];
   const after: Piece[] = [];
@@ -45,7 +45,7 @@ export function splitPieces(pieces: readonly Piece[], length: number): [Piece[],
   return [before, after];
 }
 
-/** What the pieces are in a text that has them at `from`, in `lang`. */
+/** The ranges of `pieces` in a text that contains them at `from`, in language `lang`. */
 export function rangesAt(from: number, pieces: readonly Piece[], lang: TextLanguage): Range<Written>[] {
   let place = from;
   return pieces.map(({ text, tokens }) => {

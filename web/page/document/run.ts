@@ -1,5 +1,5 @@
-// One run of the model: where it begins and ends while the visitor edits around it. A run is one step of the history that
-// both share.
+// One run of the model. Tracks where it begins and ends while the visitor edits around it. Each run is one step of
+// the shared undo history.
 import { invertedEffects, isolateHistory } from "@codemirror/commands";
 import {
   Annotation,
@@ -14,13 +14,13 @@ import type { Token } from "../../src/client/index.js";
 import { piecesOf, rangesAt, textOf, type Piece } from "./pieces.js";
 import { addWritten, writingLanguage } from "./written.js";
 
-/** Offsets of what was written last. */
+/** Offsets of the model's current or last run. */
 export interface Run {
   readonly from: number;
   readonly to: number;
   /**
-   * "awaited": the first token, which replaces the text between the offsets, has not come; "open": the model is writing.
-   * "closed": nothing more comes, or the visitor has gone back in the history.
+   * "awaited": the first token, which replaces the text between the offsets, has not arrived. "open": the model is
+   * writing. "closed": the run has ended, or the visitor pressed Undo or Redo.
    */
   readonly stage: "awaited" | "open" | "closed";
 }
@@ -34,7 +34,7 @@ const setRun = StateEffect.define<Run>({
 });
 const byModel = Annotation.define<true>();
 
-/** Whether the visitor typed or pasted: what the model writes has the same events, for the history. */
+/** Whether the visitor typed or pasted. The model's text has the same user events, for the history. */
 export const isTyped = (transaction: Transaction): boolean =>
   !transaction.annotation(byModel) &&
   (transaction.isUserEvent("input.type") || transaction.isUserEvent("input.paste"));
@@ -45,7 +45,7 @@ export const runField = StateField.define<Run | null>({
     let next = run;
     if (run && transaction.docChanged) {
       const from = transaction.changes.mapPos(run.from, 1);
-      // What is typed just behind it stays behind it.
+      // Text typed directly after the run stays after it.
       const to = Math.max(from, transaction.changes.mapPos(run.to, -1));
       next = { ...run, from, to };
     }
@@ -56,7 +56,7 @@ export const runField = StateField.define<Run | null>({
   },
 });
 
-/** Undo and Redo bring back which text was the last run, so that it can be written again. */
+/** Undo and Redo restore which text was the last run, so that it can be written again. */
 const runSteps = invertedEffects.of((transaction) => {
   const run = transaction.startState.field(runField);
   const isFirst = run?.stage === "awaited" && transaction.annotation(byModel) === true;
@@ -66,7 +66,7 @@ const runSteps = invertedEffects.of((transaction) => {
     : [];
 });
 
-/** Who made the last change, for the history: the one's is no part of the other's step. */
+/** Who made the last change. The history never joins changes of the visitor and the model into one step. */
 const isModelsField = StateField.define<boolean>({
   create: () => false,
   update: (isModels, transaction) =>
@@ -79,7 +79,7 @@ const ownSteps = EditorState.transactionExtender.of((transaction) =>
     : null,
 );
 
-/** Lets the model write at `from`, in place of what is there until `to`. */
+/** Starts a run of the model at `from`, which replaces the text up to `to`. */
 export const openRun = (from: number, to: number): TransactionSpec => ({
   effects: setRun.of({ from, to, stage: "awaited" }),
 });
@@ -95,12 +95,12 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   const place = isNew ? run.from : run.to;
   const pieces = piecesOf(tokens);
   const text = textOf(pieces);
-  if (text === "") return {}; // the step begins with the first text: one before it would have what follows joined to it
+  if (text === "") return {}; // the first text begins the step: an earlier change would be joined with later ones
   const end = place + text.length;
   const { main } = state.selection;
-  // The caret goes with the text, where it stands at its end.
+  // A caret at the end of the run moves along with it.
   const goesAlong = main.empty && main.head >= place && main.head <= run.to;
-  // As one composition is one step, however long it takes; but not with what the visitor wrote meanwhile.
+  // The history joins it into one step, as it joins one composition, unless the visitor typed in between.
   const joins = !isNew && state.field(isModelsField);
   return {
     changes: { from: place, to: run.to, insert: text },
@@ -116,7 +116,7 @@ export function growRun(state: EditorState, run: Run, tokens: readonly Token[]):
   };
 }
 
-/** The change that puts `pieces` of the model's between two offsets, as a step of its own, with the caret behind them. */
+/** Replaces the text between two offsets with the model's `pieces`, as one undo step. The caret goes to their end. */
 export function putPieces(
   state: EditorState,
   from: number,

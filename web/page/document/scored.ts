@@ -1,22 +1,19 @@
-// The tokens of the whole text, the visitor's and the model's, and how probable the model finds each of them. Those that
-// an edit touches go, until the text has been cut anew.
+// The tokens of the whole text, and how probable the model finds each. An edit removes the tokens that it touches
+// until the text is tokenized again.
 import { RangeSet, RangeValue, StateEffect, StateField, type Range } from "@codemirror/state";
 import { addWritten, forEachTouched } from "./written.js";
 
-/** A token; or as many as make up whole characters. */
+/** One token, or several that together form whole characters. */
 export class Scored extends RangeValue {
   override startSide = 1;
   override endSide = -1;
 
   readonly ids: readonly number[];
-  /**
-   * Of the first and all that follow it here; null at the beginning of the text, which nothing predicts, and undefined
-   * until it is scored.
-   */
+  /** Summed over the tokens; null at the start of the text, which has no context, and undefined until scored. */
   readonly logprob: number | null | undefined;
-  /** The largest of theirs, null and undefined likewise. */
+  /** The largest rank of the tokens; null and undefined as above. */
   readonly rank: number | null | undefined;
-  /** Number of tokens before it; where the text has been changed since, about so many. */
+  /** Number of tokens before this one; approximate after an edit. */
   readonly index: number;
 
   constructor(
@@ -42,9 +39,9 @@ export class Scored extends RangeValue {
   }
 }
 
-/** All tokens of the text. */
+/** Replaces all tokens of the text. */
 export const setScored = StateEffect.define<readonly Range<Scored>[]>();
-/** Some that are there already, one behind the other, with their scores. */
+/** Adds scores to a series of tokens that are already present. */
 export const addScores = StateEffect.define<readonly Range<Scored>[]>();
 
 /** Whether both are the same token of one text, scored or not. */
@@ -54,7 +51,7 @@ export const isSameToken = (one: Range<Scored>, other: Range<Scored>): boolean =
   one.value.index === other.value.index &&
   one.value.ids.join() === other.value.ids.join();
 
-/** Tokens that are not scored keep, until they are, what `before` has of the same ones at their places: so nothing flickers. */
+/** Tokens without scores keep those that the same tokens have in `before`, so that nothing flickers. */
 export function keepScores(before: RangeSet<Scored>, cut: readonly Range<Scored>[]): Range<Scored>[] {
   const known = new Map<number, Scored>();
   for (const each = before.iter(); each.value; each.next()) known.set(each.from, each.value);
@@ -74,8 +71,8 @@ function replaceTokens(set: RangeSet<Scored>, ranges: readonly Range<Scored>[]):
 }
 
 /**
- * The model's text has been scored as it was written, except for a token that heals some of the text before. Until that
- * token is cut anew, only a part of it is shown here. Tokens that only heal have no part in what is shown.
+ * The model's text was scored while it was written. A token that heals earlier text is shown in part until the text
+ * is tokenized again. Tokens that only heal are not shown.
  */
 function asWritten(set: RangeSet<Scored>, ranges: Parameters<typeof addWritten.of>[0]): RangeSet<Scored> {
   const [first] = ranges;
@@ -118,7 +115,7 @@ export const scoredField = StateField.define<RangeSet<Scored>>({
   },
 });
 
-/** The token that `offset` is in, or right behind. */
+/** The token that contains `offset`, or ends there. */
 export function tokenAt(set: RangeSet<Scored>, offset: number): Range<Scored> | undefined {
   let found: Range<Scored> | undefined;
   set.between(offset, offset, (from, to, value) => {
@@ -128,16 +125,16 @@ export function tokenAt(set: RangeSet<Scored>, offset: number): Range<Scored> | 
   return found;
 }
 
-/** How many tokens a text of `length` characters is cut into, as far as that is known. */
+/** The number of tokens in a text of `length` characters; an estimate where some are unknown. */
 export function countTokens(set: RangeSet<Scored>, length: number): number {
   const last = tokenAt(set, length);
   return last ? last.value.index + last.value.ids.length : 0;
 }
 
-/** The tokens of all that stands before `offset`; undefined where it is not known how all of that is cut. */
+/** The tokens before `offset`; undefined unless all of that text is tokenized. */
 export function tokensBefore(set: RangeSet<Scored>, offset: number): Range<Scored>[] | undefined {
   const tokens: Range<Scored>[] = [];
-  let known = 0; // so far, all of the text is in `tokens`
+  let known = 0; // the text before this offset is in `tokens`
   set.between(0, offset, (from, to, value) => {
     if (from >= offset || from !== known) return false;
     tokens.push(value.range(from, to));

@@ -1,5 +1,5 @@
-// The tree of branches as part of the editor's state. To open, create, rename or remove a branch is a step of the text's
-// history, so Undo and Redo apply to it.
+// The tree of branches as a part of the editor's state. Opening, creating, renaming or removing a branch is a step of
+// the undo history.
 import { invertedEffects } from "@codemirror/commands";
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
 import { toKeptText } from "./written.js";

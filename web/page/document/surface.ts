@@ -1,22 +1,22 @@
-// The one text of the page: in a plain field until the editor has come, then in the editor.
+// The page's one text: in a plain field until the editor is loaded, then in the editor.
 import { differenceOf } from "./difference.js";
 import type { Editor } from "./editor.js";
 import type { KeptText } from "./kept-text.js";
 
-/** Longer texts wait for the editor: fields are slow with them. */
+/** A plain field is slow with longer texts, which therefore wait for the editor. */
 const mostInField = 100_000;
 
 export interface SurfaceSetting {
   field: HTMLTextAreaElement;
-  /** What the editor is put into. */
+  /** The element that the editor is mounted in. */
   parent: HTMLElement;
-  /** Brings what makes the editor; that calls `onChange` after each change of its text. */
+  /** Fetches the function that creates the editor. The editor calls `onChange` after each change of its text. */
   bring: () => Promise<(kept: KeptText, onChange: () => void) => Editor>;
-  /** Called after each change of the text, and when the editor has come. */
+  /** Called after each change of the text, and when the editor is ready. */
   onChange: () => void;
 }
 
-/** `kept` with `typed` at its caret. */
+/** The text of `kept` with `typed` inserted at its caret. */
 function withTyped(kept: KeptText, typed: string): { text: string; caret: number } {
   const text = kept.draft ?? kept.text;
   const caret = Math.min(kept.caret, text.length);
@@ -27,48 +27,48 @@ export class Surface {
   private readonly setting: SurfaceSetting;
   private editor: Editor | undefined;
   private coming: Promise<Editor> | undefined;
-  /** The text that was stored on the device, which the editor begins with. */
+  /** The stored text, which the editor starts with. */
   private stored: KeptText | undefined;
-  /** What the field was given: the rest was typed. */
+  /** The text that the page put into the field. Anything else in it was typed. */
   private given: string;
-  /** Settles when the stored text has been read, or there is no stored text. */
+  /** Settles when the stored text has been read, or if there is none. */
   private reading: Promise<void> = Promise.resolve();
-  /** Whether an input method is at work in the field, which it has to stay in. */
+  /** Whether an input method is composing in the field. The field must not be replaced before it ends. */
   private isComposing = false;
 
   constructor(setting: SurfaceSetting) {
     this.setting = setting;
     const { field } = setting;
     this.given = field.defaultValue;
-    field.setSelectionRange(field.value.length, field.value.length); // one goes on from its end
+    field.setSelectionRange(field.value.length, field.value.length); // the visitor continues at its end
     field.addEventListener("input", () => setting.onChange());
     field.addEventListener("compositionstart", () => (this.isComposing = true));
     field.addEventListener("compositionend", () => (this.isComposing = false));
   }
 
-  /** The editor, once it is there. */
+  /** The editor, once it is loaded. */
   get current(): Editor | undefined {
     return this.editor;
   }
 
-  /** The editor waits for `work`, which may restore the text. It must settle. */
+  /** Delays the editor until `work` settles, as it may restore the text. `work` must settle. */
   awaitStored(work: Promise<void>): void {
     this.reading = work;
   }
 
-  /** Resolves when no input method is at work in the field. */
+  /** Resolves when no input method is composing in the field. */
   private async compositionEnd(): Promise<void> {
     const { field } = this.setting;
     if (this.isComposing)
       await new Promise((ended) => field.addEventListener("compositionend", ended, { once: true }));
   }
 
-  /** What was typed before the stored text was here. */
+  /** What was typed before the stored text was read. */
   private get typedBefore(): string {
     return differenceOf(this.given, this.setting.field.value)?.insert ?? "";
   }
 
-  /** Puts what was stored into the field, before there is an editor; what was typed meanwhile goes to its caret. */
+  /** Puts the stored text into the field. Text that was typed in the meantime goes to its caret. */
   async restore(kept: KeptText): Promise<void> {
     const { field, onChange } = this.setting;
     await this.compositionEnd();
@@ -83,7 +83,7 @@ export class Surface {
     onChange();
   }
 
-  /** The text in the field, or the stored one that is too long for it, with what was typed. */
+  /** The text in the field. If the stored text is too long for the field, that text with what was typed. */
   private get fieldText(): { text: string; caret: number } {
     const { stored } = this;
     const { value: text, selectionEnd: caret } = this.setting.field;
@@ -91,24 +91,24 @@ export class Surface {
     return isElsewhere ? withTyped(stored, this.typedBefore) : { text, caret };
   }
 
-  /** Puts into the field what was typed there when the page was left before anything was stored. */
+  /** Restores text that was typed into the field during an earlier visit that ended before the text was stored. */
   typeInField(typed: string | undefined): void {
     const { field } = this.setting;
     if (typed !== undefined && field.value === this.given) field.value = typed;
   }
 
-  /** What was typed into the field, which the editor does not have yet; undefined: nothing was. */
+  /** What was typed into the field and is not in the editor yet; undefined if nothing was typed. */
   get typedInField(): string | undefined {
     const { value } = this.setting.field;
     return !this.editor && value !== this.given ? value : undefined;
   }
 
-  /** All of the text, wherever it is. */
+  /** The whole text, from the field or the editor. */
   get kept(): KeptText {
     return this.editor?.kept ?? { ...this.fieldText, written: [] };
   }
 
-  /** As `kept`, with all that can be undone and all branches. */
+  /** As `kept`, with the undo history and all branches. */
   get keptWithHistory(): KeptText {
     const { editor, stored } = this;
     if (editor) return editor.keptWithHistory;
@@ -121,7 +121,7 @@ export class Surface {
     const { field, parent, bring, onChange } = this.setting;
     const [make] = await Promise.all([bring(), this.reading]);
     await this.compositionEnd();
-    // Typing goes into the text unless the reader is elsewhere. On a touch screen a focus would open the keyboard.
+    // Focuses the text unless another element has the focus. On a touch screen, a focus would open the keyboard.
     const isFree = document.activeElement === document.body && matchMedia("(pointer: fine)").matches;
     const hadFocus = document.activeElement === field || isFree;
     parent.hidden = false;
@@ -132,7 +132,7 @@ export class Surface {
     return editor;
   }
 
-  /** The editor, which is fetched if it is not there. */
+  /** Returns the editor and fetches it if necessary. */
   need(): Promise<Editor> {
     if (this.editor) return Promise.resolve(this.editor);
     this.coming ??= this.open().finally(() => (this.coming = undefined));

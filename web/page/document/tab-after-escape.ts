@@ -7,7 +7,7 @@ const passing = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "Meta", "Ca
 const stay = (view: EditorView) => view.setTabFocusMode(false);
 
 export const tabAfterEscape: Extension = [
-  // Last: an Escape that dismisses something does only that.
+  // Lowest precedence: an Escape that dismisses something has no other effect.
   Prec.lowest(
     keymap.of([
       {

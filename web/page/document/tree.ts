@@ -1,17 +1,17 @@
-// The branches of a text: where another token was chosen, the text before the choice and after it are both kept.
+// The branches of a text. Where another token was chosen, the texts before and after the choice are both kept.
 import type { KeptText } from "./kept-text.js";
 import { parseKept } from "./parse-kept.js";
 
-/** What is known of a branch but its text. */
+/** A branch without its text. */
 export interface BranchLabel {
   readonly id: number;
-  /** null: the first one. */
+  /** null for the first branch. */
   readonly parent: number | null;
   readonly name: string;
 }
 
 export interface Branch extends BranchLabel {
-  /** As it was when it was left. */
+  /** Its text when it was last left. */
   readonly kept: KeptText;
 }
 
@@ -20,14 +20,19 @@ export interface Tree {
   current: number;
 }
 
-/** A step from one branch to another, which "make" adds to the tree; "unmake" takes away the one that is left. */
+/**
+ * A switch from one branch to another. "make" also adds the other to the tree; "unmake" removes the branch that is
+ * left.
+ */
 export interface Move {
   readonly kind: "walk" | "make" | "unmake";
   readonly from: BranchLabel;
   readonly to: BranchLabel;
 }
 
-/** A change of the tree that leaves the text alone; "restore" gives a branch back its place, and the branches that were its own. */
+/**
+ * A change of the tree that does not change the text. "restore" puts a removed branch back, with its own branches.
+ */
 export type TreeChange =
   | { readonly kind: "rename"; readonly id: number; readonly name: string }
   | { readonly kind: "remove"; readonly id: number }
@@ -41,14 +46,17 @@ export type TreeChange =
 const labelOf = ({ id, parent, name }: BranchLabel): BranchLabel => ({ id, parent, name });
 const branchOf = ({ branches }: Tree, id: number) => branches.find((branch) => branch.id === id);
 
-/** The step to a new branch of the current one, named `name`. If there is no tree yet, the current text becomes the branch `firstName`. */
+/**
+ * The step to a new branch of the current one, named `name`. Without a tree, the current text becomes the branch
+ * `firstName`.
+ */
 export function moveToNewBranch(tree: Tree | undefined, name: string, firstName: string): Move {
   const from = (tree && branchOf(tree, tree.current)) ?? { id: 0, parent: null, name: firstName };
   const id = Math.max(from.id, ...(tree?.branches ?? []).map((branch) => branch.id)) + 1;
   return { kind: "make", from: labelOf(from), to: { id, parent: from.id, name } };
 }
 
-/** The step to the branch `id`; undefined if it is the current one, or does not exist. */
+/** The step to the branch `id`; undefined if that is the current branch or does not exist. */
 export function moveToBranch(tree: Tree, id: number): Move | undefined {
   const from = branchOf(tree, tree.current);
   const to = branchOf(tree, id);
@@ -61,14 +69,14 @@ export function reverseMove({ kind, from, to }: Move): Move {
   return { kind: kinds[kind], from: to, to: from };
 }
 
-/** `branches` with the branch of `label`, which may have been removed since the step was recorded. */
+/** `branches` including the branch of `label`, which may have been removed since the step was recorded. */
 function withBranch(branches: readonly Branch[], label: BranchLabel, kept: KeptText): readonly Branch[] {
   if (branches.some(({ id }) => id === label.id)) return branches;
   const parent = branches.some(({ id }) => id === label.parent) ? label.parent : null;
   return [...branches, { ...label, parent, kept }];
 }
 
-/** The tree after a step; `kept` is the text before it. Undefined if only one branch is left. */
+/** The tree after a step, where `kept` is the text before it; undefined if only one branch remains. */
 export function applyMove(
   tree: Tree | undefined,
   { kind, from, to }: Move,
@@ -93,7 +101,10 @@ function rename({ branches, current }: Tree, id: number, name: string): Tree {
   return { branches: branches.map((branch) => (branch.id === id ? { ...branch, name } : branch)), current };
 }
 
-/** The tree without the branch `id`, which is neither the first nor the current one; its own branches go to its parent. */
+/**
+ * The tree without the branch `id`, which must be neither the first nor the current one. Its own branches move to its
+ * parent.
+ */
 function remove({ branches, current }: Tree, id: number): Tree {
   const removed = branches.find((branch) => branch.id === id);
   const others = branches.filter((branch) => branch !== removed);
@@ -152,7 +163,7 @@ function parseBranch(value: unknown): Branch | undefined {
   return kept && { ...label, kept };
 }
 
-/** `value` as a step; undefined if it is invalid. */
+/** Parses a step; undefined if it is invalid. */
 export function parseMove(value: unknown): Move | undefined {
   const { kind, from, to } = (value ?? {}) as Record<string, unknown>;
   const ends = { from: parseLabel(from), to: parseLabel(to) };
@@ -160,7 +171,7 @@ export function parseMove(value: unknown): Move | undefined {
   return { kind, from: ends.from, to: ends.to };
 }
 
-/** `value` as a change; undefined if it is invalid. */
+/** Parses a change; undefined if it is invalid. */
 export function parseChange(value: unknown): TreeChange | undefined {
   const { kind, id, name, branch, place, children } = (value ?? {}) as Record<string, unknown>;
   const isId = (each: unknown): each is number => Number.isSafeInteger(each);
@@ -178,7 +189,7 @@ export function parseTree(value: unknown): Tree | undefined {
   for (const each of Array.isArray(branches) ? branches : []) {
     const branch = parseBranch(each);
     if (!branch || found.has(branch.id)) continue;
-    // Each comes after its parent, so that none is its own.
+    // A parent comes before its branches, so no branch can be its own parent.
     const parent = branch.parent !== null && found.has(branch.parent) ? branch.parent : null;
     found.set(branch.id, { ...branch, parent });
   }

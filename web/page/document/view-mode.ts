@@ -1,5 +1,5 @@
-// How the text is shown: as it is, or by its tokens. Tints differ in lightness and in a line below the token, so that
-// they are visible without colours and on paper.
+// How the text is shown: plain, or tinted by token. Tints differ in lightness and in the line below the token, so
+// that they are visible without colour and on paper.
 import {
   RangeSetBuilder,
   StateEffect,
@@ -20,7 +20,7 @@ import { scoredField, type Scored } from "./scored.js";
 
 export const modes = ["text", "probability", "rank", "tokens", "inside"] as const;
 export type Mode = (typeof modes)[number];
-/** Those that tint the text by what the model thinks of its tokens. */
+/** The views that tint the text by the model's probabilities. */
 export type Tint = Extract<Mode, "probability" | "rank">;
 export const isTint = (mode: Mode): mode is Tint => mode === "probability" || mode === "rank";
 
@@ -46,10 +46,10 @@ function shareOf(probability: number): string {
   return percent > 0 ? String(percent) : "<1";
 }
 
-/** Tokens of one band and one number have one mark between them. */
+/** Tokens of the same band and number share one mark. */
 const bandMarks = new Map<string, Decoration>();
 
-/** With the number that it stands for, which paper shows: it has no tints. */
+/** The mark holds the number, too: paper shows it instead of the tint. */
 function bandMarkOf(band: number, number: string): Decoration {
   const key = `${band} ${number}`;
   const mark =
@@ -90,7 +90,7 @@ interface Word extends Pick<Scored, "logprob" | "rank"> {
 const beginsWord = /^[\p{L}\p{M}\p{N}'’]/u;
 const endsWord = /[\p{L}\p{M}\p{N}'’]$/u;
 
-/** Tints whole words, without the spaces before them, which would be left alone at the end of a line. */
+/** Tints whole words without the spaces before them: a tinted space would remain alone at the end of a line. */
 function tintWords(
   state: EditorState,
   mode: Tint,
@@ -167,7 +167,7 @@ const marks = ViewPlugin.define(
   { decorations: (plugin) => plugin.decorations },
 );
 
-/** As CodeMirror's own: it sets the class anew whenever the focus comes or goes. */
+/** Set through the editor's attributes: CodeMirror resets its classes whenever the focus changes. */
 const seen = EditorView.editorAttributes.compute([modeField], (state): Record<string, string> =>
   state.field(modeField) === "text" ? {} : { class: "seen" },
 );

@@ -1,4 +1,4 @@
-// Tokens as the page shows them.
+// The text of a token as the page shows it.
 
-/** With what cannot be seen made visible. */
+/** Replaces invisible characters with visible signs. */
 export const visible = (text: string): string => text.replaceAll(" ", "␣").replaceAll("\n", "↵");

@@ -1,5 +1,5 @@
-// Which characters of the text the model wrote, token by token. An edit makes the tokens that it touches the visitor's;
-// undoing the edit restores them.
+// Which characters the model wrote, token by token. An edit hands the tokens that it touches to the visitor; undoing
+// the edit restores them.
 import { invertedEffects } from "@codemirror/commands";
 import {
   Facet,
@@ -20,9 +20,9 @@ export const writingLanguage = Facet.define<() => TextLanguage, () => TextLangua
   combine: ([first]) => first ?? (() => ""),
 });
 
-/** Characters that the model wrote: one token, or as many as make up whole characters. */
+/** Characters that the model wrote: one token, or several that together form whole characters. */
 export class Written extends RangeValue {
-  /** Text typed at either end is not part of it. */
+  /** Text typed at either end is not part of the range. */
   override startSide = 1;
   override endSide = -1;
 

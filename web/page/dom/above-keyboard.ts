@@ -1,15 +1,18 @@
-// The dock above the on-screen keyboard, where a browser lays that over the page: Safari on iOS knows no interactive-widget.
+// Keeps the dock above the on-screen keyboard in browsers that lay the keyboard over the page. Safari on iOS does not
+// support `interactive-widget`.
 
-/** Pixels of the window that are covered at least where that is a keyboard, and no bar of the browser's own. */
+/** If fewer pixels are covered, the cause is a bar of the browser and not a keyboard. */
 const leastKeyboard = 100;
 
-/** Keeps `dock`, which sticks to the window's lower end, at the lower end of what is seen of it, and at most half as high. */
+/**
+ * Keeps the sticky `dock` at the lower end of the visible part of the window, and at most half as high as that part.
+ */
 export function keepAboveKeyboard(dock: HTMLElement): void {
   const seen = window.visualViewport;
   if (!seen) return;
   const place = () => {
     const covered = window.innerHeight - seen.height;
-    const isKeyboard = covered >= leastKeyboard && seen.scale < 1.01; // who has zoomed in sees less of the page, too
+    const isKeyboard = covered >= leastKeyboard && seen.scale < 1.01; // zooming in also makes the visible part smaller
     dock.style.bottom = isKeyboard ? `${Math.max(0, covered - seen.offsetTop)}px` : "";
     dock.style.maxHeight = isKeyboard ? `${seen.height / 2}px` : "";
   };

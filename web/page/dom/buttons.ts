@@ -1,19 +1,19 @@
-// Buttons that keep the focus. A button that is switched off or disappears never drops the focus to the body, where a
-// keyboard user would have to begin again.
+// Buttons that keep the focus. A disabled or hidden button never drops the focus to the body, where a keyboard user
+// would have to start again.
 
-/** Switches a button on or off; unlike with `disabled`, one that has the focus keeps it. */
+/** Enables or disables a button. Unlike with `disabled`, a focused button keeps the focus. */
 export function setEnabled(button: HTMLButtonElement, isEnabled: boolean): void {
   button.setAttribute("aria-disabled", String(!isEnabled));
 }
 
-/** Runs `action` when the button is pressed while it is switched on. */
+/** Runs `action` when the button is pressed while it is enabled. */
 export function onPress(button: HTMLButtonElement, action: () => void): void {
   button.addEventListener("click", () => {
     if (button.getAttribute("aria-disabled") !== "true") action();
   });
 }
 
-/** A button beside the main ones, which does `action`; or one that looks like the text around it. */
+/** A secondary button that runs `action`, or one that looks like the text around it. */
 export function plainButton(
   text: string,
   action: () => void,
@@ -27,7 +27,7 @@ export function plainButton(
   return button;
 }
 
-/** Hides `part`; if the focus was inside, it goes to `next`. */
+/** Hides `part`. If the focus was inside, it moves to `next`. */
 export function hideKeepingFocus(part: HTMLElement, next: HTMLElement): void {
   const hadFocus = part.contains(document.activeElement);
   part.hidden = true;

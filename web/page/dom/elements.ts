@@ -1,4 +1,4 @@
-// The page's elements, typed. Each is named as its id is, without the hyphens.
+// The page's elements, typed. Each is named by its id without the hyphens.
 
 const types = {
   starting: HTMLElement,
@@ -104,7 +104,7 @@ const types = {
 
 type Elements = { readonly [Name in keyof typeof types]: InstanceType<(typeof types)[Name]> };
 
-/** An element that is missing is a mistake in index.html. */
+/** A missing element is a mistake in index.html. */
 function find(name: string, type: new () => Element): Element {
   const id = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const element = document.getElementById(id);

@@ -1,6 +1,6 @@
-// Drawing once a frame.
+// Draws at most once per frame.
 
-/** Runs `draw` at the next frame, however often it is asked to before. */
+/** Runs `draw` in the next frame, however often a drawing is requested before. */
 export class FrameBatch {
   private frame: number | undefined;
 
@@ -14,7 +14,7 @@ export class FrameBatch {
     this.frame ??= requestAnimationFrame(() => this.flush());
   }
 
-  /** Draws what was asked for, now. */
+  /** Draws now if a drawing was requested. */
   flush(): void {
     if (this.frame === undefined) return;
     cancelAnimationFrame(this.frame);

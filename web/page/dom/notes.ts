@@ -1,10 +1,11 @@
-// A note above the buttons, with one button: one at a time, until it is pressed or what the note says is no longer so.
+// A note above the buttons, with one button. Only one note is shown at a time, until the button is pressed or the
+// note no longer applies.
 import { hideKeepingFocus, onPress } from "./buttons.js";
 import { setTranslatedText } from "../language/keep-translated.js";
 
 export interface Note {
   sentence: () => string;
-  /** What its button is called and does; either way the note goes. */
+  /** The button's label and action. The note is hidden in either case. */
   label: () => string;
   press: () => void;
 }
@@ -12,7 +13,7 @@ export interface Note {
 export interface NotePlace {
   text: HTMLElement;
   button: HTMLButtonElement;
-  /** Gets the focus of a button that goes. */
+  /** Receives the focus when the button disappears. */
   next: HTMLElement;
 }
 
@@ -30,7 +31,7 @@ export class Notes {
     });
   }
 
-  /** In the place of one that is shown already. */
+  /** Shows `note` and replaces any other. */
   show(note: Note): void {
     const { text, button } = this.place;
     this.shown = note;
@@ -39,7 +40,7 @@ export class Notes {
     button.hidden = false;
   }
 
-  /** Takes `note` away, if it is still shown. */
+  /** Hides `note` if it is still shown. */
   hide(note: Note | undefined): void {
     if (!note || note !== this.shown) return;
     const { text, button, next } = this.place;

@@ -1,11 +1,11 @@
-// Swipes to the side, on a touch screen.
+// Horizontal swipes on a touch screen.
 
-/** Pixels to the side; a finger that goes down as far scrolls. */
+/** Pixels to the side. A finger that moves as far up or down scrolls. */
 const least = 60;
-/** Slower ones select text. */
+/** A slower movement selects text. */
 const mostMs = 500;
 
-/** Calls `swiped` with 1 when a finger went from right to left over `part`, and with -1 when it went back. */
+/** Calls `swiped` with 1 after a swipe from right to left over `part`, and with -1 after one from left to right. */
 export function listenForSwipes(part: HTMLElement, swiped: (step: 1 | -1) => void): void {
   let start: { x: number; y: number; time: number } | undefined;
   const options = { passive: true };

@@ -1,6 +1,7 @@
-// Tabs, as the ARIA Authoring Practices have them: the arrow keys move the focus among them, and Enter, Space or a press chooses one.
+// Tabs according to the ARIA Authoring Practices: the arrow keys move the focus; Enter, Space or a press selects a
+// tab.
 
-/** Offers `tabs`; `choose` is called with the one that is chosen. */
+/** Sets up `tabs`; calls `choose` with the selected tab. */
 export function offerTabs(
   tabs: readonly HTMLButtonElement[],
   choose: (tab: HTMLButtonElement) => void,
@@ -22,7 +23,7 @@ export function offerTabs(
   }
 }
 
-/** Shows that `chosen` of `tabs` is, in the `panel` that they share. */
+/** Marks `chosen` among `tabs` as selected, in the `panel` that they share. */
 export function showTab(
   tabs: readonly HTMLButtonElement[],
   chosen: HTMLButtonElement,

@@ -1,12 +1,12 @@
-// How this visit of the page began.
+// How the browser opened the page: by a navigation, a reload, or from its history.
 
-/** Undefined where the browser does not say. */
+/** undefined if the browser does not report it. */
 export function visitType(): NavigationTimingType | undefined {
   const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   return visit?.type;
 }
 
-/** Whether the page is not opened anew but loaded once more. */
+/** Whether the page was reloaded or restored rather than newly opened. */
 export function isRepeated(): boolean {
   const visit = visitType();
   return visit === "reload" || visit === "back_forward";

@@ -1,4 +1,4 @@
-// What went wrong, in words.
+// Turns errors into sentences.
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
-// Values that are made when they are first wanted.
+// Values that are created on first use.
 
-/** Gives what `make` gives, which it calls once. */
+/** Returns a function that calls `make` once and returns its value each time. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;

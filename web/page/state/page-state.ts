@@ -1,24 +1,24 @@
-// What several parts of the page share, as signals. app.ts makes one; nothing here touches the document or a model.
+// State that several parts of the page share, as signals. app.ts creates it; nothing here uses the DOM or a model.
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import type { LoadProgress, Model, ModelSource } from "../../src/client/index.js";
 
-/** The model that the page shows, or is to show next. */
+/** The model that the page shows or is about to load. */
 export interface ChosenModel {
-  /** What loadModel takes. */
+  /** The argument of loadModel. */
   source: ModelSource;
-  /** As its user knows it. */
+  /** The model's name for the visitor. */
   name: string;
-  /** What a model of floats becomes; undefined: 8 bits. */
+  /** The format to convert float weights to; undefined means 8 bits. */
   weights?: "q4" | undefined;
-  /** The folder on this host that it is, which can be saved as one file; undefined where it is something else. */
+  /** The model's folder on this host, which can be saved as one file; undefined for other models. */
   folder?: string | undefined;
-  /** The host that it would be fetched from, if that is not the page's own: the page asks its reader first. */
+  /** The host that the model would be fetched from, if it is another one: the page asks first. */
   elsewhere?: string | undefined;
-  /** Why it cannot be loaded, as a clause. */
+  /** Why the model cannot be loaded, as a clause. */
   problem?: (() => string) | undefined;
 }
 
-/** Bytes of a model's weights, by where they came from. */
+/** Bytes of a model's weights by origin. */
 export interface Traffic {
   network: number;
   cache: number;
@@ -26,33 +26,33 @@ export interface Traffic {
 
 /** Whether the page has its model. */
 export type ModelState =
-  /** The first request that needs one loads it. */
+  /** The first request that needs a model loads it. */
   | { readonly kind: "none" }
-  /** The page's address names a model of another host, and its reader has not agreed yet. */
+  /** The page's address names a model of another host, which the visitor has not confirmed. */
   | { readonly kind: "unconfirmed"; readonly ask: () => void }
   | { readonly kind: "loading"; readonly coming: Promise<Model | undefined> }
   | { readonly kind: "ready"; readonly model: Model; readonly traffic: Traffic };
 
-/** What the model does for the visitor. */
+/** What the model is doing for the visitor. */
 export type Activity =
   | { readonly kind: "idle" }
-  /** `stop` keeps what has come so far. It resolves when nothing more comes, and another text may begin. */
+  /** `stop` keeps the text so far. It resolves when the run has ended and another may begin. */
   | { readonly kind: "writing"; readonly stop: () => Promise<void> };
 
-/** How far the loading that began last has come. */
+/** The progress of the loading that began last. */
 export interface LoadingShown {
   stage: () => string;
-  /** undefined: it has just begun. */
+  /** undefined just after the start. */
   latest?: LoadProgress;
 }
 
-/** A model that has come while another one writes, and waits for the visitor. */
+/** A model that finished loading while another one writes. It waits for the visitor. */
 export interface Arrival {
   sentence: () => string;
   use: () => void;
 }
 
-/** What a button beside an error does about it. */
+/** A button beside an error that helps with it. */
 export interface Repair {
   label: () => string;
   run: () => void;
@@ -73,23 +73,23 @@ export class PageState {
   readonly chosen: Signal<ChosenModel>;
   readonly model: Signal<ModelState> = signal<ModelState>({ kind: "none" });
   readonly activity: Signal<Activity> = signal<Activity>({ kind: "idle" });
-  /** Another one after each change of the text, and when the editor has come. */
+  /** Changes with each change of the text, and when the editor is ready. */
   readonly text: Signal<number> = signal(0);
-  /** undefined: nothing is on its way. At first the page keeps room for it. */
+  /** undefined if nothing is loading. At first, the page reserves room for it. */
   readonly loading: Signal<LoadingShown | undefined> = signal<LoadingShown | undefined>({ stage: () => "" });
   readonly arrival: Signal<Arrival | undefined> = signal<Arrival | undefined>(undefined);
-  /** How the writing goes, in one line. */
+  /** The status of the writing, in one line. */
   readonly status: Signal<() => string> = signal(() => "");
   readonly problem: Signal<Problem | undefined> = signal<Problem | undefined>(undefined);
-  /** The section that the side panel was opened at; undefined: it is closed. */
+  /** The open section of the side panel; undefined if the panel is closed. */
   readonly panel: Signal<PanelSection | undefined> = signal<PanelSection | undefined>(undefined);
-  /** The name of the preset that is set, as the page shows it. */
+  /** The name of the preset in use, as the page shows it. */
   readonly preset: Signal<() => string> = signal(() => "");
-  /** Of the text that is written, or was written last. */
+  /** The speed of the current or last run. */
   readonly tokensPerSecond: Signal<number | undefined> = signal<number | undefined>(undefined);
   readonly firstTokenMs: Signal<number | undefined> = signal<number | undefined>(undefined);
 
-  /** The model that is loaded, if one is. */
+  /** The loaded model, if any. */
   readonly loaded: ReadonlySignal<Model | undefined> = computed(() => {
     const state = this.model.value;
     return state.kind === "ready" ? state.model : undefined;
@@ -103,7 +103,7 @@ export class PageState {
     return this.activity.value.kind === "writing";
   }
 
-  /** Says how the writing goes; without a sentence: nothing. */
+  /** Shows a status; without an argument, clears it. */
   say(sentence = () => ""): void {
     this.status.value = sentence;
   }
@@ -117,7 +117,7 @@ export class PageState {
   }
 }
 
-/** Calls `listener` at each change of `of` from now on, until what it gives is called. */
+/** Calls `listener` at each later change of `of`. Returns a function that ends that. */
 export function onChange<T>(of: ReadonlySignal<T>, listener: (value: T) => void): () => void {
   let isFirst = true;
   return of.subscribe((value) => {

@@ -1,9 +1,9 @@
-// Yes-or-no settings and notes already shown, stored for the next visits of this page.
+// Yes-or-no settings and notes already shown, stored for later visits.
 
-/** Of this page alone: others of the same host share the storage. */
+/** The key has the path, because other pages of the host share the storage. */
 const keyOf = (name: string) => `gpt2-${name} ${location.pathname}`;
 
-/** Where there is no storage, as in a sandboxed frame: it is for this visit. */
+/** Used without storage, as in a sandboxed frame: the flag lasts for this visit. */
 const ofThisVisit = new Map<string, boolean>();
 
 export function hasFlag(name: string): boolean {
@@ -20,6 +20,6 @@ export function storeFlag(name: string, isChosen = true): void {
     if (isChosen) localStorage.setItem(keyOf(name), "1");
     else localStorage.removeItem(keyOf(name));
   } catch {
-    // As above.
+    // There is no storage.
   }
 }

@@ -1,4 +1,4 @@
-// The buttons, keys and swipes that lead among the texts that were written at one place. Mounted with the editor.
+// The buttons, keys and swipes that switch between the alternatives at one place. Mounted with the editor.
 import type { Editor } from "../../document/editor.js";
 import { hideKeepingFocus, onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -7,7 +7,7 @@ import { phrase } from "../../language/editor.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 
-/** While one more is written, they stay where they are. */
+/** While another alternative is written, the buttons keep their places. */
 function show(isBusy: boolean, { alternative: now }: Editor): void {
   for (const button of [ui.earlier, ui.later]) setEnabled(button, !isBusy && now !== undefined);
   if (!now) {
@@ -21,7 +21,7 @@ function show(isBusy: boolean, { alternative: now }: Editor): void {
 export function offerAlternatives(state: PageState, editor: Editor): void {
   const isBusy = () => state.activity.peek().kind === "writing";
 
-  /** Shows the next, or the one before; false if there is none. */
+  /** Shows the next or previous alternative; returns false if there is none. */
   function step(by: 1 | -1): boolean {
     if (isBusy() || !editor.showAlternative(by)) return false;
     const { place, count } = editor.alternative ?? { place: 0, count: 0 };

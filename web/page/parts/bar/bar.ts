@@ -11,7 +11,7 @@ export interface BarSetting {
   state: PageState;
   surface: Surface;
   writing: Writing;
-  /** Begins another text with these words. */
+  /** Starts a new text with these words. */
   beginWith: (text: string) => void;
 }
 
@@ -32,16 +32,16 @@ function showEnabled(isBusy: boolean, { state, surface }: BarSetting): void {
   setEnabled(ui.redo, editor?.canRedo ?? false);
   editor?.showBusy(isBusy);
   if (isBusy || hasText) return;
-  state.say(); // what was said of a text holds no longer
+  state.say(); // the status described the text before
   state.tokensPerSecond.value = undefined;
 }
 
 export function offerBar(setting: BarSetting): void {
   const { state, surface, writing, beginWith } = setting;
-  // Not the form's submit event: a sandbox without allow-forms fires none.
+  // Listens to clicks: in a sandbox without allow-forms, a form does not fire its submit event.
   ui.generate.addEventListener("click", (event) => {
     event.preventDefault();
-    if (event.detail > 1) return; // the second click of two is meant for what was there before
+    if (event.detail > 1) return; // the second click of a double click was meant for the button's earlier action
     if (state.activity.peek().kind === "writing") void writing.stop();
     else void writing.write(atCaret);
   });
@@ -52,13 +52,13 @@ export function offerBar(setting: BarSetting): void {
   onPress(ui.redo, () => surface.current?.redo());
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.repeat) return;
-    if (document.querySelector("dialog[open]")) return; // what lies behind it waits
+    if (document.querySelector("dialog[open]")) return; // a dialog blocks the keys of the page
     if (event.key === "Escape" && state.activity.peek().kind === "writing") {
-      event.preventDefault(); // it does only that
+      event.preventDefault(); // Escape must not have another effect
       void writing.stop();
     }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault(); // a button or field that has the focus would take it, too
+      event.preventDefault(); // a focused button or field would also handle the key
       void writing.write(atCaret);
     }
   });

@@ -1,4 +1,4 @@
-// Copying the text. Mounted with the editor.
+// Copies the text. Mounted with the editor.
 import type { Editor } from "../../document/editor.js";
 import { onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -10,7 +10,7 @@ async function copy(state: PageState, editor: Editor): Promise<void> {
     await navigator.clipboard.writeText(editor.text);
     state.say(() => phrase("copied"));
   } catch {
-    // Pages of a host without TLS have no clipboard, and others can be refused it.
+    // Pages without TLS have no clipboard, and a browser can refuse it.
     editor.selectAll();
     state.say(() => phrase("copyYourself"));
   }

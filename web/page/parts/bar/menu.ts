@@ -1,10 +1,10 @@
-// The menu beside the buttons: what one does less often. On a small screen Undo and Redo are in it, too.
+// The menu beside the buttons, for less frequent actions. On a small screen it also holds Undo and Redo.
 import { elements as ui } from "../../dom/elements.js";
 
-/** The row has room for them from here on. */
+/** From this width on, the row has room for Undo and Redo. */
 const roomy = "(min-width: 40rem)";
 
-/** Keeps Undo and Redo in the row where it has room for them. */
+/** Keeps Undo and Redo in the row if there is room. */
 function placeSteps(): void {
   const query = matchMedia(roomy);
   const place = () => {
@@ -15,7 +15,7 @@ function placeSteps(): void {
   place();
 }
 
-/** Opens the menu above its button. An item, Escape, or a press elsewhere closes it. */
+/** Opens the menu above its button. Choosing an item, Escape, or a press outside closes it. */
 export function offerMenu(): void {
   const { menu, menuButton } = ui;
   const items = () => [...menu.querySelectorAll<HTMLButtonElement>("button")];
@@ -41,7 +41,7 @@ export function offerMenu(): void {
   placeSteps();
   menuButton.classList.remove("later");
   menuButton.addEventListener("click", () => show(!isOpen()));
-  menu.addEventListener("click", () => show(false), { capture: true }); // before what the item does takes the focus
+  menu.addEventListener("click", () => show(false), { capture: true }); // closes the menu before the item's action moves the focus
   document.addEventListener("pointerdown", ({ target }) => {
     if (target instanceof Node && !menu.contains(target) && !menuButton.contains(target)) show(false);
   });

@@ -1,4 +1,4 @@
-// Branching the text: at a token, from which the model goes on with another; and walking from branch to branch.
+// Branches the text at a token, from which the model continues with another token, and switches between branches.
 import { piecesOf } from "../../document/pieces.js";
 import type { Editor } from "../../document/editor.js";
 import type { RankedToken } from "../../assistant/predict.js";
@@ -20,9 +20,9 @@ import type { Note, Notes } from "../../dom/notes.js";
 import "./branches.css";
 
 export interface BranchWriting {
-  /** Resolves when the model writes no more. */
+  /** Stops the model; resolves when it has stopped. */
   stop: () => Promise<void>;
-  /** Lets the model write at the end of the text. */
+  /** Lets the model continue at the end of the text. */
   goOn: () => void;
   say: (sentence: () => string) => void;
 }
@@ -33,7 +33,7 @@ export class Branching {
   private readonly editor: Editor;
   private readonly notes: Notes;
   private readonly writing: BranchWriting;
-  /** Of the branch that was made last, while its reader may want the other back. */
+  /** The newest branch, while the note offers to go back. */
   private made: { note: Note; id: number } | undefined;
   private readonly actions: BranchActions = {
     walk: (id) => void this.walk(id),
@@ -60,13 +60,16 @@ export class Branching {
     keepTranslated(this, () => this.show());
   }
 
-  /** All branches, with the text as it is now; undefined where there is but one text. */
+  /** All branches with the current text; undefined if there are none. */
   get all(): Tree | undefined {
     const { tree, kept } = this.editor;
     return tree && withCurrentText(tree, kept);
   }
 
-  /** Goes on with `token` at `from`, in place of all that stands there; that stays as another branch. */
+  /**
+   * Continues with `token` at `from`, in place of everything after it. The text before the change stays as another
+   * branch.
+   */
   async branch(from: number, token: RankedToken): Promise<void> {
     await this.writing.stop();
     const name = phrase("branchName", { token: visible(token.text.trim()), place: from });
@@ -76,7 +79,7 @@ export class Branching {
     this.writing.goOn();
   }
 
-  /** Says that there is a branch, which the text does not show, and offers the way back. */
+  /** Announces the new branch, whose original the text does not show, and offers the way back. */
   private announce({ from, to }: Move, token: string): void {
     const note = {
       sentence: () => phrase("branched", { token: visible(token.trim()) }),
@@ -87,13 +90,13 @@ export class Branching {
     this.notes.show(note);
   }
 
-  /** The branch that was made last is gone on with. */
+  /** Hides the offer to go back once the visitor continues in the new branch. */
   settle(): void {
     this.notes.hide(this.made?.note);
     this.made = undefined;
   }
 
-  /** Shows them as they are now. */
+  /** Shows the list of branches. */
   show(): void {
     const { all: tree } = this;
     this.section.hidden = tree === undefined;
@@ -101,7 +104,7 @@ export class Branching {
     if (this.made && tree?.current !== this.made.id) this.settle();
   }
 
-  /** Shows their words as they are now, except for one that is being named. */
+  /** Updates the words of the branches, except of one that is being named. */
   refresh(): void {
     if (this.editor.tree && !this.place.querySelector("input")) this.show();
   }
@@ -113,7 +116,7 @@ export class Branching {
   }
 
   private async walk(id: number): Promise<void> {
-    await this.writing.stop(); // what it writes belongs to the branch that is left
+    await this.writing.stop(); // the rest of the model's text belongs to the branch that is left
     const { tree } = this.editor;
     const next = tree?.branches.find((branch) => branch.id === id);
     const walk = tree && moveToBranch(tree, id);
@@ -123,7 +126,7 @@ export class Branching {
   private name(id: number, name: string): void {
     const isOther = this.editor.tree?.branches.some((branch) => branch.id === id && branch.name !== name);
     if (isOther) this.change({ kind: "rename", id, name });
-    else this.show(); // without the field, and without a step that does nothing
+    else this.show(); // closes the field and records no step that changes nothing
   }
 
   private change(change: TreeChange): void {

@@ -1,4 +1,4 @@
-// Two branches side by side, from where they part.
+// Shows two branches side by side, from the place where they differ.
 import type { Branch, Tree } from "../../document/tree.js";
 import { plainButton } from "../../dom/buttons.js";
 import { phrase } from "../../language/editor.js";
@@ -18,7 +18,7 @@ function column(branch: Branch, shared: number, head: HTMLElement): HTMLElement 
   return part;
 }
 
-/** Shows the current branch of `tree` beside another, which one chooses. */
+/** Shows the current branch of `tree` beside another one, which the visitor selects. */
 export function compareBranches(tree: Tree, walk: (id: number) => void): void {
   const current = tree.branches.find(({ id }) => id === tree.current);
   const first = current && otherOf(tree, current);

@@ -1,5 +1,5 @@
-// The branches as one list: each by the words with which it leaves the one that it comes from. What is done with a branch is
-// done with the current one.
+// The list of branches. Each is shown by the first words in which it differs from its parent. Actions apply to the
+// current branch.
 import { childrenOf, type Branch, type Tree } from "../../document/tree.js";
 import { plainButton } from "../../dom/buttons.js";
 import { phrase } from "../../language/editor.js";
@@ -8,19 +8,22 @@ import { sharedLength } from "../../library/alternatives.js";
 export interface BranchActions {
   walk: (id: number) => void;
   name: (id: number, name: string) => void;
-  /** Removes the current branch, and goes to `parent`. */
+  /** Removes the current branch and switches to `parent`. */
   remove: (id: number, parent: number, name: string) => void;
   compare: () => void;
 }
 
-/** Of the words that tell a branch. */
+/** At most this many words stand for a branch. */
 const mostWords = 7;
 
-/** The branch that `branch` is told from: the one it comes from; the first one is told from the first that came from it. */
+/**
+ * The branch that `branch` is compared with: its parent. The first branch is compared with the first that came from
+ * it.
+ */
 export const otherOf = (tree: Tree, branch: Branch): Branch | undefined =>
   tree.branches.find(({ id }) => id === branch.parent) ?? childrenOf(tree, branch.id)[0];
 
-/** The first words of `branch` that the other does not have. */
+/** The first words of `branch` that the other branch does not have. */
 export function wordsOf(tree: Tree, branch: Branch): string {
   const { text } = branch.kept;
   const other = otherOf(tree, branch)?.kept.text ?? "";
@@ -35,7 +38,7 @@ function makeButton(text: string, label: string, action: () => void): HTMLButton
   return button;
 }
 
-/** A field in the place of the branch's button; Enter, or leaving it, names the branch. */
+/** Shows a field in place of the branch's button. Enter, or leaving the field, names the branch. */
 function askName(item: HTMLElement | null, { id, name }: Branch, actions: BranchActions): void {
   const field = document.createElement("input");
   field.value = name;
@@ -76,12 +79,12 @@ function itemOf(tree: Tree, branch: Branch, actions: BranchActions): HTMLLIEleme
   return item;
 }
 
-/** In the order of the tree: each behind the one that it comes from. */
+/** The branches in the order of the tree: each after its parent. */
 function inOrder(tree: Tree, parent: number | null = null): Branch[] {
   return childrenOf(tree, parent).flatMap((branch) => [branch, ...inOrder(tree, branch.id)]);
 }
 
-/** Shows `tree` in `place`; the focus stays on the current branch, if it was in the list. */
+/** Shows `tree` in `place`. If the focus was in the list, it stays on the current branch. */
 export function showBranches(place: HTMLElement, tree: Tree, actions: BranchActions): void {
   const hadFocus = place.contains(document.activeElement);
   const list = document.createElement("ol");

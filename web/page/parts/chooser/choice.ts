@@ -6,7 +6,10 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { addressOf } from "../../models/chosen-model.js";
 import type { ChosenModel } from "../../state/page-state.js";
 
-/** The choice of this visit, so that a reload need not ask again. Others of the same host share the storage. */
+/**
+ * Stores the choice for this visit, so that a reload does not ask again. The key has the path, because other pages of
+ * the host share the storage.
+ */
 const choiceKey = `gpt2-model ${location.pathname}`;
 
 export function rememberChoice(query: string): void {
@@ -14,7 +17,7 @@ export function rememberChoice(query: string): void {
   try {
     sessionStorage.setItem(choiceKey, query);
   } catch {
-    // There is none, as in a sandboxed frame.
+    // There is no storage, for example in a sandboxed frame.
   }
 }
 
@@ -27,7 +30,7 @@ export function isAddressChosen(): boolean {
   }
 }
 
-/** Asks before the page contacts a host that only its address names: somebody else may have made that link. */
+/** Asks before the page contacts a host that only its address names: someone else may have made that link. */
 export function askForOtherHost(model: ChosenModel): void {
   const { name, elsewhere = "" } = model;
   ui.chooser.open = true;

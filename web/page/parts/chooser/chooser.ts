@@ -1,4 +1,5 @@
-// The card in which another model is chosen: of this site, of the hub by its id, or from this device. Fetched after the first paint.
+// The card that offers other models: of this site, of the Hub by id, or from this device. Fetched after the first
+// paint.
 import { onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { isRepeated } from "../../dom/visit.js";
@@ -16,13 +17,13 @@ import type { SiteModels } from "./site-models.js";
 
 const weights = () => ui.chooserWeights.value;
 
-/** Says that a part of the chooser could not be fetched, where nothing else is said. */
+/** Reports that a part of the chooser could not be fetched, unless another error is shown. */
 function sayMissing(error: unknown): undefined {
   if (!ui.hubStatus.textContent)
     setTranslatedText(ui.hubStatus, () => phraseOfStart("noPart", { why: messageOf(error) }));
 }
 
-/** Says what is expected of the field, and goes there. */
+/** Explains what the field expects and focuses it. */
 function refuseName(): void {
   setTranslatedText(ui.hubStatus, () => phrase("giveId"));
   ui.hubId.ariaInvalid = "true";
@@ -32,7 +33,7 @@ function refuseName(): void {
 class Chooser {
   private readonly state: PageState;
   private readonly loading: Loading;
-  /** The id whose size is shown: the next press of the button loads it. */
+  /** The id whose size is shown. The next press of the button loads that model. */
   private lookedUp: string | undefined;
   private asking: AbortController | undefined;
   private siteModels: SiteModels | undefined;
@@ -42,7 +43,7 @@ class Chooser {
     this.loading = loading;
   }
 
-  /** Lets another model write; the text that is there stays. */
+  /** Switches to another model; the text stays. */
   private change(model: ChosenModel): Promise<void> {
     return this.loading.change(model, () => {
       rememberChoice(queryOf(model));
@@ -50,7 +51,7 @@ class Chooser {
     });
   }
 
-  /** As `change`, of one that was just chosen here. */
+  /** Switches to a model that was just chosen here. */
   private readonly choose = (model: ChosenModel): Promise<void> => {
     this.forgetLookup();
     ui.chooser.open = false;
@@ -97,7 +98,8 @@ class Chooser {
   };
 
   /**
-   * Loads the model of the `picked` files. If they are no model, the current model, or the one that is loading, stays.
+   * Loads a model from the `picked` files. If they contain no model, the current one stays, also if it is still
+   * loading.
    */
   private async takeFiles(picked: () => Promise<{ files: readonly File[]; name?: string }>): Promise<void> {
     try {
@@ -116,13 +118,13 @@ class Chooser {
     const take = () => {
       const files = [...(input.files ?? [])];
       if (files.length > 0) void this.takeFiles(async () => ({ files }));
-      input.value = ""; // so that the same ones can be picked again
+      input.value = ""; // so that the same files can be picked again
     };
     input.addEventListener("change", take);
-    take(); // those that were picked before the chooser was here
+    take(); // files that were picked before the chooser was loaded
   }
 
-  /** Has to be called while the drop is handled: what was dropped is forgotten afterwards. */
+  /** Must be called while the drop is handled: the browser clears its data afterwards. */
   private takeDrop(dropped: DataTransfer): void {
     const entries = [...dropped.items]
       .map((item) => item.webkitGetAsEntry())
@@ -137,7 +139,7 @@ class Chooser {
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
     const show = (isOver: boolean) => document.body.classList.toggle("dropping", isOver);
     document.addEventListener("dragover", (event) => {
-      if (!hasFiles(event)) return; // text is dropped into the field as ever
+      if (!hasFiles(event)) return; // dropped text goes into the field as usual
       event.preventDefault();
       show(true);
     });
@@ -152,7 +154,7 @@ class Chooser {
     });
   }
 
-  /** Fetches the parts that list the models to choose from. */
+  /** Fetches the parts that list models. */
   fill(): void {
     const chooseIt = (model: ChosenModel) => void this.choose(model);
     import("./site-models.js")
@@ -162,20 +164,20 @@ class Chooser {
     import("./offers.js").then(({ showReleases }) => showReleases(this.lookUpId)).catch(sayMissing);
   }
 
-  /** Goes on with the model that was coming when this page was loaded once more. */
+  /** After a reload, continues to load the model that was loading before. */
   async goOnLoading(): Promise<void> {
     const { rememberedDownload, forgetDownload } = await import("../../models/remembered-download.js");
     const coming = rememberedDownload();
     if (!coming) return;
     const before = this.state.chosen.peek();
     await this.loading.whenReady();
-    // If the visitor has chosen another model meanwhile, that choice stays.
+    // If the visitor has chosen another model in the meantime, that choice stays.
     if (this.state.chosen.peek() === before) await this.change(coming);
     else forgetDownload(coming);
   }
 }
 
-/** Shows the chooser, where the page can have another model than its own. */
+/** Shows the chooser if the page can load other models. */
 export function offerModels(state: PageState, loading: Loading): void {
   ui.chooser.hidden = !mayChoose;
   ui.modelOffer.hidden = !mayChoose;
@@ -196,12 +198,12 @@ export function offerModels(state: PageState, loading: Loading): void {
     void chooser.lookUp();
   });
   ui.hubLoad.addEventListener("click", (event) => {
-    // The second click of two is meant for what was there before.
+    // The second click of a double click was meant for the button's earlier action.
     if (event.detail > 1) event.preventDefault();
   });
   ui.hubId.addEventListener("input", chooser.forgetLookup);
   chooser.offerPicking(ui.pickFolder, ui.pickFolderButton);
   chooser.offerPicking(ui.pickFiles, ui.pickFilesButton);
   chooser.offerDropping();
-  if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the user can choose it again
+  if (isRepeated()) void chooser.goOnLoading().catch(() => undefined); // the visitor can choose it again
 }

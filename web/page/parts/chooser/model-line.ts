@@ -1,4 +1,4 @@
-// The line under the title: which model writes, and the offer of GPT-2 itself where that is only the demo.
+// The line under the title: the name of the model, and an offer to use GPT-2 itself while the demo model is loaded.
 import { onPress } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { formatLarge } from "../../language/numbers.js";
@@ -12,7 +12,7 @@ import type { PageState } from "../../state/page-state.js";
 
 const isDemo = (state: PageState) => addressOf(state.chosen.peek()) === "models/demo/";
 
-/** What index.html says of the demo holds until another model is chosen. */
+/** index.html describes the demo model; this line replaces that when another model is chosen. */
 function tellOther(state: PageState): void {
   ui.modelTold.removeAttribute("data-phrase");
   const { parameters } = state.loaded.peek()?.info ?? {};
@@ -21,7 +21,10 @@ function tellOther(state: PageState): void {
   );
 }
 
-/** Adds how fast GPT-2 would be, measured when the visitor shows interest: that reads as much memory as a model does. */
+/**
+ * Adds the expected speed of GPT-2. It is measured only when the visitor shows interest: measuring reads as much
+ * memory as a model takes.
+ */
 async function tellSpeed(state: PageState): Promise<void> {
   const [gpt2] = releases;
   const rate = gpt2 && (await expectedRate(state, weightBytesOf(gpt2.parameters, "q8")));
@@ -30,7 +33,7 @@ async function tellSpeed(state: PageState): Promise<void> {
   setTranslatedText(ui.modelOfferTold, () => phrase("gpt2Expected", { rate: rate() }));
 }
 
-/** `lookUp` is called with the id of GPT-2 when that is asked for. */
+/** `lookUp` is called with the id of GPT-2 when the visitor asks for it. */
 export function showModelLine(state: PageState, lookUp: (id: string) => void): void {
   const [gpt2] = releases;
   state.chosen.subscribe(() => {

@@ -1,4 +1,4 @@
-// What the chooser tells of the hub: the released sizes, and what a model would take.
+// What the chooser shows about models on the Hub: the released sizes, and the size of a model before its download.
 import { isHubId } from "../../../src/client/hub-id.js";
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { plainButton } from "../../dom/buttons.js";
@@ -15,7 +15,7 @@ import { expectationOf } from "../../models/expectation.js";
 import { languageOf } from "../../models/language.js";
 import { askHubSize } from "../../models/hub-size.js";
 
-/** Shows the released sizes; `lookUp` is called with the id of the one that is pressed. */
+/** Shows the released sizes; calls `lookUp` with the id of the pressed one. */
 export function showReleases(lookUp: (id: string) => void): void {
   if (ui.releases.childElementCount > 0) return;
   const buttons = releases.map(({ name, id, parameters }) => {
@@ -31,11 +31,11 @@ export function showReleases(lookUp: (id: string) => void): void {
 
 export interface Offer {
   isLoadable: boolean;
-  /** Its size, why the size is unknown, or why the model cannot be loaded. */
+  /** The model's size, why the size is unknown, or why the model cannot be loaded. */
   sentence: () => string;
 }
 
-/** Whether what is typed can be the id of a model, or an address. */
+/** Whether `typed` can be the id of a model or an address. */
 export function isName(typed: string): boolean {
   const text = withScheme(typed);
   if (!isAddress(text)) return isHubId(text);
@@ -46,13 +46,13 @@ export function isName(typed: string): boolean {
   }
 }
 
-/** Which languages a model writes, where they are known: as `languages` has them, or as everybody knows. */
+/** The languages that a model writes, if known: from `languages`, or for the well-known models from their id. */
 export function languageNote(model: ChosenModel, languages: readonly string[] = []): string {
   const known = languages.length > 0 ? languages : [languageOf(model)].filter((code) => code !== "");
   return known.length > 0 ? ` ${phrase("writesIn", { languages: formatLanguages(known) })}` : "";
 }
 
-/** Of a model on another host: asks the hub where it is there, which the page then says, and nothing else. */
+/** For a model on another host: asks the Hub for its size and files, and requests nothing else. */
 export async function describeElsewhere(
   state: PageState,
   model: ChosenModel,

@@ -1,4 +1,4 @@
-// The models that lie beside the page: models/index.json, which `npm run model` writes.
+// The models that the site's owner put beside the page, listed in models/index.json by `npm run model`.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { plainButton } from "../../dom/buttons.js";
 import { folderModel } from "../../models/chosen-model.js";
@@ -11,12 +11,12 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { languageNote } from "./offers.js";
 import { expectationOf } from "../../models/expectation.js";
 
-/** A folder in models/, as index.json lists it. */
+/** A folder in models/, as listed in index.json. */
 interface ListedModel {
   folder: string;
   name: string;
   parameters: number;
-  /** To download. */
+  /** Size of the download. */
   bytes: number;
 }
 
@@ -31,7 +31,7 @@ function isListed(value: unknown): value is ListedModel {
   );
 }
 
-/** Those that the host has; none where it has no list, or another one; undefined where it does not answer. */
+/** The models of the host; empty if it has no valid list; undefined if it does not answer. */
 async function fetchList(): Promise<ListedModel[] | undefined> {
   try {
     const response = await fetch(new URL("models/index.json", baseAddress()), { cache: "no-cache" });
@@ -39,7 +39,7 @@ async function fetchList(): Promise<ListedModel[] | undefined> {
     const list: unknown = await response.json();
     return Array.isArray(list) ? list.filter(isListed) : [];
   } catch {
-    return undefined; // no network: the other ways to a model say so
+    return undefined; // without a network, the other ways to load a model report it
   }
 }
 
@@ -50,7 +50,7 @@ interface Shown {
   bytes: number;
 }
 
-/** The models of this site in the chooser. `choose` is called with the one that is pressed. */
+/** The models of this site in the chooser. Calls `choose` with the pressed one. */
 export class SiteModels {
   private readonly state: PageState;
   private readonly choose: (model: ChosenModel) => void;
@@ -73,13 +73,13 @@ export class SiteModels {
     return { button, size, bytes };
   }
 
-  /** Shows the list, fetched when it is first wanted. */
+  /** Shows the list, which is fetched on first use. */
   async show(): Promise<void> {
     const list = this.shown ? [] : await fetchList();
     if (!list) return;
     this.shown ??= list.map((listed) => this.add(listed));
     ui.siteModels.hidden = this.shown.length === 0;
-    // Anew each time: the speed may not have been there to tell.
+    // Computed anew each time, because the speed may not have been measured before.
     for (const { button, size, bytes } of this.shown) {
       const expected = await expectationOf(this.state, bytes);
       setTranslatedText(button, () => `${size()} ${expected()}`);

@@ -1,5 +1,5 @@
-// The part of the chooser that tells which models are stored on this device, loads them, keeps them and removes
-// them. Fetched when the chooser is opened.
+// The part of the chooser that lists the models stored on this device, loads, keeps and removes them. Fetched when
+// the chooser is opened.
 import { keepModel, listModels, removeModel, type StoredModel } from "../../../src/client/index.js";
 import { plainButton } from "../../dom/buttons.js";
 import { namedModel } from "../../models/named-model.js";
@@ -9,7 +9,7 @@ import { formatBytes } from "../../language/numbers.js";
 import { phrase } from "../../language/models.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 
-/** As its user knows it; the hub's usual revision goes without saying. */
+/** The model's name for the visitor. The Hub's default revision is left out. */
 function chosenOf({ id, weights }: StoredModel): ChosenModel {
   return namedModel(id.replace(/^(hf:.*)@main$/, "$1"), weights);
 }
@@ -58,13 +58,16 @@ function rowOf(model: StoredModel, choose: (model: ChosenModel) => void): HTMLLI
   return row;
 }
 
-/** Shows what is stored now, to be loaded by `choose`; the focus goes to the button with `label`, or stays near. */
+/**
+ * Shows the stored models; calls `choose` with one to load. The focus moves to the button with `label`, or to one
+ * near it.
+ */
 export async function showStored(
   choose: (model: ChosenModel) => void,
   said = () => "",
   label?: string,
 ): Promise<void> {
-  const models = await listModels().catch(() => []); // the module that knows of them is not there: nothing is stored
+  const models = await listModels().catch(() => []); // if the module that lists them cannot be fetched, nothing is stored
   const hadFocus = ui.storedList.contains(document.activeElement);
   keepTranslated(ui.storedList, () =>
     ui.storedList.replaceChildren(...models.map((model) => rowOf(model, choose))),

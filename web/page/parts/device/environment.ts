@@ -1,4 +1,4 @@
-// What this browser and host give the page, and what would bring the rest: which says why it is slow.
+// What the browser and host support, and what would enable the rest. This explains why the page may be slow.
 import type { Environment } from "../../../src/client/index.js";
 import { phrase } from "../../language/device.js";
 
@@ -17,7 +17,7 @@ function itemFor(label: string, { has, reason, remedy }: Environment[keyof Envir
   return item;
 }
 
-/** A list of what the browser has and what it lacks. */
+/** A list of what the browser supports and what it lacks. */
 export function listOf(environment: Environment): HTMLUListElement {
   const list = document.createElement("ul");
   list.id = "environment-list";

@@ -1,11 +1,11 @@
-// The panel of engine and device, fetched when it is opened.
+// The panel "Engine and device", fetched when it is opened.
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/start.js";
 import { messageOf } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
 import type { Panel } from "./panel.js";
 
-/** Shows it whenever it is opened; `showModel` shows anew what the page says of its model. */
+/** Shows the panel whenever it is opened; `showModel` updates the page's line about the model. */
 export function offerDevice(state: PageState, showModel: () => void): void {
   let panel: Panel | undefined;
   const show = () => {

@@ -1,4 +1,4 @@
-// The panel of engine and device: what runs here, on what, and how fast it could be.
+// The panel "Engine and device": what runs here, on what, and how fast it could be.
 import { explainEnvironment, listModels, storage } from "../../../src/client/index.js";
 import { release } from "../../../src/shared/release.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
@@ -22,7 +22,7 @@ import {
 const rows = ["engine", "threads", "memory", "storage", "network", "speed"] as const;
 type Row = (typeof rows)[number];
 
-/** Hosts that this page's own requests went to, beside its own; the worker asks for models. */
+/** The other hosts that this page itself has contacted. The worker reports those of the models. */
 function otherHosts(): string[] {
   const hosts = performance
     .getEntriesByType("resource")
@@ -32,7 +32,7 @@ function otherHosts(): string[] {
   return [...new Set(hosts)];
 }
 
-/** One for as long as the page is open. */
+/** Created once and kept as long as the page is open. */
 export class Panel {
   private readonly values: Readonly<Record<Row, HTMLElement>>;
   private readonly measure = plainButton("", () => void this.measureNow());
@@ -81,7 +81,7 @@ export class Panel {
       this.refresh();
     });
     onChange(state.activity, ({ kind }) => {
-      if (kind === "writing") this.measuring?.abort(); // one would slow the other
+      if (kind === "writing") this.measuring?.abort(); // writing and measuring would slow each other down
       this.showRest();
     });
     state.tokensPerSecond.subscribe((rate) => {
@@ -89,12 +89,12 @@ export class Panel {
     });
   }
 
-  /** Shows what is so now, and keeps it in the page's language. */
+  /** Shows the current values, and updates them when the language changes. */
   show(): void {
     keepTranslated(this, () => this.refresh());
   }
 
-  /** Shows what is so now, or why that is not known. */
+  /** Shows the current values, or why they are unknown. */
   private refresh(): void {
     this.showRest();
     this.read().catch((error: unknown) => {
@@ -104,7 +104,7 @@ export class Panel {
 
   private async read(): Promise<void> {
     const environment = await explainEnvironment();
-    this.showModel(); // threads may be others than when it was said above
+    this.showModel(); // the number of threads may have changed since the line was shown
     this.given.replaceChildren(listOf(environment));
     const query = new URLSearchParams(location.search);
     const model = this.state.loaded.peek();

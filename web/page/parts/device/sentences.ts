@@ -1,4 +1,4 @@
-// What the panel says of engine and device.
+// The sentences of the panel "Engine and device".
 import type { Environment, ModelInfo, StorageInfo, StoredModel } from "../../../src/client/index.js";
 import { formatRate } from "../../language/format.js";
 import { phrase } from "../../language/device.js";
@@ -14,13 +14,13 @@ export interface Traffic {
 export interface ThreadFacts {
   info: Pick<ModelInfo, "threads" | "variant" | "notice">;
   environment: Pick<Environment, "threads">;
-  /** undefined: the browser does not say. */
+  /** undefined if the browser does not report it. */
   cores: number | undefined;
-  /** Whether the page's address says how many, or which build. */
+  /** Whether the page's address sets the number of threads or the build. */
   isForced: boolean;
 }
 
-/** How many threads, and why not more. */
+/** The number of threads, and why there are not more. */
 export function threadsSentence({ info, environment, cores, isForced }: ThreadFacts): string {
   const { threads, variant, notice } = info;
   const counted = { threads: cores === undefined ? threads : phrase("ofCores", { threads, cores }) };
@@ -58,7 +58,7 @@ export function storageSentence(
   return said.join(" ");
 }
 
-/** `host` is the one that the model came from; `others` those that the page itself asked beside its own. */
+/** `host` is where the model came from; `others` are the other hosts that the page itself contacted. */
 export function networkSentence(
   { network, cache }: Traffic,
   host: string,

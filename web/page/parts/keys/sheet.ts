@@ -1,4 +1,4 @@
-// The sheet of keys: what the keyboard does on this page.
+// The list of keys that the page supports.
 import { plainButton } from "../../dom/buttons.js";
 import { isTouched } from "../../dom/touch.js";
 import { phrase } from "../../language/editor.js";
@@ -50,17 +50,17 @@ function make(): HTMLDialogElement {
   return dialog;
 }
 
-/** Shows it over the page when `button` is pressed, or the question mark where nothing is typed. */
+/** Shows the list when `button` is pressed, or when "?" is pressed outside a text field. */
 export function offerKeys(button: HTMLButtonElement): void {
   let sheet: HTMLDialogElement | undefined;
-  /** The focus returns to where it was when it is closed. */
+  /** After closing, the focus returns to where it was. */
   const show = () => {
     sheet ??= make();
     if (!sheet.open) sheet.showModal();
   };
   button.classList.remove("later");
   keepTranslated(button, () => {
-    sheet?.remove(); // it is made in the page's language
+    sheet?.remove(); // rebuilt in the page's current language
     sheet = undefined;
   });
   button.addEventListener("click", show);

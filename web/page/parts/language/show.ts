@@ -1,4 +1,4 @@
-// Lets one choose another language of the page.
+// Lets the visitor change the language of the page.
 import { elements as ui } from "../../dom/elements.js";
 import type { PageState } from "../../state/page-state.js";
 import { messageOf } from "../../state/errors.js";
@@ -6,7 +6,7 @@ import { languages, type Language } from "../../language/languages.js";
 import { phrase } from "../../language/start.js";
 import { currentLanguage } from "../../language/translation.js";
 
-/** Where its words do not come, the page stays in the language that it has. */
+/** If the words cannot be fetched, the page keeps its language. */
 async function change(state: PageState): Promise<void> {
   try {
     const { changeLanguage } = await import("../../language/change-language.js");

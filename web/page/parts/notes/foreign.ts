@@ -6,7 +6,7 @@ import type { TextLanguage } from "../../document/kept-text.js";
 import type { Notes } from "../../dom/notes.js";
 import { noteOnce } from "./note-once.js";
 
-/** Letters before the caret to look at. Earlier text may be a quotation, or in another language. */
+/** Letters before the caret to examine. Earlier text may be a quotation, or in another language. */
 const mostLetters = 600;
 
 /** `modelsLanguage` returns the model's language, if known. `back` runs when the visitor closes the note. */

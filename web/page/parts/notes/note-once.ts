@@ -1,4 +1,4 @@
-// A note on what the visitor writes, shown once and then never again.
+// A note about the visitor's text that is shown once and then never again.
 import type { EditorState, Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { isTyped } from "../../document/run.js";

@@ -1,4 +1,4 @@
-// The options before their panel is there: what a stored text brings is kept for it.
+// Holds the options of a stored text until the Options panel is loaded.
 import type { GenerateOptions } from "../../../src/client/index.js";
 import type { OptionsPanel } from "./options-panel.js";
 
@@ -20,7 +20,7 @@ export class LateOptions {
     return this.panel ? this.panel.peek(which) : this.stored;
   }
 
-  /** undefined where a value is refused, which the panel then shows, or where there is no panel yet. */
+  /** undefined if a value is refused, which the panel then shows, or if there is no panel yet. */
   read(): GenerateOptions | undefined {
     return this.panel?.read();
   }

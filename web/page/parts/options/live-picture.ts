@@ -1,4 +1,4 @@
-// Keeps the picture of the settings at the caret's place, while the options are open.
+// Updates the picture of the settings for the caret's place while the options are open.
 import type { Extension } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { GenerateOptions, GenerationDefaults, Model } from "../../../src/client/index.js";
@@ -9,14 +9,14 @@ import { predict, type Prediction } from "../../assistant/predict.js";
 import { draw } from "./picture.js";
 import { withSpecialTokens } from "../../assistant/special-tokens.js";
 
-/** After the caret has come to rest. */
+/** Milliseconds that the caret must rest. */
 const askAfterMs = 300;
 
 export interface LivePictureSetting {
   queue: RequestQueue;
-  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
-  /** What is set; undefined where that is refused. */
+  /** The current settings; undefined if a value is refused. */
   peek: () => GenerateOptions | undefined;
 }
 
@@ -25,7 +25,7 @@ class LivePicture implements PluginValue {
   private readonly gone = new AbortController();
   private prediction: Prediction | undefined;
   private model: Model | undefined;
-  /** What was set when it was drawn last: where a value is refused, the picture stays. */
+  /** The settings of the last drawing. If a value is refused, the picture stays. */
   private drawn: GenerateOptions | undefined;
   private readonly request: PageRequest;
 

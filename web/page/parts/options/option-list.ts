@@ -1,4 +1,4 @@
-// The numbers among the sampling options: their names, ranges and initial values.
+// The numeric sampling options of the page: their names, ranges and initial values.
 import type { GenerationDefaults } from "../../../src/client/index.js";
 import {
   numberOptionNames,
@@ -12,18 +12,18 @@ export interface NumberOption {
   min: number;
   max: number;
   isWhole: boolean;
-  /** What one press of an arrow key adds; values between are as good. */
+  /** Added by one press of an arrow key. Values in between are valid, too. */
   step: number;
-  /** Until a model is loaded, and what an emptied field means then; null: the engine chooses. */
+  /** The value until a model is loaded, and the meaning of an empty field. null: the engine chooses. */
   initial: number | null;
-  /** Where a slider beside the field ends, which begins at `min`; undefined: there is none. */
+  /** Upper end of the slider beside the field, which begins at `min`; undefined if there is none. */
   sliderTo?: number;
 }
 
-/** Settings by what they are good for. */
+/** A group of settings for one purpose. */
 export interface Preset {
   name: "precise" | "balanced" | "wild";
-  /** Those that are not named are as the model has them. */
+  /** Options without a value here use the model's defaults. */
   numbers: Partial<Record<NumberOption["name"], number>>;
 }
 
@@ -59,7 +59,9 @@ export const numberOptions: readonly NumberOption[] = numberOptionNames.map((nam
   return { name, min: least, max: most, isWhole, initial, ...fields[name] };
 });
 
-/** What `option` is with a model of these defaults; this page's own length stays where the model has none. */
+/**
+ * The initial value of `option` for a model with these defaults. If the model sets no length, the page's own applies.
+ */
 export function initialOf(
   { name, initial }: NumberOption,
   defaults: Readonly<Partial<GenerationDefaults>>,
@@ -68,10 +70,10 @@ export function initialOf(
   return defaults[name] ?? initial;
 }
 
-/** What is wrong with the value of `input`, in words; undefined: nothing. */
+/** Explains what is wrong with the value of `input`; undefined if it is valid. */
 export function refusalOf({ min, max, isWhole }: NumberOption, input: HTMLInputElement): string | undefined {
   const range = { min: String(min), max: String(max) };
-  // The browser does not tell a page what was typed where it is not a number.
+  // Browsers do not reveal what was typed if it is not a number.
   if (input.validity.badInput) return phrase(isWhole ? "expectedWhole" : "expectedNumber", range);
   if (input.value === "") return undefined;
   const value = input.valueAsNumber;

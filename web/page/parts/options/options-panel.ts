@@ -1,9 +1,9 @@
-// The Options panel: the fields, what the user set in them, and why a value is refused.
+// The Options panel: its fields, the values that the user set, and why a value is refused.
 import type { GenerateOptions, GenerationDefaults } from "../../../src/client/index.js";
 import { initialOf, numberOptions, refusalOf, type NumberOption, type Preset } from "./option-list.js";
 import { phrase } from "../../language/editor.js";
 
-/** A field with its caption, its help, and the sentence that says why its value is refused. */
+/** A field with its caption, its help text, and the reason if its value is refused. */
 class Field {
   readonly element = document.createElement("div");
   private readonly caption = document.createElement("label");
@@ -30,12 +30,12 @@ class Field {
     this.refusal.className = "refusal";
     input.setAttribute("aria-describedby", `${this.refusal.id} ${this.hint.id}`);
     input.addEventListener("input", () => this.refuse(this.isRefused ? this.check() : undefined));
-    input.setAttribute("form", "form"); // Enter in it writes
+    input.setAttribute("form", "form"); // Enter in the field submits the form, so the model writes
     this.element.append(this.caption, input, this.refusal, this.hint);
     this.refuse(undefined);
   }
 
-  /** In the page's language, once that is there. */
+  /** Sets the caption and help in the page's language. */
   label(): void {
     this.caption.textContent = phrase(`option.${this.name}`);
     this.hint.textContent = phrase(`option.${this.name}.help`);
@@ -46,9 +46,9 @@ class Field {
     return !this.refusal.hidden;
   }
 
-  /** Marks the field and says why, or takes that back. */
+  /** Marks the field as invalid and shows why, or removes the mark. */
   refuse(why: string | undefined): void {
-    // Said even when nothing is wrong: browsers call a value between two steps invalid.
+    // Set even if the value is valid: browsers call a value between two steps invalid.
     this.input.setAttribute("aria-invalid", String(why !== undefined));
     this.refusal.textContent = why ?? "";
     this.refusal.hidden = why === undefined;
@@ -66,15 +66,15 @@ class Field {
 function makeInput(type: string): HTMLInputElement {
   const input = document.createElement("input");
   input.type = type;
-  input.autocomplete = "off"; // the page restores it
+  input.autocomplete = "off"; // the page itself restores the value
   return input;
 }
 
-/** The field of a number, which shows what the number is where the user says nothing. */
+/** A numeric field. If the user sets no value, it shows the default. */
 class NumberField extends Field {
   private initial = "";
   private defaults: Readonly<Partial<GenerationDefaults>> = {};
-  /** Whether it was put in: it is set then, though it be what there was before the user. */
+  /** Whether the user entered the value; it then counts as set even if it equals the default. */
   private isGiven = false;
   private readonly slider = makeInput("range");
   readonly option: NumberOption;
@@ -98,7 +98,7 @@ class NumberField extends Field {
     this.showInitial(this.defaults);
   }
 
-  /** Moves the number, and is moved by it. */
+  /** Adds a slider: the slider and the field update each other. */
   private addSlider({ min, step }: NumberOption, max: number): void {
     const slider = this.slider;
     slider.min = String(min);
@@ -112,13 +112,13 @@ class NumberField extends Field {
     this.element.append(slider);
   }
 
-  /** Puts `value` in, as its user does. */
+  /** Enters `value` as if the user had typed it. */
   set(value: string): void {
     this.input.value = value;
     this.input.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }
 
-  /** As its user does; undefined: what there was before the user. */
+  /** Enters `value` as if the user had typed it; undefined restores the default. */
   put(value: number | undefined): void {
     this.set(value === undefined ? this.initial : String(value));
     this.isGiven = value !== undefined;
@@ -132,7 +132,7 @@ class NumberField extends Field {
     return !this.isGiven && this.input.value === this.initial;
   }
 
-  /** Takes the place of what was there, but not of what the user put there. */
+  /** Shows the model's default, but does not replace a value that the user set. */
   showInitial(defaults: Readonly<Partial<GenerationDefaults>>): void {
     this.defaults = defaults;
     const initial = initialOf(this.option, defaults);
@@ -143,12 +143,12 @@ class NumberField extends Field {
     this.input.placeholder = this.initial || phrase("random");
   }
 
-  /** What the user set. */
+  /** The value that the user set. */
   get own(): number | undefined {
     return this.input.value === "" || this.isInitial ? undefined : this.input.valueAsNumber;
   }
 
-  /** What the page asks for; undefined: what the model and the engine have. */
+  /** The value for a request; undefined leaves it to the model and the engine. */
   get value(): number | undefined {
     return this.own ?? (this.option.name === "maxNewTokens" ? Number(this.initial) : undefined);
   }
@@ -162,7 +162,7 @@ export class OptionsPanel {
 
   private readonly open: () => void;
 
-  /** `open` shows the panel, where a value in it is refused. */
+  /** `open` opens the panel when a value in it is refused. */
   constructor(open: () => void, controls: HTMLElement) {
     this.open = open;
 
@@ -177,12 +177,12 @@ export class OptionsPanel {
     this.stop.placeholder = phrase("none");
   }
 
-  /** Shows what the model's maker would have it write with. */
+  /** Shows the defaults of the model's author. */
   showDefaults(defaults: GenerationDefaults): void {
     for (const field of this.numbers) field.showInitial(defaults);
   }
 
-  /** Sets the numbers of `preset`, and all others that it is about as they were at first. */
+  /** Sets the numbers of `preset`, and resets the other options that presets cover. */
   use({ numbers }: Preset): void {
     for (const field of this.numbers) {
       const { name } = field.option;
@@ -191,7 +191,7 @@ export class OptionsPanel {
     }
   }
 
-  /** The preset that is set; undefined: none of `all` is. */
+  /** The preset in `all` that matches the current values; undefined if none does. */
   presetOf(all: readonly Preset[]): Preset | undefined {
     return all.find(({ numbers }) =>
       this.numbers.every(
@@ -200,20 +200,23 @@ export class OptionsPanel {
     );
   }
 
-  /** Sets all that `options` name, and the rest as it was at first; values that are refused are shown, too. */
+  /** Sets all that `options` contains and resets the rest. Invalid values are shown, too. */
   show(options: GenerateOptions): void {
     for (const field of this.numbers) field.put(options[field.option.name]);
     this.ignoreEos.checked = options.ignoreEos === true;
     this.stop.value = [options.stop ?? []].flat().slice(0, 1).join("").replaceAll("\n", "\\n");
   }
 
-  /** What is set; undefined where a value is refused, which the panel then shows and explains. */
+  /** The current settings; undefined if a value is refused. The panel then opens and explains why. */
   read(): GenerateOptions | undefined {
     for (const field of this.fields) field.checkNow();
     return this.showRefused() ? undefined : this.collect("value");
   }
 
-  /** What is set, or of that what the user set; undefined where a value would be refused. Shows nothing. */
+  /**
+   * The current settings, or only those that the user set; undefined if a value would be refused. Never opens the
+   * panel.
+   */
   peek(which: "value" | "own" = "value"): GenerateOptions | undefined {
     return this.fields.every((field) => field.isFine) ? this.collect(which) : undefined;
   }
@@ -228,7 +231,7 @@ export class OptionsPanel {
     return options;
   }
 
-  /** Opens the panel at the first value that is refused; false if there is none. */
+  /** Opens the panel at the first refused value; returns false if there is none. */
   private showRefused(): boolean {
     const refused = this.fields.find((field) => field.isRefused);
     if (!refused) return false;

@@ -1,4 +1,4 @@
-// The page's one panel of options.
+// Creates the page's Options panel.
 import { plainButton } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";
@@ -7,11 +7,11 @@ import type { PageState } from "../../state/page-state.js";
 import { presets } from "./option-list.js";
 import { OptionsPanel } from "./options-panel.js";
 
-/** Makes it, names all that there is to set, and shows each model's own values. */
+/** Creates the panel, labels all its options, and shows each model's defaults. */
 export function offerOptions(state: PageState): OptionsPanel {
   const options = new OptionsPanel(() => {
     state.panel.value = "options";
-    ui.options.open = true; // where the panel is open already
+    ui.options.open = true; // if the panel is already open
   }, ui.controls);
   keepTranslated(options, () => options.label());
   const offered = presets.map((preset) => {

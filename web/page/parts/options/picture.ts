@@ -1,11 +1,12 @@
-// A picture of what the settings do to what the model expects at the caret: bars that fall away as they are moved.
+// A picture of how the settings change the model's prediction at the caret: bars disappear as the settings exclude
+// tokens.
 import type { Prediction } from "../../assistant/predict.js";
 import { visible } from "../../document/visible.js";
 import { shape, type Sampling } from "./shape.js";
 import { phrase } from "../../language/editor.js";
 import { percent } from "../../language/numbers.js";
 
-/** Bars, and their units in the picture's own coordinates. */
+/** Number of bars; sizes in the picture's own units. */
 const shownOfTop = 40;
 const barWidth = 10;
 const height = 100;
@@ -14,7 +15,7 @@ const svg = "http://www.w3.org/2000/svg";
 
 function bar(place: number, share: number, className: string): SVGRectElement {
   const rect = document.createElementNS(svg, "rect");
-  const tall = Math.sqrt(share) * height; // so that small ones are seen beside large ones
+  const tall = Math.sqrt(share) * height; // so that small bars remain visible beside large ones
   rect.setAttribute("x", String(place * barWidth + 1));
   rect.setAttribute("width", String(barWidth - 2));
   rect.setAttribute("y", String(height - tall));
@@ -23,7 +24,7 @@ function bar(place: number, share: number, className: string): SVGRectElement {
   return rect;
 }
 
-/** The picture in words. */
+/** A description of the picture in words. */
 function inWords({ top }: Prediction, shares: readonly number[]): string {
   const staying = shares.filter((share) => share > 0).length;
   const likeliest = top
@@ -36,7 +37,7 @@ function inWords({ top }: Prediction, shares: readonly number[]): string {
   return phrase("picture", { staying, count: top.length, list });
 }
 
-/** Draws what `sampling` leaves of `prediction` into `picture`, and says it in `words`. */
+/** Draws the part of `prediction` that `sampling` leaves into `picture`, and describes it in `words`. */
 export function draw(
   picture: SVGSVGElement,
   words: HTMLElement,

@@ -1,4 +1,4 @@
-// The same again: the seed of what was written last, to be put in by one press.
+// A button that enters the seed of the last run, to write the same again.
 import { effect } from "@preact/signals-core";
 import type { Writing } from "../../assistant/writing.js";
 import { plainButton, setEnabled } from "../../dom/buttons.js";
@@ -7,7 +7,7 @@ import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 import type { PageState } from "../../state/page-state.js";
 
-/** Offers it beside the field, once there is one. */
+/** Offers the button beside the field once there is a seed. */
 export function offerSameSeed(state: PageState, writing: Writing): void {
   const field = ui.controls.querySelector<HTMLInputElement>("#option-seed");
   const button = plainButton("", () => {
@@ -19,9 +19,9 @@ export function offerSameSeed(state: PageState, writing: Writing): void {
   });
   field?.parentElement?.append(button);
   const show = (isWriting: boolean) => {
-    setEnabled(button, !isWriting); // its seed is about to be another one
+    setEnabled(button, !isWriting); // a new run will have another seed
     const seed = writing.lastSeed;
-    button.classList.toggle("later", seed === undefined); // its room is kept: nothing moves when it comes
+    button.classList.toggle("later", seed === undefined); // its room is reserved, so that nothing moves when it appears
     button.textContent = phrase("sameAgain", { seed: String(seed) });
     button.title = phrase("sameAgainHelp", { seed: String(seed) });
   };

@@ -1,10 +1,13 @@
-// What the settings make of a distribution: the same steps as engine/generate/sampler.cc, for a picture.
+// How the settings change a distribution: the same steps as engine/generate/sampler.cc, for the picture.
 import type { GenerationDefaults, TokenLogprob } from "../../../src/client/index.js";
 
-/** Those that a distribution alone tells; what repeats depends on the text. */
+/** The options that depend on the distribution alone. Penalties for repetition depend on the text. */
 export type Sampling = Omit<GenerationDefaults, "maxNewTokens" | "noRepeatNgramSize" | "repetitionPenalty">;
 
-/** Leaves weight to what is about as surprising as expected, up to `mass` of it: locally typical sampling. */
+/**
+ * Locally typical sampling: keeps the tokens whose surprise is closest to the expected one, up to `mass` of the
+ * weight.
+ */
 function keepTypical(weights: readonly number[], mass: number): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const surprises = weights.map((weight) => -Math.log(weight / total));
@@ -27,8 +30,8 @@ function keepTypical(weights: readonly number[], mass: number): number[] {
 }
 
 /**
- * The probability with which each of `top`, the most probable first, is drawn; 0 for those that fall away. What is less
- * probable than the last of them counts for nothing.
+ * The probability of drawing each token of `top`, which is sorted from the most probable; 0 for excluded tokens.
+ * Tokens beyond `top` are ignored.
  */
 export function shape(
   top: readonly TokenLogprob[],

@@ -8,9 +8,9 @@ const sectionsOf = () => ui.panel.querySelectorAll("details");
 const isSection = (name: string | undefined): name is PanelSection =>
   panelSections.some((each) => each === name);
 
-/** Opens the panel from the menu, from the line of status, and where a value is refused; Escape or its button close it. */
+/** Opens the panel from the menu, from the status line, and if a value is refused. Escape or its button close it. */
 export function offerPanel(state: PageState): void {
-  /** What had the focus before the panel was opened. */
+  /** The element that had the focus before the panel was opened. */
   let opener: HTMLElement = ui.menuButton;
 
   function open(section: PanelSection, from: HTMLElement): void {
@@ -38,9 +38,9 @@ export function offerPanel(state: PageState): void {
   ui.presetShown.addEventListener("click", () => open("options", ui.presetShown));
   ui.panelClose.addEventListener("click", () => (state.panel.value = undefined));
   ui.panel.addEventListener("keydown", (event) => {
-    const isWriting = state.activity.peek().kind === "writing"; // then Escape stops that
+    const isWriting = state.activity.peek().kind === "writing"; // then Escape stops the model
     if (event.key !== "Escape" || event.isComposing || isWriting) return;
-    event.stopPropagation(); // it does only that
+    event.stopPropagation(); // Escape must not have another effect
     state.panel.value = undefined;
   });
   const showPreset = () => {

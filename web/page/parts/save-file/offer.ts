@@ -1,4 +1,4 @@
-// Offers "Save as one file", which is fetched when it is asked for.
+// Offers "Save as one file", whose code is fetched on first use.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { onPress, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -7,13 +7,13 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { isAbort, messageOf } from "../../state/errors.js";
 import type { PageState } from "../../state/page-state.js";
 
-/** The folder of the model that is loaded; undefined where it is in none of this host. */
+/** The folder of the loaded model; undefined if it is not a folder of this host. */
 function folderOf({ loaded, chosen }: PageState): URL | undefined {
   const { folder } = chosen.peek();
   return loaded.peek() && folder !== undefined ? new URL(folder, baseAddress()) : undefined;
 }
 
-/** Saves what is offered, with a text for the page to begin with where one is given, and says how that goes. */
+/** Saves the page with the loaded model, and with `text` if given. Shows the progress. */
 export async function saveModel(state: PageState, text?: string): Promise<void> {
   const folder = folderOf(state);
   if (!folder || ui.save.ariaDisabled === "true") return;
@@ -30,7 +30,7 @@ export async function saveModel(state: PageState, text?: string): Promise<void> 
   }
 }
 
-/** Offers to save the page with each model of this host that is loaded. */
+/** Offers to save the page while a model of this host is loaded. */
 export function offerSaving(state: PageState): void {
   onPress(ui.save, () => void saveModel(state));
   state.loaded.subscribe((model) => {

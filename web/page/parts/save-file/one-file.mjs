@@ -1,14 +1,17 @@
-// How a page in one file is put together. It is the page with everything except the model, and the model's files in
-// base64, in elements of a few MB. The same code writes it in Node (web/scripts/export.mjs) and in the page (saving.ts).
+// Builds the page in one file: the page with everything except the model, and the model's files in base64, in
+// elements of a few MB. The same code runs in Node (web/scripts/export.mjs) and in the page (saving.ts).
 
-/** Where the model's files go into the page. */
+/** Where the model's files are inserted. */
 export const marker = "<!-- model -->";
 
-/** What one-file.html ends with: the SHA-256 of all before. */
+/** The end of one-file.html: the SHA-256 of everything before. */
 export const pageEnding = (/** @type {string} */ sha256) => `<!-- ${sha256} -->\n`;
 const pageEndingLength = pageEnding("0".repeat(64)).length;
 
-/** Larger files are not listed: see largestPiece in web/src/loader/weights-index.ts. They are held whole, to be verified. */
+/**
+ * Larger files are not listed: see largestPiece in web/src/loader/weights-index.ts. A listed file is held in memory
+ * as a whole and verified.
+ */
 const mostListedBytes = 64 << 20;
 
 /** Bytes of a file in one element: divisible by three, so that base64 needs no padding in between. */
@@ -17,10 +20,10 @@ const elementBytes = 3 << 20;
 /**
  * @typedef {object} ModelFile
  * @property {string} name
- * @property {number | undefined} size In bytes, where it is known before.
+ * @property {number | undefined} size In bytes, if known in advance.
  * @property {boolean} isOptional The model works without it.
- * @property {string} [sha256] Lower-case hexadecimal, where it is known before.
- * @property {string} [text] What is in it, where that has been read.
+ * @property {string} [sha256] Lower-case hexadecimal, if known in advance.
+ * @property {string} [text] The contents, if already read.
  */
 
 /**
@@ -66,7 +69,7 @@ export function modelFiles(index) {
       );
     });
   };
-  // Version 1 lists the weights alone, and a tokenizer may have been put beside what version 2 lists.
+  // Version 1 lists only the weights. In a folder of version 2, a tokenizer may have been added that is not listed.
   const beside = files === undefined ? [] : listed(files, "file");
   const others = texts.filter(({ name }) => !beside.some((each) => each.name === name));
   return [...beside, ...others, { ...file("weights.json"), text: index }, ...listed(pieces, "piece")];
@@ -103,7 +106,7 @@ async function* portions(chunks) {
 }
 
 /**
- * The bytes of a file that weights.json lists, once they are what it says.
+ * The bytes of a file that weights.json lists, after they are verified.
  * @param {ModelFile & { size: number }} file
  * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} chunks
  * @param {Sha256} sha256
@@ -122,7 +125,7 @@ async function verified({ name, size, sha256: expected }, chunks, sha256) {
 }
 
 /**
- * Throws where `page` is not as it was built.
+ * Throws if `page` is not the page that was built.
  * @param {string} page
  * @param {Sha256} sha256
  */
@@ -132,14 +135,15 @@ async function checkPage(page, sha256) {
   throw new Error("one-file.html is damaged: reload the page, or build it again");
 }
 
-/** @typedef {(bytes: Uint8Array<ArrayBuffer>) => Promise<string> | string} Sha256 In lower-case hexadecimal. */
+/** @typedef {(bytes: Uint8Array<ArrayBuffer>) => Promise<string> | string} Sha256 Returns lower-case hexadecimal. */
 
 /**
- * The page in one file, in the order in which it is written; no more than a few MB are in memory.
- * @param {string} page one-file.html, as it was built.
+ * Yields the page in one file, in order. At most a few MB are in memory at a time.
+ * @param {string} page The built one-file.html.
  * @param {readonly ModelFile[]} files
- * @param {(name: string) => Promise<AsyncIterable<Uint8Array> | undefined>} open Undefined where there is no such file.
- * @param {Sha256} sha256 Files that weights.json lists are verified before they are written.
+ * @param {(name: string) => Promise<AsyncIterable<Uint8Array> | undefined>} open Returns undefined if there is no
+ * such file.
+ * @param {Sha256} sha256 Verifies the files that weights.json lists before they are written.
  * @returns {AsyncGenerator<string>}
  */
 export async function* composeOneFile(page, files, open, sha256) {

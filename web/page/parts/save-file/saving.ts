@@ -1,5 +1,5 @@
-// "Save as one file": the page, the engine and the model that it shows in one HTML file, which opens from a disk. Fetched when it is
-// asked for.
+// "Save as one file": writes the page, the engine and the current model to one HTML file, which opens from a disk.
+// Fetched on first use.
 import { baseAddress } from "../../../src/shared/base-address.js";
 import { download } from "../../dom/download.js";
 import { elements as ui } from "../../dom/elements.js";
@@ -10,19 +10,19 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 import { textFile } from "../../library/text-in-page.js";
 import { sha256 } from "../../../src/loader/sha256.js";
 
-/** What takes the file, as it is made. */
+/** Receives the file piece by piece. */
 interface Target {
   write(text: string): Promise<void>;
   close(): Promise<void>;
   abort(): Promise<void>;
 }
 
-/** The part of the File System Access API that is used where there is one: it holds nothing in memory. */
+/** The part of the File System Access API that the page uses, if available: it needs no memory for the file. */
 interface SavePicker {
   showSaveFilePicker?: (this: Window, options: object) => Promise<{ createWritable(): Promise<Target> }>;
 }
 
-/** Collects the file, then downloads it. */
+/** Collects the file in memory, then downloads it. */
 function downloadTarget(name: string): Target {
   let parts: Blob[] = [];
   return {
@@ -51,7 +51,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
 }
 
-/** The host's answer; undefined where it has no such file. */
+/** The host's answer; undefined if it has no such file. */
 async function ask(url: URL): Promise<Response | undefined> {
   const response = await fetch(url);
   if (response.status === 404) return undefined;
@@ -60,8 +60,7 @@ async function ask(url: URL): Promise<Response | undefined> {
 }
 
 /**
- * Saves the page with the model in `folder`, and with a text if one is given. Rejects if that fails, or if the visitor
- * cancels.
+ * Saves the page with the model in `folder`, and with `text` if given. Rejects if that fails or the visitor cancels.
  */
 export async function save(folder: URL, text?: string): Promise<void> {
   const name = `${folder.pathname.split("/").at(-2) ?? "model"}.html`.replace(/^(?!gpt)/i, "gpt2-");

@@ -1,4 +1,4 @@
-// Offers "Save as one file" with the text, too. It comes after the first paint, as the text does.
+// Offers "Save as one file" with the text. Loaded after the first paint, like the text.
 import { plainButton, setEnabled } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { phrase } from "../../language/editor.js";

@@ -1,4 +1,4 @@
-// Saving the text as a file: as it is, as Markdown, or as a web page.
+// Saves the text as a file: plain, as Markdown, or as a web page.
 import type { Tree } from "../../document/tree.js";
 import { plainButton } from "../../dom/buttons.js";
 import { download } from "../../dom/download.js";
@@ -12,9 +12,9 @@ import { asMarkdown } from "../../library/as-markdown.js";
 
 export interface SavedText {
   kept: KeptText;
-  /** undefined: there are no branches. */
+  /** undefined if there are no branches. */
   tree: Tree | undefined;
-  /** The name of the model that wrote last, or that would write. */
+  /** The name of the model that wrote last, or of the current one. */
   model: string;
 }
 
@@ -44,7 +44,7 @@ function contentOf(ending: Ending, { kept, tree, model }: SavedText): string {
   }
 }
 
-/** Offers the ways to save what `saved` gives when one is chosen. */
+/** Offers the formats; reads the text with `saved` when one is chosen. */
 export function offerSavingText(saved: () => SavedText): void {
   for (const { ending, type } of formats) {
     const button = plainButton("", () => {

@@ -1,5 +1,5 @@
-// Links to a text: opening one gives all of it. If the model's last run is still in the text, the same model writes
-// it again, and the page says whether it is the same.
+// Links to a text. Opening one shows the text. If the model's last run is still in it, the same model writes it
+// again, and the page shows whether the result is the same.
 import { sha256 } from "../../../src/loader/sha256.js";
 import { onPress } from "../../dom/buttons.js";
 import { isOfFiles } from "../../models/chosen-model.js";
@@ -22,14 +22,14 @@ const marker = "#text=";
 
 const hashOf = (text: string) => sha256(new TextEncoder().encode(text));
 
-/** The fragment that was followed last in this tab: a reload of the page brings its text back, and not the link. */
+/** The link that was opened last in this tab. After a reload, the stored text is shown and not the link's. */
 const followedKey = `gpt2-link ${location.pathname}`;
 
 function isFollowed(): boolean {
   try {
     return sessionStorage.getItem(followedKey) === location.hash;
   } catch {
-    return true; // there is no storage, as in a sandboxed frame: better once than again and again
+    return true; // without storage, as in a sandboxed frame, the link is not opened again on each reload
   }
 }
 
@@ -37,11 +37,14 @@ function setFollowed(): void {
   try {
     sessionStorage.setItem(followedKey, location.hash);
   } catch {
-    // As above.
+    // There is no storage.
   }
 }
 
-/** Begins before `coming` is there where the browser can: Safari lets a page copy only as a button is pressed. */
+/**
+ * Starts to write to the clipboard before `coming` resolves, if the browser can: Safari allows it only during a
+ * press.
+ */
 async function toClipboard(coming: Promise<string>): Promise<void> {
   if (typeof ClipboardItem === "undefined") return navigator.clipboard.writeText(await coming);
   const blob = coming.then((text) => new Blob([text], { type: "text/plain" }));
@@ -53,32 +56,32 @@ export interface SharingSetting {
   loading: Loading;
   writing: Writing;
   options: { peek: () => GenerateOptions | undefined; show: (options: GenerateOptions) => void };
-  /** Leaves the text that there is as it is stored, for another one. */
+  /** Stores the current text as it is, before another replaces it. */
   setAside: () => void;
   editor: Editor;
 }
 
 class Sharing {
   private readonly setting: SharingSetting;
-  /** Which of the links that were opened is followed: the last. */
+  /** Counts opened links: only the last one is followed. */
   private latest = 0;
 
   constructor(setting: SharingSetting) {
     this.setting = setting;
   }
 
-  /** What was written last, where all of it stands in the text still, and a link can name its model. */
+  /** The last run, if its text is still complete and a link can name its model. */
   private writtenAnew({ text }: KeptText): WrittenText | undefined {
     const last = this.setting.writing.lastWritten;
     return last && !isOfFiles(last.model) && stillContains(text, last) ? last : undefined;
   }
 
-  /** A link to `kept`, with `anew` to be written anew. */
+  /** A link to `kept`; `anew` is the run to repeat. */
   private async linkTo(kept: KeptText, anew: WrittenText | undefined): Promise<string> {
     const { state, options: panel } = this.setting;
     const url = new URL(queryOf(anew?.model ?? state.chosen.peek()), location.href);
     const options = { ...(anew?.options ?? panel.peek()) };
-    // One that was stopped is written to the same length.
+    // A run that was stopped is repeated to the same length.
     if (anew && !anew.hasEnded) options.maxNewTokens = anew.tokens;
     const hash = anew && (await hashOf(anew.text));
     url.hash = marker + (await toFragment({ ...textAround(kept, anew), options, hash }));
@@ -96,7 +99,7 @@ class Sharing {
     const coming = this.linkTo(kept, anew);
     const isCopied = await toClipboard(coming).then(
       () => true,
-      () => false, // pages of a host without TLS have no clipboard, and others can be refused it
+      () => false, // pages without TLS have no clipboard, and a browser can refuse it
     );
     const link = await coming;
     if (isCopied) {
@@ -109,8 +112,8 @@ class Sharing {
   }
 
   /**
-   * Shows what the page's address has a link to. Where the model wrote last, it writes anew, once there is a model, and it is
-   * said whether that is the same.
+   * Opens the text that the page's address links to. If it contains a run, waits for the model, repeats the run, and
+   * shows whether it is the same.
    */
   async openLink(): Promise<void> {
     const { state, loading, writing, options: panel, setAside, editor } = this.setting;
@@ -135,15 +138,15 @@ class Sharing {
     }
     setFollowed();
     const anew = await writing.write(() => ({ from: place, to: place }), options);
-    if (!anew?.hasEnded) return; // the page says what ended it
+    if (!anew?.hasEnded) return; // the page shows why the run ended
     if ((await hashOf(anew.text)) !== hash) return state.say(() => phrase("notIdentical"));
-    // Who types meanwhile has another text, which nothing is said of.
+    // If the visitor has typed in the meantime, nothing is compared.
     if (editor.text === prompt + asLines(anew.text) + after)
       state.say(() => phrase("identical", { count: anew.tokens }));
   }
 }
 
-/** Offers links to the text, and follows the one that the page was opened with. */
+/** Offers links to the text, and opens the link in the page's address. */
 export function offerSharing(setting: SharingSetting): void {
   const { state } = setting;
   const sharing = new Sharing(setting);

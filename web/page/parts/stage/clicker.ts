@@ -1,20 +1,22 @@
-// A presenter's clicker on the stage. It types Page Down and Page Up, and "b" or "." to blank the screen, as slide programs expect.
+// Supports a presenter's clicker in stage mode. A clicker sends Page Down and Page Up, and "b" or "." to blank the
+// screen, as slide programs expect.
 
-/** The keys that only change what others do. */
+/** Modifier keys alone do nothing. */
 const modifiers = new Set(["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"]);
 
 export interface ClickerActions {
   isOn: () => boolean;
-  /** Page Down. */
+  /** Called for Page Down. */
   goOn: () => void;
-  /** Page Up. */
+  /** Called for Page Up. */
   goBack: () => void;
   blank: (isBlank: boolean) => void;
 }
 
 /**
- * Listens for a clicker while `isOn`. "b" and "." are its keys until something else is typed, and again after Page Down or Page Up:
- * in between they go into the text. Returns what to call when the stage opens.
+ * Handles the clicker's keys while `isOn`. "b" and "." blank the screen until something else is typed, and again
+ * after Page Down or Page Up. In between, they are typed into the text. Returns a function to call when the stage
+ * opens.
  */
 export function listenForClicker({ isOn, goOn, goBack, blank }: ClickerActions): () => void {
   let isPresenting = false;
@@ -27,7 +29,7 @@ export function listenForClicker({ isOn, goOn, goBack, blank }: ClickerActions):
 
   function act(key: string): boolean {
     if (isBlank) {
-      setBlank(false); // any key shows the text again, and does only that
+      setBlank(false); // any key shows the text again and has no other effect
       return true;
     }
     if (key === "PageDown" || key === "PageUp") {
@@ -44,7 +46,7 @@ export function listenForClicker({ isOn, goOn, goBack, blank }: ClickerActions):
     return false;
   }
 
-  // Before the editor, which would move the caret or type the letter.
+  // Captures the key before the editor, which would move the caret or insert the letter.
   document.addEventListener(
     "keydown",
     (event) => {

@@ -1,13 +1,16 @@
-// Stage mode: the text alone, in large type, for a projector. All keys of writing work in it.
+// Stage mode: the text alone, in large type, for a projector. All writing keys work in it.
 import type { Editor } from "../../document/editor.js";
 import { listenForClicker } from "./clicker.js";
 
-/** As far as browsers have it: in full screen, Escape comes to the page first, which has uses for it. */
+/** Supported by some browsers. In full screen, the page then receives Escape first, which it needs. */
 interface KeyboardLock {
   keyboard?: { lock?: (keys: readonly string[]) => Promise<void>; unlock?: () => void };
 }
 
-/** Refused by frames, and not there on phones: the mode is the same without it. One may have left before it is granted. */
+/**
+ * Frames can refuse full screen, and phones lack it: the mode works without it. The visitor may leave the mode before
+ * full screen is granted.
+ */
 async function fillScreen(isOn: () => boolean): Promise<void> {
   const { keyboard } = navigator as KeyboardLock;
   try {
@@ -16,7 +19,7 @@ async function fillScreen(isOn: () => boolean): Promise<void> {
     await keyboard?.lock?.(["Escape"]);
     if (!isOn()) keyboard?.unlock?.();
   } catch {
-    // As above.
+    // Without the lock, Escape leaves full screen.
   }
 }
 
@@ -24,11 +27,11 @@ export interface StageSetting {
   enter: HTMLButtonElement;
   leave: HTMLButtonElement;
   editor: Editor;
-  /** Lets the model write at the end of the text. */
+  /** Lets the model continue at the end of the text. */
   goOn: () => void;
 }
 
-/** Offers the mode by its button and by Alt + Enter; Escape, its own button or the end of the full screen leave it. */
+/** The button or Alt + Enter starts the mode. Escape, the mode's own button or the end of full screen leaves it. */
 export function offerStage({ enter, leave, editor, goOn }: StageSetting): void {
   const { classList } = document.documentElement;
   const isOn = () => classList.contains("stage");
@@ -44,7 +47,7 @@ export function offerStage({ enter, leave, editor, goOn }: StageSetting): void {
     classList.toggle("stage", isStage);
     beginPresenting();
     leave.hidden = !isStage;
-    editor.view.requestMeasure(); // the lines are others
+    editor.view.requestMeasure(); // the lines wrap differently now
     editor.focus();
     editor.showCaret();
     if (isStage) return void fillScreen(isOn);
@@ -64,7 +67,7 @@ export function offerStage({ enter, leave, editor, goOn }: StageSetting): void {
       event.preventDefault();
       show(!isOn());
     }
-    // Whatever else Escape stopped has prevented its default.
+    // Other handlers of Escape have called preventDefault.
     if (event.key === "Escape" && isOn() && !event.defaultPrevented) show(false);
   });
 }

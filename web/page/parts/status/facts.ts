@@ -1,4 +1,4 @@
-// What is known of the model and its speed.
+// Shows the facts about the model and its speed.
 import { effect } from "@preact/signals-core";
 import { elements as ui } from "../../dom/elements.js";
 import { formatMs, formatRate } from "../../language/format.js";
@@ -7,7 +7,7 @@ import { phrase } from "../../language/start.js";
 import { keepTranslated, setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState } from "../../state/page-state.js";
 
-/** What is known of the model; it can change while it works, as when a thread is lost. */
+/** Shows the facts about the model, which can change while it works, for example after a thread is lost. */
 export function showModel({ loaded }: PageState): void {
   const model = loaded.peek();
   if (!model) return;

@@ -1,18 +1,18 @@
-// The line of status, and the errors with a way on.
+// The status line, and the errors with a button that helps.
 import { hideKeepingFocus } from "../../dom/buttons.js";
 import { elements as ui } from "../../dom/elements.js";
 import { setTranslatedText } from "../../language/keep-translated.js";
 import { onChange, type PageState, type Problem } from "../../state/page-state.js";
 import { withSpeech } from "./with-speech.js";
 
-/** Takes the error away; the focus goes to what is under way, if it was there. */
+/** Shows or hides the error. If the focus was in it, it moves to the running work. */
 function showProblem(problem: Problem | undefined): void {
   if (!problem) return hideKeepingFocus(ui.error, ui.loading.hidden ? ui.generate : ui.loadingCancel);
   const { sentence, repair, canReset } = problem;
   setTranslatedText(ui.errorText, sentence);
   setTranslatedText(ui.errorRepair, repair?.label ?? (() => ""));
   ui.errorRepair.hidden = repair === undefined;
-  // The second click of two is meant for what was there before.
+  // The second click of a double click was meant for the button's earlier action.
   ui.errorRepair.onclick = ({ detail }) => {
     if (detail < 2) repair?.run();
   };
@@ -23,7 +23,7 @@ function showProblem(problem: Problem | undefined): void {
 export function showStatus(state: PageState): void {
   onChange(state.status, (sentence) => {
     const said = sentence();
-    if (said !== ui.finish.textContent) withSpeech((speech) => speech.status(said)); // after what is written
+    if (said !== ui.finish.textContent) withSpeech((speech) => speech.status(said)); // announced after the model's text
     setTranslatedText(ui.finish, sentence);
   });
   onChange(state.problem, showProblem);

@@ -1,4 +1,4 @@
-// The suggestions as a bar above the buttons, where there is no Tab: on devices that are touched.
+// Shows the suggestions as a bar above the buttons, on touch devices, which have no Tab key.
 import { ViewPlugin, type EditorView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { suggestionCount } from "../../assistant/suggest.js";
@@ -10,11 +10,11 @@ import { setTranslatedText } from "../../language/keep-translated.js";
 
 function makeButton(text: string, action: () => void): HTMLButtonElement {
   const button = plainButton(text, action);
-  button.addEventListener("pointerdown", (event) => event.preventDefault()); // the keyboard stays where it is
+  button.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the on-screen keyboard open
   return button;
 }
 
-/** Fills `bar`, which is always as high. After one is taken, the next are asked for. */
+/** Fills `bar`, whose height never changes. After a suggestion is taken, the next ones are requested. */
 export function suggestionBar(
   bar: HTMLElement,
   take: (view: EditorView) => void,
@@ -23,7 +23,7 @@ export function suggestionBar(
   return ViewPlugin.define((view) => {
     const asker = makeButton("", () => ask(view));
     setTranslatedText(asker, () => phrase("suggest"));
-    // Each stays in its place: one that was replaced would drop the focus, or the finger that is on it.
+    // The buttons stay in place: replacing one would drop the focus, or the press of a finger.
     const takers = Array.from({ length: suggestionCount }, (_, place) => {
       const text = document.createElement("span");
       const button = makeButton("", () => {
@@ -44,7 +44,7 @@ export function suggestionBar(
       for (const [place, { button, text }] of takers.entries()) {
         const item = items[place];
         if (item) text.textContent = suggestionLabel(item);
-        button.ariaCurrent = String(place === suggestions?.chosen); // what Tab takes
+        button.ariaCurrent = String(place === suggestions?.chosen); // the suggestion that Tab would take
       }
       const [first = asker, ...others] = takers.slice(0, items.length).map(({ button }) => button);
       const there = new Set([first, ...others]);

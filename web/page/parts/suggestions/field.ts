@@ -1,5 +1,5 @@
-// The suggestions at the caret, and the chosen one. They disappear when the caret moves or the text changes, unless you
-// type or take the beginning of a suggestion. Then its rest stays, and goes on growing.
+// The suggestions at the caret, and the chosen one. They disappear when the caret moves or the text changes, unless
+// you type or take the beginning of a suggestion. Then its rest stays and keeps growing.
 import { StateEffect, StateField, type Transaction } from "@codemirror/state";
 import { splitPieces, textOf, type Piece } from "../../document/pieces.js";
 import { runField } from "../../document/run.js";
@@ -8,19 +8,19 @@ type Item = readonly Piece[];
 
 /** What the model has found so far. */
 export interface FoundSuggestions {
-  /** Offset in the text at which it was asked. */
+  /** Offset in the text of the request. */
   from: number;
   items: readonly Item[];
-  /** More of each is coming. */
+  /** Whether the suggestions are still growing. */
   isGrowing: boolean;
 }
 
 export interface Suggestions {
-  /** Offset in the text. */
+  /** Offset in the text where the suggestions are shown. */
   at: number;
-  /** What was typed or taken of them since the model was asked: it stands before `at`. */
+  /** The part of a suggestion that was typed or taken since the request: the text before `at`. */
   taken: string;
-  /** What goes on from that: nothing only while they grow, as something of what comes may. */
+  /** The suggestions that continue `taken`. Empty only while they grow, since more may still match. */
   items: readonly Item[];
   chosen: number;
   isGrowing: boolean;
@@ -31,13 +31,13 @@ export const chooseSuggestion = StateEffect.define<number>();
 
 const startsWith = (item: Item, text: string) => textOf(item).startsWith(text);
 
-/** The rest of `item` after `typed`, if any. */
+/** The rest of `item` after `typed`; undefined if `item` does not start with it. */
 function restOf(item: Item, typed: string): Item | undefined {
   const [, rest] = startsWith(item, typed) ? splitPieces(item, typed.length) : [];
   return rest && rest.length > 0 ? rest : undefined;
 }
 
-/** What was typed at `at`, which has the caret behind it now, or ""; undefined where something else was done. */
+/** The text typed at `at`, if the caret is now after it; "" if nothing changed; undefined after any other change. */
 function typedAt(at: number, { changes, newDoc, newSelection: { main } }: Transaction): string | undefined {
   const typed: (string | undefined)[] = [];
   changes.iterChanges((fromA, toA, fromB, toB) =>
@@ -63,12 +63,14 @@ function continueWith(suggestions: Suggestions, transaction: Transaction): Sugge
   return { at: at + typed.length, taken: taken + typed, items: left, chosen: place, isGrowing };
 }
 
-/** What was found, as it is shown behind what was taken of it; more of the same was shown `before`. */
+/**
+ * The suggestions without the part that was already taken. `before` are those of the same request that were shown.
+ */
 function grow({ from, items, isGrowing }: FoundSuggestions, before: Suggestions | null): Suggestions | null {
   const taken = before?.taken ?? "";
   const rests = items.map((item) => restOf(item, taken)).filter((rest) => rest !== undefined);
   if (rests.length === 0 && !isGrowing) return null;
-  // Each stays where it is, as somebody may be about to press it; what is new comes last.
+  // Each suggestion keeps its place, because the visitor may be about to press it. New ones are added at the end.
   const grown = before?.items.map((item) => rests.find((rest) => startsWith(rest, textOf(item)))) ?? [];
   const all = [...new Set([...grown, ...rests])].filter((item) => item !== undefined);
   const next = before && grown[before.chosen];

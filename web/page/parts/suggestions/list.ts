@@ -1,4 +1,4 @@
-// The suggestions as a list beneath the caret.
+// Shows the suggestions as a list below the caret.
 import { EditorView, showTooltip, tooltips, type TooltipView } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { lowestFree } from "../../document/follower.js";
@@ -6,7 +6,7 @@ import { textOf, type Piece } from "../../document/pieces.js";
 import { chooseSuggestion, suggestionsField, type Suggestions } from "./field.js";
 import { phrase } from "../../language/editor.js";
 
-/** As it is shown: without the space before it, and on one line. */
+/** A suggestion on one line, without its leading space. */
 export const suggestionLabel = (item: readonly Piece[]): string => textOf(item).replace(/\n+/g, " ↵ ").trim();
 
 const optionId = (place: number) => `suggestion-${place}`;
@@ -25,16 +25,17 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
   dom.id = "suggestions";
   dom.role = "listbox";
   dom.ariaLabel = phrase("suggestions");
-  /** Those that are shown, in their places: one that was replaced while it is pressed would never hear of it. */
+  /** The items of the list stay in place: one that is replaced during a press would not receive the click. */
   const options: HTMLElement[] = [];
   const placeOf = (target: EventTarget | null) =>
     options.findIndex((option) => target instanceof Node && option.contains(target));
-  /** Where a press began. */
+  /** The item where a press began. */
   let pressed = -1;
-  dom.addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the text
+  dom.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the focus in the text
   dom.addEventListener("pointerdown", ({ target }) => (pressed = placeOf(target)));
   dom.addEventListener("click", ({ target, detail }) => {
-    // Those below one whose line breaks as it grows slide from under the pointer. Without a pointer, there is no detail.
+    // When a suggestion wraps to another line, those below it move away from the pointer. `detail` is 0 without a
+    // pointer.
     const place = detail > 0 ? pressed : placeOf(target);
     if (place === -1) return;
     view.dispatch({ effects: chooseSuggestion.of(place) });
@@ -60,11 +61,11 @@ function createList(view: EditorView, take: (view: EditorView) => void): Tooltip
   };
 }
 
-/** There may be none that goes on from what was typed, until they have grown. */
+/** While suggestions grow, possibly none of them continues what was typed. */
 const isShown = (suggestions: Suggestions | null): suggestions is Suggestions =>
   suggestions !== null && suggestions.items.length > 0;
 
-/** `take` is called for one that is pressed. */
+/** Calls `take` for the pressed suggestion. */
 export function suggestionList(dock: HTMLElement, take: (view: EditorView) => void): Extension {
   const create = (view: EditorView) => createList(view, take);
   return [

@@ -1,4 +1,4 @@
-// Tab: what the model would write next, to take or to leave.
+// Suggestions on Tab: what the model would write next, to accept or dismiss.
 import { Annotation, Prec, type Extension } from "@codemirror/state";
 import { EditorView, ViewPlugin, keymap, type Command, type KeyBinding } from "@codemirror/view";
 import type { GenerateOptions, Model } from "../../../src/client/index.js";
@@ -18,11 +18,11 @@ import "./suggestions.css";
 export interface SuggestingSetting {
   dock: HTMLElement;
   bar: HTMLElement;
-  /** What the model is to sample with; undefined where that is refused, or it is at work. */
+  /** The sampling options; undefined if a value is refused or the model is busy. */
   sampling: () => GenerateOptions | undefined;
   needModel: () => Promise<Model | undefined>;
   queue: RequestQueue;
-  /** Tells how it goes, and what is suggested to those who do not see it. */
+  /** Shows the status, and announces the suggestions to screen readers. */
   say: (sentence?: () => string) => void;
   speak: (sentence: string) => void;
   fail: (error: unknown) => void;
@@ -31,16 +31,16 @@ export interface SuggestingSetting {
 /** Requests shorter than this show no status. */
 const silentMs = 300;
 
-/** Of the change that asking itself makes. */
+/** Marks the change that a request itself makes. */
 const byAsking = Annotation.define<true>();
 
-/** Takes the chosen one, or its first word. */
+/** Takes the chosen suggestion, or its first word. */
 function take(view: EditorView, onlyWord = false): boolean {
   const suggestions = view.state.field(suggestionsField);
   const item = suggestions?.items[suggestions.chosen];
   if (!suggestions || !item) return false;
   const taken = onlyWord ? splitPieces(item, firstWordLength(textOf(item)))[0] : item;
-  // Of what is taken word by word, the rest stays, as of what is typed.
+  // After one word is taken, the rest stays, as it does after typing.
   const effects = onlyWord ? [] : setSuggestions.of(null);
   view.dispatch(putPieces(view.state, suggestions.at, suggestions.at, taken), { effects });
   return true;
@@ -64,7 +64,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
   let asking: AbortController | undefined;
   let isWaitSaid = false;
 
-  /** What is shown goes, and what is asked for is wanted no more. */
+  /** Hides the suggestions and cancels the request. */
   const dismiss: Command = (view) => {
     const isShown = view.state.field(suggestionsField) !== null;
     const isAwaited = asking !== undefined && !asking.signal.aborted;
@@ -96,7 +96,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
       const work = askForSuggestions(model, text, options, signal, (items, isGrowing) => {
         if (signal.aborted) return;
         view.dispatch({ effects: setSuggestions.of({ from: at, items, isGrowing }) });
-        if (!view.state.field(suggestionsField)) return controller.abort(); // none goes on from what was typed since
+        if (!view.state.field(suggestionsField)) return controller.abort(); // no suggestion continues what was typed since
         if (!progress.isShown) measureFrom(start, "suggestions");
         if (!isGrowing && !progress.isWhole) measureFrom(start, "wholeSuggestions");
         progress.isShown = true;
@@ -123,7 +123,7 @@ export function suggesting(setting: SuggestingSetting): Extension {
   }
 
   const hasBar = isTouched();
-  // A bar lies beside what is typed, and what it suggests comes unasked: there these keys do what they always do.
+  // The bar shows suggestions that the visitor did not request, so these keys keep their usual effect there.
   const ofList: readonly KeyBinding[] = [
     { key: "Enter", run: (view) => take(view) },
     { key: "ArrowDown", run: move(1) },

@@ -1,9 +1,9 @@
-// Which token's details are shown: the one that was pressed, or the one at the caret after the caret moved by keys.
+// Which token's details are shown: the pressed one, or the one at the caret after a key moved it.
 import { StateEffect, StateField, type EditorState, type Range, type Transaction } from "@codemirror/state";
 import { scoredField, tokenAt, type Scored } from "../../document/scored.js";
 import { modeField, setMode } from "../../document/view-mode.js";
 
-/** Names the token that contains this offset, or that ends there. */
+/** The token that contains this offset, or ends there. */
 interface DetailsPlace {
   readonly offset: number;
   /** A press also moves the caret next to the token, which does not change the choice. */
@@ -19,7 +19,7 @@ const followsCaret = (state: EditorState) => !["text", "inside"].includes(state.
 function ofSelection(place: DetailsPlace | null, transaction: Transaction): DetailsPlace | null {
   const { state } = transaction;
   const { head, empty } = state.selection.main;
-  if (transaction.isUserEvent("select.pointer")) return place; // the press itself says which
+  if (transaction.isUserEvent("select.pointer")) return place; // the press itself chooses the token
   const isByKeys = transaction.isUserEvent("select");
   const token = place?.isPressed && !isByKeys ? tokenWithDetails(state, place) : undefined;
   if (token && head >= token.from && head <= token.to) return place;
@@ -39,7 +39,7 @@ export const detailsField = StateField.define<DetailsPlace | null>({
   },
 });
 
-/** Undefined while the tokens there are unknown. */
+/** undefined while the tokens there are unknown. */
 export function tokenWithDetails(
   state: EditorState,
   place = state.field(detailsField),

@@ -1,4 +1,4 @@
-// The details of one token, and what else could stand there: shown at the token that was pressed, or that the caret came to.
+// The details of one token and its alternatives, shown at the pressed token, or at the token that the caret reached.
 import { Prec, type Extension, type Range } from "@codemirror/state";
 import {
   Decoration,
@@ -30,16 +30,16 @@ export interface DetailsSetting {
   dock: HTMLElement;
   queue: RequestQueue;
   fail: (error: unknown) => void;
-  /** Goes on with another token in the place of one. */
+  /** Replaces a token with another one and continues from there. */
   branch: (from: number, token: RankedToken) => void;
-  /** Gets the focus of a panel that closes on a touch screen: in the text, it would open the keyboard. */
+  /** Receives the focus when the panel closes on a touch screen. Focusing the text would open the keyboard. */
   next: HTMLElement;
 }
 
-/** After the caret came to a token. */
+/** Milliseconds after the caret reached a token. */
 const predictAfterMs = 80;
 
-/** The token that is shown, and marked in the text. */
+/** The token that is shown and marked in the text. */
 interface Shown {
   token: Range<Scored>;
   prediction: ToldToken["prediction"];
@@ -52,7 +52,7 @@ class Details implements PluginValue {
   private readonly setting: DetailsSetting;
   private readonly predicting: PageRequest;
   private shown: Shown | undefined;
-  /** A key asked for the panel, which is to have the focus. */
+  /** Whether a key opened the panel, which then receives the focus. */
   private isAwaited = false;
   private readonly growth = new ResizeObserver(() => this.reveal());
 
@@ -61,7 +61,7 @@ class Details implements PluginValue {
     this.setting = setting;
     this.predicting = setting.queue.requests("details", setting.fail);
     const { panel } = setting;
-    panel.tabIndex = -1; // has the focus until there is something to choose
+    panel.tabIndex = -1; // the panel has the focus until its list is filled
     panel.addEventListener("keydown", this.onKey);
     addEventListener("scroll", this.place, { passive: true });
     addEventListener("resize", this.place);
@@ -107,7 +107,7 @@ class Details implements PluginValue {
     this.predicting.schedule(predictAfterMs, (model, signal) => this.predict(model, signal));
   }
 
-  /** Shows the token under the pointer. Shows none without a token there, or while text is selected. */
+  /** Shows the token under the pointer; none if there is no token or text is selected. */
   press(event: MouseEvent): void {
     const { view } = this;
     const { state } = view;
@@ -117,7 +117,7 @@ class Details implements PluginValue {
       view.dispatch({ effects: showDetails.of(offset ?? null) });
   }
 
-  /** Moves the focus to the panel, which is opened at the caret where it is not there. */
+  /** Moves the focus to the panel, and opens it at the caret if necessary. */
   enter(): boolean {
     const { state } = this.view;
     const { head } = state.selection.main;
@@ -128,14 +128,14 @@ class Details implements PluginValue {
     return true;
   }
 
-  /** Whether there was something to dismiss. */
+  /** Closes the panel; returns whether it was open. */
   dismiss(): boolean {
     if (!this.view.state.field(detailsField)) return false;
     this.view.dispatch({ effects: showDetails.of(null) });
     return true;
   }
 
-  /** Not before a press elsewhere is done: what is pressed may move when a sheet goes. */
+  /** Waits until a press elsewhere is done: closing a sheet may move the pressed element. */
   private readonly leave = ({ target }: MouseEvent): void => {
     const inside = [this.setting.panel, this.view.dom];
     if (target instanceof Node && inside.some((part) => part.contains(target))) return;
@@ -164,7 +164,7 @@ class Details implements PluginValue {
     this.takeFocus();
   }
 
-  /** Scrolls to the token where a sheet has come over it. */
+  /** Scrolls to the token if a sheet covers it. */
   private reveal(): void {
     const { shown, view } = this;
     if (!shown || !this.setting.dock.classList.contains("has-sheet")) return;
@@ -201,10 +201,10 @@ class Details implements PluginValue {
     const { shown, view } = this;
     if (!shown) return;
     const { token } = shown;
-    // Where an edit has left a gap, the text is cut anew soon.
+    // After an edit left a gap, the text is tokenized again soon.
     const before = tokensBefore(view.state.field(scoredField), token.from);
     const ids = before?.flatMap(({ value }) => value.ids) ?? [];
-    // What the token is scored with: else its probability here would not be the one there.
+    // The same context as for scoring: with another one, the probability here would differ from the text's.
     const context = ids.slice(windowOf(ids.length, model.info.config.nPositions));
     try {
       shown.prediction = before && (await predict(model, context, signal));
@@ -217,7 +217,7 @@ class Details implements PluginValue {
     }
   }
 
-  /** Where the text is shown as it is, its tokens are not scored: this one is. */
+  /** In the plain view the tokens are not scored, except this one. */
   private async score(
     model: Model,
     { from, to, value: { ids, index, logprob } }: Range<Scored>,

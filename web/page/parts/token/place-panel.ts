@@ -1,10 +1,10 @@
-// Where a token's details are shown: beside the token, or, where the window has no room for that, as a sheet in the dock.
+// Places a token's details beside the token. If the window has no room for that, they become a sheet in the dock.
 import type { EditorView } from "@codemirror/view";
 import { lowestFree } from "../../document/follower.js";
 
-/** Below this size of the window, in the root's type size, a popover would hide the text around it. */
+/** In a smaller window, measured in the root's type size, a popover would hide the text around it. */
 const leastRem = { width: 40, height: 30 };
-/** Pixels between the panel and the line of its token, and around it. */
+/** Pixels between the panel and its token's line, and around the panel. */
 const gap = 4;
 
 const isSmall = () => {
@@ -19,7 +19,7 @@ interface Box {
   bottom: number;
 }
 
-/** The place of a panel of `size` that is as near to `token` as it can be, between the window's edges and `lowest`. */
+/** The place nearest to `token` for a panel of `size`, between the window's edges and `lowest`. */
 export function placeBeside(
   token: Box,
   size: { width: number; height: number },
@@ -32,7 +32,7 @@ export function placeBeside(
   return { left, top: fitsBelow || above < 0 ? below : above };
 }
 
-/** Shows `panel` where it has room for the token at `from`; what else `dock` has gives way to a sheet. */
+/** Places `panel` near the token at `from`. A sheet replaces the other contents of `dock`. */
 export function placePanel(view: EditorView, panel: HTMLElement, dock: HTMLElement, from: number): void {
   view.requestMeasure({
     key: panel,
@@ -44,9 +44,9 @@ export function placePanel(view: EditorView, panel: HTMLElement, dock: HTMLEleme
       const lowest = lowestFree(dock);
       const token = from <= view.state.doc.length ? view.coordsAtPos(from, 1) : null;
       const { width, height } = panel.getBoundingClientRect();
-      // A token that was scrolled away takes its details along.
+      // When a token scrolls out of sight, its details disappear, too.
       const isSeen = token !== null && token.bottom > 0 && token.top < lowest;
-      // The side panel has its place beside the text.
+      // The side panel takes the place beside the text.
       const { right } = view.dom.getBoundingClientRect();
       const room = { width: Math.max(right, width + 2 * gap), lowest };
       return { isSeen, place: token && placeBeside(token, { width, height }, room) };

@@ -1,4 +1,4 @@
-// The views of the text by its tokens: cut at once, and scored in the background.
+// Views that tint the text by token. The text is tokenized at once and scored in the background.
 import type { EditorState, Extension, Text } from "@codemirror/state";
 import { ViewPlugin, type EditorView, type PluginValue, type ViewUpdate } from "@codemirror/view";
 import type { Model } from "../../../src/client/index.js";
@@ -17,15 +17,18 @@ import { detailsField } from "./details-field.js";
 
 export interface SeeingSetting extends DetailsSetting {
   hasModel: () => boolean;
-  /** Calls `listener` when there is another model, or none, until what it gives is called. */
+  /** Calls `listener` when another model is loaded or the model is gone. Returns a function that ends that. */
   onModelChange: (listener: () => void) => () => void;
-  /** Says how the scoring goes. */
+  /** Shows the status of the scoring. */
   tell: (sentence: () => string) => void;
 }
 
-/** After the last edit. */
+/** Milliseconds after the last edit. */
 const cutAfterMs = 400;
-/** After the cut: what is expected at the caret is asked for first, as the model has read the text up to there. */
+/**
+ * After tokenizing, the prediction at the caret is requested first, because the model's cache already holds the text
+ * before it.
+ */
 const leastScoreAfterMs = 100;
 /**
  * Scoring uses the cached part of the text before the edit, which lets Tab answer at once. So after an edit it waits for
@@ -34,7 +37,7 @@ const leastScoreAfterMs = 100;
  */
 const mostScoreAfterMs = 3000;
 
-/** What is to be known of the tokens; inside the model, there is a panel of its own for one of them. */
+/** What the view needs of the tokens. The view inside the model has its own panel for one token. */
 function needOf(state: EditorState): "nothing" | "cut" | "scores" {
   const mode = state.field(modeField);
   if (mode === "text") return state.field(detailsField) ? "cut" : "nothing";
@@ -48,9 +51,9 @@ class Seeing implements PluginValue {
   private readonly scoring: PageRequest;
   private readonly forget: () => void;
   private readonly scores = new TextScores();
-  /** Where the tokens are in the text as it was then. */
+  /** The tokens, with their offsets in `doc`. */
   private cut: { model: Model; doc: Text; tokens: readonly CutToken[] } | undefined;
-  /** Of the last scoring. */
+  /** Measured during the last scoring. */
   private msPerToken = 0;
 
   constructor(view: EditorView, setting: SeeingSetting) {
@@ -84,7 +87,7 @@ class Seeing implements PluginValue {
     this.scoring.stop();
   }
 
-  /** Something else is needed. */
+  /** Starts again when the view's needs have changed. */
   private begin(): void {
     this.cutting.stop();
     this.scoring.stop();
@@ -94,13 +97,13 @@ class Seeing implements PluginValue {
   private readonly sayWaiting = (): void =>
     this.setting.tell(() => phrase(this.setting.hasModel() ? "awaitsWriting" : "awaitsModel"));
 
-  /** Cuts the text `ms` later, and scores it `mostWaitMs` after that at most, or a little later. */
+  /** Tokenizes the text after `ms`, and scores it about `mostWaitMs` after that at the latest. */
   private cutSoon(ms: number, mostWaitMs: number): void {
     this.scoring.stop();
     this.cutting.schedule(ms, (model, signal) => this.cutText(model, mostWaitMs, signal), this.sayWaiting);
   }
 
-  /** Takes hardly any time: so the tokens are there at once, however long scoring them takes. */
+  /** Tokenizing takes almost no time, so the tokens appear at once even if scoring is slow. */
   private async cutText(model: Model, mostWaitMs: number, signal: AbortSignal): Promise<void> {
     const { tell } = this.setting;
     if (!model.info.hasTokenizer) return tell(() => phrase("noTokenizer"));
@@ -130,7 +133,7 @@ class Seeing implements PluginValue {
     this.setting.tell(() => phrase("scoring", { share: formatShare(share) }));
   }
 
-  /** Shows the scores while they arrive. */
+  /** Shows the scores as they arrive. */
   private async score(signal: AbortSignal): Promise<void> {
     const { scores, view } = this;
     const start = performance.now();

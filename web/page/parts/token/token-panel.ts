@@ -1,4 +1,4 @@
-// What is known of one token: its id and bytes, how probable it was, and what else could have stood there.
+// The details of one token: its id, bytes and probability, and the alternatives at its place.
 import type { TokenLogprob } from "../../../src/client/index.js";
 import { plainButton } from "../../dom/buttons.js";
 import type { Prediction, RankedToken } from "../../assistant/predict.js";
@@ -7,7 +7,7 @@ import { visible } from "../../document/visible.js";
 import { phrase } from "../../language/editor.js";
 import { formatNumber, percent } from "../../language/numbers.js";
 
-/** Of the likeliest. */
+/** The number of alternatives shown. */
 const shownOfTop = 10;
 
 const bytesOf = (text: string): string =>
@@ -23,10 +23,10 @@ function fact(name: string, value: string): HTMLElement {
   return row;
 }
 
-/** What a text cannot have at its end: half a character, and what ends it. */
+/** Tokens that cannot end a text: half a character, and the end-of-text token. */
 const isNoText = (text: string) => text.includes("\ufffd") || text === "<|endoftext|>";
 
-/** One of the likeliest, which `branch` puts in the token's place. */
+/** One alternative; `branch` puts it in the token's place. */
 function alternative(token: TokenLogprob, isThere: boolean, branch: () => void): HTMLElement {
   const item = document.createElement("li");
   const button = plainButton("", branch, "bare");
@@ -50,15 +50,15 @@ function alternative(token: TokenLogprob, isThere: boolean, branch: () => void):
   return item;
 }
 
-/** What there is to show. */
+/** The token to show. */
 export interface ToldToken {
   text: string;
   scored: Scored;
-  /** It comes later, and not at all for the first token. */
+  /** Arrives later; never present for the first token. */
   prediction: Prediction | "asked" | undefined;
 }
 
-/** What becomes known last takes as much room before. */
+/** Reserves the room for a value that arrives later. */
 const shareOf = (logprob: Scored["logprob"]): string => {
   if (logprob === undefined) return "…";
   return logprob === null ? phrase("noProbability") : percent(Math.exp(logprob), 1);
@@ -99,9 +99,9 @@ function fill(panel: HTMLElement, ...parts: HTMLElement[]): void {
   if (next instanceof HTMLElement) next.focus();
 }
 
-/** What is done with the panel. */
+/** The actions of the panel. */
 export interface TokenActions {
-  /** Puts another of the likeliest in the token's place. */
+  /** Replaces the token with an alternative. */
   branch: (token: RankedToken) => void;
   close: () => void;
 }
@@ -122,7 +122,7 @@ function headOf({ text, scored }: ToldToken, close: () => void): HTMLElement {
   return head;
 }
 
-/** Shows a token in `panel`, which can have the focus itself: first what else could stand there. */
+/** Shows a token in `panel`, which can receive the focus: the alternatives come first. */
 export function showToken(panel: HTMLElement, told: ToldToken, { branch, close }: TokenActions): void {
   const head = headOf(told, close);
   const facts = factsOf(told);
@@ -139,7 +139,7 @@ export function showToken(panel: HTMLElement, told: ToldToken, { branch, close }
   fill(panel, head, list, facts);
 }
 
-/** Moves the focus among what can be chosen, where `key` does that. */
+/** Moves the focus within the list if `key` is one of its keys; returns whether it is. */
 export function moveInList(panel: HTMLElement, key: string): boolean {
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   const buttons = [...panel.querySelectorAll<HTMLButtonElement>("li button:enabled")];
@@ -149,7 +149,7 @@ export function moveInList(panel: HTMLElement, key: string): boolean {
   return true;
 }
 
-/** Shows the scores of the token that is shown: they have come. */
+/** Shows the token's scores when they arrive. */
 export function showScore(panel: HTMLElement, told: ToldToken): void {
   panel.querySelector("dl")?.replaceWith(factsOf(told));
   const share = panel.querySelector(".token-head .share");

@@ -1,8 +1,8 @@
-// Which character of the text lies under the pointer.
+// Finds the character under the pointer.
 import { findClusterBreak } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 
-/** The end of the character that lies under the pointer; undefined where none does. */
+/** The offset after the character under the pointer; undefined if there is none. */
 export function characterUnder(view: EditorView, { x, y }: MouseEvent): number | undefined {
   const found = view.posAndSideAtCoords({ x, y });
   if (!found) return undefined;
@@ -11,7 +11,7 @@ export function characterUnder(view: EditorView, { x, y }: MouseEvent): number |
   const step = (forward: boolean) => line.from + findClusterBreak(line.text, pos - line.from, forward);
   const [from, to] = assoc < 0 ? [step(false), pos] : [pos, step(true)];
   const box = view.coordsForChar(from);
-  const between = view.defaultLineHeight / 2; // one points between two lines, too
+  const between = view.defaultLineHeight / 2; // a press between two lines counts, too
   const isUnder =
     box && x >= box.left && x <= box.right && y >= box.top - between && y <= box.bottom + between;
   return isUnder ? to : undefined;

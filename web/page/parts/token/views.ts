@@ -1,4 +1,4 @@
-// How the text is shown, to choose from, and what its tints mean. What happens inside the model is a tab of its own.
+// The choice of views of the text, and their legends. The view inside the model has its own tab.
 import type { EditorView } from "@codemirror/view";
 import { setAttention } from "../../document/attention.js";
 import { offerTabs, showTab } from "../../dom/tabs.js";
@@ -8,7 +8,7 @@ import { phrase } from "../../language/editor.js";
 import { keepTranslated } from "../../language/keep-translated.js";
 
 function legendOf(mode: Mode): Node[] {
-  if (mode === "text" || mode === "inside") return []; // inside the model, the panel says all that is to be said
+  if (mode === "text" || mode === "inside") return []; // inside the model, the panel explains everything
   const sentence = document.createElement("span");
   sentence.textContent = `${phrase(`view.${mode}.help`)} ${phrase("pressWord")}`;
   if (!isTint(mode)) return [sentence];
@@ -25,14 +25,14 @@ function legendOf(mode: Mode): Node[] {
 }
 
 export interface ViewParts {
-  /** A list of tabs, one for each mode, whose ids end in its name; what they show, for all of them. */
+  /** A list of tabs, one for each mode, whose ids end in the mode's name, and the panel that they share. */
   tabs: { list: HTMLElement; panel: HTMLElement };
-  /** What is to be said of the view that is chosen; `scored` stays its end. */
+  /** The legend of the selected view, which ends with `scored`. */
   legend: HTMLElement;
   scored: HTMLElement;
 }
 
-/** Offers all views, and shows the one that the page's address names, now and when it changes. */
+/** Offers all views. Shows the one in the page's address, also when that changes. */
 export function offerViews({ tabs, legend, scored }: ViewParts, view: EditorView): void {
   const buttons = new Map(
     [...tabs.list.querySelectorAll("button")].map((tab) => [tab, tab.id.replace("tab-", "") as Mode]),
@@ -57,7 +57,7 @@ export function offerViews({ tabs, legend, scored }: ViewParts, view: EditorView
     const named = modes.find((each) => each === name);
     if (named && named !== view.state.field(modeField)) show(named);
   };
-  // Back from a link to a view leads to an address without one.
+  // Going back from a link to a view leads to an address without one.
   addEventListener("hashchange", () => follow(location.hash === "" ? "text" : nameIn(location.hash)));
   follow(nameIn(location.hash));
 }

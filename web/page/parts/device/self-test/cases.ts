@@ -1,15 +1,15 @@
-// What the self-test runs: small models, so shaped that each kernel of the engine has work, also at the ends of rows.
+// What the self-test runs: small models whose shapes exercise each kernel of the engine, including the ends of rows.
 import { vocabSize, type Shape } from "./tiny-model.js";
 
 export interface Case {
-  /** What fails where it does. */
+  /** Names the failing case in the report. */
   name: string;
   shape: Shape;
   weights: "q8" | "q4" | "f32";
   kv: "q8" | "f32";
 }
 
-/** Rows of whole vectors and groups; the second has neither. */
+/** `even` has rows of whole vectors and groups; `odd` has neither. */
 const even: Shape = { nEmbd: 96, nHead: 3, activation: "gelu_new", isTied: true, seed: 1 };
 const odd: Shape = { nEmbd: 45, nHead: 3, activation: "gelu", isTied: false, seed: 2 };
 
@@ -20,13 +20,13 @@ export const cases: readonly Case[] = [
   { name: "arithmetic in floats, odd sizes", shape: odd, weights: "f32", kv: "f32" },
 ];
 
-/** Longer than two batches of the prefill, and no whole number of anything. */
+/** Longer than two batches of the prefill, and not a multiple of a batch, vector or group. */
 export const promptIds: readonly number[] = Array.from(
   { length: 147 },
   (_, place) => (place * 7919 + 13) % (vocabSize - 1),
 );
 
-/** Three at once, of all tokens: what is drawn hangs on every probability. */
+/** Three alternatives over all tokens: each drawn token depends on every probability. */
 export const options = {
   maxNewTokens: 24,
   temperature: 1,
@@ -37,7 +37,7 @@ export const options = {
   ignoreEos: true,
 } as const;
 
-/** Texts at which tokenizers go wrong. */
+/** Texts that tokenizers often get wrong. */
 export const texts: readonly string[] = [
   "Once upon a time, there wasn't anything. The end's near!",
   "  two spaces,\ttab\n\n\nlines\r\n and an end   ",
@@ -47,7 +47,7 @@ export const texts: readonly string[] = [
   "I'LL 're we’ve ''s \u0000\u007f <|endoftext|>",
 ];
 
-/** What was written, bit by bit: ids, and their log-probabilities as the words that floats are in memory. */
+/** The bits of what was written: ids, and log-probabilities as the 32-bit words of the floats. */
 export function bitsOf(
   continuations: readonly { ids: readonly number[]; logprobs: readonly number[] }[],
 ): string {

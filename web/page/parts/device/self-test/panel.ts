@@ -10,7 +10,7 @@ import { onChange, type PageState } from "../../../state/page-state.js";
 import * as expected from "./expected.js";
 import { bugsOf, hasPassed, reportOf, selfTest, type Check } from "./run.js";
 
-/** More of them find no more, and small models are slower with them. */
+/** More threads find no other errors, and they slow small models down. */
 const mostThreads = 4;
 
 /** The builds of the engine that this browser runs. */
@@ -43,7 +43,7 @@ export class SelfTestPanel {
     this.advice.hidden = true;
     this.copy.hidden = true;
     this.report.hidden = true;
-    this.report.tabIndex = 0; // it can be scrolled
+    this.report.tabIndex = 0; // so that the keyboard can scroll it
     this.report.role = "region";
     keepTranslated(this.report, () => (this.report.ariaLabel = phrase("report")));
     this.report.id = "self-test-report";
@@ -51,7 +51,7 @@ export class SelfTestPanel {
     place.append(row, this.advice, this.report);
     this.showRest();
     onChange(state.activity, ({ kind }) => {
-      if (kind === "writing") this.stop(); // one would slow the other
+      if (kind === "writing") this.stop(); // writing and the self-test would slow each other down
       this.showRest();
     });
   }
@@ -79,7 +79,7 @@ export class SelfTestPanel {
       }
       this.conclude(checks);
     } catch (error) {
-      hideKeepingFocus(this.report, this.start); // part of one is none
+      hideKeepingFocus(this.report, this.start); // a partial report is not shown
       const wasStopped = signal.aborted || isAbort(error);
       setTranslatedText(this.status, () =>
         wasStopped ? phrase("testInterrupted") : phrase("notTested", { why: messageOf(error) }),
@@ -119,7 +119,7 @@ export class SelfTestPanel {
       await navigator.clipboard.writeText(this.report.textContent);
       setTranslatedText(this.status, () => phrase("reportCopied"));
     } catch {
-      // Pages of a host without TLS have no clipboard, and others can be refused it.
+      // Pages without TLS have no clipboard, and a browser can refuse it.
       getSelection()?.selectAllChildren(this.report);
       setTranslatedText(this.status, () => phrase("copyReportYourself"));
     }

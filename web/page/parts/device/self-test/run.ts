@@ -1,4 +1,4 @@
-// The self-test: whether this browser computes, bit by bit, what the engine computes everywhere.
+// The self-test: whether this browser computes, bit for bit, what the engine computes everywhere.
 import type { loadModel as LoadModel, Variant } from "../../../../src/client/index.js";
 import { sha256 } from "../../../../src/loader/sha256.js";
 import { bitsOf, cases, options, promptIds, texts, type Case } from "./cases.js";
@@ -9,11 +9,11 @@ export interface Check {
   variant: Variant;
   name: string;
   expected: string;
-  /** What came instead, or why nothing came. */
+  /** What was found instead, or why there is no result. */
   found: string;
 }
 
-/** What the checks have to come to: expected.ts. */
+/** The expected results: expected.ts. */
 export interface Expected {
   hashes: Readonly<Record<string, string>>;
   ids: readonly (readonly number[])[];
@@ -22,9 +22,9 @@ export interface Expected {
 export interface SelfTestOptions {
   loadModel: typeof LoadModel;
   expected: Expected;
-  /** Those that this browser runs. */
+  /** The builds that this browser can run. */
   variants: readonly Variant[];
-  /** Of the builds that have some. */
+  /** Threads of the builds that use threads. */
   threads: number;
   signal: AbortSignal;
 }
@@ -44,7 +44,7 @@ async function hashWritten(model: LoadedModel, signal: AbortSignal): Promise<str
   return (await sha256(new TextEncoder().encode(bitsOf(written)))).slice(0, 16);
 }
 
-/** The first text with other ids than expected, or the expected ones. */
+/** The ids of the first text that differs from the expected ids, or the expected ids. */
 async function compareTexts(
   model: LoadedModel,
   { ids }: Expected,
@@ -60,7 +60,7 @@ async function compareTexts(
   return { expected: all, found: all };
 }
 
-/** What came, or the message of what went wrong; an abort is passed on. */
+/** The result of `find`, or the message of its error. An abort is rethrown. */
 async function orMessage<T>(signal: AbortSignal, find: () => Promise<T>): Promise<T | Error> {
   try {
     return await find();
@@ -97,14 +97,14 @@ async function* runCase(
   }
 }
 
-/** Each check as it is done. Rejects with the signal's reason once that aborts. */
+/** Yields each check as it finishes. Rejects with the signal's reason when that aborts. */
 export async function* selfTest(asked: SelfTestOptions): AsyncGenerator<Check> {
   for (const variant of asked.variants) {
     for (const [number, each] of cases.entries()) yield* runCase(each, variant, number === 0, asked);
   }
 }
 
-/** As it is copied: what runs where, and every line of it. */
+/** The report to copy: what runs where, and a line for each check. */
 export function reportOf(
   checks: readonly Check[],
   { browser, release, cores }: { browser: string; release: string; cores: number | undefined },
@@ -123,7 +123,7 @@ export function reportOf(
   ].join("\n");
 }
 
-/** Where bugs of this browser are reported. */
+/** Where to report bugs of this browser. */
 export function bugsOf(browser: string): { name: string; address: string } {
   if (/Firefox\//.test(browser)) return { name: "Firefox", address: "https://bugzilla.mozilla.org/" };
   if (/Chrome\/|Chromium\//.test(browser))

@@ -1,12 +1,12 @@
-// Small models out of a seed, for the self-test: the same bytes wherever they are made.
+// Small models generated from a seed, for the self-test: the same bytes on every device.
 
-/** What tells one small model from another. */
+/** The parameters of a small model. */
 export interface Shape {
   nEmbd: number;
   nHead: number;
-  /** Of the MLP. */
+  /** Activation of the MLP. */
   activation: "gelu_new" | "gelu";
-  /** Whether the embedding is the head as well. */
+  /** Whether the output head shares the embedding's weights. */
   isTied: boolean;
   seed: number;
 }
@@ -19,13 +19,13 @@ export interface ModelFile {
 const nLayer = 2;
 const nPositions = 192;
 
-/** Pairs that are joined, in their order; "Ġ" is a space, "Ċ" the end of a line. */
+/** The merges in order; "Ġ" is a space, "Ċ" a line feed. */
 const merges =
   "Ġ t|h e|i n|Ġ a|r e|o n|Ġt he|e r|Ġ s|a t|Ġ w|Ġ o|e n|Ġ c|i t|i s|a n|o r|e s|Ġ b|e d|Ġ f|in g|Ġ p|o u|Ġa n|a l|a r|Ġt o|Ġ m|Ġo f|Ġ in|Ġ d|Ġ h|Ġan d|Ċ Ċ|' s|' t|1 9|19 8|â Ģ|Ã ©|ð Ł|Ġ Ġ|ĠĠ ĠĠ".split(
     "|",
   );
 
-/** What GPT-2's files write for each byte: bytes that are no letters stand for letters above 255. */
+/** GPT-2's alphabet of bytes: bytes that are no printable characters are written as characters above 255. */
 function byteAlphabet(): string[] {
   let next = 256;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -40,7 +40,7 @@ const words: readonly string[] = [
   "<|endoftext|>",
 ];
 
-/** Numbers from -1 to 1, steps of 2^-23 (mulberry32), so that no browser rounds any. */
+/** Numbers from -1 to 1 in steps of 2^-23 (mulberry32), which no browser rounds. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -51,7 +51,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** Names and shapes of the tensors, as GPT-2's files have them. */
+/** Names and shapes of the tensors, as in GPT-2's files. */
 function tensorsOf({ nEmbd, isTied }: Shape): Record<string, number[]> {
   const vector = (name: string, size: number) => ({ [name]: [size] });
   const norm = (name: string) => ({ ...vector(`${name}.weight`, nEmbd), ...vector(`${name}.bias`, nEmbd) });
@@ -102,7 +102,7 @@ function safetensors(shape: Shape): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The folder of the model, as the hub has GPT-2. */
+/** The files of the model, laid out as on the Hub. */
 export function modelFiles(shape: Shape): ModelFile[] {
   const config = {
     model_type: "gpt2",
@@ -126,5 +126,5 @@ export function modelFiles(shape: Shape): ModelFile[] {
   ];
 }
 
-/** Ids that a prompt can have. */
+/** The number of token ids. */
 export const vocabSize = words.length;
