@@ -28,9 +28,14 @@ import {
 import { fuzz } from "./fuzz/run.mjs";
 import { lint } from "./lint/run.mjs";
 import { forgetCounts, printCoverage, webCoverage } from "./report/coverage.mjs";
-import { failedInGoogleTest, failedInPlaywright, failedInVitest, failedLines } from "./report/failed.mjs";
-import { readReport, skippedInGoogleTest, skippedInPlaywright, skippedInVitest } from "./report/skipped.mjs";
-import { slowestFive, timesInGoogleTest, timesInPlaywright, timesInVitest } from "./report/slowest.mjs";
+import {
+  failedLines,
+  ofGoogleTest,
+  ofPlaywright,
+  ofVitest,
+  readReport,
+  slowestFive,
+} from "./report/results.mjs";
 import { outcomeOption, startBeside, startFetchingEmscripten } from "./steps-beside.mjs";
 
 const show = (program, args, env = {}) => {
@@ -45,7 +50,7 @@ const show = (program, args, env = {}) => {
 const skipped = new Map();
 /** Tests that failed at least once, by the same. */
 const failed = new Map();
-/** @type {import("./report/slowest.mjs").Timed[]} */
+/** @type {import("./report/results.mjs").Timed[]} */
 const times = [];
 const reports = join(root, "build/reports");
 
@@ -54,7 +59,7 @@ const reports = join(root, "build/reports");
  * @param {string} of The step or preset.
  * @param {string} report The file that `start` leaves.
  * @param {() => void} start
- * @param {(text: string) => { skipped: string[], failed: import("./report/failed.mjs").Failed[], times: import("./report/slowest.mjs").Timed[] }} read
+ * @param {(text: string) => import("./report/results.mjs").Results} read
  */
 function runTests(of, report, start, read) {
   rmSync(report, { force: true });
@@ -77,11 +82,7 @@ const ctest = (preset, args = [], env = {}) =>
     preset,
     join(root, "build", preset, "Testing/Temporary/LastTest.log"),
     () => show("ctest", ["--preset", preset, ...args], env),
-    (log) => ({
-      skipped: skippedInGoogleTest(log),
-      failed: failedInGoogleTest(log),
-      times: timesInGoogleTest(log),
-    }),
+    ofGoogleTest,
   );
 const vitest = (...args) => {
   const report = join(reports, "vitest.json");
@@ -90,10 +91,7 @@ const vitest = (...args) => {
     "web",
     report,
     () => show("npx", ["vitest", "run", "-c", "tests/vitest.config.ts", ...both, ...args]),
-    (text) => {
-      const found = JSON.parse(text);
-      return { skipped: skippedInVitest(found), failed: failedInVitest(found), times: timesInVitest(found) };
-    },
+    ofVitest,
   );
 };
 const playwright = (name, project) => {
@@ -107,14 +105,7 @@ const playwright = (name, project) => {
       show("npx", [...command, ...(project ? ["--project", project] : [])], {
         PLAYWRIGHT_JSON_OUTPUT_FILE: report,
       }),
-    (text) => {
-      const found = JSON.parse(text);
-      return {
-        skipped: skippedInPlaywright(found),
-        failed: failedInPlaywright(found),
-        times: timesInPlaywright(found),
-      };
-    },
+    ofPlaywright,
   );
 };
 /** A build that several steps begin with is made once: it is seconds even where nothing has changed. */

@@ -16,7 +16,7 @@ const niceness = "10";
 /**
  * What steps came to, as tests/run.mjs notes it.
  * @typedef {{ name: string, failed: boolean, seconds: number }} StepResult
- * @typedef {{ results: StepResult[], skipped: [string, string[]][], failed: [string, import("./report/failed.mjs").Failed[]][], times: import("./report/slowest.mjs").Timed[] }} Outcome
+ * @typedef {{ results: StepResult[], skipped: [string, string[]][], failed: [string, import("./report/results.mjs").Failed[]][], times: import("./report/results.mjs").Timed[] }} Outcome
  */
 
 /** Its options for a process that runs steps beside others: it writes an outcome, and no summary. */

@@ -10,7 +10,6 @@ export default defineConfig({
       "repository/**/*.test.ts",
       "text/**/*.test.ts",
       "mutate/**/*.test.ts",
-      "report/**/*.test.ts",
       "toolchain/**/*.test.ts",
     ],
     testTimeout: 60_000,

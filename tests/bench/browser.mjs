@@ -7,10 +7,9 @@ const port = 4185;
 
 /**
  * Starts the server and the browser. `folders` maps paths of the server to folders, which are sent with
- * the headers that threads need. `openPage()` opens a fresh page, `inPage(measure, argument)` runs a
- * function in one and closes it.
+ * the headers that threads need. `openPage()` opens a fresh page. `jsFlags` go to V8.
  */
-export async function openBrowser(folders) {
+export async function openBrowser(folders, jsFlags = "") {
   const [{ chromium }, { preview }, { default: sirv }] = await Promise.all([
     import("@playwright/test"),
     import("vite"),
@@ -36,7 +35,7 @@ export async function openBrowser(folders) {
   const debianChromium = "/usr/bin/chromium";
   const browser = await chromium.launch({
     ...(existsSync(debianChromium) ? { executablePath: debianChromium } : {}),
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", `--js-flags=${jsFlags}`],
   });
   const openPage = async () => {
     const page = await browser.newPage();
@@ -46,14 +45,6 @@ export async function openBrowser(folders) {
   return {
     version: browser.version(),
     openPage,
-    async inPage(measure, argument) {
-      const page = await openPage();
-      try {
-        return await page.evaluate(measure, argument);
-      } finally {
-        await page.close();
-      }
-    },
     async close() {
       await browser.close();
       await new Promise((done) => server.httpServer.close(done));

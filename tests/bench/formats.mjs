@@ -1,21 +1,12 @@
-// `npm run bench:formats -- MODEL TEXT`: what each format costs in bytes and in quality. MODEL is a folder
-// in floating point, TEXT one that it was not trained on. Prints a Markdown table.
+// What each format costs in bytes and in quality.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { buildPreset, root } from "../../engine/toolchain/build.mjs";
 
-const {
-  positionals: [model, text],
-} = parseArgs({ allowPositionals: true });
-if (!model || !text) {
-  console.error("usage: npm run bench:formats -- MODEL TEXT");
-  process.exit(2);
-}
-buildPreset("native", { targets: ["gpt2-weights"] });
-const scratch = mkdtempSync(join(tmpdir(), "gpt2-formats-"));
+/** @import { Flags, Rows } from "./run.mjs" */
+
 /** @param {string[]} args */
 const tool = (...args) =>
   JSON.parse(
@@ -25,38 +16,43 @@ const tool = (...args) =>
     }),
   );
 
-/** @type {[string, string[]][]} */
-const formats = [
-  ["f16", []],
-  ["q8", []],
-  ["q4", []],
-  ["q4, not calibrated", ["--calibration-tokens", "0"]],
-];
-try {
-  const original = tool("eval", model, text, "--weights", "f32");
-  console.log(`${original.tokens} tokens, perplexity ${original.perplexity.toFixed(3)} in float32\n`);
-  console.log(
-    "| weights | bytes | bits per parameter | perplexity | KL divergence, nats | top-1 agreement |",
-  );
-  console.log("| --- | --- | --- | --- | --- | --- |");
-  for (const [name, options] of formats) {
-    const folder = join(scratch, name.replace(/\W/g, "-"));
-    const { bytes, parameters } = tool(
-      "convert",
-      model,
-      folder,
-      "--weights",
-      name.slice(0, 3).replace(",", ""),
-      ...options,
-    );
-    const found = tool("eval", folder, text, "--original", model);
-    const worse = 100 * (found.perplexity / original.perplexity - 1);
-    console.log(
-      `| ${name} | ${bytes.toLocaleString("en")} | ${((8 * bytes) / parameters).toFixed(2)} | ` +
-        `${worse < 0 ? "−" : "+"}${Math.abs(worse).toFixed(3)} % | ${found.kl_divergence.toFixed(6)} | ` +
-        `${(100 * found.top1_agreement).toFixed(1)} % |`,
-    );
-  }
-} finally {
-  rmSync(scratch, { recursive: true });
-}
+/** @type {Record<string, string[]>} */
+const options = {
+  f16: ["f16"],
+  q8: ["q8"],
+  q4: ["q4"],
+  "q4, not calibrated": ["q4", "--calibration-tokens", "0"],
+};
+
+export const formats = {
+  about:
+    "bytes, perplexity and KL divergence of each weight format (--model FOLDER in floating point, --text FILE)",
+  /** @param {Flags} flags */
+  async measure({ model, text }) {
+    if (model === undefined || text === undefined)
+      throw new Error("formats needs --model FOLDER and --text FILE");
+    buildPreset("native", { targets: ["gpt2-weights"] });
+    const scratch = mkdtempSync(join(tmpdir(), "gpt2-formats-"));
+    try {
+      const original = tool("eval", model, text, "--weights", "f32");
+      /** @type {Rows} */
+      const rows = {};
+      for (const [name, [weights = "", ...more]] of Object.entries(options)) {
+        const folder = join(scratch, `${weights}${more.length}`);
+        const { bytes, parameters } = tool("convert", model, folder, "--weights", weights, ...more);
+        const found = tool("eval", folder, text, "--original", model);
+        rows[name] = {
+          bytes,
+          "bits per parameter": (8 * bytes) / parameters,
+          "perplexity, % more": 100 * (found.perplexity / original.perplexity - 1),
+          "KL divergence, millinats": 1000 * found.kl_divergence,
+          "top-1 agreement, %": 100 * found.top1_agreement,
+        };
+      }
+      const title = `${original.tokens} tokens, perplexity ${original.perplexity.toFixed(3)} in float32`;
+      return { title, rows };
+    } finally {
+      rmSync(scratch, { recursive: true });
+    }
+  },
+};

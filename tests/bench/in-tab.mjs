@@ -1,4 +1,4 @@
-// What runs in the tab of cold.mjs: it asks its host what to do, does it, and tells the host.
+// What runs in the tab of visits.mjs: it asks its host what to do, does it, and tells the host.
 
 /** All files of the model, three at a time, with nothing done to them. */
 async function fetchAlone() {
@@ -23,22 +23,16 @@ async function fetchAlone() {
 
 /** From nothing to a loaded model; and on to the first token of a prompt of 64, which a load that is `early` has already. */
 async function load({ folder, early, options }) {
-  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 50000);
+  const prompt = Array.from({ length: 64 }, (_, i) => (i * 7919) % 4000);
   const start = performance.now();
   const { loadModel } = await import(new URL("/gpt2.js", location.href).href);
-  const marks = {};
-  let told = 0;
   const model = await loadModel(folder, {
     ...options,
     ...(early && { prompt }),
-    onProgress({ stage }) {
-      told += 1;
-      marks[stage] ??= Math.round(performance.now() - start);
-    },
   });
   const readyMs = performance.now() - start;
   const firstToken = async (salt) => {
-    const own = prompt.map((id) => (id + salt) % 50000); // nothing of it is in the cache of keys and values
+    const own = prompt.map((id) => (id + salt) % 4000); // nothing of it is in the cache of keys and values
     const { timings } = await model.complete(own, { maxNewTokens: 1, ignoreEos: true, seed: 1 });
     return timings.firstTokenMs;
   };
@@ -47,8 +41,7 @@ async function load({ folder, early, options }) {
   const warm = [];
   for (let salt = 1; salt <= 15; ++salt) warm.push(await firstToken(salt));
   const warmMs = warm.slice(-5).toSorted((a, b) => a - b)[2];
-  const { memoryBytes, weightBytes, notStored } = model.info;
-  return { ms, readyMs, coldMs, warmMs, marks, told, memoryBytes, weightBytes, notStored };
+  return { ms, readyMs, coldMs, warmMs, weightBytes: model.info.weightBytes };
 }
 
 const tasks = { fetchAlone, load };

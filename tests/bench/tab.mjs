@@ -22,20 +22,6 @@ function ownMemory(pid) {
   return field(status, "RssAnon") + field(status, "RssShmem");
 }
 
-/** The largest mappings that are in memory, in MiB, in words. */
-function largestMappings(pid) {
-  return read(pid, "smaps")
-    .split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/)
-    .map((text) => ({
-      what: (/^\S+ (\S+ \S+ \S+ \d+ *.*)/.exec(text)?.[1] ?? "").replace(/ \S+ \S+ \d+ */, " "),
-      size: field(text, "Size"),
-      own: field(text, "Anonymous"),
-    }))
-    .filter(({ own }) => own >= 1)
-    .toSorted((a, b) => b.own - a.own)
-    .map(({ what, size, own }) => `${own.toFixed(1)} of ${size.toFixed(1)} ${what}`);
-}
-
 /** Processes of pages that `browser` has started, itself or through others. */
 function pagesOf(browser) {
   const isOurs = (pid) => {
@@ -74,17 +60,15 @@ export async function openTab(url, profile) {
   const exited = once(browser, "exit");
   return {
     /**
-     * The result of `run`, and the memory of the page's process in MiB: before, and the most in addition during `run`. If
-     * wanted, also its mappings at that moment.
+     * The result of `run`, and the memory of the page's process in MiB: before, and the most in addition during `run`.
      */
-    async watch(run, wantsMappings = false) {
+    async watch(run) {
       const before = new Map(pagesOf(browser.pid).map((pid) => [pid, ownMemory(pid)]));
-      let most = { base: 0, taken: 0, mappings: /** @type {string[]} */ ([]) };
+      let most = { base: 0, taken: 0 };
       const look = () => {
         for (const [pid, base] of before) {
           const taken = ownMemory(pid) - base;
-          if (taken <= most.taken + (wantsMappings ? 2 : 0)) continue;
-          most = { base, taken, mappings: wantsMappings ? largestMappings(pid) : [] };
+          if (taken > most.taken) most = { base, taken };
         }
       };
       const timer = setInterval(look, 10);

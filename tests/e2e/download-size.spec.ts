@@ -5,7 +5,7 @@ import { expect, test } from "@playwright/test";
 import { languages } from "../../web/page/language/languages.js";
 import { downloadBytes, gzipBytes } from "../../web/scripts/download-size.mjs";
 
-// See the size of peers in `npm run bench:peers`.
+// See the size of peers in `npm run bench -- peers`.
 for (const [variant, most] of [
   ["simd", 142],
   ["simd-relaxed", 147],

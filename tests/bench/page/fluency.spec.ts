@@ -1,4 +1,4 @@
-// `npm run bench:fluency` measures how soon the page answers a key, and how long its tasks block the main thread. It prints
+// `npm run bench -- fluency` measures how soon the page answers a key, and how long its tasks block the main thread. It prints
 // what it measures and fails above a bar. Run it on a quiet machine; no test asserts these times.
 import type { EditorView } from "@codemirror/view";
 import { expect, test, type Page } from "@playwright/test";

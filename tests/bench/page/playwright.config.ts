@@ -1,7 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import e2e from "../../e2e/playwright.config.js";
 
-/** `npm run bench:fluency`. One page at a time: others would take its processor. */
+/** `npm run bench -- fluency`. One page at a time: others would take its processor. */
 export default defineConfig({
   ...e2e,
   testDir: ".",

@@ -1,5 +1,5 @@
 // A WebAssembly module of its own that does the least that can be done with each byte of a memory: it adds all up. It is so
-// small that it is written here instruction by instruction, as tests/bench/floor.cc has it in C++.
+// small that it is written here instruction by instruction.
 
 const i32 = 0x7f;
 const v128 = 0x7b;

@@ -1,4 +1,4 @@
-// llama.cpp, natively, for run.mjs: `node llama.mjs JSON`, a process of its own, so that none of its threads is left when others are
+// llama.cpp, natively, for speed.mjs: `node llama.mjs JSON`, a process of its own, so that none of its threads is left when others are
 // measured. Prints tokens per second of each measure as JSON.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
